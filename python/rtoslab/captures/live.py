@@ -52,17 +52,18 @@ def raw_file(output: Path) -> Path:
 
 
 def wires_of(board: Board, asked: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Channels of the analyzer with their names in the capture. `asked`: `D0=PA8` each, a pin of board.toml; `D0` alone,
-    and nothing at all, is the measurement's pin. Raises PlanError."""
-    known = {pin_text(board.pins.out): OUT, pin_text(board.pins.input): "in"}
+    """Channels of the analyzer with their names in the capture. `asked`: `D0=PA8` each, a pin of board.toml; `D0`
+    alone, and nothing at all, is the measurement's pin. Raises PlanError."""
+    known = {pin_text(board.pins.out): OUT}
+    known.setdefault(pin_text(board.pins.input), "in")  # some boards drive and hear one pin
     wires: dict[str, str] = {}
     for each in asked or (DEFAULT_CHANNEL,):
         channel, _, pin = each.partition("=")
         name = known.get(pin.strip().upper() or pin_text(board.pins.out))
         if name is None or channel in wires or name in wires.values():
             raise PlanError(
-                f"{each!r} is no wire from a channel of its own to a pin of its own; the pins of the {board.id} that are "
-                f"looked at are {' and '.join(known)}: say --wire {DEFAULT_CHANNEL}={next(iter(known))}."
+                f"{each!r} is no wire from a channel of its own to a pin of its own; the pins of the {board.id} that "
+                f"are looked at are {' and '.join(known)}: say --wire {DEFAULT_CHANNEL}={next(iter(known))}."
             )
         wires[channel] = name
     if OUT not in wires.values():

@@ -72,8 +72,8 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
         raise CaptureError(f"{cause} The capture is kept in {output}.") from None
     seen = sum(len(each.ticks) for each in pulses.values())
     click.echo(
-        f"{virtual.title}, recorded by {analyzer.driver}: {len(channel.edges()[0]):,} edges in {output}; {seen:,} pulses "
-        f"are the window's, of {len(virtual.order):,} that the image makes in it."
+        f"{virtual.title}, recorded by {analyzer.driver}: {len(channel.edges()[0]):,} edges in {output}; {seen:,} "
+        f"pulses are the window's, of {len(virtual.order):,} that the image makes in it."
     )
     return EXIT_OK
 
@@ -82,7 +82,7 @@ def _say_what_is_too_short(virtual: Recording, analyzer: Analyzer) -> None:
     short, count = virtual.shorter_than(1 / analyzer.rate_hz)
     if short:
         click.echo(
-            f"Of the image's {count:,} pulses {short:,} are shorter than a sample of {1e9 / analyzer.rate_hz:.0f} ns, and "
-            "may not be seen; a higher --sample-rate sees more.",
+            f"Of the image's {count:,} pulses {short:,} are shorter than a sample of {1e9 / analyzer.rate_hz:.0f} ns, "
+            "and may not be seen; a higher --sample-rate sees more.",
             err=True,
         )

@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Final
 from rtoslab.base import CaptureError, tools
 from rtoslab.hardware.flash_tools import Command
 from rtoslab.hardware.programs import end_program, last_line
+from rtoslab.intake import CAPTURE_BYTES
 
 SIGROK: Final = "sigrok-cli"
 START_LIMIT_S: Final = 20.0
@@ -23,8 +25,9 @@ START_LIMIT_S: Final = 20.0
 TAIL_S: Final = 1.0
 """Samples of the last second may still be under way from the analyzer."""
 ROOM_BYTES: Final = 64 << 20
-"""Free on the disk before and after; more than a capture that can be read."""
+"""Free on the disk all the time; more than a capture that can be read."""
 _POLL_S: Final = 0.05
+_WATCH_S: Final = 0.2
 _DRIVER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}(?::[a-z_]{1,40}=[A-Za-z0-9/._-]{1,100}){0,8}", re.ASCII)
 _CHANNEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]{0,15}", re.ASCII)
 
@@ -45,8 +48,8 @@ class Analyzer:
         """Raises CaptureError for what sigrok-cli would take for something else."""
         if not _DRIVER.fullmatch(self.driver):
             raise CaptureError(
-                f"{self.driver!r} is no sigrok driver; say its name and options, such as fx2lafw or ols:conn=/dev/ttyACM0 "
-                f"(`{SIGROK} --scan` lists what is connected)."
+                f"{self.driver!r} is no sigrok driver; say its name and options, such as fx2lafw or "
+                f"ols:conn=/dev/ttyACM0 (`{SIGROK} --scan` lists what is connected)."
             )
         for name, _ in self.channels:
             if not _CHANNEL.fullmatch(name):
@@ -87,7 +90,8 @@ class Recorder:
     def __init__(self, analyzer: Analyzer, limit_s: float, file: Path, reply: Path) -> None:
         """Starts it and waits for its first samples. `reply`: where what it says is kept. Raises CaptureError."""
         self._analyzer, self._limit_s, self._file, self._reply = analyzer, limit_s, file, reply
-        _demand_room(file)
+        if _free(file) < ROOM_BYTES:
+            raise CaptureError(_no_room(file))
         file.unlink(missing_ok=True)
         with reply.open("wb") as output:
             try:
@@ -100,9 +104,11 @@ class Recorder:
                 )
             except OSError as cause:
                 raise CaptureError(
-                    f"Cannot start {SIGROK} ({cause.strerror}); install it (apt-get install sigrok-cli), or record with "
-                    "another program and give its file to `rtoslab decode`."
+                    f"Cannot start {SIGROK} ({cause.strerror}); install it (apt-get install sigrok-cli), or record "
+                    "with another program and give its file to `rtoslab decode`."
                 ) from None
+        self._problem = ""
+        threading.Thread(target=self._watch, daemon=True).start()
         try:
             self._await_samples()
         except BaseException:
@@ -111,11 +117,12 @@ class Recorder:
 
     def _await_samples(self) -> None:
         ends = time.monotonic() + self._analyzer.start_limit_s
-        while not _has_content(self._file):
+        while not _size(self._file):
             if self._running.poll() is not None:
                 raise CaptureError(
-                    f"{SIGROK} recorded nothing: it ended with code {self._running.returncode}{last_line(self._reply)}; "
-                    f"check that the analyzer is connected and what it can (`{SIGROK} --driver {self._analyzer.driver} "
+                    f"{SIGROK} recorded nothing: it ended with code {self._running.returncode}"
+                    f"{last_line(self._reply)}; check that the analyzer is connected and what it can "
+                    f"(`{SIGROK} --driver {self._analyzer.driver} "
                     "--show`), and that no other program uses it."
                 )
             if time.monotonic() > ends:
@@ -125,19 +132,35 @@ class Recorder:
                 )
             time.sleep(_POLL_S)
 
+    def _watch(self) -> None:
+        """A wire that hangs in the air writes megabytes a second: it is ended before the disk is full."""
+        while self._running.poll() is None:
+            if _size(self._file) > CAPTURE_BYTES:
+                self._problem = (
+                    f"{SIGROK} recorded more than the {CAPTURE_BYTES >> 20} MiB that a capture may have, and was "
+                    "ended; check that the wire is at the pin and shares its ground, or lower the sample rate "
+                    "or the samples."
+                )
+            elif _free(self._file) < ROOM_BYTES:
+                self._problem = _no_room(self._file)
+            if self._problem:
+                self.end()
+            time.sleep(_WATCH_S)
+
     def end(self) -> None:
         """Ends it, whatever it is doing."""
         end_program(self._running)
 
     def finish(self) -> None:
         """Ends it behind the last samples: then the file is whole up to there. Raises CaptureError where the recording
-        was over before, or the disk is full."""
+        was over before."""
         ended = self._running.poll()
         if ended is None:
             time.sleep(self._analyzer.tail_s)
             self.end()
             _cut_to_lines(self._file)
-        _demand_room(self._file)
+        if self._problem:
+            raise CaptureError(self._problem)
         if ended is not None:
             raise CaptureError(
                 f"{SIGROK} stopped recording before the board's run was over (code {ended}{last_line(self._reply)}); "
@@ -145,20 +168,27 @@ class Recorder:
             )
 
 
-def _has_content(file: Path) -> bool:
+def _size(file: Path) -> int:
     try:
-        return file.stat().st_size > 0
+        return file.stat().st_size
     except OSError:
-        return False
+        return 0
 
 
-def _demand_room(file: Path) -> None:
-    free = shutil.disk_usage(file.parent).free
-    if free < ROOM_BYTES:
+def _free(file: Path) -> int:
+    try:
+        return shutil.disk_usage(file.parent).free
+    except OSError as cause:
         raise CaptureError(
-            f"Only {free >> 20} MiB are free where the capture goes ({file.parent}), and a full disk cuts it short "
-            "without a word; make room for 64 MiB, or write elsewhere with -o."
-        )
+            f"The capture cannot go to {file.parent} ({cause.strerror}); make the folder, or say another file with -o."
+        ) from None
+
+
+def _no_room(file: Path) -> str:
+    return (
+        f"Only {_free(file) >> 20} MiB are free where the capture goes ({file.parent}), and a full disk would cut it "
+        f"short without a word; make room for {ROOM_BYTES >> 20} MiB, or say another file with -o."
+    )
 
 
 def _cut_to_lines(file: Path) -> None:

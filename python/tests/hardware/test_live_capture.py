@@ -5,8 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from tests.hardware.desk import Desk
+from rtoslab.base.errors import PlanError
+from rtoslab.captures.live import wires_of
+from rtoslab.cli import app
+from tests.hardware.desk import CATALOGUE, Desk
 from tests.test_cli import error, rtoslab
 
 BOARD = "nucleo-f446re"
@@ -44,7 +48,7 @@ def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
         assert not desk.orders
     lines = done.stdout.splitlines()
     assert lines[1] == (
-        "sigrok-cli --driver fx2lafw:conn=1.14 --config samplerate=24000000 --channels D0=out --time 920600 "
+        "sigrok-cli --driver fx2lafw:conn=1.14 --config samplerate=24000000 --channels D0=out --time 935000 "
         f"--output-format vcd --output-file {tmp_path / 'pins.sr'}.recorded.vcd"
     )
     assert lines[2] == f"# listens on {desk.port} at 115200 baud before it starts"
@@ -89,24 +93,30 @@ def test_a_cable_pulled_leaves_no_half_capture(tmp_path: Path) -> None:
         (("--target", "auto"), "say --sigrok DRIVER"),
         (("--sigrok", "fx2lafw"), "Say --sample-rate"),
         (("--sigrok", "fx2lafw", "--sample-rate", "24MHz"), "Say --target auto"),
-        (("--sigrok", "-x", "--sample-rate", "24MHz", "--target", "auto", "--port", "p"), "'-x' is no sigrok driver"),
-        (("--sigrok", "a", "--sample-rate", "24MHz", "--target", "auto", "--port", "p", "--wire", "D0=PA9"),
-         "'D0=PA9' is no wire from a channel of its own to a pin of its own; the pins of the nucleo-f446re"),
-        (("--sigrok", "a", "--sample-rate", "24MHz", "--target", "auto", "--port", "p", "--wire", "0-7"),
-         "'0-7' is no analyzer's channel"),
-        (("--sigrok", "a", "--sample-rate", "24MHz", "--target", "auto", "--port", "p", "--wire", "D1=PB0"),
-         "No wire leads to PA8"),
+        (("--sigrok", "fx2lafw", "--sample-rate", "24MHz", "--target", "auto"), "Nothing is flashed without the board"),
     ],
-)  # fmt: skip
-def test_what_cannot_be_meant_is_refused(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
-    with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
-        assert sentence in error(rtoslab("capture", *POINT, "-o", tmp_path / "x.sr", *words, **desk.environment), 1)
-        assert not desk.orders
+)
+def test_what_is_not_said_is_asked_for(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+    asked = ["capture", "call_times", "-o", str(tmp_path / "x.sr"), *words]
+    done = CliRunner().invoke(app, asked, standalone_mode=False)
+    assert isinstance(done.exception, PlanError)
+    assert sentence in str(done.exception)
 
 
-def test_a_board_that_was_not_named_is_not_flashed(tmp_path: Path) -> None:
-    with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
-        text = error(rtoslab("capture", "call_times", "--sigrok", "fx2lafw", "--sample-rate", "24MHz", "--target",
-                             "auto", "-o", tmp_path / "x.sr", **desk.environment), 1)  # fmt: skip
-        assert "Nothing is flashed without the board's name" in text
-        assert not desk.orders
+@pytest.mark.parametrize(
+    ("wires", "sentence"),
+    [
+        (["D0=PA9"], "'D0=PA9' is no wire from a channel of its own to a pin of its own; the pins of the nucleo"),
+        (["D0=PA8", "D1"], "'D1' is no wire from a channel of its own"),
+        (["D1=PB0"], "No wire leads to PA8"),
+    ],
+)
+def test_wires_that_lead_nowhere(wires: list[str], sentence: str) -> None:
+    with pytest.raises(PlanError, match=sentence):
+        wires_of(CATALOGUE.board(BOARD).facts, wires)
+
+
+def test_wires_have_their_pins_names() -> None:
+    assert wires_of(CATALOGUE.board("pico").facts, ["D1=gp2"]) == (("D1", "out"),), "it drives and hears one pin"
+    assert wires_of(CATALOGUE.board(BOARD).facts, ["D1=pb0", "D0"]) == (("D1", "in"), ("D0", "out"))
+    assert wires_of(CATALOGUE.board(BOARD).facts, []) == (("D0", "out"),)
