@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import CaptureError, tools
+from rtoslab.hardware.ending_programs import end_program, last_line
 from rtoslab.hardware.flash_tools import Command
-from rtoslab.hardware.programs import end_program, last_line
 from rtoslab.intake import CAPTURE_BYTES
 
 SIGROK: Final = "sigrok-cli"

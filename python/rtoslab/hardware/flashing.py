@@ -15,10 +15,10 @@ from typing import Final
 
 from rtoslab.base import FlashError, PortError, open_flags, tools
 from rtoslab.hardware.choosing import Target
+from rtoslab.hardware.ending_programs import end_program, last_line
 from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, Order
 from rtoslab.hardware.image_forms import flat, uf2
 from rtoslab.hardware.listening import Listener
-from rtoslab.hardware.programs import end_program, last_line
 from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected, kind_of
 
 Say = Callable[[str], None]
