@@ -179,12 +179,9 @@ def sigrok_cli(words: Sequence[str]) -> None:
     how = desk(do="analyzer")["analyzer"]
     if how == "missing":
         sys.exit("No devices found.")
-    sampled_hz = int(rate[1]) // (2 if how == "slow" else 1)
     names = [each[2] or each[1] for each in named if each]
     with Path(told.output_file).open("w") as file:
-        if how != "dumb":
-            play(file, sampled_hz, names, early=how == "early")
-        time.sleep(60)
+        play(file, int(rate[1]), names, early=how == "early")
 
 
 def play(file: TextIO, rate_hz: int, names: Sequence[str], *, early: bool) -> None:

@@ -88,6 +88,26 @@ def test_a_channel_that_would_be_read_as_several(channel: str) -> None:
         Analyzer("fx2lafw", 1, ((channel, "out"),))
 
 
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (
+            "  Acquisition with 1/8 channels at 500 kHz",
+            "fx2lafw sampled at 500,000 Hz, not at 1,000,000 Hz; say a --samp",
+        ),
+        ("  Acquisition with 1/8 channels", "fx2lafw sampled at a rate that it does not tell, not at 1,000,000 Hz"),
+    ],
+)
+def test_another_rate_than_was_asked_for(tmp_path: Path, said: str, sentence: str) -> None:
+    vcd = "$timescale 1 us $end\n$var wire 1 ! out $end\n$enddefinitions $end\n#0 0!\n#9 1!\n"
+    file = tmp_path / "x.vcd"
+    file.write_text(f"$comment\n{said}\n$end\n{vcd}")
+    with pytest.raises(CaptureError, match=sentence):
+        _read(file, FAST)
+    file.write_text(f"$comment\n  Acquisition with 1/8 channels at 1 MHz\n$end\n{vcd}")
+    assert _read(file, FAST).end_tick == 10, "the sample of the last edge was recorded"
+
+
 @pytest.mark.skipif(shutil.which(SIGROK) is None, reason="sigrok-cli is not installed: apt-get install sigrok-cli")
 @pytest.mark.parametrize("rate_hz", [1_000_000, 24_000_000, 7_000_001])
 def test_the_program_itself_records_its_demonstration(tmp_path: Path, rate_hz: int) -> None:

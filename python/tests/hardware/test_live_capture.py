@@ -61,7 +61,6 @@ def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
     [
         ("missing", "recorded nothing: it ended with code 1, and said: No devices found.; check that", []),
         ("early", "stopped recording before the board's run was over (code 0); check the analyzer's cable", ["vcd"]),
-        ("slow", "sampled at 12,000,000 Hz, not at 24,000,000 Hz; say a --sample-rate that it has", ["vcd"]),
     ],
 )
 def test_an_analyzer_that_fails_is_one_sentence(tmp_path: Path, how: str, sentence: str, kept: list[str]) -> None:
@@ -73,6 +72,7 @@ def test_an_analyzer_that_fails_is_one_sentence(tmp_path: Path, how: str, senten
     assert ("What was recorded is in" in text) == bool(kept)
 
 
+@pytest.mark.long
 def test_a_rate_that_tells_nothing_is_said_and_the_capture_kept(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
         text = error(live(desk, tmp_path / "pins.sr", rate="200000"), 1)
