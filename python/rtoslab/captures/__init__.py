@@ -1,24 +1,31 @@
 """Pin edges, whether a virtual board's or an analyzer's: read from any form, written to any, decoded by one path.
 
 `capture` is what all share, `forms/` one file a file form, `pins` the virtual board's edges, `sampling` what an
-analyzer of a given rate would have seen, `pulses` the intervals.
+analyzer of a given rate would have seen, `pulses` the intervals, `live` what an analyzer records while a board runs.
 """
 
 from rtoslab.captures.capture import Capture
-from rtoslab.captures.forms import capture_forms, read_capture, write_capture
+from rtoslab.captures.forms import capture_forms, form_of, read_capture, write_capture
+from rtoslab.captures.live import LiveRun, raw_file, record_live, wires_of
 from rtoslab.captures.pulses import Pulses, find_pulses
-from rtoslab.captures.recording import OUT, Recording, record
+from rtoslab.captures.recording import OUT, Recording, pin_point, record
 from rtoslab.captures.sampling import sampled
 
 __all__ = [
     "OUT",
     "Capture",
+    "LiveRun",
     "Pulses",
     "Recording",
     "capture_forms",
     "find_pulses",
+    "form_of",
+    "pin_point",
+    "raw_file",
     "read_capture",
     "record",
+    "record_live",
     "sampled",
+    "wires_of",
     "write_capture",
 ]

@@ -67,13 +67,20 @@ class Recording:
 
         Raises CaptureError if its pulses are not those that the image makes.
         """
-        found = find_pulses(channel, capture.tick_s)
-        true = find_pulses(self.capture.channels[0], self.capture.tick_s).last(len(self.order) + self.behind)
+        found, true = find_pulses(channel, capture.tick_s), self._true()
         coarse = len(true.ticks) and float(capture.tick_s) > true.seconds().min()
         places = _by_time(true, found) if coarse else _by_order(true, found)
         places, order = places[: len(self.order)], np.array(self.order)
         seen = places >= 0
         return {ident: _chosen(found, places[seen & (order == number)]) for number, ident in enumerate(self.series)}
+
+    def shorter_than(self, length_s: float) -> tuple[int, int]:
+        """How many of the pulses from the window's opening on are shorter, and how many there are."""
+        seconds = self._true().seconds()
+        return int((seconds < length_s).sum()), len(seconds)
+
+    def _true(self) -> Pulses:
+        return find_pulses(self.capture.channels[0], self.capture.tick_s).last(len(self.order) + self.behind)
 
 
 def _chosen(pulses: Pulses, places: NDArray[np.int64]) -> Pulses:
@@ -108,8 +115,8 @@ def _by_time(true: Pulses, found: Pulses) -> NDArray[np.int64]:
     return places
 
 
-def record(catalogue: Catalogue, benchmark: str, options: Options, progress: Progress = lambda *_: None) -> Recording:
-    """Builds the image that measures by pin and runs it. Raises PlanError, BuildError, RunError."""
+def pin_point(catalogue: Catalogue, benchmark: str, options: Options) -> Point:
+    """The point whose image measures by pin. Raises PlanError."""
     config = {**options.config, "instrument": "pin"}
     plan = make_plan(catalogue, [benchmark], Options(options.kernels, options.boards, options.cores, None, config))
     if len(plan.points) != 1 or plan.points[0].instrument is None:
@@ -117,6 +124,12 @@ def record(catalogue: Catalogue, benchmark: str, options: Options, progress: Pro
     (point,) = plan.points
     if point.not_applicable is not None:
         raise PlanError(f"{benchmark} is n/a on {point.board} with {point.kernel}: {point.not_applicable}.")
+    return point
+
+
+def record(catalogue: Catalogue, benchmark: str, options: Options, progress: Progress = lambda *_: None) -> Recording:
+    """Builds the image that measures by pin and runs it. Raises PlanError, BuildError, RunError."""
+    point = pin_point(catalogue, benchmark, options)
     progress("building", 0.0)
     built = build(catalogue, point)
     facts = catalogue.benchmark(point.benchmark).facts.on(catalogue.kernel(point.kernel).facts)

@@ -27,3 +27,16 @@ def sampled(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Ca
         fresh = np.concatenate(([True], levels[1:] != levels[:-1])) if len(levels) else np.zeros(0, bool)
         channels.append(Channel(each.name, numbers[fresh], levels[fresh]))
     return Capture(Fraction(1, rate_hz), tuple(channels), end)
+
+
+def on_samples(capture: Capture, rate_hz: int) -> Capture:
+    """A capture of samples whose times a file rounds to its own unit, counted in samples again.
+
+    Exact where the unit is a sample, or less than half of one. The sample of the last edge was recorded, also where the
+    file ends with it."""
+    ratio = float(capture.tick_s * rate_hz)
+    channels = tuple(
+        Channel(each.name, np.rint(each.ticks * ratio).astype(np.int64), each.levels) for each in capture.channels
+    )
+    last = max((int(each.ticks[-1]) for each in channels if len(each.ticks)), default=-1)
+    return Capture(Fraction(1, rate_hz), channels, max(round(capture.end_tick * ratio), last + 1))

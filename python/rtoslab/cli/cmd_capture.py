@@ -1,13 +1,14 @@
-"""`rtoslab capture`: the virtual board's pins in a logic analyzer's file form."""
+"""`rtoslab capture`: a board's pins in a logic analyzer's file form, the virtual board's or a real one's."""
 
 from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, find_root
+from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, find_root
 from rtoslab.captures import capture_forms, record, sampled, write_capture
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.choices import board_option, config_option, kernel_option
+from rtoslab.cli.choices import bench_option, board_option, config_option, kernel_option, target_option
+from rtoslab.cli.live_capture import Desk, capture_live
 from rtoslab.cli.names import CatalogueName, Frequency
 from rtoslab.plan import Options
 
@@ -22,7 +23,25 @@ from rtoslab.plan import Options
     "--form", type=click.Choice(sorted(capture_forms())), help="Format of the file; by default from its suffix."
 )
 @click.option("--sample-rate", type=Frequency(), help="Write what an analyzer of this rate would record, e.g. 8MHz.")
+@click.option(
+    "--sigrok",
+    metavar="DRIVER[:conn=...]",
+    help="Record a real board with sigrok-cli at --sample-rate: the analyzer's driver, e.g. fx2lafw.",
+)
+@click.option(
+    "--wire",
+    "wires",
+    multiple=True,
+    metavar="CHANNEL[=PIN]",
+    help="Which of the analyzer's channels is at which pin.  [default: D0 at the measurement's pin]",
+)
+@target_option
+@bench_option
+@click.option("--port", metavar="DEVICE", help="The board's serial port; by default the probe's own.")
+@click.option("--dry-run", is_flag=True, help="Show the commands for a real board and start none.")
+@click.pass_context
 def command(
+    context: click.Context,
     benchmark: str,
     kernel: str,
     board: str,
@@ -30,13 +49,29 @@ def command(
     output: Path,
     form: str | None,
     sample_rate: int | None,
+    sigrok: str | None,
+    wires: tuple[str, ...],
+    target: str | None,
+    bench: Path | None,
+    port: str | None,
+    dry_run: bool,
 ) -> int:
     """Run a latency benchmark's image on the virtual board and write its measurement pin as a capture.
 
     VCD and Saleae files keep the time of each edge to the cycle unless --sample-rate is given; .sr and PulseView files
     hold samples and need it.
+
+    With --sigrok and --target the image is flashed onto a real board, and a logic analyzer at its pin records from
+    before the reset to the end of the run (docs/captures.md).
     """
-    recording = record(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
+    options = Options([kernel], [board], [1], None, dict(config))
+    if sigrok is not None:
+        named = context.get_parameter_source("board") is not click.core.ParameterSource.DEFAULT
+        desk = Desk(sigrok, sample_rate, wires, target, bench, port, board if named else None, dry_run=dry_run)
+        return capture_live(benchmark, options, output, form, desk)
+    if wires or target or bench or port or dry_run:
+        raise PlanError("A real board's pins need a logic analyzer: say --sigrok DRIVER, such as fx2lafw.")
+    recording = record(Catalogue(find_root()), benchmark, options)
     capture = sampled(recording.capture, sample_rate) if sample_rate else recording.capture
     write_capture(capture, output, form)
     edges = len(recording.capture.channels[0].edges()[0])

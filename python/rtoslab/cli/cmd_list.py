@@ -1,5 +1,6 @@
 """`rtoslab list`: what can be measured."""
 
+from collections import Counter
 from typing import Any
 
 import click
@@ -19,13 +20,19 @@ KINDS = ("kernels", "boards", "benchmarks", "suites")
 def command(kinds: tuple[str, ...], as_json: bool) -> None:
     """List kernels, boards, benchmarks and suites, or only those that you name.
 
-    `rtoslab list kernels` also says of each kernel which services it lacks, and why.
+    `rtoslab list kernels` also says of each kernel which services it lacks, and why; `rtoslab list boards` of each
+    board on what evidence its timing settings stand (docs/accuracy.md).
     """
     catalogue = Catalogue(find_root())
     found: dict[str, list[dict[str, Any]]] = {}
     for kind in kinds or KINDS:
         entries = getattr(catalogue, kind).values()
         found[kind] = [_row(entry) for entry in entries]
+    if "boards" in kinds:
+        from rtoslab.calibrate import grades  # noqa: PLC0415 (half of the time that other lists take)
+
+        for row in found["boards"]:
+            row["grades"] = dict(grades(catalogue, row["id"]))
     if as_json:
         answer(found, indent=2)
         return
@@ -35,9 +42,21 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
         for row in rows:
             table.add_row(row["id"], row["title"], row["about"])
         console.print(table if rows else f"{kind}: none found")
+        if rows and "grades" in rows[0]:
+            console.print(_graded(rows))
         for row in rows if kinds else ():
             if row.get("lacks"):
                 console.print(_lacking(row))
+
+
+def _graded(rows: list[dict[str, Any]]) -> Table:
+    """How many settings of each board have which grade: what is in no silicon.json of the board's is not `silicon`."""
+    counts = {row["id"]: Counter(row["grades"].values()) for row in rows}
+    names = sorted({"silicon", *(grade for each in counts.values() for grade in each)})
+    table = Table("board", *names, title="timing settings by grade", title_justify="left")
+    for ident, each in counts.items():
+        table.add_row(ident, *(str(each[name]) for name in names))
+    return table
 
 
 def _lacking(row: dict[str, Any]) -> Table:

@@ -7,7 +7,7 @@ import click
 from rtoslab.catalogue import Catalogue
 from rtoslab.hardware import Target, shown_commands
 from rtoslab.images import planned_image
-from rtoslab.plan import Plan
+from rtoslab.plan import Plan, Point
 
 
 def show_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str, Target]) -> None:
@@ -15,7 +15,11 @@ def show_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str, Target
     for point in plan.points:
         if point.not_applicable is not None:
             continue
-        target = targets[point.board]
-        click.echo(f"# listens on {target.port} at {target.board.uart.baud} baud before it starts")
-        for line in shown_commands(target, planned_image(catalogue, point)):
-            click.echo(line)
+        show_target(catalogue, point, targets[point.board])
+
+
+def show_target(catalogue: Catalogue, point: Point, target: Target) -> None:
+    """The same of one point."""
+    click.echo(f"# listens on {target.port} at {target.board.uart.baud} baud before it starts")
+    for line in shown_commands(target, planned_image(catalogue, point)):
+        click.echo(line)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rtoslab.base import RtoslabError, StaleSimulatorError, build_folder, runs_folder, tools
 from rtoslab.catalogue import Tree, read_trees
+from rtoslab.hardware import SIGROK, analyzer_banner
 from rtoslab.targets import simulator_sources, timing_settings
 from rtoslab.trees import names_missing
 
@@ -27,6 +28,7 @@ def examine(root: Path) -> list[Examined]:
     return [
         _python(),
         *(_tool(each) for each in tools.needed_tools()),
+        _analyzer(),
         *(_tree(each) for each in read_trees().values()),
         _simulator(root),
         _writable(build_folder(root)),
@@ -45,6 +47,12 @@ def _tool(tool: tools.Tool) -> Examined:
     except RtoslabError:
         return Examined(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
     return Examined(tool.name, fine=True, found=tools.banner(tool.name))
+
+
+def _analyzer() -> Examined:
+    """Nothing else needs it, so without it all is fine."""
+    banner = analyzer_banner()
+    return Examined(SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it")
 
 
 def _tree(tree: Tree) -> Examined:

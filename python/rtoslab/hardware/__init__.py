@@ -2,23 +2,30 @@
 
 `usb` finds probes and boards by their USB identity; `bench` reads a hardware map; `flash_tools` has one entry for each
 program, its command line as its own documentation has it; `image_forms` makes what some of them want instead of an ELF;
-`choosing` makes a target of a board's name, a probe and a port; `flashing` runs the program while `listening` listens.
+`choosing` makes a target of a board's name, a probe and a port; `flashing` runs the program while `listening` listens;
+`analyzers` runs sigrok-cli beside both.
 """
 
+from rtoslab.hardware.analyzers import SIGROK, Analyzer, Recorder, analyzer_banner, shown_recording
 from rtoslab.hardware.bench import SILENCE_LIMIT_S, Bench, read_bench
 from rtoslab.hardware.choosing import Target, choose_target, fitting
 from rtoslab.hardware.flash_tools import TOOLS, installed
 from rtoslab.hardware.flashing import shown_commands
 from rtoslab.hardware.listening import listen_to_board
 from rtoslab.hardware.usb import UsbDevice, connected, kind_of
-from rtoslab.hardware.whole_runs import measure_whole
+from rtoslab.hardware.whole_runs import TRIES, measure_whole
 
 __all__ = [
+    "SIGROK",
     "SILENCE_LIMIT_S",
     "TOOLS",
+    "TRIES",
+    "Analyzer",
     "Bench",
+    "Recorder",
     "Target",
     "UsbDevice",
+    "analyzer_banner",
     "choose_target",
     "connected",
     "fitting",
@@ -28,4 +35,5 @@ __all__ = [
     "measure_whole",
     "read_bench",
     "shown_commands",
+    "shown_recording",
 ]

@@ -15,18 +15,16 @@ from typing import Final
 
 from rtoslab.base import FlashError, PortError, open_flags, tools
 from rtoslab.hardware.choosing import Target
+from rtoslab.hardware.ending_programs import end_program, last_line
 from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, Order
 from rtoslab.hardware.image_forms import flat, uf2
 from rtoslab.hardware.listening import Listener
 from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected, kind_of
-from rtoslab.intake import one_line
 
 Say = Callable[[str], None]
 _DRIVES: Final = ("/media/*/RPI-RP2", "/run/media/*/RPI-RP2", "/Volumes/RPI-RP2")
 _DRIVE_SAYS: Final = "INFO_UF2.TXT"
-_REPLY_CHARS: Final = 240
 _POLL_S: Final = 0.2
-_GRACE_S: Final = 5.0
 
 
 def measure_once(target: Target, image: Path, run: str, window_s: float, say: Say) -> bytes:
@@ -104,30 +102,13 @@ def _run(command: Command, target: Target, reply: Path, listener: Listener) -> N
                 listener.hear()
             late = running.poll() is None
         finally:
-            _end(running)
+            end_program(running)
     if late or running.returncode != 0:
         why = f"did not end within {target.flash_limit_s:g} s" if late else f"ended with code {running.returncode}"
         raise FlashError(
             f"{command[0]} {why} while it flashed the {target.board.id} through the {target.probe.shown}"
-            f"{_last_line(reply)}; check the probe, its wiring and the board's supply."
+            f"{last_line(reply)}; check the probe, its wiring and the board's supply."
         )
-
-
-def _end(running: "subprocess.Popen[bytes]") -> None:
-    if running.poll() is not None:
-        return
-    running.terminate()
-    try:
-        running.wait(_GRACE_S)
-    except subprocess.TimeoutExpired:
-        running.kill()
-        running.wait()
-
-
-def _last_line(reply: Path) -> str:
-    text = reply.read_bytes()[-65536:].decode("utf-8", "replace")
-    lines = [each.strip() for each in text.splitlines() if each.strip()]
-    return f", and said: {one_line(lines[-1][:_REPLY_CHARS])}" if lines else ""
 
 
 def _in_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:

@@ -12,15 +12,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.targets.board import apply_settings, load_image, make_machine
+from rtoslab.targets.board import apply_settings, load_image, make_machine, pin_number
+from rtoslab.targets.events import EVENT, KIND_PIN
 from tests.differential.engines import elf
 from tests.hardware.stand_ins import SOCKET, install
 
 CATALOGUE = Catalogue(find_root())
 CHUNK_CYCLES = 400_000
 MOST_CHUNKS = 20_000
+BEFORE_RESET_CYCLES = 100_001
 Spoil = Callable[[int, bytes], bytes]
 """(how often the board was started before, what it sends now) -> what arrives"""
 
@@ -41,6 +45,7 @@ class Desk:
         pull_after: int | None = None,
         reset_after: int | None = None,
         stuck: bool = False,
+        analyzer: str = "",
     ) -> None:
         self.board = CATALOGUE.board(board).facts
         self.serial = serial
@@ -48,6 +53,10 @@ class Desk:
         self._settings = dict(settings or {})
         self._spoil = spoil
         self._pull_after, self._reset_after, self._stuck = pull_after, reset_after, stuck
+        self._analyzer = analyzer
+        """What becomes of a logic analyzer's recording: `fine`, or how it fails (`stand_ins.sigrok_cli`)."""
+        self._edges: list[tuple[int, int]] = []
+        self._clock_hz, self._over = 1, False
         self._image: bytes | None = None
         self._starts = 0
         self._stop = threading.Event()
@@ -85,10 +94,15 @@ class Desk:
                 line, _ = self._socket.accept()
                 with line:
                     order = json.loads(line.makefile().readline())
-                    self.orders.append(order)
+                    if order["do"] != "edges":
+                        self.orders.append(order)
                     line.sendall(json.dumps(self._answer(order)).encode() + b"\n")
 
     def _answer(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        if order["do"] == "analyzer":
+            return {"analyzer": self._analyzer}
+        if order["do"] == "edges":
+            return {"edges": self._edges[order["after"] :], "clock_hz": self._clock_hz, "over": self._over}
         if order["serial"] not in {self.serial, "1:7"}:
             return {"error": f"no probe {order['serial']}"}
         if self._stuck:
@@ -118,8 +132,10 @@ class Desk:
         assert self._image is not None
         starts, self._starts = self._starts, self._starts + 1
         machine, sent, resets, whole = self._at_reset(), 0, 1, bytearray()
+        self._over, since = False, BEFORE_RESET_CYCLES + (self._edges[-1][0] if self._edges else 0)
         for _ in range(MOST_CHUNKS):
             machine.run(CHUNK_CYCLES)
+            self._note_edges(machine, since)
             said = machine.take_uart()
             data = self._spoil(starts, said)
             sent += len(data)
@@ -127,7 +143,11 @@ class Desk:
                 os.close(self._master)
                 return
             whole += said
-            if not self._send(data) or re.search(rb"@\d+ end .*\n$", whole):
+            if re.search(rb"@\d+ end .*\n$", whole):
+                self._over = True
+                self._send(data)
+                return
+            if not self._send(data):
                 return
             if self._reset_after is not None and sent > self._reset_after * resets:
                 machine, resets = self._at_reset(), resets + 1
@@ -137,7 +157,16 @@ class Desk:
         machine = make_machine(self.board, cores=self.board.cores)
         apply_settings(machine, self._settings)
         load_image(machine, self._image, "flashed.elf")
+        machine.trace_pins(bool(self._analyzer))
         return machine
+
+    def _note_edges(self, machine: Any, since: int) -> None:
+        """The measurement pin's, in the analyzer's time: it saw the board before this reset, too."""
+        if self._analyzer:
+            found = np.frombuffer(bytes(machine.take_events()), EVENT)
+            mine = found[(found["kind"] == KIND_PIN) & (found["id"] == pin_number(self.board.pins.out))]
+            self._edges += [(since + int(each["cycle"]), int(each["value"])) for each in mine]
+            self._clock_hz = machine.clock_hz()
 
     def _send(self, data: bytes) -> bool:
         while data and not self._stop.is_set():

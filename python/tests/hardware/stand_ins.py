@@ -10,9 +10,10 @@ import os
 import re
 import socket
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 SOCKET = "RTOSLAB_TEST_DESK"
 """Where the desk listens."""
@@ -157,12 +158,68 @@ def picotool(words: Sequence[str]) -> None:
     flash(told.t or Path(told.filename).suffix[1:], told.filename, f"{told.bus}:{told.address}", start=told.x)
 
 
+def sigrok_cli(words: Sequence[str]) -> None:
+    """man sigrok-cli (0.7.2): -d DRIVER[:key=value...], -c key=value:..., -C channel[=name],..., --time MS, -O FORMAT,
+    -o FILE. What the real program says and ends with where there is no device, no such driver, channel or format."""
+    parser = Parser()
+    parser.add_argument("-d", "--driver")
+    parser.add_argument("-c", "--config")
+    parser.add_argument("-C", "--channels")
+    parser.add_argument("-O", "--output-format")
+    parser.add_argument("-o", "--output-file")
+    parser.add_argument("--time")
+    told = parser.parse_args(words)
+    driver, *scan = told.driver.split(":")
+    named = [re.fullmatch(r"(D[0-7])(?:=(\w+))?", each) for each in told.channels.split(",")]
+    rate = re.fullmatch(r"samplerate=([1-9]\d*)", told.config)
+    if driver != "fx2lafw" or not all(re.fullmatch(r"(conn|serialcomm)=.+", each) for each in scan):
+        sys.exit(f"Driver {driver} not found.")
+    if not all(named) or not rate or told.output_format != "vcd" or not re.fullmatch(r"\d+(ms|s)?", told.time):
+        sys.exit(f"unknown channel, option, format or time in {words}.")
+    how = desk(do="analyzer")["analyzer"]
+    if how == "missing":
+        sys.exit("No devices found.")
+    names = [each[2] or each[1] for each in named if each]
+    with Path(told.output_file).open("w") as file:
+        play(file, int(rate[1]), names, early=how == "early")
+
+
+def play(file: TextIO, rate_hz: int, names: Sequence[str], *, early: bool) -> None:
+    """What sigrok's VCD has of such samples: times rounded to 100 ps, no end but where the time is over."""
+    marks = "".join(chr(33 + number) for number in range(len(names)))
+    wires = "\n".join(f"$var wire 1 {mark} {name} $end" for mark, name in zip(marks, names, strict=True))
+    file.write(
+        f"$date now $end\n$version libsigrok 0.5.2 $end\n$comment\n  Acquisition with {len(names)}/8 channels at "
+        f"{rate_hz / 1e6:g} MHz\n$end\n$timescale 100 ps $end\n$scope module libsigrok $end\n{wires}\n$upscope $end\n"
+        f"$enddefinitions $end\n#0 {' '.join(f'0{mark}' for mark in marks)}\n"
+    )
+    file.flush()
+    mark, level, sample, shown, taken = marks[names.index("out")], 0, 0, 0, 0
+    while True:
+        found = desk(do="edges", after=taken)
+        taken += len(found["edges"])
+        for cycle, new in found["edges"]:
+            place = -(-cycle * rate_hz // found["clock_hz"])
+            if place > sample and level != shown:
+                file.write(f"#{round(sample * 10**10 / rate_hz)} {level}{mark}\n")
+                shown = level
+            sample, level = place, new
+        if found["over"] and level != shown:
+            file.write(f"#{round(sample * 10**10 / rate_hz)} {level}{mark}\n")
+            shown = level
+        file.flush()
+        if early and found["edges"]:
+            sys.exit(0)
+        time.sleep(0.02)
+
+
 TOOLS: dict[str, Callable[[Sequence[str]], None]] = {
     "probe-rs": probe_rs,
     "pyocd": pyocd,
     "openocd": openocd,
     "st-flash": st_flash,
     "picotool": picotool,
+    "sigrok-cli": sigrok_cli,
 }
 
 

@@ -2,14 +2,18 @@
 
 import json
 import re
+import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from rtoslab.base.errors import AlteredError, CatalogueError
 from rtoslab.calibrate import silicon_file
 from rtoslab.calibrate.settings_fit import fit
 from rtoslab.calibrate.silicon_file import grades, of_fit, read_silicon, write_silicon
+from rtoslab.cli import app
 from tests.hardware.desk import CATALOGUE, Desk
 from tests.hardware.disguise import jittered
 from tests.hardware.test_calibrate_fit import DEFAULTS, LINEAR, linear
@@ -66,6 +70,29 @@ def test_a_confirmed_rule_is_of_the_grade_silicon(tmp_path: Path, monkeypatch: p
     assert after["timing.exception_entry_cycles"] == "silicon"
     assert {key: after[key] for key in after if after[key] != before[key]} == {
         "timing.exception_entry_cycles": "silicon"
+    }
+    monkeypatch.undo()
+    mine = tmp_path / "boards" / "mine"
+    shutil.copytree(CATALOGUE.board(BOARD).folder, mine)
+    path.rename(mine / "silicon.json")
+    facts = mine / "board.toml"
+    facts.write_text(facts.read_text().replace(f'id = "{BOARD}"', 'id = "mine"'))
+    monkeypatch.setenv("RTOSLAB_BOARDS", str(mine.parent))
+    listed = CliRunner().invoke(app, ["list", "boards", "--json"], standalone_mode=False)
+    assert listed.exception is None, listed.exception
+    assert {each["id"]: each["grades"] for each in json.loads(listed.stdout)["boards"]}["mine"] == after
+
+
+def test_a_list_of_boards_counts_the_settings_of_each_grade() -> None:
+    text = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["list", "boards"], standalone_mode=False).stdout
+    head, rows = text.partition("timing settings by grade")[2].splitlines()[1:3], text.splitlines()
+    counted = Counter(grades(CATALOGUE, BOARD).values())
+    names = re.findall(r"[a-z]+", " ".join(head))
+    (row,) = [re.findall(r"\d+", each.replace(BOARD, "")) for each in rows[-20:] if each.split()[1:2] == [BOARD]]
+    assert dict(zip(names[1:], map(int, row), strict=True)) == {
+        "silicon": 0,
+        **counted,
+        **{each: 0 for each in names[1:] if each not in counted},
     }
 
 

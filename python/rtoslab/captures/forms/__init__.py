@@ -45,8 +45,10 @@ def parse_capture(data: bytes, name: str) -> Capture:
     raise CaptureError(f"{name} is no capture in a form that is known; these are: {known}.")
 
 
-def write_capture(capture: Capture, path: Path, form: str | None = None) -> None:
-    """In a form by name, by default the one with the path's suffix. Raises CaptureError, UnknownNameError."""
+def form_of(path: Path, form: str | None = None) -> str:
+    """The name of the form that a path is written in: the one named, by default the one with its suffix.
+
+    Raises CaptureError, UnknownNameError."""
     if form is None:
         fitting = [name for name, module in capture_forms().items() if path.suffix == module.SUFFIX]
         if len(fitting) != 1:
@@ -55,7 +57,12 @@ def write_capture(capture: Capture, path: Path, form: str | None = None) -> None
         (form,) = fitting
     if form not in capture_forms():
         raise UnknownNameError("form of captures", form, capture_forms())
-    write_whole(path, capture_forms()[form].write(named(capture)), "the capture")
+    return form
+
+
+def write_capture(capture: Capture, path: Path, form: str | None = None) -> None:
+    """In `form_of` the path. Raises CaptureError, UnknownNameError."""
+    write_whole(path, capture_forms()[form_of(path, form)].write(named(capture)), "the capture")
 
 
 def named(capture: Capture) -> Capture:

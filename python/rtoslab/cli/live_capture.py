@@ -1,0 +1,88 @@
+"""`rtoslab capture --sigrok`: a real board flashed, reset and heard while an analyzer records its pins."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from rtoslab.api import targets_of
+from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, CaptureError, PlanError, find_root
+from rtoslab.captures import (
+    OUT,
+    LiveRun,
+    Recording,
+    form_of,
+    pin_point,
+    raw_file,
+    record,
+    record_live,
+    wires_of,
+    write_capture,
+)
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.desk import show_target
+from rtoslab.hardware import Analyzer, shown_recording
+from rtoslab.plan import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the user says of the board and the analyzer at its pins."""
+
+    driver: str
+    sample_rate_hz: int | None
+    wires: tuple[str, ...]
+    target: str | None
+    bench: Path | None
+    port: str | None
+    board: str | None
+    """None: it was not named, so nothing is flashed."""
+    dry_run: bool
+
+
+def capture_live(benchmark: str, options: Options, output: Path, form: str | None, desk: Desk) -> int:
+    """The whole way; what is recorded is kept in a file before it is judged. Raises PlanError, CaptureError, and what a
+    board on the desk raises."""
+    if desk.sample_rate_hz is None:
+        raise PlanError("At which rate is to be sampled? Say --sample-rate, such as 24MHz.")
+    if desk.target is None:
+        raise PlanError("Which board is to run? Say --target auto, or a probe's serial number (`rtoslab targets`).")
+    if output == STANDARD_OUTPUT:
+        raise PlanError("A live capture is kept in a file; say one with -o, such as pins.sr.")
+    form = form_of(output, form)
+    catalogue = Catalogue(find_root())
+    targets = targets_of(catalogue, [desk.board] if desk.board else [], desk.target, desk.port, desk.bench)
+    (target,) = targets.values()
+    analyzer = Analyzer(desk.driver, desk.sample_rate_hz, wires_of(target.board, desk.wires))
+    live = LiveRun(pin_point(catalogue, benchmark, options), target, analyzer)
+    if desk.dry_run:
+        click.echo("# records from before the board is flashed to the end of its run")
+        click.echo(shown_recording(analyzer, live.limit_s, raw_file(output)))
+        show_target(catalogue, live.point, target)
+        return EXIT_OK
+    virtual = record(catalogue, benchmark, options)
+    _say_what_is_too_short(virtual, analyzer)
+    capture = record_live(catalogue, live, output)
+    write_capture(capture, output, form)
+    raw_file(output).unlink()
+    channel = capture.channel(OUT)
+    try:
+        pulses = virtual.by_series(channel, capture)
+    except CaptureError as cause:
+        raise CaptureError(f"{cause} The capture is kept in {output}.") from None
+    seen = sum(len(each.ticks) for each in pulses.values())
+    click.echo(
+        f"{virtual.title}, recorded by {analyzer.driver}: {len(channel.edges()[0]):,} edges in {output}; {seen:,} "
+        f"pulses are the window's, of {len(virtual.order):,} that the image makes in it."
+    )
+    return EXIT_OK
+
+
+def _say_what_is_too_short(virtual: Recording, analyzer: Analyzer) -> None:
+    short, count = virtual.shorter_than(1 / analyzer.rate_hz)
+    if short:
+        click.echo(
+            f"Of the image's {count:,} pulses {short:,} are shorter than a sample of {1e9 / analyzer.rate_hz:.0f} ns, "
+            "and may not be seen; a higher --sample-rate sees more.",
+            err=True,
+        )

@@ -1,0 +1,200 @@
+"""A logic analyzer that records while a board runs: sigrok-cli, by its own documentation (man sigrok-cli, 0.7).
+
+It writes VCD, which holds changes alone and goes to the disk as they come, so that a recording that is ended early is
+whole up to there. What it does not say by its exit code is looked for: 0.7.2 ends with 0 also where the disk was full.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rtoslab.base import CaptureError, tools
+from rtoslab.hardware.ending_programs import end_program, last_line
+from rtoslab.hardware.flash_tools import Command
+from rtoslab.intake import CAPTURE_BYTES
+
+SIGROK: Final = "sigrok-cli"
+START_LIMIT_S: Final = 20.0
+"""To the first sample: some analyzers are loaded with their firmware first, which takes some seconds."""
+TAIL_S: Final = 1.0
+"""Samples of the last second may still be under way from the analyzer."""
+ROOM_BYTES: Final = 64 << 20
+"""Free on the disk all the time; more than a capture that can be read."""
+_POLL_S: Final = 0.05
+_WATCH_S: Final = 0.2
+_DRIVER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}(?::[a-z_]{1,40}=[A-Za-z0-9/._-]{1,100}){0,8}", re.ASCII)
+_CHANNEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]{0,15}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Analyzer:
+    """What records, and how."""
+
+    driver: str
+    """sigrok's name of it, with options such as `:conn=1.14`."""
+    rate_hz: int
+    channels: tuple[tuple[str, str], ...]
+    """The analyzer's name of each wire, and the one in the file."""
+    start_limit_s: float = START_LIMIT_S
+    tail_s: float = TAIL_S
+
+    def __post_init__(self) -> None:
+        """Raises CaptureError for what sigrok-cli would take for something else."""
+        if not _DRIVER.fullmatch(self.driver):
+            raise CaptureError(
+                f"{self.driver!r} is no sigrok driver; say its name and options, such as fx2lafw or "
+                f"ols:conn=/dev/ttyACM0 (`{SIGROK} --scan` lists what is connected)."
+            )
+        for name, _ in self.channels:
+            if not _CHANNEL.fullmatch(name):
+                raise CaptureError(
+                    f"{name!r} is no analyzer's channel; say one that `{SIGROK} --driver {self.driver} --show` lists, "
+                    "such as D0."
+                )
+
+
+def analyzer_banner() -> str:
+    """First line of its version text; empty if it is not installed."""
+    place = shutil.which(SIGROK)
+    return tools.said([place, "--version"]).partition("\n")[0].strip() if place else ""
+
+
+def recording_command(analyzer: Analyzer, limit_s: float, file: Path) -> Command:
+    """What is started; it ends by itself after `limit_s`."""
+    wires = ",".join(f"{channel}={name}" for channel, name in analyzer.channels)
+    return (
+        SIGROK,
+        *("--driver", analyzer.driver),
+        *("--config", f"samplerate={analyzer.rate_hz}"),
+        *("--channels", wires),
+        *("--time", str(round(limit_s * 1000))),
+        *("--output-format", "vcd"),
+        *("--output-file", str(file)),
+    )
+
+
+def shown_recording(analyzer: Analyzer, limit_s: float, file: Path) -> str:
+    """The same for a person, as one would type it."""
+    return shlex.join(recording_command(analyzer, limit_s, file))
+
+
+class Recorder:
+    """A recording under way: begun when samples are there, ended when the board's run is over."""
+
+    def __init__(self, analyzer: Analyzer, limit_s: float, file: Path, reply: Path) -> None:
+        """Starts it and waits for its first samples. `reply`: where what it says is kept. Raises CaptureError."""
+        self._analyzer, self._limit_s, self._file, self._reply = analyzer, limit_s, file, reply
+        if _free(file) < ROOM_BYTES:
+            raise CaptureError(_no_room(file))
+        file.unlink(missing_ok=True)
+        with reply.open("wb") as output:
+            try:
+                self._running = subprocess.Popen(
+                    recording_command(analyzer, limit_s, file),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=tools.plain_environment(),
+                )
+            except OSError as cause:
+                raise CaptureError(
+                    f"Cannot start {SIGROK} ({cause.strerror}); install it (apt-get install sigrok-cli), or record "
+                    "with another program and give its file to `rtoslab decode`."
+                ) from None
+        self._problem = ""
+        threading.Thread(target=self._watch, daemon=True).start()
+        try:
+            self._await_samples()
+        except BaseException:
+            self.end()
+            raise
+
+    def _await_samples(self) -> None:
+        ends = time.monotonic() + self._analyzer.start_limit_s
+        while not _size(self._file):
+            if self._running.poll() is not None:
+                raise CaptureError(
+                    f"{SIGROK} recorded nothing: it ended with code {self._running.returncode}"
+                    f"{last_line(self._reply)}; check that the analyzer is connected and what it can "
+                    f"(`{SIGROK} --driver {self._analyzer.driver} "
+                    "--show`), and that no other program uses it."
+                )
+            if time.monotonic() > ends:
+                raise CaptureError(
+                    f"No sample came from {self._analyzer.driver} within {self._analyzer.start_limit_s:g} s"
+                    f"{last_line(self._reply)}; check the analyzer: it must send while it samples."
+                )
+            time.sleep(_POLL_S)
+
+    def _watch(self) -> None:
+        """A wire that hangs in the air writes megabytes a second: it is ended before the disk is full."""
+        while self._running.poll() is None:
+            if _size(self._file) > CAPTURE_BYTES:
+                self._problem = (
+                    f"{SIGROK} recorded more than the {CAPTURE_BYTES >> 20} MiB that a capture may have, and was "
+                    "ended; check that the wire is at the pin and shares its ground, or lower the sample rate "
+                    "or the samples."
+                )
+            elif _free(self._file) < ROOM_BYTES:
+                self._problem = _no_room(self._file)
+            if self._problem:
+                self.end()
+            time.sleep(_WATCH_S)
+
+    def end(self) -> None:
+        """Ends it, whatever it is doing."""
+        end_program(self._running)
+
+    def finish(self) -> None:
+        """Ends it behind the last samples: then the file is whole up to there. Raises CaptureError where the recording
+        was over before."""
+        ended = self._running.poll()
+        if ended is None:
+            time.sleep(self._analyzer.tail_s)
+            self.end()
+            _cut_to_lines(self._file)
+        if self._problem:
+            raise CaptureError(self._problem)
+        if ended is not None:
+            raise CaptureError(
+                f"{SIGROK} stopped recording before the board's run was over (code {ended}{last_line(self._reply)}); "
+                "check the analyzer's cable and whether it keeps up with the sample rate, and record again."
+            )
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+def _free(file: Path) -> int:
+    try:
+        return shutil.disk_usage(file.parent).free
+    except OSError as cause:
+        raise CaptureError(
+            f"The capture cannot go to {file.parent} ({cause.strerror}); make the folder, or say another file with -o."
+        ) from None
+
+
+def _no_room(file: Path) -> str:
+    return (
+        f"Only {_free(file) >> 20} MiB are free where the capture goes ({file.parent}), and a full disk would cut it "
+        f"short without a word; make room for {ROOM_BYTES >> 20} MiB, or say another file with -o."
+    )
+
+
+def _cut_to_lines(file: Path) -> None:
+    """A program that was ended may have written half of its last line, which would read as an earlier time."""
+    with file.open("rb+") as text:
+        size = text.seek(0, 2)
+        step = min(size, 4096)
+        text.seek(size - step)
+        text.truncate(size - step + text.read().rfind(b"\n") + 1)

@@ -1,0 +1,30 @@
+"""Other programs that run beside the listening: how one is ended, and what it said last."""
+
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from rtoslab.intake import one_line
+
+_REPLY_CHARS: Final = 240
+_REPLY_BYTES: Final = 65536
+_GRACE_S: Final = 5.0
+
+
+def end_program(running: "subprocess.Popen[bytes]") -> None:
+    """Asks it to end, and makes it end if it has not within some seconds."""
+    if running.poll() is not None:
+        return
+    running.terminate()
+    try:
+        running.wait(_GRACE_S)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.wait()
+
+
+def last_line(reply: Path) -> str:
+    """The last line of what a program wrote into a file, as the end of a sentence; empty if it wrote nothing."""
+    text = reply.read_bytes()[-_REPLY_BYTES:].decode("utf-8", "replace")
+    lines = [each.strip() for each in text.splitlines() if each.strip()]
+    return f", and said: {one_line(lines[-1][:_REPLY_CHARS])}" if lines else ""

@@ -1,0 +1,122 @@
+"""A recorder of its own: what is started, what is said where it cannot record, what is left where it was ended."""
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from rtoslab.base.errors import CaptureError
+from rtoslab.captures.live import _read
+from rtoslab.hardware import analyzers
+from rtoslab.hardware.analyzers import SIGROK, Analyzer, Recorder, analyzer_banner
+
+FAST = Analyzer("fx2lafw", 1_000_000, (("D0", "out"),), start_limit_s=2.0, tail_s=0.0)
+Start = Callable[[str], Recorder]
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
+    """Of a script in the place of sigrok-cli; `$OUT` is the file that it is to write."""
+
+    def started(script: str) -> Recorder:
+        program = tmp_path / SIGROK
+        program.write_text(f"#!/bin/sh\nfor OUT; do :; done\n{script}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+        return Recorder(FAST, 10.0, tmp_path / "x.vcd", tmp_path / "reply")
+
+    return started
+
+
+def test_a_recording_that_is_ended_is_whole_up_to_its_last_line(start: Start, tmp_path: Path) -> None:
+    recorder = start(r'printf "#0 0!\n#417 1!\n#12" > "$OUT"; exec sleep 30')
+    recorder.finish()
+    assert (tmp_path / "x.vcd").read_text() == "#0 0!\n#417 1!\n"
+
+
+def test_without_the_program_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert analyzer_banner() == ""
+    with pytest.raises(CaptureError, match=r"Cannot start sigrok-cli .*; install it \(apt-get install sigrok-cli\)"):
+        Recorder(FAST, 10.0, tmp_path / "x.vcd", tmp_path / "reply")
+
+
+def test_an_analyzer_without_samples_is_ended(start: Start) -> None:
+    begin = time.monotonic()
+    with pytest.raises(CaptureError, match=r"No sample came from fx2lafw within 2 s, and said: waiting; check"):
+        start("echo waiting; exec sleep 30")
+    assert time.monotonic() - begin < 10, "the program was ended"
+
+
+def test_a_full_disk_is_told_before_and_while(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = [100 << 20]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free[0]))
+    recorder = start('echo "#0 0!" > "$OUT"; exec sleep 30')
+    free[0] = 5 << 20
+    recorder._running.wait(10)
+    with pytest.raises(CaptureError, match=f"Only 5 MiB are free where the capture goes .{tmp_path}.*make room for 64"):
+        recorder.finish()
+    with pytest.raises(CaptureError, match="Only 5 MiB are free"):
+        start("echo never")
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match=r"No such file or directory.*make the folder"):
+        Recorder(FAST, 10.0, tmp_path / "none" / "x.vcd", tmp_path / "reply")
+
+
+def test_a_wire_in_the_air_does_not_fill_the_disk(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analyzers, "CAPTURE_BYTES", 1 << 20)
+    recorder = start('exec yes "#1 1!" > "$OUT"')
+    recorder._running.wait(10)
+    with pytest.raises(CaptureError, match=r"recorded more than the 1 MiB that a capture may have.*shares its ground"):
+        recorder.finish()
+
+
+@pytest.mark.parametrize("driver", ["", "-d", "fx2lafw:conn", "fx2lafw:conn=1 2", "a;b", "fx2lafw\n", "FX2"])
+def test_a_driver_that_would_be_read_as_something_else(driver: str) -> None:
+    with pytest.raises(CaptureError, match="is no sigrok driver"):
+        Analyzer(driver, 1, (("D0", "out"),))
+
+
+@pytest.mark.parametrize("channel", ["", "0-7", "D0,D1", "-C", "D0=x"])
+def test_a_channel_that_would_be_read_as_several(channel: str) -> None:
+    with pytest.raises(CaptureError, match="is no analyzer's channel"):
+        Analyzer("fx2lafw", 1, ((channel, "out"),))
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (
+            "  Acquisition with 1/8 channels at 500 kHz",
+            "fx2lafw sampled at 500,000 Hz, not at 1,000,000 Hz; say a --samp",
+        ),
+        ("  Acquisition with 1/8 channels", "fx2lafw sampled at a rate that it does not tell, not at 1,000,000 Hz"),
+    ],
+)
+def test_another_rate_than_was_asked_for(tmp_path: Path, said: str, sentence: str) -> None:
+    vcd = "$timescale 1 us $end\n$var wire 1 ! out $end\n$enddefinitions $end\n#0 0!\n#9 1!\n"
+    file = tmp_path / "x.vcd"
+    file.write_text(f"$comment\n{said}\n$end\n{vcd}")
+    with pytest.raises(CaptureError, match=sentence):
+        _read(file, FAST)
+    file.write_text(f"$comment\n  Acquisition with 1/8 channels at 1 MHz\n$end\n{vcd}")
+    assert _read(file, FAST).end_tick == 10, "the sample of the last edge was recorded"
+
+
+@pytest.mark.skipif(shutil.which(SIGROK) is None, reason="sigrok-cli is not installed: apt-get install sigrok-cli")
+@pytest.mark.parametrize("rate_hz", [1_000_000, 24_000_000, 7_000_001])
+def test_the_program_itself_records_its_demonstration(tmp_path: Path, rate_hz: int) -> None:
+    """Its demo device shows a fixed pattern of samples, whatever the rate."""
+    analyzer = Analyzer("demo:analog_channels=0", rate_hz, (("D0", "out"), ("D1", "in")), tail_s=0.0)
+    recorder = Recorder(analyzer, 30.0, tmp_path / "x.vcd", tmp_path / "reply")
+    recorder.finish()
+    capture = _read(tmp_path / "x.vcd", analyzer)
+    assert [each.name for each in capture.channels] == ["out", "in"]
+    assert capture.channels[0].ticks[:6].tolist() == [0, 1, 4, 8, 12, 17]
+    with pytest.raises(CaptureError, match="and said: unknown channel 'X9'"):
+        Recorder(Analyzer("demo", rate_hz, (("X9", "out"),)), 30.0, tmp_path / "x.vcd", tmp_path / "reply")

@@ -1,0 +1,122 @@
+"""`rtoslab capture --sigrok`, the whole way: an analyzer that records while a board is flashed, reset and heard."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rtoslab.base.errors import PlanError
+from rtoslab.captures.live import wires_of
+from rtoslab.cli import app
+from tests.hardware.desk import CATALOGUE, Desk
+from tests.test_cli import error, rtoslab
+
+BOARD = "nucleo-f446re"
+POINT = ("call_times", "--kernel", "bare", "--board", BOARD, "--config", "samples=5")
+TOOLS = ("openocd", "sigrok-cli")
+
+
+def live(desk: Desk, out: Path, *words: str, rate: str = "24MHz") -> Any:
+    return rtoslab("capture", *POINT, "--target", "auto", "--port", desk.port, "--sigrok", "fx2lafw:conn=1.14",
+                   "--sample-rate", rate, "-o", out, *words, **desk.environment)  # fmt: skip
+
+
+def test_a_live_capture_gives_the_pulses_that_the_virtual_board_gives(tmp_path: Path) -> None:
+    with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
+        done = live(desk, tmp_path / "pins.sr", "--wire", "D3=pa8")
+        assert done.returncode == 0, done.stderr
+        assert [each["do"] for each in desk.orders] == ["analyzer", "flash"], "it records before the board is touched"
+        assert "D3=out" in desk.orders[0]["argv"]
+    assert "may not be seen; a higher --sample-rate sees more" in done.stderr
+    assert sorted(each.name for each in tmp_path.glob("pins*")) == ["pins.sr"]
+    decoded = json.loads(rtoslab("decode", tmp_path / "pins.sr", *POINT, "--json").stdout)["series"]
+    found = 0
+    for capture, virtual in zip(decoded[::2], decoded[1::2], strict=True):
+        if virtual["min"] > capture["resolution"]:
+            found += 1
+            assert capture["pulses"] == virtual["pulses"]
+            assert abs(capture["median"] - virtual["median"]) < capture["resolution"]
+    assert found >= 4
+
+
+def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
+    with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
+        done = live(desk, tmp_path / "pins.sr", "--dry-run")
+        assert done.returncode == 0, done.stderr
+        assert not desk.orders
+    lines = done.stdout.splitlines()
+    assert lines[1] == (
+        "sigrok-cli --driver fx2lafw:conn=1.14 --config samplerate=24000000 --channels D0=out --time 935000 "
+        f"--output-format vcd --output-file {tmp_path / 'pins.sr'}.recorded.vcd"
+    )
+    assert lines[2] == f"# listens on {desk.port} at 115200 baud before it starts"
+    assert lines[3].startswith("openocd -f interface/stlink.cfg")
+    assert not list(tmp_path.glob("pins*"))
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence", "kept"),
+    [
+        ("missing", "recorded nothing: it ended with code 1, and said: No devices found.; check that", []),
+        ("early", "stopped recording before the board's run was over (code 0); check the analyzer's cable", ["vcd"]),
+    ],
+)
+def test_an_analyzer_that_fails_is_one_sentence(tmp_path: Path, how: str, sentence: str, kept: list[str]) -> None:
+    with Desk(tmp_path, BOARD, TOOLS, analyzer=how) as desk:
+        text = error(live(desk, tmp_path / "pins.sr"), 1)
+        assert ("flash" in [each["do"] for each in desk.orders]) == bool(kept), "nothing is flashed in vain"
+    assert sentence in text
+    assert [each.name for each in tmp_path.glob("pins*")] == [f"pins.sr.recorded.{each}" for each in kept]
+    assert ("What was recorded is in" in text) == bool(kept)
+
+
+@pytest.mark.long
+def test_a_rate_that_tells_nothing_is_said_and_the_capture_kept(tmp_path: Path) -> None:
+    with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
+        text = error(live(desk, tmp_path / "pins.sr", rate="200000"), 1)
+    assert "record at a higher rate" in text
+    assert f"The capture is kept in {tmp_path / 'pins.sr'}." in text
+    assert (tmp_path / "pins.sr").exists()
+
+
+def test_a_cable_pulled_leaves_no_half_capture(tmp_path: Path) -> None:
+    with Desk(tmp_path, BOARD, TOOLS, analyzer="fine", pull_after=1500) as desk:
+        assert "check the cable" in error(live(desk, tmp_path / "pins.sr"), 1)
+    assert not list(tmp_path.glob("pins*"))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--target", "auto"), "say --sigrok DRIVER"),
+        (("--sigrok", "fx2lafw"), "Say --sample-rate"),
+        (("--sigrok", "fx2lafw", "--sample-rate", "24MHz"), "Say --target auto"),
+        (("--sigrok", "fx2lafw", "--sample-rate", "24MHz", "--target", "auto"), "Nothing is flashed without the board"),
+    ],
+)
+def test_what_is_not_said_is_asked_for(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+    asked = ["capture", "call_times", "-o", str(tmp_path / "x.sr"), *words]
+    done = CliRunner().invoke(app, asked, standalone_mode=False)
+    assert isinstance(done.exception, PlanError)
+    assert sentence in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("wires", "sentence"),
+    [
+        (["D0=PA9"], "'D0=PA9' is no wire from a channel of its own to a pin of its own; the pins of the nucleo"),
+        (["D0=PA8", "D1"], "'D1' is no wire from a channel of its own"),
+        (["D1=PB0"], "No wire leads to PA8"),
+    ],
+)
+def test_wires_that_lead_nowhere(wires: list[str], sentence: str) -> None:
+    with pytest.raises(PlanError, match=sentence):
+        wires_of(CATALOGUE.board(BOARD).facts, wires)
+
+
+def test_wires_have_their_pins_names() -> None:
+    assert wires_of(CATALOGUE.board("pico").facts, ["D1=gp2"]) == (("D1", "out"),), "it drives and hears one pin"
+    assert wires_of(CATALOGUE.board(BOARD).facts, ["D1=pb0", "D0"]) == (("D1", "in"), ("D0", "out"))
+    assert wires_of(CATALOGUE.board(BOARD).facts, []) == (("D0", "out"),)
