@@ -50,8 +50,9 @@ void port_prepare(void)
 }
 
 /* Threads are made before the kernel may run them: another core would begin at once. Their stacks and control blocks lie in
- * NuttX's heap, which is all the RAM that nothing else takes: so no more is kept here than what a thread lacks. */
-static struct port_task tasks[BENCH_CORES * BENCH_TASKS_PER_CORE + 1u];
+ * NuttX's heap, which is all the RAM that nothing else takes: so no more is kept here than what a thread lacks. Beside the
+ * tasks of each core there is one that controls, and in the suite of conformance one for any core. */
+static struct port_task tasks[BENCH_CORES * BENCH_TASKS_PER_CORE + 1u + BENCH_ANY_CORE];
 static unsigned made;
 
 static void *begin(void *task)

@@ -1,5 +1,6 @@
 """A recorder of its own: what is started, what is said where it cannot record, what is left where it was ended."""
 
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -25,7 +26,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
         program = tmp_path / SIGROK
         program.write_text(f"#!/bin/sh\nfor OUT; do :; done\n{script}\n")
         program.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+        monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.defpath}")
         return Recorder(FAST, 10.0, tmp_path / "x.vcd", tmp_path / "reply")
 
     return started

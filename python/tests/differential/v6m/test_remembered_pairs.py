@@ -13,6 +13,7 @@ import os
 import random
 import struct
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -223,11 +224,11 @@ def taking(held: int, free: int) -> list[int]:
 @pytest.mark.parametrize("held", [0, 1, 4, 7, 10])
 def test_a_lock_that_both_cores_wait_for(held: int) -> None:
     """Who gets it when, and how often it was read in vain, at many distances between the cores."""
-    registers = {"r0": 0, "r1": SIO + 0x100, "r2": SHARED}
+    registers: Any = {"r0": 0, "r1": SIO + 0x100, "r2": SHARED}
     in_vain = 0
     for free in (0, 1, 2, 5, 11):
         programs = taking(held, free), taking(3 * held % 7, 2 * free)
         remembered, anew = (outcome(*programs, profile=on, **registers) for on in (False, True))
         assert remembered == anew, free
-        in_vain += sum(each["failed_reads"] for each in remembered[-1]["locks"])  # type: ignore[index, call-overload]
+        in_vain += sum(each["failed_reads"] for each in remembered[-1]["locks"])  # type: ignore[index]
     assert in_vain > HITS
