@@ -57,6 +57,13 @@ ALLOWED = {
         "subprocess": "with no standard input, a time limit and no shell", "open": "what the program says",
         "read_bytes": "the image just built, and what the program said", "write_bytes": "in a folder of its own",
     },
+    "hardware/analyzers.py": {
+        "subprocess": "with no standard input, a time limit and no shell", "open": "what the program says and records",
+    },
+    "hardware/ending_programs.py": {
+        "subprocess": "types of what others started", "read_bytes": "what a program said, its last bytes",
+    },
+    "captures/live.py": {"open": "the first bytes of a recording, which intake reads as a whole"},
     "store/cache.py": {"zipfile.ZipFile": "sealed; and the writer"},
     "base/architecture.py": {
         "tomllib": "a file of the checkout's own, which what intake stands on asks for", "read_text": "the same",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.base import BuildError, CatalogueError
+from rtoslab.base import BuildError, CatalogueError, ToolMissingError
 from rtoslab.cli import app
 from rtoslab.project import read_project
 from tests.instruments.small_program import small_program
@@ -101,12 +101,15 @@ def test_a_slip_in_the_file_is_named(project: Path, functions: list[str], image:
         read_project(project)
 
 
-@pytest.mark.parametrize(("build", "told"), [('["false"]', "ended with 1"), ('["./none"]', "No such file")])
-def test_a_build_that_fails_is_an_error(project: Path, build: str, told: str) -> None:
+@pytest.mark.parametrize(
+    ("build", "error", "told"),
+    [('["false"]', BuildError, "ended with 1"), ('["./none"]', ToolMissingError, "does not start: no such file")],
+)
+def test_a_build_that_fails_is_an_error(project: Path, build: str, error: type[Exception], told: str) -> None:
     write(project, 'name = "outer"', image=IMAGE.replace('["./make.sh", "a b"]', build))
     (project / "made.elf").write_bytes(small_program("pico").read_bytes())
     done = measure()
-    assert isinstance(done.exception, BuildError)
+    assert isinstance(done.exception, error)
     assert told in str(done.exception)
 
 
