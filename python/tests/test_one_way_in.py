@@ -53,15 +53,11 @@ ALLOWED = {
         "subprocess": "with no standard input",
     },
     "images/shelves.py": {"read_bytes": "what is kept, its digest checked"},
-    "hardware/flashing.py": {
-        "subprocess": "with no standard input, a time limit and no shell", "open": "what the program says",
-        "read_bytes": "the image just built, and what the program said", "write_bytes": "in a folder of its own",
-    },
-    "hardware/analyzers.py": {
-        "subprocess": "with no standard input, a time limit and no shell", "open": "what the program says and records",
-    },
-    "hardware/ending_programs.py": {
-        "subprocess": "types of what others started", "read_bytes": "what a program said, its last bytes",
+    "hardware/flashing.py": {"read_bytes": "the image just built", "write_bytes": "in a folder of its own"},
+    "hardware/analyzers.py": {"open": "what sigrok-cli records, to cut it to lines"},
+    "hardware/running_programs.py": {
+        "subprocess": "with no standard input and no shell", "open": "what the program says",
+        "read_bytes": "what it said, its last bytes",
     },
     "captures/live.py": {"open": "the first bytes of a recording, which intake reads as a whole"},
     "store/cache.py": {"zipfile.ZipFile": "sealed; and the writer"},

@@ -7,7 +7,6 @@ whole up to there. What it does not say by its exit code is looked for: 0.7.2 en
 import re
 import shlex
 import shutil
-import subprocess
 import threading
 import time
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import CaptureError, tools
-from rtoslab.hardware.ending_programs import end_program, last_line
 from rtoslab.hardware.flash_tools import Command
+from rtoslab.hardware.running_programs import end_program, last_line, start_program
 from rtoslab.intake import CAPTURE_BYTES
 
 SIGROK: Final = "sigrok-cli"
@@ -93,20 +92,13 @@ class Recorder:
         if _free(file) < ROOM_BYTES:
             raise CaptureError(_no_room(file))
         file.unlink(missing_ok=True)
-        with reply.open("wb") as output:
-            try:
-                self._running = subprocess.Popen(
-                    recording_command(analyzer, limit_s, file),
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    env=tools.plain_environment(),
-                )
-            except OSError as cause:
-                raise CaptureError(
-                    f"Cannot start {SIGROK} ({cause.strerror}); install it (apt-get install sigrok-cli), or record "
-                    "with another program and give its file to `rtoslab decode`."
-                ) from None
+        try:
+            self._running = start_program(recording_command(analyzer, limit_s, file), reply)
+        except OSError as cause:
+            raise CaptureError(
+                f"Cannot start {SIGROK} ({cause.strerror}); install it (apt-get install sigrok-cli), or record "
+                "with another program and give its file to `rtoslab decode`."
+            ) from None
         self._problem = ""
         threading.Thread(target=self._watch, daemon=True).start()
         try:

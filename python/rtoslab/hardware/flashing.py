@@ -5,7 +5,6 @@ While the program that flashes runs, the port is read all the time: it may start
 
 import os
 import shlex
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable
@@ -13,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import FlashError, PortError, open_flags, tools
+from rtoslab.base import FlashError, PortError, open_flags
 from rtoslab.hardware.choosing import Target
-from rtoslab.hardware.ending_programs import end_program, last_line
 from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, Order
 from rtoslab.hardware.image_forms import flat, uf2
 from rtoslab.hardware.listening import Listener
+from rtoslab.hardware.running_programs import end_program, last_line, start_program
 from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected, kind_of
 
 Say = Callable[[str], None]
@@ -84,25 +83,16 @@ def _formed(target: Target, image: Path, folder: Path) -> Path:
 def _run(command: Command, target: Target, reply: Path, listener: Listener) -> None:
     """Starts a program and listens until it has ended. Raises FlashError, PortError."""
     ends = time.monotonic() + target.flash_limit_s
-    with reply.open("wb") as output:
-        try:
-            running = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=tools.plain_environment(),
-            )
-        except OSError as cause:
-            raise FlashError(
-                f"Cannot start {command[0]} ({cause.strerror}); install it, or name another tool."
-            ) from None
-        try:
-            while running.poll() is None and time.monotonic() < ends:
-                listener.hear()
-            late = running.poll() is None
-        finally:
-            end_program(running)
+    try:
+        running = start_program(command, reply)
+    except OSError as cause:
+        raise FlashError(f"Cannot start {command[0]} ({cause.strerror}); install it, or name another tool.") from None
+    try:
+        while running.poll() is None and time.monotonic() < ends:
+            listener.hear()
+        late = running.poll() is None
+    finally:
+        end_program(running)
     if late or running.returncode != 0:
         why = f"did not end within {target.flash_limit_s:g} s" if late else f"ended with code {running.returncode}"
         raise FlashError(

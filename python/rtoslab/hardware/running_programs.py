@@ -1,14 +1,28 @@
-"""Other programs that run beside the listening: how one is ended, and what it said last."""
+"""Other programs that run beside the listening: how one is started and ended, and what it said last."""
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from rtoslab.base import tools
 from rtoslab.intake import one_line
 
 _REPLY_CHARS: Final = 240
 _REPLY_BYTES: Final = 65536
 _GRACE_S: Final = 5.0
+
+
+def start_program(command: Sequence[str], reply: Path) -> "subprocess.Popen[bytes]":
+    """Starts a program without a shell and without standard input; what it says goes into a file. Raises OSError."""
+    with reply.open("wb") as output:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=tools.plain_environment(),
+        )
 
 
 def end_program(running: "subprocess.Popen[bytes]") -> None:
