@@ -1,6 +1,8 @@
 """Charts as SVG text: drawn by Vega-Altair at report time, so the report needs no script and prints sharp."""
 
+import math
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any, Final
 
 import altair as alt
@@ -45,9 +47,18 @@ def svg(chart: ChartData) -> str:
     return with_tooltips(text[text.index("<svg") :])
 
 
+_HEIGHT: Final = 300
+_SIDES: Final = (13, -14)
+"""How far a number's middle is above its mark's, in pixels; the first is the usual one."""
+_ROOM: Final = 14
+"""More than that between a number and what stands beside it makes no difference."""
+_WEIGHED: Final = 8
+"""Of more marks beside each other the sides are not weighed."""
+
+
 def _throughput(rows: Sequence[dict[str, Any]]) -> Drawn:
     tests, series = order(rows, "test"), order(rows, "series")
-    base = alt.Chart(data(rows)).encode(
+    base = alt.Chart(data(_with_sides(rows, tests, series))).encode(
         x=alt.X("test:N", sort=tests, title="test", axis=alt.Axis(labelAngle=0, labelFontWeight="bold", grid=True)),
         xOffset=alt.XOffset("series:N", sort=series),
         y=alt.Y(
@@ -60,8 +71,40 @@ def _throughput(rows: Sequence[dict[str, Any]]) -> Drawn:
     marks = base.mark_point(size=110, filled=True, opacity=1).encode(
         color=colour(series), shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series))
     )
-    labels = base.mark_text(dy=-13, fontSize=10, color="#333").encode(text=alt.Text("rate:Q", format=".3~s"))
-    return alt.layer(marks, labels).properties(width=WIDTH, height=300)
+    labels = [
+        base.mark_text(dy=-up, fontSize=10, color="#333")
+        .encode(text=alt.Text("rate:Q", format=".3~s"))
+        .transform_filter(alt.FieldEqualPredicate(field="up", equal=up))
+        for up in _SIDES
+    ]
+    return alt.layer(marks, *labels).properties(width=WIDTH, height=_HEIGHT)
+
+
+def _with_sides(rows: Sequence[dict[str, Any]], tests: Sequence[str], series: Sequence[str]) -> list[dict[str, Any]]:
+    """With the side of its mark that each number goes to, so that it is far from what stands beside it: marks of a test
+    stand closer to each other than a number is wide."""
+    logs = [math.log10(max(1, each["rate"])) for each in rows]
+    pixels = _HEIGHT / max(1, math.ceil(max(logs, default=1)) - math.floor(min(logs, default=0)))
+    placed = []
+    for test in tests:
+        mine = sorted((each for each in rows if each["test"] == test), key=lambda each: series.index(each["series"]))
+        heights = [pixels * math.log10(max(1, each["rate"])) for each in mine]
+        sides = product(_SIDES, repeat=len(mine)) if len(mine) <= _WEIGHED else [_SIDES[:1] * len(mine)]
+        best = max(sides, key=lambda ups: _room(heights, ups))
+        placed += [{**each, "up": up} for each, up in zip(mine, best, strict=True)]
+    return placed
+
+
+def _room(heights: Sequence[float], ups: Sequence[int]) -> tuple[float, float]:
+    """The least distance between a number and what stands beside it, and the sum of each one's least; in pixels."""
+    numbers = [height + up for height, up in zip(heights, ups, strict=True)]
+    room = [_ROOM * 1.0] * len(numbers)
+    for left in range(len(numbers) - 1):
+        right = left + 1
+        between = abs(numbers[left] - numbers[right])
+        room[left] = min(room[left], between, abs(numbers[left] - heights[right]))
+        room[right] = min(room[right], between, abs(numbers[right] - heights[left]))
+    return min(room, default=0), sum(room)
 
 
 def _gain(rows: Sequence[dict[str, Any]]) -> Drawn:

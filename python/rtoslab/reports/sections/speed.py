@@ -40,7 +40,9 @@ def throughput_section(points: Sequence[Measured]) -> Section | None:
         note,
     )
     chart = ChartData(
-        "throughput", data, "Counts per second by test, on a logarithmic scale; one mark per number of cores."
+        "throughput",
+        data,
+        "Counts per second by test, on a logarithmic scale; a mark per kernel and number of cores.",
     )
     return Section("throughput", "Throughput", (), (chart,), (table,))
 
