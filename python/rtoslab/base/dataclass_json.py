@@ -21,7 +21,11 @@ def to_plain(value: object) -> Any:
     if isinstance(value, _PLAIN):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: to_plain(getattr(value, name)) for name in _field_names(type(value))}
+        plain = {}
+        for name in _field_names(type(value)):
+            each = getattr(value, name)
+            plain[name] = each if type(each) in _PLAIN else to_plain(each)  # most are
+        return plain
     if isinstance(value, Mapping):
         return [[to_plain(key), to_plain(item)] for key, item in value.items()]
     if isinstance(value, AbstractSet):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence
@@ -16,14 +17,23 @@ _UNTOLD = ("item", "pointer")
 """Arguments of which it says enough that there is one: where a message lies."""
 
 
-def is_call(kernel: Kernel, service: str, step: Step) -> bool:
-    """Whether a call may be one of this service, by its function and by those arguments that must be so."""
-    if step.name not in kernel.symbols.get(service, ()):
-        return False
-    pairs = zip(kernel.told(service), (step.first, step.second), strict=False)
-    return all(
-        value == word & _WORD if isinstance(word, int) else word not in _UNTOLD or value for word, value in pairs
-    )
+class Service:
+    """A service of a kernel as it is seen to be called."""
+
+    def __init__(self, kernel: Kernel, name: str) -> None:
+        self._functions = frozenset(kernel.symbols.get(name, ()))
+        self.told = kernel.told(name)
+        self.success = kernel.results.get(name)
+        """What it gives when it is done; None: that is not told."""
+
+    def is_called(self, step: Step) -> bool:
+        """Whether a call may be one of it, by its function and by those arguments that must be so."""
+        if step.name not in self._functions:
+            return False
+        for word, value in zip(self.told, (step.first, step.second), strict=False):
+            if (value != word & _WORD) if isinstance(word, int) else (word in _UNTOLD and not value):
+                return False
+        return True
 
 
 @dataclass(slots=True)
@@ -91,6 +101,7 @@ class Matcher:
         }
         """Word of kernel.toml -> task -> what the kernel's calls know it by."""
         probes = self._kernel.probes
+        self._service = cache(lambda name: Service(self._kernel, name))
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
     def visible(self, wanted: Iterable[Wanted]) -> tuple[Wanted, ...]:
@@ -179,10 +190,11 @@ class Matcher:
         return (step.name == "") == wanted.by_yield
 
     def _calls(self, step: Step, wanted: Wanted, names: Names) -> bool:
-        if not is_call(self._kernel, wanted.name, step):
+        service = self._service(wanted.name)
+        if not service.is_called(step):
             return False
         left = list(wanted.operands)
-        for word, value in zip(self._kernel.told(wanted.name), (step.first, step.second), strict=False):
+        for word, value in zip(service.told, (step.first, step.second), strict=False):
             named = isinstance(word, str) and word not in _UNTOLD
             if named and left and not self._names(left.pop(0), str(word), value, names):
                 return False
@@ -215,5 +227,5 @@ class Matcher:
     def _gave(self, step: Step, wanted: Wanted, names: Names) -> bool:
         if not self._block_is_so(step, wanted.name, names):
             return False
-        success = self._kernel.results.get(wanted.name)
+        success = self._service(wanted.name).success
         return success is None or step.result is None or (step.result == success) != wanted.fails

@@ -83,9 +83,8 @@ def find_intervals(
     `stamping`: number of the exception whose recognition starts the intervals of stamped series."""
     reader = _Reader(services, dict(current), stamping)
     events = np.frombuffer(raw, dtype=EVENT)
-    for cycle, value, pc, ident, kind, core, _ in events.tolist():
-        if kind == KIND_EXEC and ident >= IDENT_SYMBOL:
-            continue  # of `steps`
+    of_steps = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL)
+    for cycle, value, pc, ident, kind, core, _ in events[~of_steps].tolist():
         if kind == KIND_EXEC and ident >= IDENT_MARK:
             reader.mark(cycle, ident - IDENT_MARK)
         elif kind == KIND_PIN:

@@ -178,8 +178,7 @@ class _Reader:
         in_call = last is not None and last.kind == CALL and last.who == step.who and last.end_cycle is None
         if last is not None and not in_call:
             since = max(last.cycle, last.end_cycle or 0, since)
-            kernels = (max(0, end - max(begin, since)) for begin, end in self.kernels.get(step.core, ()))
-            step.own_cycles = step.cycle - since - sum(kernels)
+            step.own_cycles = step.cycle - since - _cycles_since(since, self.kernels.get(step.core, ()))
         self.kernels.pop(step.core, None)
         self.owned[self.context(step.core)] = step
         self.hit.pop(self.context(step.core), None)
@@ -285,6 +284,16 @@ class _Reader:
         context = self.context(core)
         if self.hit.pop(context, None) == address:
             self.anew[context] = address
+
+
+def _cycles_since(since: int, spans: Sequence[tuple[int, int]]) -> int:
+    """How long spans, in the order of time, lasted from then on; most of them are long over."""
+    cycles = 0
+    for begin, end in reversed(spans):
+        if begin < end <= since:  # of those that are over; the last may still go on
+            break
+        cycles += max(0, end - max(begin, since))
+    return cycles
 
 
 def kernels_own(symbols: Sequence[tuple[int, int, str]], is_kernels: Callable[[str], bool]) -> Callable[[int], bool]:

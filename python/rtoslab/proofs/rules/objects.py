@@ -6,7 +6,7 @@ says nothing.
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.seen_steps import are_cut, steps_of
-from rtoslab.proofs.step_match import is_call
+from rtoslab.proofs.step_match import Service
 from rtoslab.results import Finding
 from rtoslab.targets import CALL
 
@@ -38,7 +38,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     others = evidence.controls()
     calls = [step for step in steps_of(evidence) if step.kind == CALL and step.who not in others]
     kernel = evidence.kernel.on(evidence.board.cpu)
-    called = {step.first for step in calls if is_call(kernel, params.service, step)}
+    service = Service(kernel, params.service)
+    called = {step.first for step in calls if service.is_called(step)}
     if not called and are_cut(evidence):
         return unseen(params.rule, demands, f"steps are kept up to before the first call of {params.service}")
     problems: list[str] = [] if called else [f"{params.service} was not called"]

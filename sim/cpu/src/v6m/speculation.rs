@@ -80,6 +80,10 @@ impl SpeculationLogs {
 /// Bytes of RAM from this offset on, all in one word: its offset, and a bit for each of them on top.
 #[inline(always)]
 fn bytes_of<const BYTES: u32>(offset: u32) -> u32 {
+    debug_assert!(offset.is_multiple_of(BYTES));
+    if BYTES == 4 {
+        return offset | 0xf << LANES;
+    }
     offset & !3 | ((1 << BYTES) - 1) << (offset & 3) << LANES
 }
 
@@ -152,12 +156,19 @@ impl SpeculationLog {
     #[cold]
     #[inline(never)]
     pub(in crate::v6m) fn meets(&self, other: &SpeculationLog) -> bool {
-        let read = |log: &SpeculationLog, bytes: u32| {
-            log.read[..log.read_words.into()].iter().any(|&other| overlap(bytes, other))
-        };
-        let written = |log: &SpeculationLog, bytes: u32| log.written().any(|other| overlap(bytes, other));
-        self.written().any(|bytes| read(other, bytes) || written(other, bytes))
-            || other.written().any(|bytes| read(self, bytes))
+        self.written().any(|bytes| other.has_read(bytes) || other.has_written(bytes))
+            || other.written().any(|bytes| self.has_read(bytes))
+    }
+
+    /// Mostly the word's bit says that it has not.
+    fn has_read(&self, bytes: u32) -> bool {
+        self.reads & folded(word_of(bytes)) != 0
+            && self.read[..self.read_words.into()].iter().any(|&other| overlap(bytes, other))
+    }
+
+    /// Likewise.
+    fn has_written(&self, bytes: u32) -> bool {
+        self.writes & folded(word_of(bytes)) != 0 && self.written().any(|other| overlap(bytes, other))
     }
 
     /// What it writes.

@@ -66,11 +66,17 @@ impl Transition {
     }
 }
 
+/// Two places for one hash, the one used last first, in one line of the host's cache.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+struct Places([Transition; 2]);
+
+const _: () = assert!(size_of::<Places>() == 64);
+
 /// All that is remembered.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// Two places for each hash, the one used last first.
-    transitions: Box<[[Transition; 2]; 1 << TRANSITIONS]>,
+    transitions: Box<[Places; 1 << TRANSITIONS]>,
     nodes: States<Node, { 1 << NODES }>,
 }
 
@@ -113,7 +119,7 @@ impl Table {
     #[inline(always)]
     pub fn places(&mut self, key: u64, block: &Block) -> &mut [Transition; 2] {
         let mixed = (key ^ block.accesses.rotate_left(17) ^ block.next << 20).wrapping_mul(ODD);
-        &mut self.transitions[(mixed >> (u64::BITS - TRANSITIONS)) as usize]
+        &mut self.transitions[(mixed >> (u64::BITS - TRANSITIONS)) as usize].0
     }
 
     /// Brings a transition from its second place to the first; false if it is not there.
