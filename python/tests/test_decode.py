@@ -203,3 +203,12 @@ def test_a_refusal_is_told_in_the_words_of_the_firmwares_codes() -> None:
     told = OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": "2", "detail": "control"})
     assert "reported an error: the kernel refused a task (core=0 code=2 detail=control)" in str(told)
     assert "reported an overflow (core=0)" in str(OverrideReceivedError(3, "overflow", {"core": "0"}))
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"), [("11", "longer --window or fewer --samples"), ("7", "larger heap"), ("3", "")]
+)
+def test_an_error_says_what_to_do_where_the_user_can(code: str, remedy: str) -> None:
+    told = str(OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": code, "detail": "d"}))
+    assert remedy in told
+    assert told.endswith("no number of this run counts") == (not remedy)

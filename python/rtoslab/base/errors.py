@@ -133,6 +133,13 @@ REFUSALS: Final[Mapping[str, str]] = {
     "11": "a series did not get its samples within the limit",
 }
 """The codes of an `error` record in the words of `firmware/include/bench/errors.h`."""
+_REMEDIES: Final[Mapping[str, str]] = {
+    "2": "give the kernel room for more tasks (--config)",
+    "5": "`rtoslab trace` shows what ran instead",
+    "7": "give it a larger heap (--config)",
+    "11": "ask for a longer --window or fewer --samples",
+}
+"""What to do about it, where the user can do something."""
 
 
 class OverrideReceivedError(DecodeError):
@@ -142,7 +149,8 @@ class OverrideReceivedError(DecodeError):
         facts = " ".join(f"{key}={value}" for key, value in fields.items() if key != "run")
         what = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
         why = f": {REFUSALS[fields['code']]}" if kind == "error" and fields.get("code") in REFUSALS else ""
-        super().__init__(line, f"the firmware reported {what}{why} ({facts}); no number of this run counts")
+        remedy = f"; {_REMEDIES[fields['code']]}" if why and fields["code"] in _REMEDIES else ""
+        super().__init__(line, f"the firmware reported {what}{why} ({facts}); no number of this run counts{remedy}")
         self.kind = kind
         self.fields = fields
 
