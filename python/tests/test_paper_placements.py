@@ -49,7 +49,7 @@ def test_a_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     figure = done.compared[1]
     assert (figure.here, figure.ratio, figure.ratios) == (2000, 1, (0.9, 1.2))
-    assert (here_text(figure), ratio_text(figure)) == ("2,000", "1.00 (0.90 to 1.20)")
+    assert (here_text(figure), ratio_text(figure)) == ("2,000 (1,800 to 2,400)", "1.00 (0.90 to 1.20)")
     (rate,) = [each for each in done.values if (each.metric, each.stat, each.point.cores) == ("throughput", "total", 1)]
     assert (rate.value, dict(rate.point.config)) == (2000, {})
     assert len(done.points) == 6

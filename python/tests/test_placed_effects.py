@@ -126,9 +126,9 @@ def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -
     document = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), each, {}) for each in points], None)
     sections = {each.id: each for each in document.shown}
     assert len(sections["throughput"].tables[0].rows) == 2
-    ((_, name, figure, median, least, most, share, count),) = sections["placements"].tables[0].rows
-    assert (name, figure, median, least, most, share, count) == (
-        "1 core", "cycles_per_count", "20.4", "20.2", "20.6", "2.0 %", "3",
+    ((_, name, figure, median, least, most, share, count, middle),) = sections["placements"].tables[0].rows
+    assert (name, figure, median, least, most, share, count, middle) == (
+        "1 core", "cycles_per_count", "20.4", "20.2", "20.6", "2.0 %", "3", "2",
     )  # fmt: skip
     text = io.StringIO()
     show_points(points, Console(file=text, width=200))

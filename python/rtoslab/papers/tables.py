@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rtoslab.analyses import Band
 from rtoslab.catalogue import Published, Table
 from rtoslab.papers.compare import Compared
-from rtoslab.reports import ChartData, TableData
+from rtoslab.reports import ChartData, TableData, banded, ends
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
@@ -65,17 +66,19 @@ def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapp
             marks.append({"x": name, "series": "paper", "y": row.number})
             ours = compared.get(row.id)
             if ours is not None and ours.here is not None:
-                marks.append({"x": name, "series": "here", "y": ours.here})
+                marks.append({"x": name, "series": "here", "y": ours.here, **(ends(ours.band) if ours.band else {})})
         caption = f"{table.title}: the paper's figures and ours. A mark alone has no value of ours."
         charts.append(ChartData("pairs", marks, caption, "", AXES.get(unit, unit), table.log))
     return charts
 
 
 def here_text(each: Compared) -> str:
-    """Our cell: the value with as many decimals as the paper prints, or the state in words."""
+    """Our cell: the value with as many decimals as the paper prints, of several placements with its band, or the state
+    in words."""
     if each.here is None:
         return BRING_YOUR_OWN if each.state == "bring your own" else each.state
-    return _number(each, each.here) + (REFERENCE if each.state == "reference" else "")
+    text = banded(each.band or Band([each.here]), lambda value: _number(each, value))
+    return text + (REFERENCE if each.state == "reference" else "")
 
 
 def _number(each: Compared, here: float) -> str:

@@ -10,7 +10,7 @@ import vl_convert
 
 from rtoslab.analyses import PARTS, VISIBLE_PART
 from rtoslab.reports import figures, schedules
-from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, colour, data, order
+from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, bands, colour, data, order
 from rtoslab.reports.table import ChartData
 from rtoslab.reports.tooltips import with_tooltips
 
@@ -77,7 +77,7 @@ def _throughput(rows: Sequence[dict[str, Any]]) -> Drawn:
         .transform_filter(alt.FieldEqualPredicate(field="up", equal=up))
         for up in _SIDES
     ]
-    return alt.layer(marks, *labels).properties(width=WIDTH, height=_HEIGHT)
+    return alt.layer(*bands(base, rows), marks, *labels).properties(width=WIDTH, height=_HEIGHT)
 
 
 def _with_sides(rows: Sequence[dict[str, Any]], tests: Sequence[str], series: Sequence[str]) -> list[dict[str, Any]]:
@@ -130,7 +130,7 @@ def _gain(rows: Sequence[dict[str, Any]]) -> Drawn:
     words = lines.mark_text(align="right", dx=-4, dy=-6, fontSize=11, color="#555").encode(
         text="says:N", x=alt.value(WIDTH)
     )
-    return alt.layer(bars, labels, rules, words).properties(width=WIDTH, height=260)
+    return alt.layer(bars, *bands(base, rows), labels, rules, words).properties(width=WIDTH, height=260)
 
 
 def _heap(rows: Sequence[dict[str, Any]]) -> Drawn:
@@ -142,7 +142,7 @@ def _heap(rows: Sequence[dict[str, Any]]) -> Drawn:
     )
     bars = base.mark_bar(width={"band": 0.9}).encode(color=colour(series))
     labels = base.mark_text(dy=-7, fontSize=9, color="#333").encode(text=alt.Text("bytes:Q", format=","))
-    return alt.layer(bars, labels).properties(width=WIDTH, height=260)
+    return alt.layer(bars, *bands(base, rows), labels).properties(width=WIDTH, height=260)
 
 
 def _cycles(rows: Sequence[dict[str, Any]]) -> Drawn:
