@@ -27,7 +27,7 @@ from rtoslab.analyses.middle_placement import PlacedPoint, numberless, placed_po
 from rtoslab.analyses.named_figures import BYTES, COUNTS, CYCLES, Metric, band_of, leading, metrics, unit_of
 from rtoslab.analyses.placed_claims import joined_verdicts, points_by_place
 from rtoslab.analyses.placed_figures import Places
-from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, mean_ratio, placed_times, unplaced
+from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, mean_ratio, placed_times, placement, unplaced
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import core_words, cores_of, pinning_note, series_names, short_test
 from rtoslab.analyses.tick_cost import TickModel, by_loops, released, tick_model
@@ -90,6 +90,7 @@ __all__ = [
     "pinning_note",
     "placed_points",
     "placed_times",
+    "placement",
     "points_by_place",
     "probe_effect",
     "released",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rtoslab.analyses.bands import Band
 from rtoslab.analyses.named_figures import Metric, band_of, leading
-from rtoslab.analyses.placed_times import by_placement, number, unplaced
+from rtoslab.analyses.placed_times import by_placement, placement, unplaced
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
 
 
@@ -58,7 +58,7 @@ def _placed(group: Sequence[Measured]) -> PlacedPoint:
         return PlacedPoint(group[0], group)
     ordered = sorted(group, key=_first)
     middle = ordered[(len(ordered) - 1) // 2]
-    return PlacedPoint(middle.model_copy(update={"point": unplaced(middle.point)}), group, number(middle.point))
+    return PlacedPoint(middle.model_copy(update={"point": unplaced(middle.point)}), group, placement(middle.point))
 
 
 def _first(point: Measured) -> float:

@@ -64,6 +64,6 @@ def unplaced(point: PointId) -> PointId:
     return point.model_copy(update={"config": config})
 
 
-def number(point: PointId) -> str:
+def placement(point: PointId) -> str:
     """The number of a point's placement."""
     return point.config.get(PLACEMENT, "0")

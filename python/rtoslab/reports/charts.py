@@ -194,11 +194,16 @@ def _by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
     return drawn
 
 
+_FEW: Final = 12
+"""Up to so many whole cycles each have their tick: the drawing library would set some between them."""
+
+
 def _histogram(rows: Sequence[dict[str, Any]]) -> Drawn:
     """One small histogram for each series, all on one axis of cycles."""
     series = order(rows, "series")
     several = len(series) > 1
     title = "samples"
+    few = list(range(min(int(row["low"]) for row in rows), 1 + max(math.ceil(row["high"]) for row in rows)))
     bars = (
         alt.Chart()
         .mark_rect(color=SERIES_COLOURS[0], stroke=SERIES_COLOURS[0], strokeWidth=1)
@@ -206,7 +211,9 @@ def _histogram(rows: Sequence[dict[str, Any]]) -> Drawn:
             x=alt.X(
                 "low:Q",
                 title="cycles",
-                axis=alt.Axis(format=",.0f", tickMinStep=1),
+                axis=alt.Axis(format=",.0f", values=few)
+                if len(few) <= _FEW
+                else alt.Axis(format=",.0f", tickMinStep=1),
                 scale=alt.Scale(zero=False, nice=True),
             ),
             x2="high:Q",

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from rtoslab.analyses import Band, Gain, Places, shares, short_test
+from rtoslab.analyses import Band, Gain, Places, Ratio, shares, short_test
 from rtoslab.base import counted
 from rtoslab.reports.table import banded
 from rtoslab.results import Failed, Measured, NotApplicable
 
-_TIMES: Final = "x {:.2f}".format
 _SHARE: Final = "{:.0%}".format
 
 
@@ -45,10 +44,14 @@ def _gain_sentence(pairs: list[Gain], places: Places) -> str:
     }
     told = [(verb, each) for verb, each in verbs.items() if each]
     parts = [
-        f"{verb} the total throughput of {', '.join(f'{test} ({banded(gain, _TIMES)})' for test, gain in each)}"
+        f"{verb} the total throughput of {', '.join(f'{test} ({_times(gain)})' for test, gain in each)}"
         for verb, each in told
     ]
     return f"The second core {' and '.join(parts)}."
+
+
+def _times(gain: Ratio) -> str:
+    return banded(gain, "x {:.2f}".format).replace(" (", ", ").removesuffix(")")
 
 
 def _lock_sentence(pairs: list[Gain], places: Places) -> str:
@@ -79,7 +82,8 @@ def _heap_sentence(pairs: list[Gain], places: Places) -> str:
         for pair in pairs
         if pair.one.point.heap and pair.many.point.heap
     ]
-    grown = [many.less(one) for many, one in heaps]
+    all_grown = [many.less(one) for many, one in heaps]
+    grown = [each for each in all_grown if each.least == each.most or not each.least <= 0 <= each.most]
     if not grown:
         return ""
     least, most = min(each.least for each in grown), max(each.most for each in grown)
