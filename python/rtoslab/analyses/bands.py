@@ -65,6 +65,10 @@ class Ratio:
         """What stands for it."""
         return self.value
 
+    def over(self, other: "Ratio") -> "Ratio":
+        """This ratio by another one."""
+        return Ratio(self.value / other.value, self.least / other.most, self.most / other.least)
+
     def by(self, number: float) -> "Ratio":
         """A part of it."""
         return Ratio(self.value / number, self.least / number, self.most / number)

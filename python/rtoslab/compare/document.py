@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.analyses import BYTES, CYCLES, per_what
+from rtoslab.analyses import BYTES, CYCLES, Metric, per_what
 from rtoslab.compare.attribution import attribution
 from rtoslab.compare.comparison import Change, Comparison, Verdict
 from rtoslab.compare.differences import condensed
 from rtoslab.compare.matching import Pair
 from rtoslab.compare.noise import ALPHA
-from rtoslab.reports import Document, Section, TableData
+from rtoslab.reports import Document, Section, TableData, banded
 
 SHOWN_PARTS = 12
 ATTRIBUTED = 12
@@ -54,7 +54,8 @@ def summary(comparison: Comparison) -> str:
 def sentence(change: Change) -> str:
     """A change in a few words."""
     unit = change.before.unit
-    return f"{change.pair.label}, {change.before.id}: {delta_text(change)} {unit} ({percent_text(change)})"
+    band = "" if change.placed is None else f"; {_signed(change.placed[0])} to {_signed(change.placed[1])}"
+    return f"{change.pair.label}, {change.before.id}: {delta_text(change)} {unit} ({percent_text(change)}{band})"
 
 
 def _subtitle(comparisons: Sequence[Comparison]) -> str:
@@ -113,12 +114,16 @@ def _row(change: Change) -> list[str]:
     return [
         change.pair.label,
         change.before.id,
-        number(change.before.value),
-        number(change.after.value),
+        _figure(change.before),
+        _figure(change.after),
         delta_text(change) + interval,
         percent_text(change),
         change.verdict.value,
     ]
+
+
+def _figure(metric: Metric) -> str:
+    return number(metric.value) if metric.band is None else banded(metric.band, number)
 
 
 def _undecided(comparison: Comparison, ident: str, against: str) -> Section | None:
