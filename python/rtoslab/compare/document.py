@@ -114,15 +114,16 @@ def _row(change: Change) -> list[str]:
     return [
         change.pair.label,
         change.before.id,
-        _figure(change.before),
-        _figure(change.after),
+        figure_text(change.before),
+        figure_text(change.after),
         delta_text(change) + interval,
         percent_text(change),
         change.verdict.value,
     ]
 
 
-def _figure(metric: Metric) -> str:
+def figure_text(metric: Metric) -> str:
+    """The value, or of several placements the median with its band."""
     return number(metric.value) if metric.band is None else banded(metric.band, number)
 
 
