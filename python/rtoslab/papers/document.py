@@ -150,6 +150,8 @@ def _summary(done: Reproduction) -> str:
         text = f"{len(ratios)} of {counted(len(compared), 'published figure')} beside one of ours"
         if ratios:
             text += f": ours are {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
+        senseless = sum(bool(each.no_ratio) and each.here is not None for each in compared.values())
+        text += f"; {counted(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
         sentences.append(text + (f"; {waiting} wait for a kernel of your own." if waiting else "."))
     same = sum(each.outcome == "same" for each in verdicts)
     ties = sum(each.outcome == "tie" for each in verdicts)

@@ -12,6 +12,8 @@ LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
 BRING_YOUR_OWN = "n/a: bring your own"
 NONE = "\N{EN DASH}"
+SENSELESS = "says nothing"
+"""Instead of a ratio to a figure that cannot be what its name says."""
 REFERENCE = "\N{DOUBLE DAGGER}"
 """Behind a value that is a reference result; the table's note says what that is."""
 REFERENCE_NOTE = "a reference result: not measured in this run."
@@ -48,7 +50,11 @@ def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[i
     why = "; ".join(dict.fromkeys(each.rstrip(".") for each in reasons if each))
     lent = any(REFERENCE in cell for line in body for cell in line)
     told = f"{REFERENCE} {REFERENCE_NOTE}" if lent else ""
-    note = " ".join(part for part in (table.note, told, f"Without a value here: {why}." if why else "") if part)
+    wrong = dict.fromkeys(compared[row.id].no_ratio for row in rows if row.id in compared)
+    senseless = f"A ratio {SENSELESS}: {'; '.join(filter(None, wrong))}." if any(wrong) else ""
+    note = " ".join(
+        part for part in (table.note, told, senseless, f"Without a value here: {why}." if why else "") if part
+    )
     return TableData(title, tuple(columns), body, note)
 
 
@@ -94,7 +100,7 @@ def _number(each: Compared, here: float) -> str:
 def ratio_text(each: Compared) -> str:
     """Ours over the paper's; of several placements also the least and the most, where that shows in two decimals."""
     if each.ratio is None:
-        return NONE
+        return SENSELESS if each.no_ratio and each.here is not None else NONE
     text = f"{each.ratio:.2f}"
     least, most = (f"{ratio:.2f}" for ratio in each.ratios or (each.ratio, each.ratio))
     return text if least == most else f"{text} ({least} to {most})"
