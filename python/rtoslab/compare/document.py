@@ -59,7 +59,8 @@ def sentence(change: Change) -> str:
 
 
 def _subtitle(comparisons: Sequence[Comparison]) -> str:
-    exact = {pair.before.exact and pair.after.exact for each in comparisons for pair in each.matching.pairs}
+    pairs = [change.pair for each in comparisons for change in each.changes]
+    exact = {pair.before.exact and pair.after.exact for pair in pairs}
     placed = any(change.placed is not None for each in comparisons for change in each.changes)
     words = {
         frozenset({True}): "virtual boards in several placements: a difference is real where the bands are apart"

@@ -16,7 +16,7 @@ SENSELESS = "says nothing"
 """Instead of a ratio to a figure that cannot be what its name says."""
 REFERENCE = "\N{DOUBLE DAGGER}"
 """Behind a value that is a reference result; the table's note says what that is."""
-REFERENCE_NOTE = "a reference result: not measured in this run."
+REFERENCE_NOTE = "a reference result: not measured in this run, and in one placement."
 UNITS = {"us": "\N{MICRO SIGN}s"}
 """Units as a reader writes them."""
 AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of the core's clock", "bytes": "bytes"}
