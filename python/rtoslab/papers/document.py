@@ -149,7 +149,10 @@ def _summary(done: Reproduction) -> str:
     else:
         text = f"{len(ratios)} of {counted(len(compared), 'published figure')} beside one of ours"
         if ratios:
-            text += f": ours are {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
+            over = any(each.band is not None for each in compared.values())
+            ours = "ours, as medians over the placements," if over else "ours"
+            reach = f"{min(ratios):.2f} to {max(ratios):.2f}"
+            text += f": {ours} are {reach} times the paper's, median {median(ratios):.2f}"
         senseless = sum(bool(each.no_ratio) and each.here is not None for each in compared.values())
         text += f"; {counted(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
         sentences.append(text + (f"; {waiting} wait for a kernel of your own." if waiting else "."))

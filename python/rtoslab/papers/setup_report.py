@@ -15,7 +15,7 @@ from rtoslab.reports import Section, TableData, banded
 _PROSE = (
     "The paper does not say how everything was built. Each set-up is another way in which its authors may have built "
     "it; what it does not name is as in the sections above. Distance: the larger of the paper's figure and ours over "
-    "the smaller, as the geometric mean of all."
+    "the smaller, as the geometric mean of all; of several placements, of the medians."
 )
 
 
