@@ -120,8 +120,9 @@ def _part(done: Reproduction, part: Part, titles: Mapping[str, str]) -> Section:
             tables.append(drawn[1])
     told = {each.run_id for each in done.values}
     measured = [each.result for each in done.points if isinstance(each.result, Measured) and each.result.run_id in told]
+    several = any(each.band is not None for each in done.values)
     for course in part.over_time:
-        traced = over_time(course, measured)
+        traced = over_time(course, measured, several=several)
         if traced is None:
             prose.append(f"{course.title}: not yet measured.")
         else:
