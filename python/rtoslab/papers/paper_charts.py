@@ -55,7 +55,9 @@ def _percent(figure: Figure, value: Value, found: Sequence[Value]) -> Ratio | No
     axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
     alike = {axis: value.axis(axis) for axis in axes - set(figure.percent_of)}
     base = select(found, {**alike, **figure.percent_of})
-    return value.placed.over(base[0].placed).by(0.01) if len(base) == 1 and base[0].value else None
+    if len(base) != 1 or not base[0].value:
+        return None
+    return Ratio(100.0, 100.0, 100.0) if base[0] is value else value.placed.over(base[0].placed).by(0.01)
 
 
 def _label(figure: Figure, axis: str, value: Value, titles: Mapping[str, str]) -> str:
@@ -74,7 +76,8 @@ def _table(figure: Figure, marks: Sequence[dict[str, Any]]) -> TableData:
     rows: dict[str, dict[str, str]] = {}
     for mark in marks:
         x = f"{mark['x']:g}" if figure.kind == "lines" else str(mark["x"])
-        spread = "" if mark["low"] == mark["high"] else f" ({_number(mark['low'])} to {_number(mark['high'])})"
+        least, most = _number(mark["low"]), _number(mark["high"])
+        spread = "" if least == most else f" ({least} to {most})"
         rows.setdefault(x, {})[str(mark["series"])] = _number(mark["y"]) + spread
     body = [[x, *(cells.get(name, "") for name in series)] for x, cells in rows.items()]
     return TableData(
