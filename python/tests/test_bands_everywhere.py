@@ -145,6 +145,27 @@ def test_the_summary_claims_by_the_bands(together: Document) -> None:
     assert "changes by no more than the place of the code does the total throughput of T0 (x 0." in document.summary
 
 
+@pytest.mark.parametrize(
+    ("two_cores", "outcome", "seen"),
+    [((300, 310, 320), "same", "in all 3 placements"), ((480, 520, 500), "placement", "same in 2, different in 1")],
+)
+def test_a_statement_of_a_suites_paper_is_judged_in_each_placement(
+    two_cores: tuple[int, ...], outcome: str, seen: str
+) -> None:
+    """One core counts 1,000 to 1,020."""
+    points = []
+    for place in range(PLACES):
+        config = {"placement": str(place)} if place else {}
+        for cores, count in ((1, 1000 + 10 * place), (2, two_cores[place])):
+            point = measured(cores, count, benchmark_id="t8_allocation", kernel="freertos", config=config)
+            points.append(point.model_copy(update={"run_id": f"{cores}{place}"}))
+    document = make_document(CATALOGUE, stored(points), "vieira2026")
+    (section,) = [each for each in document.sections if each.id == "paper"]
+    (row,) = section.tables[0].rows
+    assert row[3] == outcome
+    assert row[4].startswith(seen), row
+
+
 def places(points: Sequence[Measured]) -> Iterator[tuple[int, Measured]]:
     for each in points:
         yield int(each.point.config.get("placement", "0")), each
