@@ -211,6 +211,21 @@ def test_a_point_without_a_number_in_all_placements_is_one_row() -> None:
     assert "placement=" not in text.getvalue()
 
 
+def test_a_point_in_one_placement_among_others_says_so() -> None:
+    """Without brackets it would be taken for the same in all of them, as of a kernel with a script of its own."""
+    lone = alone(0)[0]
+    point = lone.point.model_copy(update={"kernel": "exported"})
+    points = [*of_all(), lone.model_copy(update={"point": point, "run_id": "e"})]
+    document = make_document(CATALOGUE, stored(points), None)
+    (section,) = [each for each in document.shown if each.id == "placements"]
+    assert section.prose[-1] == "In one placement alone, without a band, stand: T0 (exported, 1 core)."
+    text = io.StringIO()
+    show_points(points, Console(file=text, width=300))
+    assert "In one placement alone, without a band: T0 test exported b 1 core." in text.getvalue()
+    show_points(of_all(), Console(file=(whole := io.StringIO()), width=300))
+    assert "In one placement alone" not in whole.getvalue()
+
+
 def test_rows_of_a_data_frame_say_their_placement(together: Document) -> None:
     rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](together))))
     assert {each["placement"] for each in rows} == {"0", "1", "2", "median", "least", "most"}

@@ -14,7 +14,7 @@ from rtoslab.papers.document import paper_document
 from rtoslab.papers.over_placements import in_each_placement
 from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import Reproduction, reproduce
-from rtoslab.papers.tables import here_text, pairs_chart, ratio_text
+from rtoslab.papers.tables import here_text, pairs_chart, ratio_text, redraw
 from rtoslab.results.results import Failed, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured
@@ -55,6 +55,15 @@ def test_a_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None
     (rate,) = [each for each in done.values if (each.metric, each.stat, each.point.cores) == ("throughput", "total", 1)]
     assert (rate.value, dict(rate.point.config)) == (2000, {})
     assert len(done.points) == 6
+
+
+def test_a_figure_in_one_placement_among_others_says_so(tmp_path: Path) -> None:
+    done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
+    sized = replace(done.compared[1], published=done.compared[1].published.model_copy(update={"id": 2}), band=None)
+    rows = {1: done.paper.published[1], 2: sized.published}
+    for ids, lone in (((1,), False), ((1, 2), True)):
+        table = redraw(Table(title="T", rows=ids), rows, {1: done.compared[1], 2: sized})
+        assert ("ours is of one placement" in table.note) == lone
 
 
 def test_a_band_that_does_not_show_is_left_out(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
 BRING_YOUR_OWN = "n/a: bring your own"
 NONE = "\N{EN DASH}"
+ONE_PLACE = "Where no band could be, as of sizes, ours is of one placement: the linker's own order."
 SENSELESS = "says nothing"
 """Instead of a ratio to a figure that cannot be what its name says."""
 REFERENCE = "\N{DOUBLE DAGGER}"
@@ -52,10 +53,15 @@ def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[i
     told = f"{REFERENCE} {REFERENCE_NOTE}" if lent else ""
     wrong = dict.fromkeys(compared[row.id].no_ratio for row in rows if row.id in compared)
     senseless = f"A ratio {SENSELESS}: {'; '.join(filter(None, wrong))}." if any(wrong) else ""
-    note = " ".join(
-        part for part in (table.note, told, senseless, f"Without a value here: {why}." if why else "") if part
-    )
+    one = next((ONE_PLACE for row in rows if row.id in compared and _is_lone(compared[row.id], compared)), "")
+    lacking = f"Without a value here: {why}." if why else ""
+    note = " ".join(part for part in (table.note, told, one, senseless, lacking) if part)
     return TableData(title, tuple(columns), body, note)
+
+
+def _is_lone(each: Compared, compared: Mapping[int, Compared]) -> bool:
+    """Whether a measured figure stands in one placement, though others of the run stand in several."""
+    return each.state == "measured" and each.band is None and any(other.band for other in compared.values())
 
 
 def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapping[int, Compared]) -> list[ChartData]:

@@ -61,6 +61,9 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
         console.print(note, soft_wrap=True)
     if places.are_several:
         console.print(BANDS, soft_wrap=True)
+        alone = [label(each.middle) for each in placed if len(each.all) == 1]
+        if alone:
+            console.print(Text(f"In one placement alone, without a band: {', '.join(alone)}."), soft_wrap=True)
     _show_missing(results, console)
 
 

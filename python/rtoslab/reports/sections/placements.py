@@ -26,6 +26,10 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
         "points are medians, with their bands in brackets; one without brackets is the same in all placements. What "
         "belongs together, such as the parts of all cycles, is of one placement, the one in the middle."
     )
+    alone = [each.middle.point for each in points if len(each.all) == 1]
+    names = series_names([*alone, *(each.middle.point for each in several)])
+    said = [f"{short_test(point)} ({name})" for point, name in zip(alone, names, strict=False)]
+    lone = (f"In one placement alone, without a band, stand: {', '.join(said)}.",) if alone else ()
     columns = (
         "test",
         "run with",
@@ -37,4 +41,4 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
         ">placements",
         ">in the middle",
     )
-    return Section("placements", "Placements of the code", (prose,), (), [TableData("Bands", columns, rows)])
+    return Section("placements", "Placements of the code", (prose, *lone), (), [TableData("Bands", columns, rows)])
