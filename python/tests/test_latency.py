@@ -177,9 +177,8 @@ def test_instruments_stand_beside_each_other() -> None:
     assert list(found.by) == ["counter", "probe"]
     assert found.best.instrument == "probe"
     assert found.disagreement_cycles == 3
-    assert found.reading_error_cycles("counter") == 1
-    assert found.probe_effect_cycles("counter") == 2
-    assert found.probe_effect_cycles("pin") is None
+    assert found.by["counter"].left_over == 1
+    assert [each.between_marks for each in found.by.values()] == [101, 99]
 
 
 def test_what_an_instrument_cannot_measure_is_no_figure() -> None:

@@ -23,7 +23,7 @@ def test_the_three_instruments_tell_the_same(tmp_path: Path) -> None:
         apart = each.disagreement_cycles
         assert apart is not None
         assert apart <= 12, f"{each.id}: {apart}"
-        left_over = each.reading_error_cycles("counter")
+        left_over = each.by["counter"].left_over
         assert left_over is not None
         assert abs(left_over) <= 3, each.id
         assert set(each.by["probe"].series.switches) == {1}

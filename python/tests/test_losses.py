@@ -5,6 +5,7 @@ import pytest
 from rtoslab.analyses.collisions import levels, steps
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.losses_by_cause import busiest_lock, count_cost, losses
+from rtoslab.analyses.placed_figures import Places
 from rtoslab.reports.sections.costs import cycles_section
 from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
@@ -111,14 +112,14 @@ def test_a_chart_of_cycles_shows_one_run_of_each_seed() -> None:
 
 def test_the_sections_on_access_patterns() -> None:
     points = [pattern(cores, 1000 // cores, shared=shared) for shared in (0, 1) for cores in (1, 2)]
-    section = scaling_section(points)
+    section = scaling_section(points, Places())
     assert section is not None
     assert [(mark["x"], mark["series"], mark["y"]) for mark in section.charts[0].rows] == [
         ("P2-3", "an object for each core", 50),
         ("P2-3", "one object for all cores", 50),
     ]
     assert section.tables[0].rows[0][2:4] == ["50.0%", "100.0%"]
-    assert scaling_section([measured(1), measured(2)]) is None
+    assert scaling_section([measured(1), measured(2)], Places()) is None
     explained = losses_section(points)
     assert explained is not None
     assert {row["row"] for row in explained.charts[0].rows} == {

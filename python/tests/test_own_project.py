@@ -92,7 +92,10 @@ def test_in_several_placements_what_placement_may_be_is_no_regression(
     monkeypatch.setenv("MORE", "-DEARLY=2187")
     found = gate()
     assert not [each for each in found["figures"] if each["passed_limit"]]
-    assert figure(found, "control_step", "median")["placement"]
+    step_now = figure(found, "control_step", "median")
+    assert step_now["placement"]
+    assert step_now["before_band"][0] <= step_now["before"] <= step_now["before_band"][1]
+    assert step_now["now_band"][0] < step_now["now_band"][1]
     monkeypatch.setenv("MORE", "-DTURNS=40")
     assert figure(gate(), "control_step", "median")["passed_limit"] == "+0 cycles"
     foreign_repository(there)

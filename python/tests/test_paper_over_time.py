@@ -54,6 +54,13 @@ def test_of_many_samples_the_longest_of_each_stretch_is_drawn() -> None:
     assert [row[2] for row in table.rows] == ["25.000"] * 12
 
 
+def test_of_several_placements_it_says_which_it_shows() -> None:
+    for several in (False, True):
+        drawn = over_time(FIGURE, [_run(5)], several=several)
+        assert drawn is not None
+        assert [("one, the linker's own order" in text) for text in (drawn[0].caption, drawn[1].note)] == [several] * 2
+
+
 def test_without_such_a_point_there_is_no_figure() -> None:
     assert over_time(FIGURE.model_copy(update={"where": {"benchmark": "t3"}}), [_run(5)]) is None
     assert over_time(FIGURE.model_copy(update={"series": "switch."}), [_run(5)]) is None

@@ -9,15 +9,17 @@ import pytest
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
+from rtoslab.catalogue.paper_schemas import Figure, Table
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.over_placements import in_each_placement
+from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import Reproduction, reproduce
-from rtoslab.papers.tables import here_text, ratio_text
+from rtoslab.papers.tables import here_text, pairs_chart, ratio_text, redraw
 from rtoslab.results.results import Failed, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured
 from tests.test_cli import rtoslab
-from tests.test_papers import folder, published
+from tests.test_papers import FACTS, folder, published
 
 CATALOGUE = Catalogue(find_root())
 CLAIM = '[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\nkind = "throughput_drops"\nbenchmarks = ["t2"]\n'
@@ -49,10 +51,19 @@ def test_a_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     figure = done.compared[1]
     assert (figure.here, figure.ratio, figure.ratios) == (2000, 1, (0.9, 1.2))
-    assert (here_text(figure), ratio_text(figure)) == ("2,000", "1.00 (0.90 to 1.20)")
+    assert (here_text(figure), ratio_text(figure)) == ("2,000 (1,800 to 2,400)", "1.00 (0.90 to 1.20)")
     (rate,) = [each for each in done.values if (each.metric, each.stat, each.point.cores) == ("throughput", "total", 1)]
     assert (rate.value, dict(rate.point.config)) == (2000, {})
     assert len(done.points) == 6
+
+
+def test_a_figure_in_one_placement_among_others_says_so(tmp_path: Path) -> None:
+    done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
+    sized = replace(done.compared[1], published=done.compared[1].published.model_copy(update={"id": 2}), band=None)
+    rows = {1: done.paper.published[1], 2: sized.published}
+    for ids, lone in (((1,), False), ((1, 2), True)):
+        table = redraw(Table(title="T", rows=ids), rows, {1: done.compared[1], 2: sized})
+        assert ("ours is of one placement" in table.note) == lone
 
 
 def test_a_band_that_does_not_show_is_left_out(tmp_path: Path) -> None:
@@ -106,3 +117,28 @@ def test_placements_are_planned() -> None:
     )
     assert placed.count("placement=1") > 0
     assert "placement=1" not in plain
+
+
+def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
+    """One core counts 450 to 600, two 180 to 220 each: 360 to 440 of 450 to 600 are 60 to 98 %."""
+    done = _paper(tmp_path, [450, 500, 600], [180, 200, 220])
+    (pairs,) = pairs_chart(Table(title="T", rows=(1,)), done.paper.published, done.compared)
+    mark = pairs.rows[-1]
+    assert (mark["y"], mark["low"], mark["high"]) == (2000, 1800, 2400)
+    figure = Figure.model_validate(FACTS["part"][1]["figure"][0]).model_copy(
+        update={"where": {"metric": "throughput", "stat": "total"}}
+    )
+    drawn = replot(figure, done.values)
+    assert drawn is not None
+    chart, table = drawn
+    two = next(row for row in chart.rows if row["series"].startswith("2"))
+    assert (two["y"], two["low"], two["high"]) == (80, 60, pytest.approx(97.78, abs=0.01))
+    assert table.rows == [["T2", "100", "80 (60 to 97.78)"]]
+
+
+def test_a_band_that_cannot_be_seen_is_not_printed(tmp_path: Path) -> None:
+    figure = Figure.model_validate(FACTS["part"][1]["figure"][0])
+    drawn = replot(figure, _paper(tmp_path, [500_000, 500_001], [200_000, 200_001]).values)
+    assert drawn is not None
+    assert drawn[0].rows[1]["low"] < drawn[0].rows[1]["high"]
+    assert drawn[1].rows == [["T2", "100", "40"]]

@@ -110,8 +110,8 @@ def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     (section,) = setups_section(done)
     overview, figures, rates, statements = section.tables
     assert [row[1:] for row in rates.rows] == [
-        ["freertos", "1", "4,000", "2,000 (0.50)"],
-        ["freertos", "2", "2,400", "3,200 (1.33)"],
+        ["freertos", "1", "4,000", "2,000; x 0.50"],
+        ["freertos", "2", "2,400", "3,200; x 1.33"],
     ]
     assert overview.rows == [["s: S", "a guess", "1 of 1 otherwise", "1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]]
     assert [row[2:] for row in figures.rows] == [["2000", "4,000", "2.00", "2,000", "1.00"]]

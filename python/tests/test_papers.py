@@ -18,7 +18,8 @@ from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import reproduce
-from rtoslab.papers.tables import pairs_chart, redraw
+from rtoslab.papers.setup_report import distance
+from rtoslab.papers.tables import pairs_chart, ratio_text, redraw
 from rtoslab.reports import report_formats
 from rtoslab.results import results
 from rtoslab.store.stored_point import AnyResult, StoredPoint
@@ -213,3 +214,20 @@ def test_values_lie_on_their_axes() -> None:
 def test_arithmetic_that_cannot_be_done_is_named(expression: str) -> None:
     with pytest.raises(CatalogueError, match=r"of a slips.toml cannot be computed"):
         evaluate(expression, {1: 2.0})
+
+
+def test_a_ratio_to_a_figure_that_cannot_be_is_none(tmp_path: Path) -> None:
+    slips = '[[slip]]\nid = "s"\nkind = "slip"\nrows = [1]\nsays = "it never ran"\nno_ratio = true\n'
+    rows = [published(ident, value=value, lab_kernel="freertos") for ident, value in ((1, "4"), (2, "2000"))]
+    paper = folder(tmp_path, rows, slips=slips)
+    manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
+    points = [StoredPoint(tmp_path, measured(cores, 1000, kernel="freertos"), manifest) for cores in (1, 2)]
+    done = reproduce(CATALOGUE, paper, points)
+    senseless, plain = (done.compared[ident] for ident in (1, 2))
+    assert (senseless.here, senseless.ratio, ratio_text(senseless)) == (4000, None, "says nothing")
+    assert (plain.ratio, ratio_text(plain)) == (2, "2.00")
+    assert distance(done.compared) == pytest.approx(2)
+    document = paper_document(CATALOGUE, done)
+    assert "ours are 2.00 to 2.00 times the paper's, median 2.00; 1 further ratio says nothing." in document.summary
+    tables = {each.title: each for section in document.sections for each in section.tables}
+    assert "A ratio says nothing: it never ran." in tables["Table 1, 1/s"].note

@@ -1,6 +1,7 @@
 """Effects and costs of points in several placements: what some choice of places would undo is not claimed."""
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from rtoslab.analyses.placed_times import placed_times
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.parity.costs import measured_costs, read_costs, write_costs
+from rtoslab.parity.concepts import CONCEPTS
+from rtoslab.parity.costs import Cost, measured_costs, read_costs, write_costs
+from rtoslab.parity.unfairness import Unfairness
 from rtoslab.reports import make_document, report_formats, show_points
 from rtoslab.results.results import Measured
 from rtoslab.store.stored_point import StoredPoint
@@ -74,7 +77,7 @@ def test_the_report_says_placement() -> None:
     document = sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in swept()])
     text = report_formats()["md"](document)
     assert "What matters most is a 0 to 1" in document.summary
-    assert "+5.0 % for t" in document.summary
+    assert "+5.0 % (+2.9 % to +7.0 %) for t" in document.summary
     assert "1 of 2: t" in text
     assert "no: placement" in text
     within = [each for each in swept() if each.point.config["a"] == "0"]
@@ -89,10 +92,49 @@ def test_costs_name_the_benchmarks_whose_change_is_placement(tmp_path: Path, mon
     assert costs["a"].percent["t"] == pytest.approx(4.95, abs=0.05)
     assert costs["b"].placement == ("u",), "the medians of t are the same: no change to explain"
     assert costs["a"].turned().placement == ("u",)
+    assert costs["a"].band["t"] == pytest.approx((2.94, 7.0), abs=0.05)
+    turned = costs["a"].turned()
+    assert turned.band["t"][0] < turned.percent["t"] < turned.band["t"][1] < 0
+    assert unfairness("a", costs["a"]).cost == "k, a: t +5.0 % (+2.9 to +7.0), u +1.5 % (-1.0 to +3.0; placement)"
     path = tmp_path / "baselines" / "costs.toml"
     write_costs(list(costs.values()), path)
     monkeypatch.chdir(tmp_path)
     assert read_costs(tmp_path) == tuple(costs.values())
+
+
+def unfairness(change: str, cost: Cost) -> Unfairness:
+    return Unfairness(CONCEPTS[0], "b", {}, ("t", "u"), ((f"k, {change}", cost),))
+
+
+def squares(extra: float) -> list[Measured]:
+    """`a` and `b` cost a tenth each; both together `extra` percent more than that; each in three placements."""
+    cells = [("0", "0", 0.0), ("0", "1", 10.0), ("1", "0", 10.0), ("1", "1", 21 + 1.21 * extra)]
+    return [
+        point for a, b, percent in cells for point in placed("t", [percent - 0.5, percent, percent + 0.5], a=a, b=b)
+    ]
+
+
+def test_an_interaction_within_the_bands_is_placement() -> None:
+    (inside,), (beyond,) = (Observations(squares(extra)).interactions() for extra in (1.0, 6.0))
+    assert inside.ratio.value == pytest.approx(1.01, rel=1e-3)
+    assert (inside.ratio.is_claimed, beyond.ratio.is_claimed) == (False, True)
+    texts = [
+        report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in squares(extra)]))
+        for extra in (1.0, 6.0)
+    ]
+    assert "0 pairs of changes and benchmarks are off by 0.2% or more. Of 1 more, some choice of places" in texts[0]
+    assert "1 pairs of changes and benchmarks are off by 0.2% or more." in texts[1]
+    assert re.search(r"\+6\.0 % \(\+[34]\.\d % to \+[78]\.\d %\)", texts[1])
+
+
+def test_the_quickest_configuration_says_who_is_as_quick() -> None:
+    seen = Observations(swept())
+    assert [seen.as_quick(target) for target in ("t", "u")] == [1, 2]
+    text = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in swept()]))
+    assert "As quick: so many others" in text
+    alone = [each for each in swept() if each.point.config["placement"] == "0"]
+    plain = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in alone]))
+    assert "As quick" not in plain
 
 
 def test_a_sweep_asks_for_placements(tmp_path: Path) -> None:
@@ -126,9 +168,9 @@ def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -
     document = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), each, {}) for each in points], None)
     sections = {each.id: each for each in document.shown}
     assert len(sections["throughput"].tables[0].rows) == 2
-    ((_, name, figure, median, least, most, share, count),) = sections["placements"].tables[0].rows
-    assert (name, figure, median, least, most, share, count) == (
-        "1 core", "cycles_per_count", "20.4", "20.2", "20.6", "2.0 %", "3",
+    ((_, name, figure, median, least, most, share, count, middle),) = sections["placements"].tables[0].rows
+    assert (name, figure, median, least, most, share, count, middle) == (
+        "1 core", "cycles_per_count", "20.4", "20.2", "20.6", "2.0 %", "3", "2",
     )  # fmt: skip
     text = io.StringIO()
     show_points(points, Console(file=text, width=200))

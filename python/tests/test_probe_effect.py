@@ -4,6 +4,7 @@ from pathlib import Path
 
 import rtoslab
 from rtoslab.analyses.instrument_agreement import ITERATIONS, four_ways
+from rtoslab.analyses.placed_figures import Places
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports.sections.probe_effect import probe_effect_section
@@ -26,23 +27,23 @@ def test_iterations_counter_pin_and_probe(tmp_path: Path) -> None:
                            config={"samples": "20"}, out=tmp_path / "run")  # fmt: skip
     points = [each.result for each in outcomes if isinstance(each.result, Measured)]
     assert len(points) == 4, [each.result for each in outcomes]
-    (found,) = four_ways(points, TAKE_AND_GIVE)
+    (found,) = four_ways(points, Places(), TAKE_AND_GIVE)
     assert set(found.by) == {ITERATIONS, "counter", "pin", "probe"}
     for way in ("counter", "pin"):
         more = found.more_than_probe(way)
         assert more is not None
-        assert abs(more) <= 24, way
+        assert abs(more.median) <= 24, way
     # The tests of both results, and the tick, are in the iterations: they must tell more, but not another operation.
     extra = found.more_than_probe(ITERATIONS)
     assert extra is not None
-    assert 0 < extra < 0.2 * found.by["probe"]
-    section = probe_effect_section(points, TAKE_AND_GIVE)
+    assert 0 < extra.median < 0.2 * found.by["probe"].median
+    section = probe_effect_section(points, Places(), TAKE_AND_GIVE)
     assert section is not None
     assert [row["series"] for row in section.charts[0].rows] == [ITERATIONS, "counter", "pin"]
     assert RunDirectory.open(tmp_path / "run").points()
     alone = [each for each in points if not each.is_latency]
-    assert four_ways(alone, TAKE_AND_GIVE) == []
-    assert probe_effect_section(alone, TAKE_AND_GIVE) is None
+    assert four_ways(alone, Places(), TAKE_AND_GIVE) == []
+    assert probe_effect_section(alone, Places(), TAKE_AND_GIVE) is None
     other = [each if each.is_latency else each.model_copy(update={"point": each.point.model_copy(
         update={"kernel": "another"})}) for each in points]  # fmt: skip
-    assert four_ways(other, TAKE_AND_GIVE) == []
+    assert four_ways(other, Places(), TAKE_AND_GIVE) == []

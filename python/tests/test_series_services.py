@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rtoslab import api
+from rtoslab.analyses.placed_figures import Places
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
@@ -96,7 +97,7 @@ def test_every_format_says_what_is_missing_and_why(name: str) -> None:
 
 
 def test_the_terminal_has_a_row_for_it() -> None:
-    table = latency_table([reported()], 120)
+    table = latency_table([reported()], Places(), 120)
     assert list(table.columns[0].cells)[-1] == "queue send"
     assert list(table.columns[1].cells)[-1] == "n/a"
 

@@ -114,8 +114,8 @@ def test_effects_are_ratios_of_points_alike_in_all_else() -> None:
 def test_pairs_that_interact_are_found() -> None:
     first, second, *_ = Observations(made()).interactions()
     assert (first.first, first.second, first.target) == (("a", "0", "1"), ("b", "0", "2"), "u")
-    assert first.ratio == pytest.approx(1.5, rel=1e-2)
-    assert abs(math.log(second.ratio)) < 0.02
+    assert first.ratio.value == pytest.approx(1.5, rel=1e-2)
+    assert abs(math.log(second.ratio.value)) < 0.02
 
 
 def test_a_hole_in_the_grid_is_no_obstacle() -> None:

@@ -1,7 +1,7 @@
 """From stored points to what can be said of them: figures, latencies, losses by cause, claims."""
 
 from rtoslab.analyses.axis_values import Value, select, values
-from rtoslab.analyses.bands import Band
+from rtoslab.analyses.bands import Band, Ratio
 from rtoslab.analyses.claims import TOLD, ClaimVerdict, judge_claims
 from rtoslab.analyses.collisions import LEVEL, SEED, Level, Step, levels, steps
 from rtoslab.analyses.counts_per_second import Gain, gains, throughput
@@ -13,6 +13,7 @@ from rtoslab.analyses.latency import (
     FIGURES,
     Absence,
     Comparison,
+    Latency,
     absences,
     comparisons,
     conditions,
@@ -22,9 +23,11 @@ from rtoslab.analyses.latency import (
     spread,
 )
 from rtoslab.analyses.losses_by_cause import BusiestLock, Loss, losses
-from rtoslab.analyses.middle_placement import PlacedPoint, placed_points
+from rtoslab.analyses.middle_placement import PlacedPoint, numberless, placed_points
 from rtoslab.analyses.named_figures import BYTES, COUNTS, CYCLES, Metric, band_of, leading, metrics, unit_of
-from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, Ratio, mean_ratio, placed_times, unplaced
+from rtoslab.analyses.placed_claims import joined_verdicts, points_by_place
+from rtoslab.analyses.placed_figures import Places
+from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, mean_ratio, placed_times, placement, unplaced
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import core_words, cores_of, pinning_note, series_names, short_test
 from rtoslab.analyses.tick_cost import TickModel, by_loops, released, tick_model
@@ -48,11 +51,13 @@ __all__ = [
     "Comparison",
     "FourWays",
     "Gain",
+    "Latency",
     "Level",
     "Loss",
     "Metric",
     "PlacedPoint",
     "PlacedTime",
+    "Places",
     "Ratio",
     "Step",
     "TickModel",
@@ -71,6 +76,7 @@ __all__ = [
     "gains",
     "histogram",
     "instrument_costs",
+    "joined_verdicts",
     "judge_claims",
     "latencies",
     "leading",
@@ -79,10 +85,13 @@ __all__ = [
     "losses",
     "mean_ratio",
     "metrics",
+    "numberless",
     "per_what",
     "pinning_note",
     "placed_points",
     "placed_times",
+    "placement",
+    "points_by_place",
     "probe_effect",
     "released",
     "ruler_costs",

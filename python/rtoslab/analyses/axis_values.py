@@ -6,6 +6,7 @@ One function per kind of measurement turns a verified point into values; `EXTRAC
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rtoslab.analyses.bands import Band
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.latency import latencies
 from rtoslab.analyses.series import pinning
@@ -44,6 +45,13 @@ class Value:
     value: float
     unit: str
     n: int
+    band: Band | None = None
+    """Of a value in several placements, whose median it is; in its own unit."""
+
+    @property
+    def placed(self) -> Band:
+        """The value in each of its placements."""
+        return self.band or Band([self.value])
 
     def axis(self, name: str) -> str:
         """The value's place on an axis, "" if it has none.

@@ -1,4 +1,7 @@
-"""A figure in several placements: their median, and the band from least to most."""
+"""A figure in several placements: their median, and the band from least to most. What two bands allow to say.
+
+The rule for every claim of a difference: it exceeds the bands, that is, the two have nothing in common.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,3 +41,44 @@ class Band:
     def percent(self) -> float:
         """The width, of the median."""
         return 100 * self.width / abs(self.median) if self.median else 0.0
+
+    def over(self, other: "Band") -> "Ratio":
+        """This figure by the other one."""
+        return Ratio(self.median / other.median, self.least / other.most, self.most / other.least)
+
+    def less(self, other: "Band") -> "Band":
+        """This figure less the other one, in whichever places."""
+        ends = [self.least - other.most, self.most - other.least]
+        return Band([ends[0], self.median - other.median, ends[1]], self.resolution + other.resolution)
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A ratio of two figures: of their medians, and the least and the most that it is with the places chosen so."""
+
+    value: float
+    least: float
+    most: float
+
+    @property
+    def median(self) -> float:
+        """What stands for it."""
+        return self.value
+
+    def over(self, other: "Ratio") -> "Ratio":
+        """This ratio by another one."""
+        return Ratio(self.value / other.value, self.least / other.most, self.most / other.least)
+
+    def by(self, number: float) -> "Ratio":
+        """A part of it."""
+        return Ratio(self.value / number, self.least / number, self.most / number)
+
+    @property
+    def is_claimed(self) -> bool:
+        """Whether the two differ wherever their code is placed."""
+        return not self.least <= 1 <= self.most
+
+    @property
+    def is_placement(self) -> bool:
+        """Whether they differ, and some choice of places would undo it."""
+        return self.value != 1 and not self.is_claimed

@@ -5,11 +5,13 @@ Its time of a count, less the empty loop, then stands beside the sum of their me
 is what the others are held against.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rtoslab.analyses.bands import Band
 from rtoslab.analyses.latency import Comparison, comparisons
+from rtoslab.analyses.placed_figures import Places
 from rtoslab.analyses.rulers import probe_effect
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.results import Measured, PointId
@@ -26,14 +28,15 @@ class FourWays:
     title: str
     """The series that it is made of."""
     point: PointId
-    by: Mapping[str, float]
+    by: Mapping[str, Band]
+    """Each in the placements of its points."""
 
-    def more_than_probe(self, way: str) -> float | None:
+    def more_than_probe(self, way: str) -> Band | None:
         """Disagreement with the probe, in cycles."""
-        return self.by[way] - self.by["probe"] if way in self.by and "probe" in self.by else None
+        return self.by[way].less(self.by["probe"]) if way in self.by and "probe" in self.by else None
 
 
-def four_ways(points: Iterable[Measured], made_of: Mapping[str, tuple[str, ...]]) -> list[FourWays]:
+def four_ways(points: Iterable[Measured], places: Places, made_of: Mapping[str, tuple[str, ...]]) -> list[FourWays]:
     """`made_of`: benchmark -> the series that one count of it is made of. One entry for each point that has them."""
     found = list(points)
     timed = comparisons([each for each in found if each.is_latency])
@@ -41,20 +44,26 @@ def four_ways(points: Iterable[Measured], made_of: Mapping[str, tuple[str, ...]]
         each
         for point in found
         if not point.is_latency and (series := made_of.get(point.point.benchmark))
-        if (each := _four_ways(point, series, timed)) is not None
+        if (each := _four_ways(point, places, series, timed)) is not None
     ]
 
 
-def _four_ways(point: Measured, series: tuple[str, ...], timed: list[Comparison]) -> FourWays | None:
+def _four_ways(point: Measured, places: Places, series: tuple[str, ...], timed: list[Comparison]) -> FourWays | None:
     parts = [each for ident in series for each in timed if each.id == ident and _alike(each.point, point.point)]
     if [each.id for each in parts] != list(series):
         return None
     ways = [way for way in INSTRUMENTS if all(way in each.by for each in parts)]
-    by = {way: sum(each.by[way].spread.median for each in parts) for way in ways}
-    per_count = _cycles_per_count(point)
-    if per_count is not None:
-        by = {ITERATIONS: per_count, **by}
+    by = {way: _sum([places.of_series(each.by[way], lambda one: one.spread.median) for each in parts]) for way in ways}
+    counted = [_cycles_per_count(each) for each in places.of(point)]
+    per_count = [each for each in counted if each is not None]
+    if per_count:
+        by = {ITERATIONS: Band(per_count), **by}
     return FourWays(" and ".join(each.title for each in parts), point.point, by) if len(by) > 1 else None
+
+
+def _sum(parts: Sequence[Band]) -> Band:
+    """Of parts that were measured in the same placements."""
+    return Band([sum(each) for each in zip(*(part.values for part in parts), strict=False)])
 
 
 def _alike(one: PointId, other: PointId) -> bool:

@@ -136,6 +136,18 @@ class Latency:
         """What it was measured with."""
         return self.series.instrument
 
+    @property
+    def left_over(self) -> float | None:
+        """The median less that between the marks of its own image: what subtracting the instrument's cost left."""
+        if self.marks is None:
+            return None
+        return self.spread.median * self.series.rounds + self.overhead - self.marks.median
+
+    @property
+    def between_marks(self) -> float | None:
+        """The median of the same intervals with no instrument inside."""
+        return None if self.marks is None else self.marks.median
+
     def us(self, cycles: float) -> float:
         """Cycles as microseconds at the point's clock."""
         return cycles * 1e6 / self.point.clock_hz
@@ -190,20 +202,6 @@ class Comparison:
         """How far apart the instruments' medians lie; None for one instrument alone."""
         medians = [each.spread.median for each in self.by.values()]
         return max(medians) - min(medians) if len(medians) > 1 else None
-
-    def reading_error_cycles(self, instrument: str) -> float | None:
-        """An instrument's median less that between the marks of its own image: what subtracting its cost left."""
-        mine = self.by.get(instrument)
-        if mine is None or mine.marks is None:
-            return None
-        return mine.spread.median * mine.series.rounds + mine.overhead - mine.marks.median
-
-    def probe_effect_cycles(self, instrument: str) -> float | None:
-        """What the instrument's presence did to the operation itself: between the marks, less the same without it."""
-        mine, without = self.by.get(instrument), self.by.get("probe")
-        if mine is None or without is None or mine.marks is None or without.marks is None:
-            return None
-        return mine.marks.median - without.marks.median
 
 
 def conditions(point: PointId) -> PointId:

@@ -1,12 +1,13 @@
 """Points in several placements for a reader: the one in the middle stands for all, beside what the others gave."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rtoslab.analyses.bands import Band
 from rtoslab.analyses.named_figures import Metric, band_of, leading
-from rtoslab.analyses.placed_times import by_placement, unplaced
-from rtoslab.results import Measured
+from rtoslab.analyses.placed_times import by_placement, placement, unplaced
+from rtoslab.results import Failed, Measured, NotApplicable, PointId
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,8 @@ class PlacedPoint:
     middle: Measured
     """The placement whose first leading figure is the median, the lower one of two; its axes without the placement."""
     all: Sequence[Measured]
+    number: str = "0"
+    """Of the placement in the middle."""
 
     @property
     def bands(self) -> list[tuple[Metric, Band]]:
@@ -33,12 +36,29 @@ def placed_points(points: Iterable[Measured]) -> list[PlacedPoint]:
     return [_placed(group) for group in by_placement(points)]
 
 
+def numberless(
+    absent: Iterable[Failed | NotApplicable], measured: Iterable[Measured]
+) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
+    """Points without a number, with their axes; those that are so for one reason in all their placements together."""
+    alike: dict[tuple[str, str], list[Failed | NotApplicable]] = {}
+    count = Counter(unplaced(each.point).model_dump_json() for each in measured)
+    for each in absent:
+        axes = unplaced(each.point).model_dump_json()
+        count[axes] += 1
+        alike.setdefault((axes, each.message if isinstance(each, Failed) else each.reason), []).append(each)
+    found: list[tuple[Sequence[Failed | NotApplicable], PointId]] = []
+    for (axes, _), group in alike.items():
+        together = len(group) == count[axes]
+        found += [(group, unplaced(group[0].point))] if together else [([each], each.point) for each in group]
+    return found
+
+
 def _placed(group: Sequence[Measured]) -> PlacedPoint:
     if len(group) == 1:
         return PlacedPoint(group[0], group)
     ordered = sorted(group, key=_first)
     middle = ordered[(len(ordered) - 1) // 2]
-    return PlacedPoint(middle.model_copy(update={"point": unplaced(middle.point)}), group)
+    return PlacedPoint(middle.model_copy(update={"point": unplaced(middle.point)}), group, placement(middle.point))
 
 
 def _first(point: Measured) -> float:

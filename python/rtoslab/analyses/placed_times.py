@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
 
-from rtoslab.analyses.bands import Band
+from rtoslab.analyses.bands import Band, Ratio
 from rtoslab.analyses.named_figures import leading
 from rtoslab.results import Measured, PointId
 
@@ -21,32 +21,9 @@ class PlacedTime:
     metric: str
     seconds: Band
 
-    def ratio_to(self, other: "PlacedTime") -> "Ratio":
+    def ratio_to(self, other: "PlacedTime") -> Ratio:
         """This time by the other one."""
-        return Ratio(
-            self.seconds.median / other.seconds.median,
-            self.seconds.least / other.seconds.most,
-            self.seconds.most / other.seconds.least,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """A ratio of two times: of their medians, and the least and the most that it is with the places chosen so."""
-
-    value: float
-    least: float
-    most: float
-
-    @property
-    def is_claimed(self) -> bool:
-        """Whether the two differ wherever their code is placed."""
-        return not self.least <= 1 <= self.most
-
-    @property
-    def is_placement(self) -> bool:
-        """Whether they differ, and some choice of places would undo it."""
-        return self.value != 1 and not self.is_claimed
+        return self.seconds.over(other.seconds)
 
 
 def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
@@ -85,3 +62,8 @@ def unplaced(point: PointId) -> PointId:
     """A point's axes without its placement."""
     config = {key: value for key, value in point.config.items() if key != PLACEMENT}
     return point.model_copy(update={"config": config})
+
+
+def placement(point: PointId) -> str:
+    """The number of a point's placement."""
+    return point.config.get(PLACEMENT, "0")

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rtoslab.analyses import metrics
+from rtoslab.analyses import metrics, placement
 from rtoslab.archive.index import Found
 from rtoslab.intake import sheet
 from rtoslab.results import COLUMNS, Measured
@@ -24,6 +24,7 @@ AXES: Final = (
     ("cores", pa.int32()),
     ("window_ms", pa.int64()),
     ("config", pa.string()),
+    ("placement", pa.int32()),
     ("run_id", pa.string()),
     ("status", pa.string()),
 )
@@ -73,6 +74,7 @@ def _axes(found: Found) -> Row:
         "cores": point.cores,
         "window_ms": point.window_ms,
         "config": json.dumps(point.config, sort_keys=True),
+        "placement": int(placement(point)),
         "run_id": found.result.run_id,
         "status": found.result.status,
     }

@@ -149,6 +149,8 @@ class Slip(Strict):
     computed: str = ""
     """Arithmetic over published rows, such as `r68 - r70 - r72`: evaluated for every report."""
     unit: str = ""
+    no_ratio: bool = False
+    """The printed figure cannot be what its name says, so that ours over it says nothing; the reason is `says`."""
 
 
 class SlipFile(Strict):

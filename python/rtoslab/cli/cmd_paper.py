@@ -157,6 +157,7 @@ def _figure(each: Compared) -> dict[str, Any]:
         "paper": each.published.number,
         "here": each.here,
         "ratio": each.ratio,
+        "no_ratio": each.no_ratio,
         "ratio_least": each.ratios[0] if each.ratios else None,
         "ratio_most": each.ratios[1] if each.ratios else None,
         "state": each.state,

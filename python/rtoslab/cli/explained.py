@@ -58,7 +58,8 @@ def explain(
 def _section(paper: PaperFolder, plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> Section:
     prose = (
         "Distance: the larger of the paper's figure and ours over the smaller, as the geometric mean of all "
-        f"figures; as the suites are, {plain:.3f}. A change that comes close is a candidate, not a proof."
+        f"figures; as the suites are, {plain:.3f}. A change that comes close is a candidate, not a proof: every point "
+        "stands in one placement, the linker's order, and a change moves the code, too."
     )
     columns = ("change", ">figures", ">before", ">after", ">all figures")
     moving = [each for each in alone if each.after != each.before]

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.analyses import BYTES, CYCLES, per_what
+from rtoslab.analyses import BYTES, CYCLES, Metric, per_what
 from rtoslab.compare.attribution import attribution
 from rtoslab.compare.comparison import Change, Comparison, Verdict
 from rtoslab.compare.differences import condensed
 from rtoslab.compare.matching import Pair
 from rtoslab.compare.noise import ALPHA
-from rtoslab.reports import Document, Section, TableData
+from rtoslab.reports import Document, Section, TableData, banded
 
 SHOWN_PARTS = 12
 ATTRIBUTED = 12
@@ -54,11 +54,13 @@ def summary(comparison: Comparison) -> str:
 def sentence(change: Change) -> str:
     """A change in a few words."""
     unit = change.before.unit
-    return f"{change.pair.label}, {change.before.id}: {delta_text(change)} {unit} ({percent_text(change)})"
+    band = "" if change.placed is None else f"; {_signed(change.placed[0])} to {_signed(change.placed[1])}"
+    return f"{change.pair.label}, {change.before.id}: {delta_text(change)} {unit} ({percent_text(change)}{band})"
 
 
 def _subtitle(comparisons: Sequence[Comparison]) -> str:
-    exact = {pair.before.exact and pair.after.exact for each in comparisons for pair in each.matching.pairs}
+    pairs = [change.pair for each in comparisons for change in each.changes]
+    exact = {pair.before.exact and pair.after.exact for pair in pairs}
     placed = any(change.placed is not None for each in comparisons for change in each.changes)
     words = {
         frozenset({True}): "virtual boards in several placements: a difference is real where the bands are apart"
@@ -113,12 +115,17 @@ def _row(change: Change) -> list[str]:
     return [
         change.pair.label,
         change.before.id,
-        number(change.before.value),
-        number(change.after.value),
+        figure_text(change.before),
+        figure_text(change.after),
         delta_text(change) + interval,
         percent_text(change),
         change.verdict.value,
     ]
+
+
+def figure_text(metric: Metric) -> str:
+    """The value, or of several placements the median with its band."""
+    return number(metric.value) if metric.band is None else banded(metric.band, number)
 
 
 def _undecided(comparison: Comparison, ident: str, against: str) -> Section | None:

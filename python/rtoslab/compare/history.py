@@ -14,7 +14,7 @@ from rtoslab.analyses import CYCLES, PLACEMENT, Metric, metrics, unplaced
 from rtoslab.archive import Found
 from rtoslab.base import ReportError, counted
 from rtoslab.compare.attribution import same_code
-from rtoslab.compare.document import number
+from rtoslab.compare.document import figure_text
 from rtoslab.compare.matching import axes_of
 from rtoslab.compare.placed import interval, over_band
 from rtoslab.reports import ChartData, Document, Section, TableData
@@ -176,8 +176,7 @@ def _move_table(title: str, moved: Sequence[Line], names: dict[int, str]) -> Tab
         [
             each.point,
             each.metric,
-            number(each.at(min(each.values))),
-            number(each.at(max(each.values))),
+            *(figure_text(each.values[run].figure) for run in (min(each.values), max(each.values))),
             "; ".join(_move(move, names) for move in each.changes),
         ]
         for each in moved
@@ -202,22 +201,28 @@ def _chart(unit: str, lines: Sequence[Line]) -> ChartData:
     rows = [
         {
             "x": run,
-            "y": 100 * (each.at(run) / first - 1) if (first := each.at(min(each.values))) else 0.0,
+            "y": _percent(seen.figure.value, each),
             "series": f"{each.point} {each.metric}",
             "text": "",
-            "low": None,
-            "high": None,
+            "low": None if seen.figure.band is None else _percent(seen.figure.band.least, each),
+            "high": None if seen.figure.band is None else _percent(seen.figure.band.most, each),
         }
         for each in lines
-        for run in sorted(each.values)
+        for run, seen in sorted(each.values.items())
     ]
     return ChartData(
         "lines",
         rows,
-        f"Change of figures in {unit} from the first run that has them.",
+        f"Change of figures in {unit} from the first run that has them; of several placements the median and the band.",
         "run",
         f"change of {unit}, %",
     )
+
+
+def _percent(value: float, line: Line) -> float:
+    """More than the first figure of its line."""
+    first = line.at(min(line.values))
+    return 100 * (value / first - 1) if first else 0.0
 
 
 def _summary(moved: Sequence[Line], placed: Sequence[Line], names: dict[int, str], runs: int) -> str:

@@ -25,18 +25,24 @@ class Compared:
     band: Band | None = None
     """The same by placement, where there are several."""
     why: str = ""
+    no_ratio: str = ""
+    """Why a ratio would say nothing: what is wrong with the printed figure."""
 
     @property
     def ratio(self) -> float | None:
         """Ours over the paper's."""
-        number = self.published.number
+        number = self._by
         return self.here / number if self.here is not None and number else None
 
     @property
     def ratios(self) -> tuple[float, float] | None:
         """The least and the most that it is in any placement; None of one placement."""
-        number = self.published.number
+        number = self._by
         return (self.band.least / number, self.band.most / number) if self.band is not None and number else None
+
+    @property
+    def _by(self) -> float | None:
+        return None if self.no_ratio else self.published.number
 
 
 def compare(
@@ -53,8 +59,9 @@ def compare(
     `found` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
     several values, or a value of another quantity.
     """
+    senseless = {row: slip.says for slip in paper.slips if slip.no_ratio for row in slip.rows}
     return {
-        row.id: _marked(_compare(paper, row, found, stored, kernels), lent)
+        row.id: replace(_marked(_compare(paper, row, found, stored, kernels), lent), no_ratio=senseless.get(row.id, ""))
         for row in paper.published.values()
         if row.lab_benchmark
     }

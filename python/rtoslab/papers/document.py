@@ -120,8 +120,9 @@ def _part(done: Reproduction, part: Part, titles: Mapping[str, str]) -> Section:
             tables.append(drawn[1])
     told = {each.run_id for each in done.values}
     measured = [each.result for each in done.points if isinstance(each.result, Measured) and each.result.run_id in told]
+    several = any(each.band is not None for each in done.values)
     for course in part.over_time:
-        traced = over_time(course, measured)
+        traced = over_time(course, measured, several=several)
         if traced is None:
             prose.append(f"{course.title}: not yet measured.")
         else:
@@ -149,7 +150,12 @@ def _summary(done: Reproduction) -> str:
     else:
         text = f"{len(ratios)} of {counted(len(compared), 'published figure')} beside one of ours"
         if ratios:
-            text += f": ours are {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
+            over = any(each.band is not None for each in compared.values())
+            ours = "ours, as medians over the placements," if over else "ours"
+            reach = f"{min(ratios):.2f} to {max(ratios):.2f}"
+            text += f": {ours} are {reach} times the paper's, median {median(ratios):.2f}"
+        senseless = sum(bool(each.no_ratio) and each.here is not None for each in compared.values())
+        text += f"; {counted(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
         sentences.append(text + (f"; {waiting} wait for a kernel of your own." if waiting else "."))
     same = sum(each.outcome == "same" for each in verdicts)
     ties = sum(each.outcome == "tie" for each in verdicts)

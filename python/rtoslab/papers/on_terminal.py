@@ -26,10 +26,11 @@ def show_paper(done: Reproduction, console: Console) -> None:
         }
         kernels = {each.published.kernel for each in here}
         table = Table("figure", title="The paper's figures and ours", title_justify="left")
+        narrow = not any(each.band is not None or each.no_ratio for each in here)
         for name in ("paper", "here"):
-            table.add_column(name, justify="right", no_wrap=True)
+            table.add_column(name, justify="right", no_wrap=narrow)
         table.add_column("unit", no_wrap=True)
-        table.add_column("ratio", justify="right", no_wrap=True)
+        table.add_column("ratio", justify="right", no_wrap=narrow)
         for each in here:
             row = each.published
             name = (

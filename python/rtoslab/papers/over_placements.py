@@ -1,8 +1,7 @@
 """A paper set against a run whose points stand in several placements: the comparison in each of them, joined into one.
 
-The trap it prevents: a figure close to the paper's, or a statement that holds, because of where the linker happened to
-put the code. A figure counts by its median, with the band; a statement that some placements bear out and others do not
-is neither confirmed nor contradicted.
+The trap it prevents: a figure close to the paper's because of where the linker happened to put the code. A figure
+counts by its median, with the band.
 """
 
 from collections import Counter
@@ -10,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from rtoslab.analyses import PLACEMENT, Band, ClaimVerdict, Value, unplaced
-from rtoslab.base import counted
+from rtoslab.analyses import Band, Value, unplaced
 from rtoslab.papers.compare import Compared
 from rtoslab.results import NotApplicable
 from rtoslab.store import StoredPoint
@@ -38,11 +36,6 @@ def joined_figures(places: Sequence[dict[int, Compared]]) -> dict[int, Compared]
     return {ident: _figure([each[ident] for each in places]) for ident in places[0]}
 
 
-def joined_verdicts(places: Sequence[Sequence[ClaimVerdict]]) -> tuple[ClaimVerdict, ...]:
-    """Each statement judged in all placements."""
-    return tuple(_verdict(each) for each in zip(*places, strict=True))
-
-
 def joined_values(places: Sequence[Sequence[Value]]) -> tuple[Value, ...]:
     """Each value's median over the placements that it stands in."""
     found: dict[tuple[object, ...], dict[str, Value]] = {}
@@ -56,7 +49,10 @@ def joined_values(places: Sequence[Sequence[Value]]) -> tuple[Value, ...]:
 
 
 def _middle(values: Sequence[Value]) -> Value:
-    return replace(values[0], value=median(each.value for each in values))
+    if len(values) == 1:
+        return values[0]
+    band = Band([each.value for each in values])
+    return replace(values[0], value=band.median, band=band)
 
 
 def _figure(places: Sequence[Compared]) -> Compared:
@@ -68,23 +64,3 @@ def _figure(places: Sequence[Compared]) -> Compared:
     if len(values) < 2:
         return places[0]
     return replace(places[0], here=median(values), band=Band(values))
-
-
-def _verdict(places: Sequence[ClaimVerdict]) -> ClaimVerdict:
-    first = places[0]
-    if all(each.seen == first.seen and each.outcome == first.outcome for each in places):
-        return first
-    outcomes = Counter(each.outcome for each in places)
-    if len(outcomes) == 1:
-        return replace(first, seen=f"in all {len(places)} placements; in the linker's order {first.seen}")
-    untold = next((each for each in places if each.outcome not in {"same", "different", "tie"}), None)
-    if untold is not None:
-        return untold
-    split = ", ".join(f"{outcome} in {count}" for outcome, count in outcomes.most_common())
-    examples = "; ".join(_example(places, outcome) for outcome in outcomes)
-    return replace(first, outcome="placement", seen=f"{split} of {counted(len(places), 'placement')}: {examples}")
-
-
-def _example(places: Sequence[ClaimVerdict], outcome: str) -> str:
-    number, verdict = next((number, each) for number, each in enumerate(places) if each.outcome == outcome)
-    return f"{PLACEMENT} {number}: {verdict.seen}"

@@ -13,12 +13,16 @@ from rtoslab.results import Measured
 
 MOST_MARKS: Final = 400
 """Along the axis; of more samples the longest of each stretch of time stands."""
+LINKERS_ORDER: Final = "Of a point in several placements this shows one, the linker's own order."
 MOST_PEAKS: Final = 12
 """In the table."""
 
 
-def over_time(figure: OverTime, measured: Iterable[Measured]) -> tuple[ChartData, TableData] | None:
-    """The chart, and its peaks as a table; None if nothing of it is measured."""
+def over_time(
+    figure: OverTime, measured: Iterable[Measured], *, several: bool = False
+) -> tuple[ChartData, TableData] | None:
+    """The chart, and its peaks as a table; None if nothing of it is measured. `several`: of points in more placements
+    than the one that is shown."""
     marks: list[dict[str, Any]] = []
     rows: list[list[str]] = []
     for each in measured:
@@ -30,10 +34,10 @@ def over_time(figure: OverTime, measured: Iterable[Measured]) -> tuple[ChartData
         rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in peaks(found)]
     if not marks:
         return None
-    caption = f"{figure.title}. {figure.note}".strip()
+    caption = " ".join(filter(None, (f"{figure.title}.", figure.note, LINKERS_ORDER if several else "")))
     chart = ChartData("sweep", marks, caption, "time since the first sample, s", figure.y_title)
     columns = ("", ">at, s", f">{figure.y_title}")
-    return chart, TableData(f"{figure.title}: the longest", columns, rows)
+    return chart, TableData(f"{figure.title}: the longest", columns, rows, LINKERS_ORDER if several else "")
 
 
 def samples(measured: Measured, series: str) -> list[tuple[float, float]]:

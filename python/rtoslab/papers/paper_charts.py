@@ -5,7 +5,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import Any
 
-from rtoslab.analyses import Value, cores_of, select, short_test
+from rtoslab.analyses import Band, Ratio, Value, cores_of, select, short_test
 from rtoslab.catalogue import Figure
 from rtoslab.reports import ChartData, TableData
 
@@ -16,11 +16,11 @@ def replot(
     """The figure and its values as a table; None if nothing of it is measured.
 
     Where several runs lie at one place (they differ in what the figure does not show, as a seed), their median stands,
-    with the lowest and the highest beside it. `titles` are the names of kernels and boards by id.
+    with the lowest and the highest beside it, in any placement. `titles` are the names of kernels and boards by id.
     """
-    places: dict[tuple[str, str], list[tuple[Value, float]]] = {}
+    places: dict[tuple[str, str], list[tuple[Value, Band | Ratio]]] = {}
     for each in select(found, figure.where):
-        y = _percent(figure, each, found) if figure.percent_of else each.in_unit(figure.unit)
+        y = _percent(figure, each, found) if figure.percent_of else _in_unit(figure.unit, each)
         if y is not None:
             places.setdefault((each.axis(figure.x), each.axis(figure.series)), []).append((each, y))
     if not places:
@@ -30,24 +30,34 @@ def replot(
     return ChartData(figure.kind, marks, caption, figure.x_title, figure.y_title, figure.log), _table(figure, marks)
 
 
-def _mark(figure: Figure, value: Value, heights: Sequence[float], titles: Mapping[str, str]) -> dict[str, Any]:
-    x, y = value.axis(figure.x), median(heights)
+def _mark(figure: Figure, value: Value, heights: Sequence[Band | Ratio], titles: Mapping[str, str]) -> dict[str, Any]:
+    x, y = value.axis(figure.x), median(each.median for each in heights)
     return {
         "x": float(x) if figure.kind == "lines" else _label(figure, figure.x, value, titles),
         "series": _label(figure, figure.series, value, titles),
         "y": y,
-        "low": min(heights),
-        "high": max(heights),
+        "low": min(each.least for each in heights),
+        "high": max(each.most for each in heights),
         "text": _number(y),
     }
 
 
-def _percent(figure: Figure, value: Value, found: Sequence[Value]) -> float | None:
+def _in_unit(unit: str, value: Value) -> Band | None:
+    one = value.in_unit(unit)
+    if one is None:
+        return None
+    scale = one / value.value if value.value else 1.0
+    return Band([scale * each for each in value.placed.values])
+
+
+def _percent(figure: Figure, value: Value, found: Sequence[Value]) -> Ratio | None:
     """The value in percent of the one at `percent_of` that is like it in everything else."""
     axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
     alike = {axis: value.axis(axis) for axis in axes - set(figure.percent_of)}
     base = select(found, {**alike, **figure.percent_of})
-    return 100 * value.value / base[0].value if len(base) == 1 and base[0].value else None
+    if len(base) != 1 or not base[0].value:
+        return None
+    return Ratio(100.0, 100.0, 100.0) if base[0] is value else value.placed.over(base[0].placed).by(0.01)
 
 
 def _label(figure: Figure, axis: str, value: Value, titles: Mapping[str, str]) -> str:
@@ -66,7 +76,8 @@ def _table(figure: Figure, marks: Sequence[dict[str, Any]]) -> TableData:
     rows: dict[str, dict[str, str]] = {}
     for mark in marks:
         x = f"{mark['x']:g}" if figure.kind == "lines" else str(mark["x"])
-        spread = "" if mark["low"] == mark["high"] else f" ({_number(mark['low'])} to {_number(mark['high'])})"
+        least, most = _number(mark["low"]), _number(mark["high"])
+        spread = "" if least == most else f" ({least} to {most})"
         rows.setdefault(x, {})[str(mark["series"])] = _number(mark["y"]) + spread
     body = [[x, *(cells.get(name, "") for name in series)] for x, cells in rows.items()]
     return TableData(

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rtoslab.analyses import ClaimVerdict, Value, judge_claims, values
+from rtoslab.analyses import ClaimVerdict, Value, joined_verdicts, judge_claims, values
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.papers.compare import Compared, compare
-from rtoslab.papers.over_placements import in_each_placement, joined_figures, joined_values, joined_verdicts
+from rtoslab.papers.over_placements import in_each_placement, joined_figures, joined_values
 from rtoslab.papers.setups import InSetup, but_for_length, stands_for
 from rtoslab.papers.weights import weigh_programs, weight_values
 from rtoslab.reference import WORD, StoredWeight

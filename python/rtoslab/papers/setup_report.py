@@ -3,19 +3,23 @@
 from collections.abc import Mapping
 from math import exp, log
 from statistics import fmean
+from typing import Final
 
 from rtoslab.analyses import ClaimVerdict, Value
 from rtoslab.papers.compare import Compared
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.setups import InSetup
 from rtoslab.papers.tables import NONE, here_text, ratio_text
-from rtoslab.reports import Section, TableData
+from rtoslab.reports import Section, TableData, banded
 
 _PROSE = (
     "The paper does not say how everything was built. Each set-up is another way in which its authors may have built "
     "it; what it does not name is as in the sections above. Distance: the larger of the paper's figure and ours over "
-    "the smaller, as the geometric mean of all."
+    "the smaller, as the geometric mean of all; of several placements, of the medians."
 )
+
+
+_RATE: Final = "{:,.0f}".format
 
 
 def distance(compared: Mapping[int, Compared]) -> float | None:
@@ -94,13 +98,17 @@ def _rates(done: Reproduction) -> list[list[str]]:
     there = [{each.point.model_dump_json(): each for each in one.values if _is_rate(each)} for one in done.setups]
     rows = []
     for name, above in here.items():
-        cells = [
-            f"{one[name].value:,.0f} ({one[name].value / above.value:.2f})" if name in one else NONE for one in there
-        ]
+        cells = [_beside(one.get(name), above) for one in there]
         if any(cell != NONE for cell in cells):
             point = above.point
-            rows.append([point.title, point.kernel, str(point.cores), f"{above.value:,.0f}", *cells])
+            rows.append([point.title, point.kernel, str(point.cores), banded(above.placed, _RATE), *cells])
     return rows
+
+
+def _beside(there: Value | None, above: Value) -> str:
+    if there is None:
+        return NONE
+    return f"{banded(there.placed, _RATE)}; x {banded(there.placed.over(above.placed), '{:.2f}'.format)}"
 
 
 def _is_rate(value: Value) -> bool:

@@ -3,17 +3,21 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rtoslab.analyses import Band
 from rtoslab.catalogue import Published, Table
 from rtoslab.papers.compare import Compared
-from rtoslab.reports import ChartData, TableData
+from rtoslab.reports import ChartData, TableData, banded, ends
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
 BRING_YOUR_OWN = "n/a: bring your own"
 NONE = "\N{EN DASH}"
+ONE_PLACE = "Where no band could be, as of sizes, ours is of one placement: the linker's own order."
+SENSELESS = "says nothing"
+"""Instead of a ratio to a figure that cannot be what its name says."""
 REFERENCE = "\N{DOUBLE DAGGER}"
 """Behind a value that is a reference result; the table's note says what that is."""
-REFERENCE_NOTE = "a reference result: not measured in this run."
+REFERENCE_NOTE = "a reference result: not measured in this run, and in one placement."
 UNITS = {"us": "\N{MICRO SIGN}s"}
 """Units as a reader writes them."""
 AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of the core's clock", "bytes": "bytes"}
@@ -47,8 +51,17 @@ def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[i
     why = "; ".join(dict.fromkeys(each.rstrip(".") for each in reasons if each))
     lent = any(REFERENCE in cell for line in body for cell in line)
     told = f"{REFERENCE} {REFERENCE_NOTE}" if lent else ""
-    note = " ".join(part for part in (table.note, told, f"Without a value here: {why}." if why else "") if part)
+    wrong = dict.fromkeys(compared[row.id].no_ratio for row in rows if row.id in compared)
+    senseless = f"A ratio {SENSELESS}: {'; '.join(filter(None, wrong))}." if any(wrong) else ""
+    one = next((ONE_PLACE for row in rows if row.id in compared and _is_lone(compared[row.id], compared)), "")
+    lacking = f"Without a value here: {why}." if why else ""
+    note = " ".join(part for part in (table.note, told, one, senseless, lacking) if part)
     return TableData(title, tuple(columns), body, note)
+
+
+def _is_lone(each: Compared, compared: Mapping[int, Compared]) -> bool:
+    """Whether a measured figure stands in one placement, though others of the run stand in several."""
+    return each.state == "measured" and each.band is None and any(other.band for other in compared.values())
 
 
 def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapping[int, Compared]) -> list[ChartData]:
@@ -65,17 +78,19 @@ def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapp
             marks.append({"x": name, "series": "paper", "y": row.number})
             ours = compared.get(row.id)
             if ours is not None and ours.here is not None:
-                marks.append({"x": name, "series": "here", "y": ours.here})
+                marks.append({"x": name, "series": "here", "y": ours.here, **(ends(ours.band) if ours.band else {})})
         caption = f"{table.title}: the paper's figures and ours. A mark alone has no value of ours."
         charts.append(ChartData("pairs", marks, caption, "", AXES.get(unit, unit), table.log))
     return charts
 
 
 def here_text(each: Compared) -> str:
-    """Our cell: the value with as many decimals as the paper prints, or the state in words."""
+    """Our cell: the value with as many decimals as the paper prints, of several placements with its band, or the state
+    in words."""
     if each.here is None:
         return BRING_YOUR_OWN if each.state == "bring your own" else each.state
-    return _number(each, each.here) + (REFERENCE if each.state == "reference" else "")
+    text = banded(each.band or Band([each.here]), lambda value: _number(each, value))
+    return text + (REFERENCE if each.state == "reference" else "")
 
 
 def _number(each: Compared, here: float) -> str:
@@ -91,7 +106,7 @@ def _number(each: Compared, here: float) -> str:
 def ratio_text(each: Compared) -> str:
     """Ours over the paper's; of several placements also the least and the most, where that shows in two decimals."""
     if each.ratio is None:
-        return NONE
+        return SENSELESS if each.no_ratio and each.here is not None else NONE
     text = f"{each.ratio:.2f}"
     least, most = (f"{ratio:.2f}" for ratio in each.ratios or (each.ratio, each.ratio))
     return text if least == most else f"{text} ({least} to {most})"

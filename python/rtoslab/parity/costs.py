@@ -1,7 +1,7 @@
 """What a difference costs, out of points that differ in nothing else; and a small file that keeps it for later.
 
-baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time; the names of
-                         those benchmarks where some choice of the code's place would undo it
+baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time; of several
+                         placements its band, and the names of those benchmarks where some choice would undo it
 """
 
 import json
@@ -29,13 +29,20 @@ class Cost(Strict):
     after: str
     percent: dict[str, float] = Field(default_factory=dict)
     """By benchmark: mean over all pairs of points that differ in this key alone, each the median of its placements."""
+    band: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    """By benchmark, where its points stand in several placements: the least and the most that the change is."""
     placement: tuple[str, ...] = ()
     """Benchmarks where the change is no more than what the place of the code is worth."""
 
     def turned(self) -> "Cost":
         """The other way round."""
-        back = {name: 100 * (100 / (100 + value) - 1) for name, value in self.percent.items()}
-        return self.model_copy(update={"before": self.after, "after": self.before, "percent": back})
+        back = {name: _turned(value) for name, value in self.percent.items()}
+        band = {name: (_turned(most), _turned(least)) for name, (least, most) in self.band.items()}
+        return self.model_copy(update={"before": self.after, "after": self.before, "percent": back, "band": band})
+
+
+def _turned(percent: float) -> float:
+    return 100 * (100 / (100 + percent) - 1)
 
 
 class CostFile(Strict):
@@ -73,11 +80,16 @@ def measured_costs(points: Iterable[Measured]) -> list[Cost]:
             key=key,
             before=before,
             after=after,
-            percent={name: round(100 * (each.value - 1), 2) + 0.0 for name, each in found},
+            percent={name: _percent(each.value) for name, each in found},
+            band={name: (_percent(each.least), _percent(each.most)) for name, each in found if each.least < each.most},
             placement=tuple(name for name, each in found if each.is_placement),
         )
         for (kernel, board, key, before, after), found in means.items()
     ]
+
+
+def _percent(ratio: float) -> float:
+    return round(100 * (ratio - 1), 2) + 0.0
 
 
 def _lone_changes(rows: Sequence[tuple[dict[str, str], PlacedTime]]) -> Iterable[tuple[str, str, str, Ratio]]:
@@ -116,13 +128,14 @@ def write_costs(costs: Sequence[Cost], path: Path) -> None:
     every = [*(each for each in kept if (each.kernel, each.board, each.key) not in fresh), *costs]
     lines = ["# What a difference costs, in percent of each benchmark's time; written by `rtoslab sweep --costs`."]
     for each in sorted(every, key=lambda one: (one.kernel, one.board, one.key, one.before, one.after)):
-        texts = each.model_dump(exclude={"percent", "placement"})
+        texts = each.model_dump(exclude={"percent", "band", "placement"})
         lines += ["", "[[cost]]", *(f"{name} = {json.dumps(text)}" for name, text in texts.items())]
         lines.append(f"percent = {{ {', '.join(_pairs(each.percent))} }}")
+        lines += [f"band = {{ {', '.join(_pairs(each.band))} }}"] if each.band else []
         lines += [f"placement = {json.dumps(each.placement)}"] if each.placement else []
     make_folder(path.parent)
     write_whole(path, "\n".join(lines) + "\n", "the costs")
 
 
-def _pairs(table: Mapping[str, float]) -> list[str]:
-    return [f"{name} = {value!r}" for name, value in table.items()]
+def _pairs(table: Mapping[str, float | tuple[float, float]]) -> list[str]:
+    return [f"{name} = {list(value) if isinstance(value, tuple) else value!r}" for name, value in table.items()]

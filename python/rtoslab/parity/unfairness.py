@@ -123,11 +123,19 @@ def _asked(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ..
 def _percent(cost: Cost, benchmarks: Sequence[str]) -> str:
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
-    shown = ", ".join(
-        f"{name} {round(value, 1) + 0.0:+.1f} %{' (placement)' * (name in cost.placement)}"
-        for name, value in ordered[:MOST_NAMES]
-    )
+    shown = ", ".join(f"{name} {_signed(value)} %{_band(cost, name)}" for name, value in ordered[:MOST_NAMES])
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
+
+
+def _band(cost: Cost, name: str) -> str:
+    """The least and the most, and whether it is no more than placement."""
+    band = [] if name not in cost.band else [" to ".join(map(_signed, cost.band[name]))]
+    found = [*band, *["placement"] * (name in cost.placement)]
+    return f" ({'; '.join(found)})" if found else ""
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 1) + 0.0:+.1f}"
 
 
 def _names(who: Sequence[str]) -> str:

@@ -8,11 +8,11 @@
 | unknown | some of what ran has no symbol with a size |
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import BYTES, CYCLES, Metric
+from rtoslab.analyses import BYTES, CYCLES, Band, Metric
 from rtoslab.base import counted
 from rtoslab.compare import CALLS, Limit, Rules
 from rtoslab.project.measuring import ImageFigures, Item, middle
@@ -155,9 +155,13 @@ def _changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> lis
             label = f"{image}/{key}.{figure}"
             overlap = len(before) > 1 and min(after) <= max(before) and min(before) <= max(after)
             cause = _cause(first, second) if unit == CYCLES else ""
-            old, new = (Metric(label, unit, middle(values)) for values in (before, after))
+            old, new = (_metric(label, unit, values) for values in (before, after))
             found.append(FigureChange(image, key, figure, old, new, cause, overlap))
     return found
+
+
+def _metric(label: str, unit: str, values: Sequence[float]) -> Metric:
+    return Metric(label, unit, middle(values), band=Band(values) if len(values) > 1 else None)
 
 
 def _cause(before: Item, after: Item) -> str:

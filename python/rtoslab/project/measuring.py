@@ -107,7 +107,7 @@ def _image(catalogue: Catalogue, project: Project, name: str, folder: Path, say:
         placements=len(used),
         items={key: _together([(first if key == IMAGE else each).items[key] for each in used]) for key in first.items},
         problem=problem,
-        over=tuple(over),
+        over=tuple(f"{each} (in placement 0, the image as it is built)" if len(used) > 1 else each for each in over),
         cut=cut,
     )
 

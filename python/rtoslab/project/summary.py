@@ -4,9 +4,11 @@ import math
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
+from rtoslab.analyses import Metric
 from rtoslab.base import Table
 from rtoslab.intake import markdown, paragraph, xml
 from rtoslab.project.judging import FigureChange, ProjectJudgement, project_sentence
+from rtoslab.reports import banded
 
 _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 
@@ -27,7 +29,15 @@ def change_table(judged: ProjectJudgement) -> Table:
 
 def _row(change: FigureChange) -> tuple[str, str, str, str]:
     moved = change.after.value - change.before.value
-    return change.label, _number(change.before.value), _number(change.after.value), f"{moved:+,g}"
+    return change.label, _figure(change.before), _figure(change.after), f"{moved:+,g}"
+
+
+def _figure(metric: Metric) -> str:
+    return _number(metric.value) if metric.band is None else banded(metric.band, _number)
+
+
+def _ends(metric: Metric) -> list[float] | None:
+    return None if metric.band is None else [metric.band.least, metric.band.most]
 
 
 def _number(value: float) -> str:
@@ -65,6 +75,8 @@ def judged_as_json(judged: ProjectJudgement) -> dict[str, Any]:
                 "unit": each.before.unit,
                 "before": each.before.value,
                 "now": each.after.value,
+                "before_band": _ends(each.before),
+                "now_band": _ends(each.after),
                 "percent": each.percent if math.isfinite(each.percent) else None,
                 "code": each.cause or None,
                 "placement": each.overlap,
@@ -92,7 +104,7 @@ def judged_as_junit(judged: ProjectJudgement) -> str:
         case = ET.SubElement(suite, "testcase", classname=xml(each.image), name=xml(f"{each.item}.{each.figure}"))
         if each.label in limits:
             said = (
-                f"{each.before.value:g} {each.before.unit} before, {each.after.value:g} now: "
+                f"{_figure(each.before)} {each.before.unit} before, {_figure(each.after)} now: "
                 f"it passed its limit {limits[each.label]}"
             )
             ET.SubElement(case, "failure", message=xml(said), type=xml(each.cause or "worse"))

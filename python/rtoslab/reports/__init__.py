@@ -4,7 +4,7 @@ from rtoslab.reports.document import Document, make_document
 from rtoslab.reports.export_files import export
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
-from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
+from rtoslab.reports.table import ChartData, Section, TableData, banded, cycles_text, ends
 from rtoslab.reports.terminal import show_points, show_proofs
 
 __all__ = [
@@ -12,7 +12,9 @@ __all__ = [
     "Document",
     "Section",
     "TableData",
+    "banded",
     "cycles_text",
+    "ends",
     "export",
     "make_document",
     "parity_section",

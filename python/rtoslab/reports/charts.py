@@ -10,7 +10,7 @@ import vl_convert
 
 from rtoslab.analyses import PARTS, VISIBLE_PART
 from rtoslab.reports import figures, schedules
-from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, colour, data, order
+from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, bands, colour, data, order
 from rtoslab.reports.table import ChartData
 from rtoslab.reports.tooltips import with_tooltips
 
@@ -77,7 +77,7 @@ def _throughput(rows: Sequence[dict[str, Any]]) -> Drawn:
         .transform_filter(alt.FieldEqualPredicate(field="up", equal=up))
         for up in _SIDES
     ]
-    return alt.layer(marks, *labels).properties(width=WIDTH, height=_HEIGHT)
+    return alt.layer(*bands(base, rows), marks, *labels).properties(width=WIDTH, height=_HEIGHT)
 
 
 def _with_sides(rows: Sequence[dict[str, Any]], tests: Sequence[str], series: Sequence[str]) -> list[dict[str, Any]]:
@@ -130,7 +130,7 @@ def _gain(rows: Sequence[dict[str, Any]]) -> Drawn:
     words = lines.mark_text(align="right", dx=-4, dy=-6, fontSize=11, color="#555").encode(
         text="says:N", x=alt.value(WIDTH)
     )
-    return alt.layer(bars, labels, rules, words).properties(width=WIDTH, height=260)
+    return alt.layer(bars, *bands(base, rows), labels, rules, words).properties(width=WIDTH, height=260)
 
 
 def _heap(rows: Sequence[dict[str, Any]]) -> Drawn:
@@ -142,7 +142,7 @@ def _heap(rows: Sequence[dict[str, Any]]) -> Drawn:
     )
     bars = base.mark_bar(width={"band": 0.9}).encode(color=colour(series))
     labels = base.mark_text(dy=-7, fontSize=9, color="#333").encode(text=alt.Text("bytes:Q", format=","))
-    return alt.layer(bars, labels).properties(width=WIDTH, height=260)
+    return alt.layer(bars, *bands(base, rows), labels).properties(width=WIDTH, height=260)
 
 
 def _cycles(rows: Sequence[dict[str, Any]]) -> Drawn:
@@ -194,11 +194,16 @@ def _by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
     return drawn
 
 
+_FEW: Final = 12
+"""Up to so many whole cycles each have their tick: the drawing library would set some between them."""
+
+
 def _histogram(rows: Sequence[dict[str, Any]]) -> Drawn:
     """One small histogram for each series, all on one axis of cycles."""
     series = order(rows, "series")
     several = len(series) > 1
     title = "samples"
+    few = list(range(min(int(row["low"]) for row in rows), 1 + max(math.ceil(row["high"]) for row in rows)))
     bars = (
         alt.Chart()
         .mark_rect(color=SERIES_COLOURS[0], stroke=SERIES_COLOURS[0], strokeWidth=1)
@@ -206,7 +211,9 @@ def _histogram(rows: Sequence[dict[str, Any]]) -> Drawn:
             x=alt.X(
                 "low:Q",
                 title="cycles",
-                axis=alt.Axis(format=",.0f", tickMinStep=1),
+                axis=alt.Axis(format=",.0f", values=few)
+                if len(few) <= _FEW
+                else alt.Axis(format=",.0f", tickMinStep=1),
                 scale=alt.Scale(zero=False, nice=True),
             ),
             x2="high:Q",

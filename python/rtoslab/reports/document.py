@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rtoslab.analyses import placed_points
+from rtoslab.analyses import Places, gains, placed_points
 from rtoslab.base import ReportError
 from rtoslab.catalogue import Catalogue, PaperFolder, papers
 from rtoslab.parity import comparable, lint_points
@@ -30,6 +30,7 @@ from rtoslab.reports.sections import (
     tests,
     tick_cost,
 )
+from rtoslab.reports.sections.naming import one_placement
 from rtoslab.reports.table import Section
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import StoredPoint
@@ -75,29 +76,34 @@ def make_document(
     ]
     measured = [each for each in shown if not each.is_latency]
     timed = [each for each in shown if each.is_latency]
+    own_counts = [each for each in placed if not each.middle.is_latency]
     failed = [each.result for each in points if isinstance(each.result, Failed)]
     absent = [each.result for each in points if isinstance(each.result, NotApplicable)]
-    own_counts = [each.middle for each in placed if not each.middle.is_latency]
+    places = Places(placed)
+
+    def of_one(section: Section | None) -> Section | None:
+        return one_placement(section) if section is not None and places.are_several else section
+
     parts: list[Section | None] = [
         reference.reference_section(catalogue.root, beside),
         parity.parity_section(lint_points(catalogue, [*points, *beside]), several=comparable([*points, *beside])),
         missing.not_measured(verified, failed, absent),
         tests.tests_section(catalogue, verified),
-        tick_cost.tick_section(timed),
-        tick_cost.search_section(timed),
-        latency.latency_section(timed),
-        latency.instruments_section(timed),
-        probe_effect.probe_effect_section([each.middle for each in placed], _made_of(catalogue)),
+        of_one(tick_cost.tick_section(timed)),
+        of_one(tick_cost.search_section(timed)),
+        latency.latency_section(timed, places),
+        latency.instruments_section(timed, places),
+        probe_effect.probe_effect_section([each.middle for each in placed], places, _made_of(catalogue)),
         placements.placements_section(placed),
-        speed.throughput_section(measured),
-        speed.gain_section(measured),
-        scaling.scaling_section(measured),
-        stress.stress_section(measured),
-        losses.losses_section(measured),
-        costs.cycles_section(measured),
-        costs.locks_section(measured),
-        costs.functions_section(measured),
-        memory.memory_section(shown),
+        speed.throughput_section(measured, places),
+        speed.gain_section(measured, places),
+        scaling.scaling_section(measured, places),
+        of_one(stress.stress_section(measured)),
+        of_one(losses.losses_section(measured)),
+        of_one(costs.cycles_section(measured)),
+        of_one(costs.locks_section(measured)),
+        of_one(costs.functions_section(measured)),
+        memory.memory_section(shown, places),
         paper.paper_section(own_counts, suite, _paper(catalogue, suite_id), catalogue.kernels_here),
         evidence.proofs_section(verified, failed),
         conformance.conformance_section(points),
@@ -108,10 +114,12 @@ def make_document(
     if kernels:
         only = all(each.deviations for each in shown)
         parts = [part and mark_tables(part, kernels, all_deviate=only) for part in parts]
+    pairs = gains(each.middle for each in own_counts)
+    told = summary.summary(verified, places, pairs, failed, absent)
     return Document(
         title=heading.title(catalogue, points, suite),
         subtitle=heading.subtitle(points, suite),
-        summary=" ".join(filter(None, (summary.summary(verified, failed, absent), footnote(kernels)))),
+        summary=" ".join(filter(None, (told, footnote(kernels)))),
         sections=tuple(part for part in parts if part is not None),
         points=tuple(points),
     )

@@ -8,7 +8,7 @@ from typing import Final
 
 import altair as alt
 
-from rtoslab.reports.palette import WIDTH, Drawn, colour, data, order
+from rtoslab.reports.palette import WIDTH, Drawn, bands, colour, data, order
 from rtoslab.reports.table import ChartData
 
 LABEL_LIMIT_PX: Final = 300
@@ -44,7 +44,7 @@ def _bars(chart: ChartData) -> Drawn:
         else base.mark_bar(width={"band": 0.85}).encode(color=paint)
     )
     labels = base.mark_text(dy=-12 if chart.log else -7, fontSize=10, color="#333").encode(text="text:N")
-    return alt.layer(marks, labels).properties(width=WIDTH, height=280)
+    return alt.layer(marks, *bands(base, chart.rows), labels).properties(width=WIDTH, height=280)
 
 
 def _lines(chart: ChartData) -> Drawn:
@@ -78,7 +78,9 @@ def _pairs(chart: ChartData) -> Drawn:
     marks = base.mark_point(size=110, filled=True, opacity=1).encode(
         color=colour(series), shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series))
     )
-    return alt.layer(joints, marks).properties(width=WIDTH - LABEL_LIMIT_PX // 2, height=alt.Step(30))
+    return alt.layer(joints, *bands(base, chart.rows, "x"), marks).properties(
+        width=WIDTH - LABEL_LIMIT_PX // 2, height=alt.Step(30)
+    )
 
 
 def _sweep(chart: ChartData) -> Drawn:

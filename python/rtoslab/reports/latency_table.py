@@ -1,33 +1,36 @@
 """Latencies on the terminal: a line for each series and condition, medians by instrument, then the spread."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Final
 
 from rich.table import Table
 
-from rtoslab.analyses import Comparison, absences, comparisons, series_names
+from rtoslab.analyses import Band, Latency, Places, absences, comparisons, series_names
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.deviations import deviating, marked
-from rtoslab.reports.table import cycles_text
+from rtoslab.reports.table import banded, cycles_text
 from rtoslab.results import Measured
 
 WIDE: Final = 110
 """Characters a line must have for every column; a narrower one gets those without which the rest says nothing."""
 
-_Cell = Callable[[Comparison], str]
+_Cell = Callable[[Latency, Callable[[str], Band]], str]
+"""From the series by the best instrument, and its spread's figures by their names."""
 _SPREAD: Final[tuple[tuple[str, bool, _Cell], ...]] = (
-    ("n", False, lambda each: str(each.best.spread.n)),
-    ("min", True, lambda each: cycles_text(each.best.spread.minimum)),
-    ("p99", False, lambda each: cycles_text(each.best.spread.p99)),
-    ("max", True, lambda each: cycles_text(each.best.spread.maximum)),
-    ("at", False, lambda each: str(each.best.spread.maximum_at)),
-    ("jitter", False, lambda each: cycles_text(each.best.spread.jitter)),
-    ("us", True, lambda each: f"{each.best.us(each.best.spread.median):,.3f}"),
+    ("n", False, lambda best, _: str(best.spread.n)),
+    ("min", True, lambda _, of: banded(of("minimum"), cycles_text)),
+    ("p99", False, lambda _, of: banded(of("p99"), cycles_text)),
+    ("max", True, lambda _, of: banded(of("maximum"), cycles_text)),
+    ("at", False, lambda _, of: banded(of("maximum_at"), "{:.0f}".format)),
+    ("jitter", False, lambda _, of: banded(of("jitter"), cycles_text)),
+    ("us", True, lambda best, of: banded(of("median"), lambda cycles: f"{best.us(cycles):,.3f}")),
 )
 """Head, whether it stands in a narrow table too, and what stands in it."""
 
 
-def latency_table(measured: Sequence[Measured], width: int) -> Table:
+def latency_table(measured: Sequence[Measured], places: Places, width: int) -> Table:
     """The table for a terminal of `width` characters."""
     found = comparisons(measured)
     absent = absences(measured)
@@ -41,15 +44,24 @@ def latency_table(measured: Sequence[Measured], width: int) -> Table:
     if any(together):
         table.add_column("run with")
     for head in (*used, *(head for head, _ in spread)):
-        table.add_column(head, justify="right", no_wrap=True)
+        table.add_column(head, justify="right", no_wrap=not places.are_several)
     kernels = deviating(measured)
     for each, name in zip(found, names, strict=True):
-        medians = [cycles_text(each.by[one].spread.median) if one in each.by else "-" for one in used]
+        of = partial(_figure, each.best, places)
+        medians = [_median(each.by.get(one), places) for one in used]
         where = [marked(name, kernels)] if any(together) else []
-        table.add_row(each.title, *where, *medians, *(cell(each) for _, cell in spread))
+        table.add_row(each.title, *where, *medians, *(cell(each.best, of) for _, cell in spread))
     for gone, name in zip(absent, together[len(found) :], strict=True):
         where = [marked(name, kernels)] if any(together) else []
         table.add_row(gone.title, *where, *("n/a" for _ in used), *("-" for _ in spread))
     table.caption = f"{', '.join(used)}: medians; all else by the probe, else the counter; us: the median."
     table.caption_justify = "left"
     return table
+
+
+def _median(latency: Latency | None, places: Places) -> str:
+    return "-" if latency is None else banded(_figure(latency, places, "median"), cycles_text)
+
+
+def _figure(latency: Latency, places: Places, name: str) -> Band:
+    return places.of_series(latency, attrgetter(f"spread.{name}"))

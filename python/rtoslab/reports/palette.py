@@ -27,3 +27,15 @@ def colour(series: list[str]) -> alt.Color:
     """One colour per series, in their order; the colours repeat after the seventh."""
     colours = [SERIES_COLOURS[index % len(SERIES_COLOURS)] for index in range(len(series))]
     return alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=colours))
+
+
+def bands(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:
+    """A line from `low` to `high` at the mark of each row that has them; no layer where none has."""
+    if not any(row.get("low") != row.get("high") for row in rows):
+        return []
+    place = base.encoding[axis].copy()
+    place.shorthand = "low:Q"
+    lines = base.transform_filter("isValid(datum.low) && datum.low != datum.high").mark_rule(
+        color="#333", strokeWidth=2, opacity=0.7
+    )
+    return [lines.encode(**{axis: place, f"{axis}2": "high:Q"})]

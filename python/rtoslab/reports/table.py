@@ -1,13 +1,28 @@
 """The parts of a report: a table of texts, a chart, a section. No format knowledge, no arithmetic."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from rtoslab.analyses import Band, Ratio
 
 
 def cycles_text(value: float) -> str:
     """A number of cycles: whole, or with one decimal where it is a mean or a part."""
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 10_000 else f"{value:,.1f}"
+
+
+def banded(figure: Band | Ratio, form: Callable[[float], str]) -> str:
+    """A figure over placements: the median and, where its ends do not read alike, the band."""
+    text, least, most = (form(each) for each in (figure.median, figure.least, figure.most))
+    return text if least == most else f"{text} ({least} to {most})"
+
+
+def ends(figure: Band | Ratio, scale: float = 1.0) -> dict[str, float]:
+    """Between what a figure's chart draws a line; nothing where it has no band."""
+    if figure.least == figure.most:
+        return {}
+    return {"low": scale * figure.least, "high": scale * figure.most}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,47 +1,52 @@
 """The comparison as a table for the terminal: one line per test, one core beside two."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from rtoslab.analyses import (
-    Gain,
     PlacedPoint,
+    Places,
     conditions,
     core_words,
     gains,
+    numberless,
     pinning_note,
     placed_points,
     series_names,
     shares,
     short_test,
     throughput,
+    unplaced,
 )
 from rtoslab.base import counted
 from rtoslab.reports.deviations import MARK, deviating, footnote, marked
 from rtoslab.reports.latency_table import latency_table
-from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.reports.table import banded
+from rtoslab.results import Failed, Measured, NotApplicable, PointId
 from rtoslab.store import AnyResult
+
+BANDS: Final = "In brackets: over a point's placements; before them the median."
 
 
 def show_points(results: Sequence[AnyResult], console: Console) -> None:
     """Prints measured points side by side by number of cores, then what failed and what does not apply."""
     every = [each for each in results if isinstance(each, Measured)]
     placed = placed_points(every)
-    bands = {each.middle.run_id: _band(each) for each in placed if len(each.all) > 1}
+    places = Places(placed)
     measured = [each.middle for each in placed]
     in_window = [each for each in measured if not each.is_latency]
     kernels = deviating(measured)
     tables: list[Table] = []
     if in_window:
         timed = {each.point.benchmark for each in measured if each.is_latency}
-        firsts = {id(each.all[0]): each.middle for each in placed}
-        rows = [firsts.get(id(each), each) for each in results if id(each) in firsts or not isinstance(each, Measured)]
-        tables.append(_table([each for each in rows if each.point.benchmark not in timed], bands))
+        rows = [each for each in _as_one(results, placed) if each.point.benchmark not in timed]
+        tables.append(_table(rows, places))
     if len(in_window) < len(measured):
-        tables.append(latency_table(measured, console.width))
+        tables.append(latency_table(measured, places, console.width))
     for table in tables:
         if kernels and all(each.deviations for each in measured):  # no row need name them then
             table.title = f"{table.title} {MARK}"
@@ -54,19 +59,39 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     note = pinning_note([each.point for each in in_window])
     if note:
         console.print(note, soft_wrap=True)
-    if bands:
-        console.print("Of points in several placements the one in the middle is shown; a report has the bands.")
+    if places.are_several:
+        console.print(BANDS, soft_wrap=True)
+        alone = [label(each.middle) for each in placed if len(each.all) == 1]
+        if alone:
+            console.print(Text(f"In one placement alone, without a band: {', '.join(alone)}."), soft_wrap=True)
     _show_missing(results, console)
 
 
+def _as_one(results: Sequence[AnyResult], placed: Sequence[PlacedPoint]) -> list[AnyResult]:
+    """In the order of the results, each point once for all its placements."""
+    firsts: dict[int, AnyResult] = {id(each.all[0]): each.middle for each in placed}
+    for group, point in _numberless(results):
+        firsts[id(group[0])] = group[0].model_copy(update={"point": point})
+    return [firsts[id(each)] for each in results if id(each) in firsts]
+
+
 def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
-    for result in results:
+    for group, point in _numberless(results):
+        result = group[0]
         if isinstance(result, Failed):
-            line = f" {label(result)} ({result.stage}): {result.message}"
-            console.print(Text("failed", style="red") + Text(line), soft_wrap=True)
+            where = label(result.model_copy(update={"point": point}))
+            where += f", {counted(len(group), 'placement')}" if len(group) > 1 else ""
+            console.print(
+                Text("failed", style="red") + Text(f" {where} ({result.stage}): {result.message}"), soft_wrap=True
+            )
     for (where, reason), tests in _missing(results).items():
         line = f" {', '.join(tests)} {where}: {reason}"
         console.print(Text("n/a", style="yellow") + Text(line), soft_wrap=True)
+
+
+def _numberless(results: Sequence[AnyResult]) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
+    absent = [each for each in results if not isinstance(each, Measured)]
+    return numberless(absent, [each for each in results if isinstance(each, Measured)])
 
 
 def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str], list[str]]:
@@ -78,7 +103,7 @@ def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str], list[str]]:
             reasons = [(short_test(result.point), result.reason)]
         elif isinstance(result, Measured):
             reasons = [(f"{short_test(result.point)} ({each.title})", each.reason) for each in result.absent_series]
-        alike = result.model_copy(update={"point": conditions(result.point)})
+        alike = result.model_copy(update={"point": unplaced(conditions(result.point))})
         for test, reason in reasons:
             tests = found.setdefault((label(alike).partition(" ")[2], reason), [])
             if test not in tests:
@@ -102,15 +127,7 @@ def label(result: AnyResult) -> str:
     return f"{point.benchmark} {point.kernel} {point.board} {core_words(point.cores)}{config}"
 
 
-def _band(point: PlacedPoint) -> str:
-    """The least and the most of a point's throughput; empty where its place makes no difference."""
-    if point.middle.is_latency or not any(band.width for _, band in point.bands):
-        return ""
-    rates = [throughput(each).total_hz for each in point.all]
-    return f" ({min(rates):,.0f} to {max(rates):,.0f})"
-
-
-def _table(results: Sequence[AnyResult], bands: Mapping[str, str]) -> Table:
+def _table(results: Sequence[AnyResult], places: Places) -> Table:
     """Rows: tests (and what else differs but cores); columns: rate by number of cores, gain, spinlock wait."""
     cores = sorted({each.point.cores for each in results})
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
@@ -127,28 +144,35 @@ def _table(results: Sequence[AnyResult], bands: Mapping[str, str]) -> Table:
     if named:
         table.add_column("run with")
     for count in cores:
-        table.add_column(core_words(count), justify="right", no_wrap=True)
+        table.add_column(core_words(count), justify="right", no_wrap=not places.are_several)
     if pairs:
-        table.add_column("gain", justify="right", no_wrap=True)
+        table.add_column("gain", justify="right", no_wrap=not places.are_several)
         table.add_column("cycles spent spinning", justify="right")
     for (title, series), row in groups.items():
-        rates = [_rate(row.get(count), bands) for count in cores]
+        rates = [_rate(row.get(count), places) for count in cores]
         cells = {count: each for count, each in row.items() if isinstance(each, Measured)}
-        table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, pairs) if pairs else []))
+        table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, places) if pairs else []))
     return table
 
 
-def _rate(result: AnyResult | None, bands: Mapping[str, str]) -> str:
+def _rate(result: AnyResult | None, places: Places) -> str:
     if isinstance(result, Measured):
-        return f"{throughput(result).total_hz:,.0f}{bands.get(result.run_id, '')}"
+        return banded(places.band(result, lambda each: throughput(each).total_hz), "{:,.0f}".format)
     return "-" if result is None else result.status
 
 
-def _gain_cells(cells: dict[int, Measured], pairs: dict[str, Gain]) -> list[str]:
+def _gain_cells(cells: dict[int, Measured], places: Places) -> list[str]:
     if not cells:
         return ["-", "-"]
     widest = cells[max(cells)]
     pair = next((each for each in gains(cells.values()) if each.many.point.run_id == widest.run_id), None)
-    found = shares(widest)
-    spinning = sum(each.parts["spinlock wait"] for each in found) / sum(each.cycles for each in found) if found else 0.0
-    return [f"x {pair.gain:.2f}" if pair else "-", f"{spinning:.1%}" if found and widest.run_id in pairs else "-"]
+    spins = pair is not None and bool(shares(widest))
+    return [
+        banded(places.gain(pair), "x {:.2f}".format) if pair else "-",
+        banded(places.band(widest, _spinning), "{:.1%}".format) if spins else "-",
+    ]
+
+
+def _spinning(point: Measured) -> float:
+    found = shares(point)
+    return sum(each.parts["spinlock wait"] for each in found) / sum(each.cycles for each in found)

@@ -44,9 +44,9 @@ class Effect:
         return [target for target, each in self.ratios.items() if each.is_claimed]
 
     @property
-    def mean(self) -> float:
+    def mean(self) -> Ratio:
         """Over all targets."""
-        return math.exp(sum(map(math.log, self.by_target.values())) / len(self.by_target))
+        return mean_ratio(list(self.ratios.values()))
 
     @property
     def strength(self) -> float:
@@ -61,13 +61,13 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """Two changes together, over what the product of both alone gives."""
+    """Two changes together, over what the product of both alone gives; claimed as any ratio is."""
 
     first: tuple[str, str, str]
     """Option, its first level, the other level."""
     second: tuple[str, str, str]
     target: str
-    ratio: float
+    ratio: Ratio
     squares: int
     """So many times four points could be compared."""
 
@@ -121,16 +121,26 @@ class Observations:
             for level in self.levels[self.options[one]][1:]:
                 for also in self.levels[self.options[other]][1:]:
                     found += self._squares(one, level, other, also)
-        return sorted(found, key=lambda each: (-abs(math.log(each.ratio)), each.target, each.first, each.second))
+        return sorted(found, key=lambda each: (-abs(math.log(each.ratio.value)), each.target, each.first, each.second))
 
-    def best(self, target: str) -> tuple[dict[str, str], float]:
-        """The quickest configuration of a target and its time in nanoseconds."""
-        config, time_ns = min(self.times[target].items(), key=lambda item: (item[1], item[0]))
-        return dict(zip(self.options, config, strict=True)), time_ns
+    def best(self, target: str) -> tuple[dict[str, str], PlacedTime]:
+        """The quickest configuration of a target and its time."""
+        config, _ = min(self.times[target].items(), key=lambda item: (item[1], item[0]))
+        return dict(zip(self.options, config, strict=True)), self._placed[target][config]
 
-    def reference_ns(self, target: str) -> float | None:
+    def as_quick(self, target: str) -> int:
+        """So many other configurations are not slower than the quickest one wherever their code is placed."""
+        _, best = self.best(target)
+        others = [each for each in self._placed[target].values() if each is not best]
+        return sum(not each.ratio_to(best).is_claimed for each in others)
+
+    def reference(self, target: str) -> PlacedTime | None:
         """The time with every option at its first level; None if that was not measured."""
-        return self.times[target].get(tuple(self.levels[name][0] for name in self.options))
+        return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
+
+    def placed(self, target: str) -> Mapping[Config, PlacedTime]:
+        """The times of a target by configuration."""
+        return self._placed[target]
 
     def _ratios(self, target: str, place: int, reference: str, level: str) -> list[Ratio]:
         times = self._placed[target]
@@ -142,19 +152,18 @@ class Observations:
 
     def _squares(self, one: int, level: str, other: int, also: str) -> Iterable[Interaction]:
         usual, also_usual = self.levels[self.options[one]][0], self.levels[self.options[other]][0]
-        for target, times in self.times.items():
-            logs = []
-            for config, time_ns in times.items():
+        for target, times in self._placed.items():
+            ratios = []
+            for config, first in times.items():
                 if config[one] != usual or config[other] != also_usual:
                     continue
                 left, right = _with(config, one, level), _with(config, other, also)
                 both = _with(left, other, also)
                 if left in times and right in times and both in times:
-                    logs.append(math.log(times[both] * time_ns / (times[left] * times[right])))
-            if logs:
-                ratio = math.exp(sum(logs) / len(logs))
-                first = (self.options[one], usual, level)
-                yield Interaction(first, (self.options[other], also_usual, also), target, ratio, len(logs))
+                    ratios.append(times[both].ratio_to(times[left]).over(times[right].ratio_to(first)))
+            if ratios:
+                change, beside = (self.options[one], usual, level), (self.options[other], also_usual, also)
+                yield Interaction(change, beside, target, mean_ratio(ratios), len(ratios))
 
 
 def _axes(identity: PointId) -> dict[str, str]:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
+from rtoslab.analyses import Band, PlacedTime, Ratio
 from rtoslab.base import ReportError
-from rtoslab.reports import ChartData, Document, Section, TableData
+from rtoslab.reports import ChartData, Document, Section, TableData, banded
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import StoredPoint
 from rtoslab.sweep.effects import Effect, Observations, common_levels
@@ -48,6 +49,15 @@ def percent(ratio: float) -> str:
     return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
 
 
+def _change(ratio: Ratio) -> str:
+    """With its band."""
+    return banded(ratio, percent)
+
+
+def _ends(ratio: Ratio) -> dict[str, float]:
+    return {} if ratio.least == ratio.most else {"low": 100 * (ratio.least - 1), "high": 100 * (ratio.most - 1)}
+
+
 def _summary(seen: Observations, effects: Sequence[Effect], measured: int, asked: int) -> str:
     first = next((each for each in effects if each.claimed), None)
     said = (
@@ -56,9 +66,9 @@ def _summary(seen: Observations, effects: Sequence[Effect], measured: int, asked
     )
     if first is None:
         return f"{said}No option changes the time by more than the place of the code does."
-    worst = max(((name, first.by_target[name]) for name in first.claimed), key=lambda item: abs(math.log(item[1])))
+    worst = max(((name, first.ratios[name]) for name in first.claimed), key=lambda item: abs(math.log(item[1].value)))
     return (
-        f"{said}What matters most is {first.name}: {percent(first.mean)} of time on average, {percent(worst[1])} for "
+        f"{said}What matters most is {first.name}: {_change(first.mean)} of time on average, {_change(worst[1])} for "
         f"{worst[0]}."
     )
 
@@ -66,14 +76,14 @@ def _summary(seen: Observations, effects: Sequence[Effect], measured: int, asked
 def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
     rows = []
     for each in effects:
-        ordered = sorted(each.by_target.items(), key=lambda item: item[1])
+        ordered = sorted(each.ratios.items(), key=lambda item: item[1].value)
         (least, low), (most, high) = ordered[0], ordered[-1]
-        row = [each.name, percent(each.mean), f"{percent(low)} {least}", f"{percent(high)} {most}", str(each.pairs)]
+        row = [each.name, _change(each.mean), f"{_change(low)} {least}", f"{_change(high)} {most}", str(each.pairs)]
         rows.append([*row, _beyond(each)] if seen.most_placements > 1 else row)
     chart = [
-        {"x": each.name, "y": 100 * (ratio - 1), "series": target}
+        {"x": each.name, "y": 100 * (ratio.value - 1), "series": target, **_ends(ratio)}
         for each in effects
-        for target, ratio in each.by_target.items()
+        for target, ratio in each.ratios.items()
     ]
     caption = (
         f"Change of time by option, one mark for each of {len(seen.times)} benchmarks; the strongest option first."
@@ -107,23 +117,26 @@ def _beyond(effect: Effect) -> str:
 
 
 def _interactions(seen: Observations) -> Section | None:
-    found = [each for each in seen.interactions() if abs(each.ratio - 1) >= LEAST_INTERACTION]
+    off = [each for each in seen.interactions() if abs(each.ratio.value - 1) >= LEAST_INTERACTION]
+    found = [each for each in off if each.ratio.is_claimed]
     if len(seen.options) < 2:
         return None
     rows = [
-        [_change(each.first), _change(each.second), each.target, percent(each.ratio), str(each.squares)]
+        [_from_to(each.first), _from_to(each.second), each.target, _change(each.ratio), str(each.squares)]
         for each in found[:SHOWN_INTERACTIONS]
     ]
     prose = (
         "How far two changes together are from what each does alone: 0 % would say that their effects multiply. "
         f"{len(found)} pairs of changes and benchmarks are off by {LEAST_INTERACTION:.1%} or more."
     )
+    if len(off) > len(found):
+        prose += f" Of {len(off) - len(found)} more, some choice of places would undo it: placement."
     columns = ("one", "other", "benchmark", ">together", ">squares of points")
     tables = [TableData("Largest first", columns, rows)] if rows else []
     return Section("interactions", "Pairs that interact", (prose,), (), tables)
 
 
-def _change(change: tuple[str, str, str]) -> str:
+def _from_to(change: tuple[str, str, str]) -> str:
     option, usual, level = change
     return f"{option} {usual} to {level}"
 
@@ -133,26 +146,28 @@ def _multiples(seen: Observations) -> Section | None:
     ranked = seen.ranked_options()
     along, series = ranked[0], ranked[1] if len(ranked) > 1 else ranked[0]
     rows: list[dict[str, Any]] = []
-    for target, times in list(seen.times.items())[:MULTIPLES]:
-        reference = seen.reference_ns(target) or min(times.values())
-        cells: dict[tuple[str, str], list[float]] = {}
-        for config, time_ns in times.items():
+    for target in list(seen.times)[:MULTIPLES]:
+        times = seen.placed(target)
+        reference = (seen.reference(target) or seen.best(target)[1]).seconds.median
+        cells: dict[tuple[str, str], list[Band]] = {}
+        for config, time in times.items():
             levels = dict(zip(seen.options, config, strict=True))
-            cells.setdefault((levels[along], levels[series]), []).append(time_ns / reference)
+            relative = Band([each / reference for each in time.seconds.values])
+            cells.setdefault((levels[along], levels[series]), []).append(relative)
         rows += [
             {
                 "facet": target,
                 "x": x,
                 "series": f"{series} {name}",
-                "y": fmean(each),
-                "low": min(each),
-                "high": max(each),
+                "y": fmean(one.median for one in each),
+                "low": min(one.least for one in each),
+                "high": max(one.most for one in each),
             }
             for (x, name), each in cells.items()
         ]
     caption = (
         f"Time by {along} and {series}, as a multiple of the first configuration; marks are means over all other "
-        "options, bars reach from the quickest to the slowest."
+        f"options, bars reach from the quickest to the slowest{' in any placement' * (seen.most_placements > 1)}."
     )
     chart = ChartData("multiples", rows, caption, x_title=along, y_title="time, multiple")
     return Section("multiples", "Benchmark by benchmark", (), [chart])
@@ -161,13 +176,30 @@ def _multiples(seen: Observations) -> Section | None:
 def _best(seen: Observations) -> Section:
     rows = []
     for target in seen.times:
-        config, time_ns = seen.best(target)
-        reference = seen.reference_ns(target)
+        config, time = seen.best(target)
+        reference = seen.reference(target)
         changed = [f"{name}={level}" for name, level in config.items() if level != seen.levels[name][0]]
-        gain = percent(time_ns / reference) if reference else ""
-        rows.append([target, f"{time_ns:,.1f}", gain, " ".join(changed) or "the first configuration"])
-    columns = ("benchmark", ">ns", ">against the first", "with")
-    return Section("best", "Quickest configurations", (), (), [TableData("By benchmark", columns, rows)])
+        gain = "" if reference is None else _against(time, reference)
+        row = [target, banded(time.seconds, _ns), gain, " ".join(changed) or "the first configuration"]
+        rows.append([*row, str(seen.as_quick(target))] if seen.most_placements > 1 else row)
+    columns: tuple[str, ...] = ("benchmark", ">ns", ">against the first", "with")
+    prose: tuple[str, ...] = ()
+    if seen.most_placements > 1:
+        columns = (*columns, ">as quick")
+        said = (
+            "By the median over the placements. As quick: so many others are not slower than it wherever their code "
+            "is placed, so that none of them can be told to be the quickest."
+        )
+        prose = (said,)
+    return Section("best", "Quickest configurations", prose, (), [TableData("By benchmark", columns, rows)])
+
+
+def _against(time: PlacedTime, reference: PlacedTime) -> str:
+    return percent(1.0) if time is reference else _change(time.ratio_to(reference))
+
+
+def _ns(seconds: float) -> str:
+    return f"{1e9 * seconds:,.1f}"
 
 
 def _absent(points: Sequence[StoredPoint]) -> Section | None:

@@ -1,13 +1,28 @@
-"""CSV in long form, for a data frame: one value per row, with its unit. Only verified points have rows with values."""
+"""CSV in long form, for a data frame: one value per row, with its unit. Only verified points have rows with values.
+
+A row is of one placement, by its number; of a point in several, further rows hold each value's median, least and most,
+and say so instead of a number.
+"""
 
 import csv as writer
 import io
 from collections.abc import Iterator
 
-from rtoslab.analyses import FIGURES, latencies, lock_costs, shares, throughput
+from rtoslab.analyses import (
+    FIGURES,
+    Band,
+    PlacedPoint,
+    latencies,
+    lock_costs,
+    placed_points,
+    placement,
+    shares,
+    throughput,
+    unplaced,
+)
 from rtoslab.intake import sheet
 from rtoslab.reports.document import Document
-from rtoslab.results import Failed, Measured
+from rtoslab.results import Failed, Measured, PointId
 
 SUFFIX = "csv"
 COLUMNS = (
@@ -16,6 +31,7 @@ COLUMNS = (
     "board",
     "cores",
     "config",
+    "placement",
     "window_ms",
     "run_id",
     "status",
@@ -35,18 +51,7 @@ def render(document: Document) -> str:
     table.writerow(COLUMNS)
     for stored in document.points:
         result = stored.result
-        point = result.point
-        config = " ".join(f"{key}={value}" for key, value in point.config.items())
-        front = (
-            point.benchmark,
-            point.kernel,
-            point.board,
-            point.cores,
-            config,
-            point.window_ms,
-            result.run_id,
-            result.status,
-        )
+        front = (*_axes(result.point, placement(result.point)), result.run_id, result.status)
         if isinstance(result, Measured):
             for core, quantity, value, unit in _values(result):
                 table.writerow(map(sheet, (*front, core, quantity, value, unit, "", "; ".join(result.deviations))))
@@ -56,7 +61,30 @@ def render(document: Document) -> str:
         else:
             reason = result.message if isinstance(result, Failed) else result.reason
             table.writerow(map(sheet, (*front, "", "", "", "", reason, "")))
+    for placed in placed_points(document.measured):
+        if len(placed.all) > 1:
+            for values in _bands(placed):
+                table.writerow(map(sheet, values))
     return out.getvalue()
+
+
+def _axes(point: PointId, where: str) -> tuple[str | int, ...]:
+    config = " ".join(f"{key}={value}" for key, value in unplaced(point).config.items())
+    return point.benchmark, point.kernel, point.board, point.cores, config, where, point.window_ms
+
+
+def _bands(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
+    """Every value that all placements have."""
+    found: dict[tuple[int | str, str, str], list[float]] = {}
+    for each in placed.all:
+        for core, quantity, value, unit in _values(each):
+            found.setdefault((core, quantity, unit), []).append(value)
+    for (core, quantity, unit), values in found.items():
+        if len(values) == len(placed.all):
+            band = Band(values)
+            for name, value in (("median", band.median), ("least", band.least), ("most", band.most)):
+                front = (*_axes(placed.middle.point, name), "", placed.middle.status)
+                yield (*front, core, quantity, value, unit, "", "; ".join(placed.middle.deviations))
 
 
 def _values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:

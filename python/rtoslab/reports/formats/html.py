@@ -1,5 +1,6 @@
 """One self-contained HTML file: no font, no link to anywhere, no script but our own; charts are inline SVG."""
 
+import re
 from importlib.resources import files
 
 import jinja2
@@ -13,6 +14,7 @@ from rtoslab.reports.table import ChartData
 SUFFIX = "html"
 _GOOD = frozenset({"holds", "same", "better"})
 _BAD = frozenset({"fails", "different", "worse"})
+_BAND = re.compile(r" (\([^()]* to [^()]*\))")
 _WAITING = ("n/a", "not yet measured", "not computed", "bring your own")
 
 
@@ -23,13 +25,20 @@ def render(document: Document) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
-    return template.render(document=document, page=web_page(), version=__version__, svg=_svg, mood=_mood)
+    return template.render(
+        document=document, page=web_page(), version=__version__, svg=_svg, mood=_mood, cell_text=_cell
+    )
 
 
 def _svg(chart: ChartData) -> Markup:
     label = Markup.escape(chart.caption)
     text = drawn(chart).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
     return Markup(text)  # noqa: S704 (drawn by the charting library, which escapes the data)
+
+
+def _cell(cell: str) -> Markup:
+    """A number; its band may stand below it, and is not broken itself."""
+    return Markup(_BAND.sub(r' <span class="band">\1</span>', str(Markup.escape(cell))))  # noqa: S704 (escaped)
 
 
 def _mood(cell: str) -> str:

@@ -1,9 +1,20 @@
 """JSON: every stored point whole, with the rates derived from it."""
 
 import json as encoder
+from collections.abc import Sequence
 from typing import Any
 
-from rtoslab.analyses import FIGURES, gains, histogram, latencies, shares, throughput
+from rtoslab.analyses import (
+    FIGURES,
+    PlacedPoint,
+    Places,
+    gains,
+    histogram,
+    latencies,
+    placed_points,
+    shares,
+    throughput,
+)
 from rtoslab.reports.document import Document
 from rtoslab.results import Measured
 
@@ -39,27 +50,39 @@ def _latency(point: Measured) -> dict[str, Any]:
 
 
 def render(document: Document) -> str:
-    """One object: title, summary, points, gains."""
+    """One object: title, summary, points, bands, gains."""
     points: list[dict[str, Any]] = []
     for stored in document.points:
         entry: dict[str, Any] = {"result": stored.result.model_dump(mode="json"), "manifest": stored.manifest}
         if isinstance(stored.result, Measured):
             entry["derived"] = _latency(stored.result) if stored.result.is_latency else _counts(stored.result)
         points.append(entry)
-    pairs = [
-        {
-            "benchmark": each.benchmark,
-            "kernel": each.kernel,
-            "board": each.board,
-            "cores": each.cores,
-            "gain": each.gain,
-            "per_core": each.per_core,
-        }
-        for each in gains(document.measured)
-    ]
-    return (
-        encoder.dumps(
-            {"title": document.title, "summary": document.summary, "points": points, "gains": pairs}, indent=1
-        )
-        + "\n"
-    )
+    placed = placed_points(document.measured)
+    whole = {
+        "title": document.title,
+        "summary": document.summary,
+        "points": points,
+        "bands": [_bands(each) for each in placed if each.bands],
+        "gains": _gains(placed),
+    }
+    return encoder.dumps(whole, indent=1) + "\n"
+
+
+def _bands(placed: PlacedPoint) -> dict[str, Any]:
+    """Of a point in several placements the median and the band of each figure that stands for its speed."""
+    figures = {
+        metric.id: {"unit": metric.unit, "median": band.median, "least": band.least, "most": band.most}
+        for metric, band in placed.bands
+    }
+    return {"point": placed.middle.point.model_dump(mode="json"), "placements": len(placed.all), "figures": figures}
+
+
+def _gains(placed: Sequence[PlacedPoint]) -> list[dict[str, Any]]:
+    places = Places(placed)
+    found = []
+    for each in gains(one.middle for one in placed):
+        gain = places.gain(each)
+        axes = {"benchmark": each.benchmark, "kernel": each.kernel, "board": each.board, "cores": each.cores}
+        band = {"gain": gain.value, "gain_band": [gain.least, gain.most], "per_core": gain.value / each.cores}
+        found.append({**axes, **band})
+    return found

@@ -1,10 +1,14 @@
 """Latencies: figures, how the samples spread, and the instruments beside each other."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from rtoslab.analyses import (
+    FIGURES,
     Absence,
     Comparison,
+    Latency,
+    Places,
     absences,
     comparisons,
     conditions,
@@ -13,14 +17,15 @@ from rtoslab.analyses import (
     series_names,
 )
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
+from rtoslab.reports.sections.naming import MIDDLE
+from rtoslab.reports.table import ChartData, Section, TableData, banded, cycles_text
 from rtoslab.results import Measured
 
 NOT_APPLICABLE, NONE = "n/a", "-"
 _PROSE = (
     "Each sample is one interval in cycles of the core's clock, raw and in order in the run directory "
     "(samples.parquet). What the instrument costs itself, the median of an empty interval in the same image, is "
-    "subtracted here. Jitter is the longest sample less the shortest; max tells which sample it was, from 0."
+    "subtracted here. Jitter is the longest sample less the shortest. Samples are counted from 0."
 )
 _AGREEMENT = (
     "Counter and pin are read at both ends of an interval; the probe looks from outside and costs nothing. Left over: "
@@ -30,7 +35,7 @@ _AGREEMENT = (
 )
 
 
-def latency_section(points: Sequence[Measured]) -> Section | None:
+def latency_section(points: Sequence[Measured], places: Places) -> Section | None:
     """The figures by the instrument that disturbs least, with a histogram for each series."""
     found = comparisons(points)
     if not found:
@@ -38,18 +43,18 @@ def latency_section(points: Sequence[Measured]) -> Section | None:
     absent = absences(points)
     together = _names([*found, *absent])
     names = together[: len(found)]
-    rows = [_figures(each, name) for each, name in zip(found, names, strict=True)]
-    columns = ("series", "run with", "by", ">n", ">min", ">median", ">mean", ">p99", ">max (sample)", ">jitter",
+    rows = [_figures(each, name, places) for each, name in zip(found, names, strict=True)]
+    columns = ("series", "run with", "by", ">n", ">min", ">median", ">mean", ">p99", ">max", ">at sample", ">jitter",
                ">median, us", ">max, us", ">with a tick")  # fmt: skip
     empty = [NONE] * (len(columns) - 3)
     missing = zip(absent, together[len(found) :], strict=True)
     rows += [[each.title, name, NOT_APPLICABLE, *empty] for each, name in missing]
     note = "; ".join(dict.fromkeys(f"{NOT_APPLICABLE}: {each.reason}" for each in absent))
     table = TableData("Latencies, cycles", columns, rows, note)
-    return Section("latency", "Latencies", (_PROSE,), _charts(found, names), (table,))
+    return Section("latency", "Latencies", (_PROSE,), _charts(found, names, places), (table,))
 
 
-def instruments_section(points: Sequence[Measured]) -> Section | None:
+def instruments_section(points: Sequence[Measured], places: Places) -> Section | None:
     """Every instrument's median beside the others'."""
     found = comparisons(points)
     if not any(len(each.by) > 1 for each in found):
@@ -58,9 +63,9 @@ def instruments_section(points: Sequence[Measured]) -> Section | None:
         [
             each.title,
             name,
-            *(cycles_text(each.by[one].spread.median) if one in each.by else "-" for one in INSTRUMENTS),
-            *(_signed(each.reading_error_cycles(one)) for one in ("counter", "pin")),
-            *(_signed(each.probe_effect_cycles(one)) for one in ("counter", "pin")),
+            *(_median(each.by.get(one), places) for one in INSTRUMENTS),
+            *(_left_over(each.by.get(one), places) for one in ("counter", "pin")),
+            *(_effect(each.by.get(one), each.by.get("probe"), places) for one in ("counter", "pin")),
         ]
         for each, name in zip(found, _names(found), strict=True)
     ]
@@ -68,10 +73,26 @@ def instruments_section(points: Sequence[Measured]) -> Section | None:
                ">probe effect, counter", ">probe effect, pin")  # fmt: skip
     note = "A dash: not measured with it, or the operation is the instrument's own (a pin cannot time its own change)."
     table = TableData("Medians by instrument, cycles", columns, rows, note)
-    return Section("instruments", "Three instruments", (_AGREEMENT,), (), (table, _costs(points)))
+    return Section("instruments", "Three instruments", (_AGREEMENT,), (), (table, _costs(points, places)))
 
 
-def _costs(points: Sequence[Measured]) -> TableData:
+def _median(latency: Latency | None, places: Places) -> str:
+    return NONE if latency is None else banded(places.of_series(latency, lambda each: each.spread.median), cycles_text)
+
+
+def _left_over(latency: Latency | None, places: Places) -> str:
+    if latency is None or latency.left_over is None:
+        return NONE
+    return banded(places.of_series(latency, lambda each: each.left_over or 0.0), _signed)
+
+
+def _effect(latency: Latency | None, without: Latency | None, places: Places) -> str:
+    """What the instrument's presence did to the operation itself: between the marks, less the same without it."""
+    mine, other = (places.between_marks(one) for one in (latency, without))
+    return NONE if mine is None or other is None else banded(mine.less(other), _signed)
+
+
+def _costs(points: Sequence[Measured], places: Places) -> TableData:
     """What was subtracted: the empty interval of every image."""
     found = instrument_costs(points)
     names = series_names([conditions(each.point.point) for each in found], with_cores=False)
@@ -80,7 +101,7 @@ def _costs(points: Sequence[Measured]) -> TableData:
             each.point.point.title,
             name or "-",
             each.point.instrument,
-            *(cycles_text(value) for value in (each.spread.minimum, each.spread.median, each.spread.maximum)),
+            *(_empty(each.point, name, places) for name in ("minimum", "median", "maximum")),
             str(each.spread.maximum_at),
         ]
         for each, name in zip(found, names, strict=True)
@@ -90,31 +111,38 @@ def _costs(points: Sequence[Measured]) -> TableData:
     return TableData("What the instruments cost themselves, cycles", columns, rows, note)
 
 
+def _empty(point: Measured, name: str, places: Places) -> str:
+    band = places.band(point, lambda each: getattr(instrument_costs([each])[0].spread, name))
+    return banded(band, cycles_text)
+
+
 def _names(found: Sequence[Comparison | Absence]) -> list[str]:
     return [name or "-" for name in series_names([each.point for each in found], with_cores=False)]
 
 
-def _figures(each: Comparison, name: str) -> list[str]:
+def _figures(each: Comparison, name: str, places: Places) -> list[str]:
     best = each.best
-    figures = best.spread
+    of = {one: places.of_series(best, attrgetter(f"spread.{one}")) for one in FIGURES}
+    at = places.of_series(best, attrgetter("spread.maximum_at"))
     return [
         each.title,
         name,
         best.instrument,
-        str(figures.n),
-        cycles_text(figures.minimum),
-        cycles_text(figures.median),
-        f"{figures.mean:,.1f}",
-        cycles_text(figures.p99),
-        f"{cycles_text(figures.maximum)} ({figures.maximum_at})",
-        cycles_text(figures.jitter),
-        f"{best.us(figures.median):,.3f}",
-        f"{best.us(figures.maximum):,.3f}",
-        str(best.tick_samples),
+        str(best.spread.n),
+        banded(of["minimum"], cycles_text),
+        banded(of["median"], cycles_text),
+        banded(of["mean"], "{:,.1f}".format),
+        banded(of["p99"], cycles_text),
+        banded(of["maximum"], cycles_text),
+        banded(at, "{:.0f}".format),
+        banded(of["jitter"], cycles_text),
+        banded(of["median"], lambda cycles: f"{best.us(cycles):,.3f}"),
+        banded(of["maximum"], lambda cycles: f"{best.us(cycles):,.3f}"),
+        banded(places.of_series(best, attrgetter("tick_samples")), "{:,.0f}".format),
     ]
 
 
-def _charts(found: Sequence[Comparison], names: Sequence[str]) -> list[ChartData]:
+def _charts(found: Sequence[Comparison], names: Sequence[str], places: Places) -> list[ChartData]:
     charts = []
     for ident in dict.fromkeys(each.id for each in found):
         mine = [(each, name) for each, name in zip(found, names, strict=True) if each.id == ident]
@@ -123,7 +151,9 @@ def _charts(found: Sequence[Comparison], names: Sequence[str]) -> list[ChartData
             for each, name in mine
             for one in histogram(each.best.net)
         ]
-        charts.append(ChartData("histogram", rows, f"{mine[0][0].title}: how many samples took how many cycles."))
+        caption = f"{mine[0][0].title}: how many samples took how many cycles."
+        drawn = {len(places.of(each.best.point)) for each, _ in mine}
+        charts.append(ChartData("histogram", rows, caption + (f" {MIDDLE}" if drawn != {1} else "")))
     return charts
 
 

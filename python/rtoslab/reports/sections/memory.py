@@ -1,34 +1,51 @@
 """Heap and stacks."""
 
 from collections.abc import Sequence
+from operator import attrgetter
+from typing import Final
 
-from rtoslab.analyses import fragmentation
+from rtoslab.analyses import Band, Places, fragmentation
 from rtoslab.reports.sections.naming import named
-from rtoslab.reports.table import ChartData, Section, TableData
-from rtoslab.results import Measured
+from rtoslab.reports.table import ChartData, Section, TableData, banded, ends
+from rtoslab.results import Measured, StackUse
+
+_PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_free_bytes", "free_pieces")))
 
 
-def memory_section(points: Sequence[Measured]) -> Section | None:
+def memory_section(points: Sequence[Measured], places: Places) -> Section | None:
     """Heap peaks, like the paper's figure 19, and stacks."""
     rows, data, stacks, pieces = [], [], [], []
     for test, series, point in named(points):
         if point.heap:
-            data.append({"test": test, "series": series, "bytes": point.heap.peak_bytes})
+            peak = places.band(point, lambda each: each.heap.peak_bytes if each.heap else 0)
+            data.append({"test": test, "series": series, "bytes": peak.median, **ends(peak)})
             rows.append(
                 [
                     point.point.title,
                     series,
-                    f"{point.heap.peak_bytes:,}",
+                    banded(peak, _bytes),
                     f"{point.heap.size_bytes:,}",
-                    "not counted" if point.heap.allocations is None else f"{point.heap.allocations:,}",
+                    "not counted"
+                    if point.heap.allocations is None
+                    else banded(places.band(point, _allocations), _bytes),
                 ]
             )
         left = fragmentation(point)
         if left is not None:
-            figures = (left.live_bytes, left.free_bytes, left.largest_free_bytes, left.free_pieces)
-            pieces.append([test, series, *(f"{each:,}" for each in figures), f"{left.share:.1%}"])
+            found = [left for each in places.of(point) if (left := fragmentation(each)) is not None]
+            share = banded(Band([each.share for each in found]), "{:.1%}".format)
+            pieces.append(
+                [test, series, *(banded(Band([of(each) for each in found]), _bytes) for of in _PIECES), share]
+            )
         stacks += [
-            [test, series, str(each.core), each.name, f"{each.used_bytes:,}", f"{each.size_bytes:,}"]
+            [
+                test,
+                series,
+                str(each.core),
+                each.name,
+                banded(_used(each, point, places), _bytes),
+                f"{each.size_bytes:,}",
+            ]
             for each in point.stacks
         ]
     tables = []
@@ -47,3 +64,18 @@ def memory_section(points: Sequence[Measured]) -> Section | None:
         else ()
     )
     return Section("memory", "Memory", (), charts, tables)
+
+
+def _used(stack: StackUse, point: Measured, places: Places) -> Band:
+    def same(other: Measured) -> float:
+        return next(each.used_bytes for each in other.stacks if (each.core, each.name) == (stack.core, stack.name))
+
+    return places.band(point, same)
+
+
+def _allocations(point: Measured) -> float:
+    return (point.heap.allocations or 0) if point.heap else 0
+
+
+def _bytes(value: float) -> str:
+    return f"{value:,.0f}"

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import series_names, short_test
+from rtoslab.analyses import numberless, series_names, short_test
+from rtoslab.base import counted
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Failed, Measured, NotApplicable
 
@@ -16,11 +17,14 @@ def not_measured(
     measured: Sequence[Measured], failed: Sequence[Failed], missing: Sequence[NotApplicable]
 ) -> Section | None:
     """What gave no number, first, because a reader must not overlook it."""
-    absent: list[Failed | NotApplicable] = [*failed, *missing]
-    names = series_names([each.point for each in (*absent, *measured)])
-    rows = [[short_test(each.point), name, *_outcome(each)] for each, name in zip(absent, names, strict=False)]
-    if not rows:
+    groups = numberless([*failed, *missing], measured)
+    if not groups:
         return None
+    names = series_names([*(point for _, point in groups), *(each.point for each in measured)])
+    rows = [
+        [short_test(point), _named(name, len(group)), *_outcome(group[0])]
+        for (group, point), name in zip(groups, names, strict=False)
+    ]
     table = TableData("Points without a number", ("test", "run with", "outcome", "why"), rows)
     return Section(
         "missing",
@@ -35,3 +39,7 @@ def _outcome(result: Failed | NotApplicable) -> tuple[str, str]:
     if isinstance(result, Failed):
         return f"failed ({result.stage})", result.message
     return "n/a", result.reason
+
+
+def _named(name: str, placements: int) -> str:
+    return name if placements == 1 else f"{name}, {counted(placements, 'placement')}"

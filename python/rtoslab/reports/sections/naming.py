@@ -1,9 +1,20 @@
 """How a section calls its points."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
 from rtoslab.analyses import SEED, series_names, short_test
+from rtoslab.reports.table import Section
 from rtoslab.results import Measured
+
+MIDDLE: Final = "Of a point in several placements this shows one, that in the middle."
+"""What a chart or a section says whose parts belong together, so that medians of each would not."""
+
+
+def one_placement(section: Section) -> Section:
+    """The section, saying that of a point in several placements it shows one."""
+    return replace(section, prose=(*section.prose, MIDDLE))
 
 
 def named(points: Sequence[Measured]) -> list[tuple[str, str, Measured]]:

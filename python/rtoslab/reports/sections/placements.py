@@ -17,11 +17,28 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
             text = cycles_text if metric.unit == CYCLES else "{:,.1f}".format
             figures = [text(each) for each in (band.median, band.least, band.most)]
             share = f"{band.percent:.1f} %" if band.width else "none"
-            rows.append([short_test(point.middle.point), name, metric.id, *figures, share, str(len(point.all))])
+            rows.append(
+                [short_test(point.middle.point), name, metric.id, *figures, share, str(len(point.all)), point.number]
+            )
     prose = (
         "The same objects were linked in several places and orders. A figure's band reaches from the place that suits "
-        "it best to the one that suits it worst: a difference within it says nothing about the code. The other "
-        "sections show, of each of these points, the placement in the middle."
+        "it best to the one that suits it worst: a difference within it says nothing about the code. Figures of such "
+        "points are medians, with their bands in brackets; one without brackets is the same in all placements. What "
+        "belongs together, such as the parts of all cycles, is of one placement, the one in the middle."
     )
-    columns = ("test", "run with", "figure, cycles", ">median", ">least", ">most", ">band", ">placements")
-    return Section("placements", "Placements of the code", (prose,), (), [TableData("Bands", columns, rows)])
+    alone = [each.middle.point for each in points if len(each.all) == 1]
+    names = series_names([*alone, *(each.middle.point for each in several)])
+    said = [f"{short_test(point)} ({name})" for point, name in zip(alone, names, strict=False)]
+    lone = (f"In one placement alone, without a band, stand: {', '.join(said)}.",) if alone else ()
+    columns = (
+        "test",
+        "run with",
+        "figure, cycles",
+        ">median",
+        ">least",
+        ">most",
+        ">band",
+        ">placements",
+        ">in the middle",
+    )
+    return Section("placements", "Placements of the code", (prose, *lone), (), [TableData("Bands", columns, rows)])

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from rtoslab.analyses import WAYS, FourWays, four_ways, series_names
-from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
+from rtoslab.analyses import WAYS, FourWays, Places, four_ways, series_names
+from rtoslab.reports.table import ChartData, Section, TableData, banded, cycles_text, ends
 from rtoslab.results import Measured
 
 _PROSE = (
@@ -13,9 +13,11 @@ _PROSE = (
 )
 
 
-def probe_effect_section(points: Sequence[Measured], made_of: Mapping[str, tuple[str, ...]]) -> Section | None:
+def probe_effect_section(
+    points: Sequence[Measured], places: Places, made_of: Mapping[str, tuple[str, ...]]
+) -> Section | None:
     """None where no operation was measured by counts and by intervals under the same conditions."""
-    found = four_ways(points, made_of)
+    found = four_ways(points, places, made_of)
     if not found:
         return None
     names = [name or each.title for each, name in zip(found, series_names([each.point for each in found]), strict=True)]
@@ -24,8 +26,8 @@ def probe_effect_section(points: Sequence[Measured], made_of: Mapping[str, tuple
         [
             each.title,
             name,
-            *(cycles_text(each.by[way]) if way in each.by else "-" for way in WAYS),
-            *(_signed(each.more_than_probe(way)) for way in WAYS[:-1]),
+            *(banded(each.by[way], cycles_text) if way in each.by else "-" for way in WAYS),
+            *("-" if (more := each.more_than_probe(way)) is None else banded(more, _signed) for way in WAYS[:-1]),
         ]
         for each, name in zip(found, names, strict=True)
     ]
@@ -35,7 +37,7 @@ def probe_effect_section(points: Sequence[Measured], made_of: Mapping[str, tuple
 
 def _chart(found: Sequence[FourWays], names: Sequence[str]) -> list[ChartData]:
     rows = [
-        {"x": name, "y": round(more, 2), "series": way, "text": _signed(more)}
+        {"x": name, "y": round(more.median, 2), "series": way, "text": _signed(more.median), **ends(more)}
         for each, name in zip(found, names, strict=True)
         for way in WAYS[:-1]
         if (more := each.more_than_probe(way)) is not None
@@ -46,5 +48,5 @@ def _chart(found: Sequence[FourWays], names: Sequence[str]) -> list[ChartData]:
                       y_title="cycles more than by probe")]  # fmt: skip
 
 
-def _signed(value: float | None) -> str:
-    return "-" if value is None else f"{value:+,.1f}"
+def _signed(value: float) -> str:
+    return f"{value:+,.1f}"

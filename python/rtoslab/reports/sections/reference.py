@@ -11,9 +11,9 @@ from rtoslab.store import StoredPoint
 
 _PROSE = (
     "Kernels marked as reference were not measured in this run: their results come with rtoslab, measured once on its "
-    "virtual board from a tree or an export of the kernel. Name one of your own (rtoslab tree add) and they are "
-    "measured here instead. What has changed since they were measured need not move a figure; rtoslab reference list "
-    "names each file."
+    "virtual board, in one placement, from a tree or an export of the kernel. Name one of your own (rtoslab tree add) "
+    "and they are measured here instead. What has changed since they were measured need not move a figure; rtoslab "
+    "reference list names each file."
 )
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import cores_of, gains, short_test
-from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.analyses import Places, cores_of, gains, short_test, throughput
+from rtoslab.reports.table import ChartData, Section, TableData, banded, ends
 from rtoslab.results import Measured
 
 FAMILY = "access_pattern."
@@ -19,7 +19,7 @@ _NOTE = (
 )
 
 
-def scaling_section(points: Sequence[Measured]) -> Section | None:
+def scaling_section(points: Sequence[Measured], places: Places) -> Section | None:
     """The paper's figure 16, and the same on one shared object."""
     pairs = [each for each in gains(points) if each.many.point.metric.startswith(FAMILY)]
     if not pairs:
@@ -30,11 +30,18 @@ def scaling_section(points: Sequence[Measured]) -> Section | None:
         point = each.many.point
         objects = "one object for all cores" if point.params.get("shared") == "1" else "an object for each core"
         series = f"{objects}, {each.kernel}, {each.board}, {cores_of(point.point)}" if several else objects
-        parts = ", ".join(f"{part:.1%}" for part in each.many.core_parts.values())
-        rates = [f"{each.per_core:.1%}", f"{each.gain:.1%}", f"{each.many.total_hz:,.0f}"]
-        rows.append([each.title, series, *rates, parts, f"{each.many.least_over_most:.3f}"])
-        percent = 100 * each.per_core
-        marks.append({"x": short_test(point.point), "series": series, "y": percent, "text": f"{percent:.0f}"})
+        parts = ", ".join(_core(core, point, places) for core in each.many.core_parts)
+        gain = places.gain(each)
+        total = places.band(point, lambda one: throughput(one).total_hz)
+        evenness = places.band(point, lambda one: throughput(one).least_over_most)
+        rates = [
+            *(banded(one, "{:.1%}".format) for one in (gain.by(each.cores), gain)),
+            banded(total, "{:,.0f}".format),
+        ]
+        rows.append([each.title, series, *rates, parts, banded(evenness, "{:.3f}".format)])
+        percent = gain.by(each.cores / 100)
+        mark = {"x": short_test(point.point), "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
+        marks.append({**mark, **ends(percent)})
     columns = (
         "access pattern",
         "objects",
@@ -53,3 +60,7 @@ def scaling_section(points: Sequence[Measured]) -> Section | None:
     )
     table = TableData("Access patterns with all cores against one", columns, rows, _NOTE)
     return Section("scaling", "Access patterns: what is left per core", (_PROSE,), (chart,), (table,))
+
+
+def _core(core: int, point: Measured, places: Places) -> str:
+    return banded(places.band(point, lambda each: throughput(each).core_parts[core]), "{:.1%}".format)

@@ -2,29 +2,30 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import gains, series_names, short_test, throughput
+from rtoslab.analyses import Places, gains, series_names, short_test, throughput
 from rtoslab.reports.sections.naming import named
-from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.reports.table import ChartData, Section, TableData, banded, ends
 from rtoslab.results import Measured
 
 
-def throughput_section(points: Sequence[Measured]) -> Section | None:
+def throughput_section(points: Sequence[Measured], places: Places) -> Section | None:
     """Counts per second, like the paper's figure 18."""
     if not points:
         return None
     rows, data = [], []
     for test, series, point in named(points):
-        rate = throughput(point)
-        data.append({"test": test, "series": series, "rate": rate.total_hz, "unit": point.unit})
-        per_core = ", ".join(f"{value:,.0f}" for value in rate.per_core_hz.values())
+        total = places.band(point, lambda each: throughput(each).total_hz)
+        data.append({"test": test, "series": series, "rate": total.median, "unit": point.unit, **ends(total)})
+        cycles = places.band(point, lambda each: throughput(each).cycles_per_count)
+        fairness = places.band(point, lambda each: throughput(each).fairness)
         rows.append(
             [
                 point.point.title,
                 series,
-                f"{rate.total_hz:,.0f}",
-                per_core,
-                f"{rate.cycles_per_count:,.1f}",
-                f"{rate.fairness:.4f}",
+                banded(total, "{:,.0f}".format),
+                ", ".join(_core(core, point, places) for core in throughput(point).per_core_hz),
+                banded(cycles, "{:,.1f}".format),
+                banded(fairness, "{:.4f}".format),
                 point.unit,
             ]
         )
@@ -47,20 +48,22 @@ def throughput_section(points: Sequence[Measured]) -> Section | None:
     return Section("throughput", "Throughput", (), (chart,), (table,))
 
 
-def gain_section(points: Sequence[Measured]) -> Section | None:
+def _core(core: int, point: Measured, places: Places) -> str:
+    return banded(places.band(point, lambda each: throughput(each).per_core_hz[core]), "{:,.0f}".format)
+
+
+def gain_section(points: Sequence[Measured], places: Places) -> Section | None:
     """What more cores buy."""
     pairs = gains(points)
     if not pairs:
         return None
     names = series_names([each.many.point.point for each in pairs])
-    data = [
-        {"test": short_test(each.many.point.point), "series": name, "gain": each.gain, "cores": each.cores}
-        for name, each in zip(names, pairs, strict=True)
-    ]
-    rows = [
-        [each.title, name, f"x {each.gain:.3f}", f"{each.per_core:.1%}"]
-        for name, each in zip(names, pairs, strict=True)
-    ]
+    data, rows = [], []
+    for name, each in zip(names, pairs, strict=True):
+        gain = places.gain(each)
+        mark = {"test": short_test(each.many.point.point), "series": name, "cores": each.cores}
+        data.append({**mark, "gain": gain.value, **ends(gain)})
+        rows.append([each.title, name, banded(gain, "x {:.3f}".format), banded(gain.by(each.cores), "{:.1%}".format)])
     table = TableData(
         "Gain over one core",
         ("test", "run with", ">total", ">per core"),

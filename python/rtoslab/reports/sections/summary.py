@@ -1,35 +1,32 @@
 """The opening paragraph: what was found."""
 
 from collections.abc import Sequence
+from typing import Final
 
-from rtoslab.analyses import Gain, gains, shares, short_test
+from rtoslab.analyses import Band, Gain, Places, Ratio, shares, short_test
 from rtoslab.base import counted
+from rtoslab.reports.table import banded
 from rtoslab.results import Failed, Measured, NotApplicable
 
+_SHARE: Final = "{:.0%}".format
 
-def summary(measured: Sequence[Measured], failed: Sequence[Failed], missing: Sequence[NotApplicable]) -> str:
-    """One paragraph: what was found."""
+
+def summary(
+    measured: Sequence[Measured],
+    places: Places,
+    pairs: list[Gain],
+    failed: Sequence[Failed],
+    missing: Sequence[NotApplicable],
+) -> str:
+    """One paragraph: what was found. `pairs` are of the points that stand for all their placements."""
     tests = list(dict.fromkeys(each.point.title for each in measured))
     proofs = sum(each.proofs_held for each in measured)
     sentences = ["No point was measured."]
     if measured:
         done = f"{counted(len(measured), 'point')} of {counted(len(tests), 'test', 'was', 'were')} measured"
         sentences = [f"{done}; all {proofs} proofs that the tests did what their names say hold."]
-    pairs = gains(measured)
     if pairs:
-        sentences.append(_gain_sentence(pairs))
-        sentences.append(_lock_sentence(pairs))
-    grown = [
-        (each.many.point.heap.peak_bytes - each.one.point.heap.peak_bytes)
-        for each in pairs
-        if each.one.point.heap and each.many.point.heap
-    ]
-    if grown:
-        sentences.append(
-            f"The heap's peak grows by {min(grown):,} to {max(grown):,} bytes with the second core."
-            if min(grown) != max(grown)
-            else f"The heap's peak grows by {min(grown):,} bytes with the second core."
-        )
+        sentences += [_gain_sentence(pairs, places), _lock_sentence(pairs, places), _heap_sentence(pairs, places)]
     if failed:
         sentences.append(f"{counted(len(failed), 'point', 'failed and gives', 'failed and give')} no number.")
     if missing:
@@ -37,37 +34,58 @@ def summary(measured: Sequence[Measured], failed: Sequence[Failed], missing: Seq
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _gain_sentence(pairs: list[Gain]) -> str:
-    up = [each for each in pairs if each.gain > 1]
-    down = [each for each in pairs if each.gain <= 1]
-    parts = []
-    if up:
-        parts.append(
-            "the second core raises the total throughput of "
-            + ", ".join(f"{short_test(each.many.point.point)} (x {each.gain:.2f})" for each in up)
-        )
-    if down:
-        parts.append(
-            ("lowers" if up else "the second core lowers")
-            + " the total throughput of "
-            + ", ".join(f"{short_test(each.many.point.point)} (x {each.gain:.2f})" for each in down)
-        )
-    text = " and ".join(parts) + "."
-    return text[0].upper() + text[1:]
+def _gain_sentence(pairs: list[Gain], places: Places) -> str:
+    found = [(short_test(each.many.point.point), places.gain(each)) for each in pairs]
+    verbs = {
+        "raises": [(test, gain) for test, gain in found if gain.is_claimed and gain.value > 1],
+        "lowers": [(test, gain) for test, gain in found if gain.is_claimed and gain.value < 1],
+        "changes by no more than the place of the code does": [each for each in found if each[1].is_placement],
+        "leaves as it was": [each for each in found if each[1].value == 1],
+    }
+    told = [(verb, each) for verb, each in verbs.items() if each]
+    parts = [
+        f"{verb} the total throughput of {', '.join(f'{test} ({_times(gain)})' for test, gain in each)}"
+        for verb, each in told
+    ]
+    return f"The second core {' and '.join(parts)}."
 
 
-def _lock_sentence(pairs: list[Gain]) -> str:
-    worst = None
-    for each in pairs:
-        for share in shares(each.many.point):
-            part = share.parts["spinlock wait"] / share.cycles
-            if worst is None or part > worst[0]:
-                worst = (part, share)
-    if worst is None or worst[0] < 0.01:
+def _times(gain: Ratio) -> str:
+    return banded(gain, "x {:.2f}".format).replace(" (", ", ").removesuffix(")")
+
+
+def _lock_sentence(pairs: list[Gain], places: Places) -> str:
+    cores = [(each.many.point, share.core) for each in pairs for share in shares(each.many.point)]
+    spinning = [(_part("spinlock wait", point, core, places), point, core) for point, core in cores]
+    worst = max(spinning, key=lambda each: each[0].median, default=None)
+    if worst is None or worst[0].median < 0.01:
         return ""
-    part, share = worst
-    bus = share.parts["bus wait"] / share.cycles
+    part, point, core = worst
+    bus = _part("bus wait", point, core, places)
     return (
-        f"Most waiting for spinlocks is seen in {short_test(share.point.point)}, where core {share.core} spends "
-        f"{part:.0%} of its cycles spinning and {bus:.0%} waiting for the bus."
+        f"Most waiting for spinlocks is seen in {short_test(point.point)}, where core {core} spends "
+        f"{banded(part, _SHARE)} of its cycles spinning and {banded(bus, _SHARE)} waiting for the bus."
     )
+
+
+def _part(cause: str, point: Measured, core: int, places: Places) -> Band:
+    def of(placed: Measured) -> float:
+        share = next(each for each in shares(placed) if each.core == core)
+        return share.parts[cause] / share.cycles
+
+    return places.band(point, of)
+
+
+def _heap_sentence(pairs: list[Gain], places: Places) -> str:
+    heaps = [
+        [places.band(one.point, lambda each: each.heap.peak_bytes if each.heap else 0) for one in (pair.many, pair.one)]
+        for pair in pairs
+        if pair.one.point.heap and pair.many.point.heap
+    ]
+    all_grown = [many.less(one) for many, one in heaps]
+    grown = [each for each in all_grown if each.least == each.most or not each.least <= 0 <= each.most]
+    if not grown:
+        return ""
+    least, most = min(each.least for each in grown), max(each.most for each in grown)
+    by = f"{least:,.0f}" if least == most else f"{least:,.0f} to {most:,.0f}"
+    return f"The heap's peak grows by {by} bytes with the second core."

@@ -1,0 +1,56 @@
+"""What figures are over the placements of a point, asked by the one point that stands for all of them."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from rtoslab.analyses.bands import Band, Ratio
+from rtoslab.analyses.counts_per_second import Gain, throughput
+from rtoslab.analyses.latency import Latency, latencies
+from rtoslab.analyses.middle_placement import PlacedPoint
+from rtoslab.results import Measured
+
+
+class Places:
+    """Points by the placement in the middle of each; a point that it does not know stands in one placement."""
+
+    def __init__(self, placed: Iterable[PlacedPoint] = ()) -> None:
+        self._placed = {id(each.middle): each for each in placed}
+        self._latencies: dict[int, Mapping[str, Latency]] = {}
+
+    @property
+    def are_several(self) -> bool:
+        """Whether any point stands in more than one placement."""
+        return any(len(each.all) > 1 for each in self._placed.values())
+
+    def of(self, point: Measured) -> Sequence[Measured]:
+        """The point in all its placements."""
+        found = self._placed.get(id(point))
+        return found.all if found is not None else [point]
+
+    def band(self, point: Measured, figure: Callable[[Measured], float]) -> Band:
+        """A figure of a point in all its placements."""
+        return Band([figure(each) for each in self.of(point)])
+
+    def of_series(self, latency: Latency, figure: Callable[[Latency], float]) -> Band:
+        """A figure of one series of its point, in all the placements that have the series."""
+        found = [self._series(each).get(latency.series.id) for each in self.of(latency.point)]
+        return Band([figure(each) for each in found if each is not None])
+
+    def between_marks(self, latency: Latency | None) -> Band | None:
+        """What a series takes with no instrument inside; None on a real board."""
+        if latency is None or latency.marks is None:
+            return None
+        return self.of_series(latency, lambda each: each.between_marks or 0.0)
+
+    def gain(self, pair: Gain) -> Ratio:
+        """Total throughput with all cores over that with one, in whichever places."""
+        many, one = (self.band(each.point, _total) for each in (pair.many, pair.one))
+        return many.over(one)
+
+    def _series(self, point: Measured) -> Mapping[str, Latency]:
+        if id(point) not in self._latencies:
+            self._latencies[id(point)] = {each.series.id: each for each in latencies(point)}
+        return self._latencies[id(point)]
+
+
+def _total(point: Measured) -> float:
+    return throughput(point).total_hz
