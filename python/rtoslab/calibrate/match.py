@@ -69,8 +69,18 @@ class Match:
     def excess(self, values: Values) -> float:
         """The same from the nearest bound of what silicon said."""
         said = self.said(values)
-        if said is None:
-            return float("inf")
+        return float("inf") if said is None else self._beyond(said)
+
+    def promises(self, values: Values, steps: Mapping[str, int]) -> bool:
+        """Whether, by the slopes, `steps` at once leave no more than `values` do."""
+        said = self.said(values)
+        assert said is not None
+        for key, by in steps.items():
+            slope = self.slope(values, key, int(np.sign(by)))
+            said = said if slope is None else said + by * slope
+        return self._beyond(said) <= self.excess(values) + SAME
+
+    def _beyond(self, said: Vector) -> float:
         return float(self.weight @ (np.maximum(self.low - said, 0) + np.maximum(said - self.high, 0)))
 
     def score(self, values: Values) -> tuple[float, float]:

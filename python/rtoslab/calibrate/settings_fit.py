@@ -19,7 +19,7 @@ from rtoslab.calibrate.search import search
 
 WIDEST: Final = 8
 """How far a setting's range is followed to each side."""
-_ROUNDED: Final = (2, 3, 4, 8)
+_ROUNDED: Final = (1, 2, 3, 4, 8)
 _MULTIPLES: Final = range(1, 7)
 Say = Callable[[str], None]
 
@@ -142,18 +142,29 @@ def _whole(parts: list[tuple[str, float]]) -> dict[str, int] | None:
 
 
 def _steps_for_one(match: Match, best: Values, keys: Sequence[str]) -> list[dict[str, int]]:
-    """Several steps of one setting that do what one of another does: what slopes do not tell where rounding is between,
-    as to the clock of a slower bus. Only settings with the same witnesses can be such a pair."""
+    """Several steps of one setting that do what one of another does, as far as silicon's rounds tell. Slopes do not show
+    it where rounding is between, as to the clock of a slower bus, nor where the rounds differ."""
     found = []
     for one, other in permutations(keys, 2):
-        if not np.array_equal(match.witnessed[one], match.witnessed[other]):
+        if not match.shares(one, other):
             continue
+        alike = np.array_equal(match.witnessed[one], match.witnessed[other])
         for steps, sign in product(_ROUNDED, (1, -1)):
-            tried = moved(moved(best, one, -sign * steps), other, sign)
-            if min(tried.values()) >= 0 and match.excess(tried) <= match.excess(best) + SAME:
-                found.append({one: -sign * steps, other: sign})
+            trade = {one: -sign * steps, other: sign}
+            if (alike or match.promises(best, trade)) and _is_trade(match, best, trade):
+                found.append(trade)
                 break
     return found
+
+
+def _is_trade(match: Match, best: Values, trade: Mapping[str, int]) -> bool:
+    """Whether steps are as good together and none of them is alone."""
+    return _as_good(match, best, trade) and not any(_as_good(match, best, {key: by}) for key, by in trade.items())
+
+
+def _as_good(match: Match, best: Values, steps: Mapping[str, int]) -> bool:
+    tried = {**best, **{key: best[key] + by for key, by in steps.items()}}
+    return min(tried.values()) >= 0 and match.excess(tried) <= match.excess(best) + SAME
 
 
 def _along(match: Match, best: Values, trade: Mapping[str, int]) -> list[Values]:

@@ -126,6 +126,38 @@ def test_steps_that_only_several_of_another_make_up_for_are_a_group() -> None:
     assert len(found.settings) == 1
 
 
+def halved(settings: dict[str, int]) -> Readings:
+    """One bus at the clock of a, one at half of it, in eight phases each."""
+    a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
+    phases = np.arange(8)
+    rows = {"one": [np.full(8, a + b), -(-(a + phases) // 2) * 2 + 2 * b - phases], "two": [np.full(8, 1)]}
+    return Readings({name: np.repeat(np.concatenate(each)[:, None], 9, axis=1) for name, each in rows.items()})
+
+
+def test_two_steps_that_help_only_together_are_found_though_little_is_left() -> None:
+    found = fitted(halved, {"timing.a": 7, "timing.b": 4})
+    assert found.settings == {"timing.a": 7, "timing.b": 4}
+    assert found.after_cycles == 0
+
+
+def told_apart_by_one(settings: dict[str, int]) -> Readings:
+    """a and b do the same in all values but one."""
+    a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
+    rows = {"one": [a + b, a + b + max(b - 2, 0)], "two": [1, 1]}
+    return Readings({name: np.repeat(np.array(each)[:, None], 9, axis=1) for name, each in rows.items()})
+
+
+def test_settings_that_only_disturbed_rounds_tell_apart_are_a_group() -> None:
+    secret = {"timing.b": 3}
+    silicon = told_apart_by_one(secret)
+    silicon.rows["one"][1] = (8, 8, 8, 8, 8, 9, 9, 9, 9)
+    found = fit(SUM, silicon, lambda values: told_apart_by_one(dict(values)), DEFAULTS)
+    by_key = {each.key: each for each in found.findings}
+    assert not any(each.differs for each in by_key.values())
+    assert by_key["timing.b"].low <= 3 <= by_key["timing.b"].high
+    assert [(set(group.keys), group.differs) for group in found.groups] == [({"timing.a", "timing.b"}, True)]
+
+
 def on_one_way(settings: dict[str, int]) -> Readings:
     """c is on the way to both a and b."""
     a, b, c = settings.get("timing.a", 5), settings.get("timing.b", 2), settings.get("timing.c", 1)
