@@ -81,7 +81,10 @@ class Match:
         return self._beyond(said) <= self.excess(values) + SAME
 
     def _beyond(self, said: Vector) -> float:
-        return float(self.weight @ (np.maximum(self.low - said, 0) + np.maximum(said - self.high, 0)))
+        return float(self.weight @ np.abs(self._outside(said)))
+
+    def _outside(self, said: Vector) -> Vector:
+        return said - np.clip(said, self.low, self.high)
 
     def score(self, values: Values) -> tuple[float, float]:
         """The smaller, the better."""
@@ -111,6 +114,12 @@ class Match:
         said = self.said(values)
         assert said is not None
         return float(np.max(np.abs(said - self.true)[self.witnessed[key]], initial=0.0))
+
+    def unexplained(self, values: Values, key: str) -> float:
+        """The same from the nearest bound of what silicon said."""
+        said = self.said(values)
+        assert said is not None
+        return float(np.max(np.abs(self._outside(said))[self.witnessed[key]], initial=0.0))
 
     def changed(self, values: Values) -> list[str]:
         """Settings that are not at their defaults."""

@@ -38,6 +38,8 @@ class Finding:
     """Whether any row changes with it."""
     error_cycles: float
     """The largest difference that stays in a value of its witnesses."""
+    unexplained_cycles: float
+    """The largest that stays beyond what silicon's rounds leave open: if it is not 0, no value is the true one."""
     together: tuple[str, ...] = ()
     """Settings that make up for it, so that the rows tell them apart only together."""
 
@@ -142,8 +144,8 @@ def _whole(parts: list[tuple[str, float]]) -> dict[str, int] | None:
 
 
 def _steps_for_one(match: Match, best: Values, keys: Sequence[str]) -> list[dict[str, int]]:
-    """Several steps of one setting that do what one of another does, as far as silicon's rounds tell. Slopes do not show
-    it where rounding is between, as to the clock of a slower bus, nor where the rounds differ."""
+    """Steps of one setting that do what one of another does, as far as silicon's rounds tell: what slopes do not show
+    where rounding is between, as to the clock of a slower bus, or where the rounds differ."""
     found = []
     for one, other in permutations(keys, 2):
         if not match.shares(one, other):
@@ -190,9 +192,10 @@ def _hull(edges: tuple[int, int], values: Sequence[int]) -> tuple[int, int]:
 def _finding(match: Match, best: Values, key: str, edges: tuple[int, int] | None, groups: Sequence[Group]) -> Finding:
     default = match.defaults[key]
     if edges is None:
-        return Finding(key, default, default, default, default, seen=False, error_cycles=0.0)
+        return Finding(key, default, default, default, default, seen=False, error_cycles=0.0, unexplained_cycles=0.0)
     together = sorted({other for group in groups if key in group.keys for other in group.keys} - {key})
-    return Finding(key, default, best[key], *edges, True, match.error(best, key), tuple(together))
+    error, left = match.error(best, key), match.unexplained(best, key)
+    return Finding(key, default, best[key], *edges, True, error, left if left > SAME else 0.0, tuple(together))
 
 
 def unexplained(silicon: Readings, model: Readings) -> dict[str, float]:

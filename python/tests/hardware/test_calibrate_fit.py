@@ -251,5 +251,14 @@ def test_the_table_says_what_silicon_says() -> None:
     assert rows["timing.a"][1] == "assumed"
     assert rows["timing.a"][-2:] == ("refuted together", "b")
     assert rows["timing.c"][-2:] == ("it is 3", "")
+    silicon = linear({"timing.a": 8})
+    silicon.rows["one"][1] += 1
+    bent = fit(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    assert [each.unexplained_cycles for each in bent.findings] == [1, 0, 0]
+    assert [row[-2] for row in findings_table(bent, {}).rows] == [
+        "not explained; 8 is nearest",
+        "confirmed",
+        "shows in no row",
+    ]
     plain = fit(LINEAR, clamped({"timing.a": 9}), lambda values: clamped(dict(values)), DEFAULTS)
     assert [row[-2] for row in findings_table(plain, {}).rows] == ["it is 7 to 15", "confirmed", "shows in no row"]
