@@ -13,12 +13,14 @@ from typing import Final
 import numpy as np
 
 from rtoslab.calibrate.calibration_table import CalibrationTable
-from rtoslab.calibrate.match import SAME, Match, Values, Vector, moved
+from rtoslab.calibrate.match import SAME, Match, Values, Vector
 from rtoslab.calibrate.readings import Readings, Runs
 from rtoslab.calibrate.search import search
 
-WIDEST: Final = 8
-"""How far a setting's range is followed to each side."""
+_NEAR: Final = 8
+"""Steps of a range that are taken one by one; then they double."""
+_FAR: Final = 1 << 10
+"""More than any setting takes."""
 _ROUNDED: Final = (1, 2, 3, 4, 8)
 _MULTIPLES: Final = range(1, 7)
 Say = Callable[[str], None]
@@ -105,14 +107,25 @@ def fit(
 
 def _alone(match: Match, best: Values, key: str) -> tuple[int, int]:
     """Lowest and highest value that does as well, nothing else moved."""
-    edges = [best[key], best[key]]
-    for edge, sign in enumerate((-1, 1)):
-        for by in range(1, WIDEST + 1):
-            tried = moved(best, key, sign * by)
-            if tried[key] < 0 or match.excess(tried) > match.excess(best) + SAME:
-                break
-            edges[edge] = tried[key]
-    return edges[0], edges[1]
+    return best[key] - _reach(match, best, {key: -1}), best[key] + _reach(match, best, {key: 1})
+
+
+def _reach(match: Match, best: Values, steps: Mapping[str, int]) -> int:
+    """How often one can go by steps without getting worse."""
+
+    def good(times: int) -> bool:
+        return _as_good(match, best, {key: times * by for key, by in steps.items()})
+
+    for times in range(_NEAR):
+        if not good(times + 1):
+            return times
+    low, high = _NEAR, 2 * _NEAR
+    while high < _FAR and good(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if good(middle) else (low, middle)
+    return low
 
 
 def _trades(match: Match, best: Values, keys: Sequence[str]) -> list[dict[str, int]]:
@@ -171,14 +184,9 @@ def _as_good(match: Match, best: Values, steps: Mapping[str, int]) -> bool:
 
 def _along(match: Match, best: Values, trade: Mapping[str, int]) -> list[Values]:
     """Where one can go by a trade to both sides without getting worse."""
-    points = [best]
-    for sign in (-1, 1):
-        for times in range(1, WIDEST + 1):
-            tried = {**best, **{key: best[key] + sign * times * step for key, step in trade.items()}}
-            if min(tried.values()) < 0 or match.excess(tried) > match.excess(best) + SAME:
-                break
-            points.append(tried)
-    return points
+    back, on = (_reach(match, best, {key: sign * step for key, step in trade.items()}) for sign in (-1, 1))
+    places = range(-back, on + 1)
+    return [{**best, **{key: best[key] + times * step for key, step in trade.items()}} for times in places]
 
 
 def _distance(match: Match, values: Values) -> int:
