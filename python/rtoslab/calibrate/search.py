@@ -63,8 +63,11 @@ def _slopes(match: Match, values: Values, keys: Sequence[str]) -> Slopes:
     left = _left(match, values)
     found = {}
     for key in keys:
+        open_values = (left != 0) & match.witnessed[key]
+        if not np.any(open_values):
+            continue
         ways = {by: slope for by in (1, -1) if (slope := match.slope(values, key, by)) is not None}
-        if any(np.any((slope != 0) & (left != 0) & match.witnessed[key]) for slope in ways.values()):
+        if any(np.any((slope != 0) & open_values) for slope in ways.values()):
             found[key] = ways
     return found
 
