@@ -58,6 +58,19 @@ def test_samples_come_back_from_their_file_as_they_were_and_lie_there_as_rows() 
     assert rows["ticks"] == [*whole.ticks, None, None, None]
 
 
+def test_damage_under_a_seal_that_holds_is_refused_in_one_way() -> None:
+    content, refused = write_samples([series("a", 5)]), 0
+    for place in range(0, len(content), 7):
+        damaged = bytearray(content)
+        damaged[place] ^= 255
+        for read in (read_samples, read_columns):
+            try:
+                read(bytes(damaged))
+            except ValueError:
+                refused += 1
+    assert refused > len(content) / 7, "a good half of what is damaged shows"
+
+
 def test_reading_many_samples_takes_little_more_than_they_do() -> None:
     """As tuples of integers they took 15 million bytes and more, and five times that on the way."""
     content = write_samples([series("a", MANY)])

@@ -15,12 +15,14 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.cmd_worst_case import command
 from rtoslab.plan.plan import Options
+from rtoslab.records import sealed
 from rtoslab.reports.formats.html import render
+from rtoslab.results import write_samples
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import exception_number
 from rtoslab.worst_case.arrivals import Span, choose_span, draw, inject_at_each
 from rtoslab.worst_case.document import make_document
-from rtoslab.worst_case.folder import manifest_of, write
+from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, manifest_of, recomputed, write
 from rtoslab.worst_case.scenario import Scenario, Target, of_benchmark, of_image
 from rtoslab.worst_case.worst_case import find
 from tests.checkouts import alter
@@ -141,6 +143,18 @@ def test_a_sweep_is_stored_and_shown(tmp_path: Path) -> None:
     write(tmp_path / "two", found, arrivals, manifest_of(of, span), report)
     for name in ("arrivals.parquet", "result.json", "manifest.json", "report.html"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("damaged", [{ARRIVALS: b"PAR1 nothing PAR1"}, {RESULT: b"{"}])
+def test_a_sweep_damaged_under_a_seal_that_holds_is_said_to_be(tmp_path: Path, damaged: dict[str, bytes]) -> None:
+    files = {ARRIVALS: write_samples([]), RESULT: b'{"handler": null, "task": null}', MANIFEST: b"{}"}
+    for name, content in sealed(tmp_path.name, files).items():
+        (tmp_path / name).write_bytes(content)
+    assert not list(recomputed(tmp_path))
+    for name, content in sealed(tmp_path.name, {**files, **damaged}).items():
+        (tmp_path / name).write_bytes(content)
+    (said,) = recomputed(tmp_path)
+    assert re.search(r"cannot be read \(.*\); measure it again\.$", said)
 
 
 def test_an_image_of_ones_own() -> None:

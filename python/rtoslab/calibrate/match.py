@@ -69,9 +69,22 @@ class Match:
     def excess(self, values: Values) -> float:
         """The same from the nearest bound of what silicon said."""
         said = self.said(values)
-        if said is None:
-            return float("inf")
-        return float(self.weight @ (np.maximum(self.low - said, 0) + np.maximum(said - self.high, 0)))
+        return float("inf") if said is None else self._beyond(said)
+
+    def promises(self, values: Values, steps: Mapping[str, int]) -> bool:
+        """Whether, by the slopes, `steps` at once leave no more than `values` do."""
+        said = self.said(values)
+        assert said is not None
+        for key, by in steps.items():
+            slope = self.slope(values, key, int(np.sign(by)))
+            said = said if slope is None else said + by * slope
+        return self._beyond(said) <= self.excess(values) + SAME
+
+    def _beyond(self, said: Vector) -> float:
+        return float(self.weight @ np.abs(self._outside(said)))
+
+    def _outside(self, said: Vector) -> Vector:
+        return said - np.clip(said, self.low, self.high)
 
     def score(self, values: Values) -> tuple[float, float]:
         """The smaller, the better."""
@@ -101,6 +114,12 @@ class Match:
         said = self.said(values)
         assert said is not None
         return float(np.max(np.abs(said - self.true)[self.witnessed[key]], initial=0.0))
+
+    def unexplained(self, values: Values, key: str) -> float:
+        """The same from the nearest bound of what silicon said."""
+        said = self.said(values)
+        assert said is not None
+        return float(np.max(np.abs(self._outside(said))[self.witnessed[key]], initial=0.0))
 
     def changed(self, values: Values) -> list[str]:
         """Settings that are not at their defaults."""

@@ -41,6 +41,8 @@ def findings_table(found: Fit, grades: Mapping[str, str]) -> Table:
 def _verdict(found: Fit, each: Finding) -> str:
     if not each.seen:
         return "shows in no row"
+    if each.unexplained_cycles:
+        return f"not explained; {each.best} is nearest"
     if each.differs:
         return f"it is {each.best}" if each.low == each.high else f"it is {each.low} to {each.high}"
     if each.together:

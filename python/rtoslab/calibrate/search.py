@@ -17,8 +17,6 @@ from rtoslab.calibrate.match import SAME, Match, Values, Vector, moved
 REACH: Final = 12
 """How far a setting is searched where its slope does not tell."""
 _STEPS: Final = 24
-_WORTH: Final = 0.9
-"""Cycles of difference left that are worth more than steps of single settings: less than a row of one value shows."""
 _PAIRS: Final = 12
 """Pairs that are run, of those that promise most."""
 _NEAR: Final = range(-4, 5)
@@ -30,7 +28,7 @@ Slopes = dict[str, dict[int, Vector]]
 def search(match: Match, keys: Sequence[str], say: Say) -> Values:
     """From the defaults to the best values of `keys`."""
     best = _steps(match, keys, say)
-    if match.excess(best) > _WORTH:
+    if match.excess(best) > SAME:
         # A first step may have led astray: once more without each setting that was changed.
         for wrong in match.changed(best):
             say(f"Another way, with {wrong} as it is.")
@@ -53,10 +51,7 @@ def _steps(match: Match, keys: Sequence[str], say: Say) -> Values:
 
 def _step(match: Match, values: Values, keys: Sequence[str]) -> Values | None:
     slopes = _slopes(match, values, keys)
-    ways = [_singles(match, values, slopes)]
-    if match.excess(values) > _WORTH:
-        ways += [_pairs(match, values, slopes), _lines(values, slopes)]
-    for candidates in ways:
+    for candidates in (_singles(match, values, slopes), _pairs(match, values, slopes), _lines(values, slopes)):
         best = min(candidates, key=match.score, default=values)
         if match.score(best) < match.score(values):
             return _further(match, values, best)
@@ -68,8 +63,11 @@ def _slopes(match: Match, values: Values, keys: Sequence[str]) -> Slopes:
     left = _left(match, values)
     found = {}
     for key in keys:
+        open_values = (left != 0) & match.witnessed[key]
+        if not np.any(open_values):
+            continue
         ways = {by: slope for by in (1, -1) if (slope := match.slope(values, key, by)) is not None}
-        if any(np.any((slope != 0) & (left != 0) & match.witnessed[key]) for slope in ways.values()):
+        if any(np.any((slope != 0) & open_values) for slope in ways.values()):
             found[key] = ways
     return found
 

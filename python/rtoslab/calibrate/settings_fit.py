@@ -13,13 +13,15 @@ from typing import Final
 import numpy as np
 
 from rtoslab.calibrate.calibration_table import CalibrationTable
-from rtoslab.calibrate.match import SAME, Match, Values, Vector, moved
+from rtoslab.calibrate.match import SAME, Match, Values, Vector
 from rtoslab.calibrate.readings import Readings, Runs
 from rtoslab.calibrate.search import search
 
-WIDEST: Final = 8
-"""How far a setting's range is followed to each side."""
-_ROUNDED: Final = (2, 3, 4, 8)
+_NEAR: Final = 8
+"""Steps of a range that are taken one by one; then they double."""
+_FAR: Final = 1 << 10
+"""More than any setting takes."""
+_ROUNDED: Final = (1, 2, 3, 4, 8)
 _MULTIPLES: Final = range(1, 7)
 Say = Callable[[str], None]
 
@@ -38,6 +40,8 @@ class Finding:
     """Whether any row changes with it."""
     error_cycles: float
     """The largest difference that stays in a value of its witnesses."""
+    unexplained_cycles: float
+    """The largest that stays beyond what silicon's rounds leave open: if it is not 0, no value is the true one."""
     together: tuple[str, ...] = ()
     """Settings that make up for it, so that the rows tell them apart only together."""
 
@@ -103,14 +107,25 @@ def fit(
 
 def _alone(match: Match, best: Values, key: str) -> tuple[int, int]:
     """Lowest and highest value that does as well, nothing else moved."""
-    edges = [best[key], best[key]]
-    for edge, sign in enumerate((-1, 1)):
-        for by in range(1, WIDEST + 1):
-            tried = moved(best, key, sign * by)
-            if tried[key] < 0 or match.excess(tried) > match.excess(best) + SAME:
-                break
-            edges[edge] = tried[key]
-    return edges[0], edges[1]
+    return best[key] - _reach(match, best, {key: -1}), best[key] + _reach(match, best, {key: 1})
+
+
+def _reach(match: Match, best: Values, steps: Mapping[str, int]) -> int:
+    """How often one can go by steps without getting worse."""
+
+    def good(times: int) -> bool:
+        return _as_good(match, best, {key: times * by for key, by in steps.items()})
+
+    for times in range(_NEAR):
+        if not good(times + 1):
+            return times
+    low, high = _NEAR, 2 * _NEAR
+    while high < _FAR and good(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if good(middle) else (low, middle)
+    return low
 
 
 def _trades(match: Match, best: Values, keys: Sequence[str]) -> list[dict[str, int]]:
@@ -142,30 +157,36 @@ def _whole(parts: list[tuple[str, float]]) -> dict[str, int] | None:
 
 
 def _steps_for_one(match: Match, best: Values, keys: Sequence[str]) -> list[dict[str, int]]:
-    """Several steps of one setting that do what one of another does: what slopes do not tell where rounding is between,
-    as to the clock of a slower bus. Only settings with the same witnesses can be such a pair."""
+    """Steps of one setting that do what one of another does, as far as silicon's rounds tell: what slopes do not show
+    where rounding is between, as to the clock of a slower bus, or where the rounds differ."""
     found = []
     for one, other in permutations(keys, 2):
-        if not np.array_equal(match.witnessed[one], match.witnessed[other]):
+        if not match.shares(one, other):
             continue
+        alike = np.array_equal(match.witnessed[one], match.witnessed[other])
         for steps, sign in product(_ROUNDED, (1, -1)):
-            tried = moved(moved(best, one, -sign * steps), other, sign)
-            if min(tried.values()) >= 0 and match.excess(tried) <= match.excess(best) + SAME:
-                found.append({one: -sign * steps, other: sign})
+            trade = {one: -sign * steps, other: sign}
+            if (alike or match.promises(best, trade)) and _is_trade(match, best, trade):
+                found.append(trade)
                 break
     return found
 
 
+def _is_trade(match: Match, best: Values, trade: Mapping[str, int]) -> bool:
+    """Whether steps are as good together and none of them is alone."""
+    return _as_good(match, best, trade) and not any(_as_good(match, best, {key: by}) for key, by in trade.items())
+
+
+def _as_good(match: Match, best: Values, steps: Mapping[str, int]) -> bool:
+    tried = {**best, **{key: best[key] + by for key, by in steps.items()}}
+    return min(tried.values()) >= 0 and match.excess(tried) <= match.excess(best) + SAME
+
+
 def _along(match: Match, best: Values, trade: Mapping[str, int]) -> list[Values]:
     """Where one can go by a trade to both sides without getting worse."""
-    points = [best]
-    for sign in (-1, 1):
-        for times in range(1, WIDEST + 1):
-            tried = {**best, **{key: best[key] + sign * times * step for key, step in trade.items()}}
-            if min(tried.values()) < 0 or match.excess(tried) > match.excess(best) + SAME:
-                break
-            points.append(tried)
-    return points
+    back, on = (_reach(match, best, {key: sign * step for key, step in trade.items()}) for sign in (-1, 1))
+    places = range(-back, on + 1)
+    return [{**best, **{key: best[key] + times * step for key, step in trade.items()}} for times in places]
 
 
 def _distance(match: Match, values: Values) -> int:
@@ -179,9 +200,10 @@ def _hull(edges: tuple[int, int], values: Sequence[int]) -> tuple[int, int]:
 def _finding(match: Match, best: Values, key: str, edges: tuple[int, int] | None, groups: Sequence[Group]) -> Finding:
     default = match.defaults[key]
     if edges is None:
-        return Finding(key, default, default, default, default, seen=False, error_cycles=0.0)
+        return Finding(key, default, default, default, default, seen=False, error_cycles=0.0, unexplained_cycles=0.0)
     together = sorted({other for group in groups if key in group.keys for other in group.keys} - {key})
-    return Finding(key, default, best[key], *edges, True, match.error(best, key), tuple(together))
+    error, left = match.error(best, key), match.unexplained(best, key)
+    return Finding(key, default, best[key], *edges, True, error, left if left > SAME else 0.0, tuple(together))
 
 
 def unexplained(silicon: Readings, model: Readings) -> dict[str, float]:

@@ -34,6 +34,8 @@ class Rule(Strict):
     low: int
     high: int
     error_cycles: float = Field(ge=0)
+    unexplained_cycles: float = Field(default=0, ge=0)
+    """What no value explains: beyond what the rounds leave open."""
     together: tuple[str, ...] = ()
     """Rules that make up for it: the rows tell only their sum."""
 
@@ -126,6 +128,7 @@ def of_fit(
                 "low": each.low,
                 "high": each.high,
                 "error_cycles": round(each.error_cycles, 6),
+                "unexplained_cycles": round(each.unexplained_cycles, 6),
                 "together": list(each.together),
             }
             for each in found.findings
@@ -170,7 +173,8 @@ def grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
         if silicon.chip != entry.facts.chip:
             raise CatalogueError(f"{shown_path(path)} is of a {silicon.chip}, not of a {entry.facts.chip}; remove it.")
         for key, rule in silicon.rules.items():
-            if key in defaults and rule.low <= defaults[key][0] <= rule.high and not rule.together:
+            fits = key in defaults and rule.low <= defaults[key][0] <= rule.high
+            if fits and not rule.together and not rule.unexplained_cycles:
                 found[key] = SILICON
     return found
 

@@ -70,12 +70,17 @@ def read_samples(content: bytes) -> dict[str, dict[str, Column]]:
 
 
 def _table(content: bytes) -> pa.Table:
-    """On this thread alone: `pq.read_table` leaves threads behind that at times abort the process as it ends."""
-    return pq.ParquetFile(io.BytesIO(content), pre_buffer=False).read(use_threads=False)
+    """On this thread alone: `pq.read_table` leaves threads behind that at times abort the process as it ends.
+
+    Raises ValueError for what is damaged, which pyarrow calls an OSError mostly."""
+    try:
+        return pq.ParquetFile(io.BytesIO(content), pre_buffer=False).read(use_threads=False)
+    except (pa.ArrowException, OSError) as cause:
+        raise ValueError(str(cause)) from None
 
 
 def read_columns(content: bytes) -> dict[str, list[Any]]:
-    """A Parquet file's columns. Raises pyarrow.ArrowException."""
+    """A Parquet file's columns. Raises ValueError."""
     return _table(content).to_pydict()  # type: ignore[no-any-return]
 
 

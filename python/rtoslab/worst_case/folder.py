@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rtoslab.base import AlteredError, canonical, make_folder, runs_folder, write_whole
+from rtoslab.intake import shown_path
 from rtoslab.records import read_sealed, sealed
 from rtoslab.results import read_columns
 from rtoslab.worst_case.arrivals import UNANSWERED, Span
@@ -87,6 +88,9 @@ def recomputed(folder: Path) -> Iterator[str]:
         columns = read_columns(files[ARRIVALS])
     except AlteredError as cause:
         yield str(cause)
+        return
+    except ValueError as cause:
+        yield f"{shown_path(folder)} cannot be read ({cause}); measure it again."
         return
     for name in ("handler", "task"):
         if stored[name] is not None:

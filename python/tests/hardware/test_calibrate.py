@@ -54,13 +54,16 @@ def test_a_confirmed_rule_is_of_the_grade_silicon(tmp_path: Path, monkeypatch: p
     assert "silicon" not in before.values()
     path = written(tmp_path)
     body = json.loads(path.read_text())
-    confirmed = {"default": 12, "best": 12, "low": 12, "high": 12, "error_cycles": 0.0, "together": []}
-    refuted = {"default": 6, "best": 8, "low": 8, "high": 8, "error_cycles": 0.0, "together": []}
-    sum_alone = {"default": 10, "best": 10, "low": 8, "high": 12, "error_cycles": 0.0, "together": ["timing.other"]}
+    exact = {"error_cycles": 0.0, "unexplained_cycles": 0.0, "together": []}
+    confirmed = {"default": 12, "best": 12, "low": 12, "high": 12, **exact}
+    refuted = {**confirmed, "default": 6, "best": 8, "low": 8, "high": 8}
+    sum_alone = {**confirmed, "default": 10, "best": 10, "low": 8, "together": ["timing.other"]}
+    bent = {**confirmed, "default": 7, "best": 7, "low": 7, "high": 7, "error_cycles": 1.0, "unexplained_cycles": 1.0}
     body["rules"] = {
         "timing.exception_entry_cycles": confirmed,
         "timing.tail_chain_cycles": refuted,
         "timing.exception_exit_cycles": sum_alone,
+        "timing.late_arrival_cycles": bent,
     }
     del body["sha256"]
     silicon = silicon_file.Silicon.model_validate({**body, "sha256": silicon_file._digest(body)})
