@@ -64,7 +64,7 @@ def command(
     root = find_root()
     catalogue = Catalogue(root)
     options = Options((kernel,), (board,), (cores,), window_ms, dict(config))
-    plan = placed(make_plan(catalogue, [benchmark], options), count)
+    plan = placed(catalogue, make_plan(catalogue, [benchmark], options), count)
     folder = out or default_out(root, plan, ["placement", benchmark])
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
