@@ -17,7 +17,8 @@ from rtoslab.cli.sections import show_document
 from rtoslab.measure import run_plan
 from rtoslab.placements import make_studies, study_as_json, study_document
 from rtoslab.plan import Options, make_plan, placed
-from rtoslab.reports import report_formats
+from rtoslab.reports import flagged, report_formats
+from rtoslab.results import Measured
 
 
 @click.command("placement")
@@ -72,7 +73,8 @@ def command(
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     failed = [each.result for each in outcomes if each.result.status == "failed"]
     studies = make_studies(catalogue, plan, outcomes)
-    document = study_document(studies)
+    measured = [each.result for each in outcomes if isinstance(each.result, Measured)]
+    document = flagged(study_document(studies), measured)
     for output in outputs:
         write(report_formats()[form_of(output)](document), output)
     if as_json:

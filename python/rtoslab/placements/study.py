@@ -41,7 +41,8 @@ def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) 
             groups.setdefault(repr(replace(point, placement=0)), []).append((point, outcome.result))
     studies = [_study(catalogue, each) for each in groups.values() if len(each) > 1]
     if not studies:
-        raise PlanError(f"No point was measured in two placements, so there is nothing to set side by side{_why(outcomes)}.")
+        why = _why(outcomes)
+        raise PlanError(f"No point was measured in two placements, so there is nothing to set side by side{why}.")
     return studies
 
 
