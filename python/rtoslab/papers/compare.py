@@ -7,7 +7,7 @@ from typing import Literal
 from rtoslab.analyses import Band, Value, select
 from rtoslab.base import ReportError
 from rtoslab.catalogue import PaperFolder, Published
-from rtoslab.results import Failed, NotApplicable
+from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import AnyResult
 
 State = Literal["measured", "reference", "failed", "n/a", "not yet measured", "bring your own"]
@@ -25,6 +25,8 @@ class Compared:
     band: Band | None = None
     """The same by placement, where there are several."""
     why: str = ""
+    deviates: bool = False
+    """Whether the kernel deviates from the port contract, as it declares."""
 
     @property
     def ratio(self) -> float | None:
@@ -53,8 +55,9 @@ def compare(
     `found` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
     several values, or a value of another quantity.
     """
+    apart = {each.run_id for each in stored if isinstance(each, Measured) and each.deviations}
     return {
-        row.id: _marked(_compare(paper, row, found, stored, kernels), lent)
+        row.id: _marked(_compare(paper, row, found, stored, kernels), lent, apart)
         for row in paper.published.values()
         if row.lab_benchmark
     }
@@ -68,9 +71,11 @@ def _apart(fits: Sequence[Value]) -> str:
     return f": {', '.join(told)}" if told else ""
 
 
-def _marked(compared: Compared, lent: Collection[str]) -> Compared:
-    is_lent = compared.value is not None and compared.value.run_id in lent
-    return replace(compared, state="reference") if is_lent else compared
+def _marked(compared: Compared, lent: Collection[str], apart: Collection[str]) -> Compared:
+    if compared.value is None:
+        return compared
+    state: State = "reference" if compared.value.run_id in lent else compared.state
+    return replace(compared, state=state, deviates=compared.value.run_id in apart)
 
 
 def _compare(

@@ -5,7 +5,7 @@ from typing import Any
 
 from rtoslab.catalogue import Published, Table
 from rtoslab.papers.compare import Compared
-from rtoslab.reports import ChartData, TableData
+from rtoslab.reports import MARK, ChartData, TableData
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
@@ -75,7 +75,8 @@ def here_text(each: Compared) -> str:
     """Our cell: the value with as many decimals as the paper prints, or the state in words."""
     if each.here is None:
         return BRING_YOUR_OWN if each.state == "bring your own" else each.state
-    return _number(each, each.here) + (REFERENCE if each.state == "reference" else "")
+    marks = (REFERENCE if each.state == "reference" else "") + (MARK if each.deviates else "")
+    return _number(each, each.here) + marks
 
 
 def _number(each: Compared, here: float) -> str:
