@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,13 @@ from rich.console import Console
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.compare.comparison import compare
+from rtoslab.compare.document import comparison_document
+from rtoslab.compare.sides import Side, figures_of
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import Document, make_document
+from rtoslab.reports.flagged import flagged
+from rtoslab.reports.table import Section, TableData
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import Measured
 from rtoslab.store.stored_point import StoredPoint
@@ -21,8 +27,8 @@ APART = {"Order": "noted 2 1 where 1 2 was due; declared: by design"}
 FOOTNOTE = "† deviates from the port contract, as its kernel.toml declares. odd: Order (noted 2 1"
 
 
-def of(kernel: str, deviations: dict[str, str]) -> Measured:
-    made = measured(1)
+def of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> Measured:
+    made = measured(1, per_core)
     return made.model_copy(update={"point": made.point.model_copy(update={"kernel": kernel}), "deviations": deviations})
 
 
@@ -75,3 +81,46 @@ def test_the_terminal_shows_it_too(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert said.index("†") < said.index("1 core"), "in the title"
     assert FOOTNOTE in said
+
+
+def side(name: str, *results: Measured) -> Side:
+    stored = [StoredPoint(Path("p"), each, {"build": {"kernel": each.point.kernel}}) for each in results]
+    return Side(name, tuple(figures_of(each) for each in stored))
+
+
+def text_of(tables: Iterable[TableData]) -> str:
+    return "\n".join(str((each.title, each.columns, each.rows)) for each in tables)
+
+
+def test_a_comparison_marks_it_by_row_or_by_title() -> None:
+    changed = of("odd", APART, per_core=2000)
+    for before, after in ((side("a", ODD, EVEN), side("b", changed, EVEN)), (side("a", ODD), side("b", changed))):
+        made = comparison_document([compare(before, after)])
+        tables = [each for section in made.sections for each in section.tables]
+        assert tables
+        assert "†" in text_of(tables)
+        assert "odd††" not in text_of(tables)
+        assert FOOTNOTE in made.summary
+        assert any(FOOTNOTE in each.note for each in tables)
+    assert "†" not in str(comparison_document([compare(side("a", EVEN), side("b", EVEN))]))
+
+
+def test_a_document_marked_twice_is_marked_once() -> None:
+    made = document(ODD, EVEN)
+    again = flagged(made, [ODD, EVEN], {"Oddly": "odd"})
+    assert text_of(each for section in again.sections for each in section.tables) == text_of(
+        each for section in made.sections for each in section.tables
+    )
+    notes = [each.note for section in again.sections for each in section.tables]
+    assert notes
+    assert all(each.count("† deviates") <= 1 for each in notes)
+
+
+def test_a_title_of_the_kernel_is_marked_too() -> None:
+    table = TableData("Figures", ("figure", ">Oddly", ">even"), [["T7, Oddly", "1", "2"]])
+    page = Document("t", "s", "All.", (Section("x", "X", tables=(table,)),))
+    (found,) = flagged(page, [ODD, EVEN], {"Oddly": "odd"}).sections[0].tables
+    assert found.columns == ("figure", ">Oddly†", ">even")
+    assert found.rows == [["T7, Oddly†", "1", "2"]]
+    assert FOOTNOTE in found.note
+    assert flagged(page, [EVEN], {"Oddly": "odd"}) is page

@@ -1,11 +1,14 @@
 """Published figures beside ours: each row finds its value or says why not, claims are judged, slips recomputed."""
 
 import csv
+import io
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from rtoslab.analyses.axis_values import select, values
 from rtoslab.base.errors import CatalogueError, ReportError
@@ -16,6 +19,7 @@ from rtoslab.catalogue.paper_schemas import Figure, Paper, Table
 from rtoslab.papers.arithmetic import evaluate
 from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.document import paper_document
+from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import reproduce
 from rtoslab.papers.setup_report import distance
@@ -177,6 +181,25 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
         assert "different" in text
     assert "Of 1 statement 1 can be judged here: 0 as in the paper, 1 not. Contradicted: K gains." in document.summary
     assert document == paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
+
+
+def test_a_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) -> None:
+    """Also where no row names it: at its figure."""
+    paper = folder(tmp_path, [published(1, lab_kernel="freertos"), published(2, lab_kernel="other", kernel="Other")])
+    apart = measured(1, 1000, kernel="freertos").model_copy(
+        update={"deviations": {"Order": "noted 2 1; declared: by design"}}
+    )
+    points = [
+        StoredPoint(tmp_path, each, {"build": {"kernel": "k"}}) for each in (apart, measured(2, 900, kernel="even"))
+    ]
+    done = reproduce(CATALOGUE, paper, points)
+    console = Console(width=160, record=True, file=io.StringIO())
+    show_paper(done, console)
+    for text in (report_formats()["md"](paper_document(CATALOGUE, done)), console.export_text()):
+        assert re.search(r"[0-9]†", text), text
+        assert "† deviates from the port contract" in text
+    plain = reproduce(CATALOGUE, paper, points[1:])
+    assert "†" not in report_formats()["md"](paper_document(CATALOGUE, plain))
 
 
 def test_a_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:

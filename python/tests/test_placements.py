@@ -175,10 +175,28 @@ def test_a_band_within_the_grain_of_its_clock_is_none() -> None:
 
 def test_a_plan_in_placements() -> None:
     plan = make_plan(CATALOGUE, ["t2", "t8"], Options(["freertos"], ["pico"]))
-    assert placed(plan, 1) == plan
-    assert [each.placement for each in placed(plan, 3).points] == [0, 1, 2, 0, 1, 2]
+    assert placed(CATALOGUE, plan, 1) == plan
+    assert [each.placement for each in placed(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
     with pytest.raises(PlanError, match="leave one out"):
-        placed(make_plan(CATALOGUE, ["t2"], Options(["freertos"], ["pico"], config={"placement": "2"})), 3)
+        placed(CATALOGUE, make_plan(CATALOGUE, ["t2"], Options(["freertos"], ["pico"], config={"placement": "2"})), 3)
+
+
+def test_a_kernel_with_a_linker_script_of_its_own_has_one_placement() -> None:
+    """What comes as an export is n/a everywhere as long as none is named, so the reason is taken away first."""
+    named = make_plan(CATALOGUE, ["t2"], Options(["zephyr", "freertos"], ["pico"]))
+    plan = replace(named, points=tuple(replace(each, not_applicable=None) for each in named.points))
+    owner, usual = placed(CATALOGUE, plan, 2).points[:2], placed(CATALOGUE, plan, 2).points[2:]
+    assert [each.not_applicable for each in owner] == [
+        None, "Zephyr is linked by its own script, which says where everything lies",
+    ]  # fmt: skip
+    assert [each.not_applicable for each in usual] == [None, None]
+
+
+def test_the_command_says_why_there_is_one_placement_only(tmp_path: Path) -> None:
+    words = ["placement", "t8", "--kernel", "rt", "--placements", "2", "--out", str(tmp_path / "run")]
+    done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, PlanError)
+    assert "side by side: rt has no heap service" in str(done.exception)
 
 
 def test_the_command_says_what_was_measured(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def command(
     wanted = [each for each in setups if each != "none"] if setups else None
     plan = paper_plan(catalogue, paper, Options(full=full), wanted)
     if placements > 1:
-        plan = placed(plan, placements)
+        plan = placed(catalogue, plan, placements)
     folder = out or default_out(root, plan, [paper.key])
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK

@@ -17,7 +17,8 @@ from rtoslab.cli.sections import show_document
 from rtoslab.measure import run_plan
 from rtoslab.placements import make_studies, study_as_json, study_document
 from rtoslab.plan import Options, make_plan, placed
-from rtoslab.reports import report_formats
+from rtoslab.reports import flagged, report_formats
+from rtoslab.results import Measured
 
 
 @click.command("placement")
@@ -64,7 +65,7 @@ def command(
     root = find_root()
     catalogue = Catalogue(root)
     options = Options((kernel,), (board,), (cores,), window_ms, dict(config))
-    plan = placed(make_plan(catalogue, [benchmark], options), count)
+    plan = placed(catalogue, make_plan(catalogue, [benchmark], options), count)
     folder = out or default_out(root, plan, ["placement", benchmark])
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
@@ -72,7 +73,8 @@ def command(
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     failed = [each.result for each in outcomes if each.result.status == "failed"]
     studies = make_studies(catalogue, plan, outcomes)
-    document = study_document(studies)
+    measured = [each.result for each in outcomes if isinstance(each.result, Measured)]
+    document = flagged(study_document(studies), measured)
     for output in outputs:
         write(report_formats()[form_of(output)](document), output)
     if as_json:

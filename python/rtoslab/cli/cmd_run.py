@@ -112,7 +112,7 @@ def command(
     options = Options(kernel_names, board_names, cores, window, chosen, full)
     plan = make_plan(catalogue, names, options)
     if placements > 1:
-        plan = placed(plan, placements)
+        plan = placed(catalogue, plan, placements)
     on_desk = _on_desk(catalogue, board_names, target, port, bench)
     if on_desk:
         plan = readable_on_board(plan)

@@ -8,7 +8,7 @@ from rtoslab.compare.comparison import Change, Comparison, Verdict
 from rtoslab.compare.differences import condensed
 from rtoslab.compare.matching import Pair
 from rtoslab.compare.noise import ALPHA
-from rtoslab.reports import Document, Section, TableData, banded
+from rtoslab.reports import Document, Section, TableData, banded, flagged
 
 SHOWN_PARTS = 12
 ATTRIBUTED = 12
@@ -23,12 +23,14 @@ def comparison_document(comparisons: Sequence[Comparison], extra: Sequence[Secti
     sections = list(extra)
     for index, each in enumerate(comparisons):
         sections += _sections(each, f"-{index}" if len(comparisons) > 1 else "")
-    return Document(
+    document = Document(
         title=f"{names} against {reference}",
         subtitle=_subtitle(comparisons),
         summary=" ".join(summary(each) for each in comparisons),
         sections=tuple(sections),
     )
+    figures = [each for one in comparisons for side in (one.before, one.after) for each in side.figures]
+    return flagged(document, [each.result for each in figures if each.result is not None])
 
 
 def summary(comparison: Comparison) -> str:

@@ -17,7 +17,7 @@ from rtoslab.compare.attribution import same_code
 from rtoslab.compare.document import figure_text
 from rtoslab.compare.matching import axes_of
 from rtoslab.compare.placed import interval, over_band
-from rtoslab.reports import ChartData, Document, Section, TableData
+from rtoslab.reports import ChartData, Document, Section, TableData, flagged
 from rtoslab.results import Measured
 
 USUAL_METRICS = ("cycles_per_count", "*.median", "image.text")
@@ -115,12 +115,13 @@ def history_document(found: Sequence[Found], patterns: Sequence[str] = ()) -> Do
     )
     charts = [_chart(metric, group) for metric, group in _groups(moved or lines)]
     history = Section("history", "Run by run", (), charts, [table])
-    return Document(
+    document = Document(
         title=f"{counted(len(lines), 'figure')} over {counted(len(runs), 'run')}",
         subtitle=f"from {sessions[runs[0]].date} to {sessions[runs[-1]].date}",
         summary=_summary(moved, placed, names, len(runs)),
         sections=(moves, history),
     )
+    return flagged(document, [each.result for each in found if isinstance(each.result, Measured)])
 
 
 _PLACED = "No more than placement"

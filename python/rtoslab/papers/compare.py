@@ -7,7 +7,7 @@ from typing import Literal
 from rtoslab.analyses import Band, Value, select
 from rtoslab.base import ReportError
 from rtoslab.catalogue import PaperFolder, Published
-from rtoslab.results import Failed, NotApplicable
+from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import AnyResult
 
 State = Literal["measured", "reference", "failed", "n/a", "not yet measured", "bring your own"]
@@ -27,6 +27,8 @@ class Compared:
     why: str = ""
     no_ratio: str = ""
     """Why a ratio would say nothing: what is wrong with the printed figure."""
+    deviates: bool = False
+    """Whether the kernel deviates from the port contract, as it declares."""
 
     @property
     def ratio(self) -> float | None:
@@ -59,9 +61,12 @@ def compare(
     `found` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
     several values, or a value of another quantity.
     """
+    apart = {each.run_id for each in stored if isinstance(each, Measured) and each.deviations}
     senseless = {row: slip.says for slip in paper.slips if slip.no_ratio for row in slip.rows}
     return {
-        row.id: replace(_marked(_compare(paper, row, found, stored, kernels), lent), no_ratio=senseless.get(row.id, ""))
+        row.id: replace(
+            _marked(_compare(paper, row, found, stored, kernels), lent, apart), no_ratio=senseless.get(row.id, "")
+        )
         for row in paper.published.values()
         if row.lab_benchmark
     }
@@ -75,9 +80,11 @@ def _apart(fits: Sequence[Value]) -> str:
     return f": {', '.join(told)}" if told else ""
 
 
-def _marked(compared: Compared, lent: Collection[str]) -> Compared:
-    is_lent = compared.value is not None and compared.value.run_id in lent
-    return replace(compared, state="reference") if is_lent else compared
+def _marked(compared: Compared, lent: Collection[str], apart: Collection[str]) -> Compared:
+    if compared.value is None:
+        return compared
+    state: State = "reference" if compared.value.run_id in lent else compared.state
+    return replace(compared, state=state, deviates=compared.value.run_id in apart)
 
 
 def _compare(

@@ -15,7 +15,7 @@ from rtoslab.papers.setup_report import setups_section
 from rtoslab.papers.slips import slips_table, touching
 from rtoslab.papers.tables import pairs_chart, redraw
 from rtoslab.reference import WORD, labelled
-from rtoslab.reports import Document, Section, TableData, make_document
+from rtoslab.reports import Document, Section, TableData, flagged, make_document
 from rtoslab.results import Measured
 from rtoslab.store import StoredPoint
 
@@ -47,13 +47,14 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
         *setups_section(done),
         *(replace(each, charts=()) if each.id in _REDRAWN else each for each in plain if each.id not in _REPLACED),
     ]
-    return Document(
+    document = Document(
         title=f"{facts.authors} {facts.year}, reproduced",
         subtitle=f"{facts.title} \N{MIDDLE DOT} {paper.key}",
         summary=_summary(done),
         sections=tuple(sections),
         points=done.points,
     )
+    return flagged(document, done.measured, {title: kernel for kernel, title in titles.items()})
 
 
 def claims_section(verdicts: Sequence[ClaimVerdict]) -> Section:

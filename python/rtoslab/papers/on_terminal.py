@@ -11,6 +11,7 @@ from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.setup_report import changed, distances, missing_trees
 from rtoslab.papers.setups import InSetup
 from rtoslab.papers.tables import REFERENCE, REFERENCE_NOTE, here_text, ratio_text
+from rtoslab.reports import deviating, footnote
 
 _COLOURS = {"same": "green", "different": "red"}
 """All others are yellow: open."""
@@ -42,6 +43,8 @@ def show_paper(done: Reproduction, console: Console) -> None:
         console.print(table)
         if any(each.state == "reference" for each in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
+        if any(each.deviates for each in here):
+            console.print(Text(footnote(deviating(done.measured))), soft_wrap=True)
     for kernel, count in waiting.items():
         console.print(
             f"n/a: {counted(count, 'figure')} of {kernel}; name a tree or an export of it by `rtoslab tree add`."

@@ -31,6 +31,11 @@ class Reproduction:
     setups: tuple[InSetup, ...] = ()
     """The same in the paper's other set-ups, of which the run holds points."""
 
+    @property
+    def measured(self) -> list[Measured]:
+        """Of the run, and of the references."""
+        return [each.result for each in (*self.points, *self.beside) if isinstance(each.result, Measured)]
+
 
 @dataclass(frozen=True, slots=True)
 class _Weighed:

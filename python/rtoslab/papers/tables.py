@@ -6,7 +6,7 @@ from typing import Any
 from rtoslab.analyses import Band
 from rtoslab.catalogue import Published, Table
 from rtoslab.papers.compare import Compared
-from rtoslab.reports import ChartData, TableData, banded, ends
+from rtoslab.reports import MARK, ChartData, TableData, banded, ends
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
@@ -90,7 +90,7 @@ def here_text(each: Compared) -> str:
     if each.here is None:
         return BRING_YOUR_OWN if each.state == "bring your own" else each.state
     text = banded(each.band or Band([each.here]), lambda value: _number(each, value))
-    return text + (REFERENCE if each.state == "reference" else "")
+    return text + (REFERENCE if each.state == "reference" else "") + (MARK if each.deviates else "")
 
 
 def _number(each: Compared, here: float) -> str:

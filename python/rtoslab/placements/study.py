@@ -10,7 +10,7 @@ from rtoslab.images import build, read_elf
 from rtoslab.measure import Outcome
 from rtoslab.placements.moved_functions import PlacedFunction, placed_functions
 from rtoslab.plan import Plan, Point
-from rtoslab.results import Measured, PointId
+from rtoslab.results import Failed, Measured, NotApplicable, PointId
 
 LEAST_MOVED = 0.01
 """Cycles per count or per sample; what moved less is left out."""
@@ -41,8 +41,18 @@ def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) 
             groups.setdefault(repr(replace(point, placement=0)), []).append((point, outcome.result))
     studies = [_study(catalogue, each) for each in groups.values() if len(each) > 1]
     if not studies:
-        raise PlanError("No point was measured in two placements, so there is nothing to set side by side.")
+        why = _why(outcomes)
+        raise PlanError(f"No point was measured in two placements, so there is nothing to set side by side{why}.")
     return studies
+
+
+def _why(outcomes: Sequence[Outcome]) -> str:
+    results = [each.result for each in outcomes]
+    for each in results:
+        if isinstance(each, NotApplicable):
+            return f": {each.reason}"
+    first = next((each for each in results if isinstance(each, Failed)), None)
+    return f": {first.message.rstrip('.')}" if first else ""
 
 
 def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, Measured]]) -> Study:

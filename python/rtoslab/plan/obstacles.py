@@ -25,7 +25,7 @@ def obstacle(
         or _services_lack(benchmark, kernel, board, cores, config)
         or _board_lacks(board.facts, config)
         or _compiler_lacks(kernel.facts, config)
-        or _linker_lacks(kernel.facts, config)
+        or linker_lacks(kernel.facts, placement_option(config))
     )
 
 
@@ -110,8 +110,9 @@ def _compiler_lacks(kernel: Kernel, config: Mapping[str, str]) -> str | None:
     return None if find_clang() else CLANG_MISSING
 
 
-def _linker_lacks(kernel: Kernel, config: Mapping[str, str]) -> str | None:
-    if placement_option(config) and kernel.owns_start:
+def linker_lacks(kernel: Kernel, placement: int) -> str | None:
+    """Why a kernel's images cannot be linked in this order; None if they can."""
+    if placement and kernel.owns_start:
         return f"{kernel.title} is linked by its own script, which says where everything lies"
     return None
 

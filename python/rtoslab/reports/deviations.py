@@ -1,7 +1,7 @@
 """The mark on kernels that were measured although they do something against the port contract, as they declare."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rtoslab.reports.table import Section, TableData
@@ -30,26 +30,40 @@ def footnote(kernels: Mapping[str, Mapping[str, str]]) -> str:
     return f"{MARK} deviates from the port contract, as its kernel.toml declares. {told}."
 
 
-def marked(text: str, kernels: Mapping[str, Mapping[str, str]]) -> str:
-    """The mark behind each deviating kernel that a text names."""
-    for kernel in kernels:
-        text = re.sub(rf"(?<![\w.-]){re.escape(kernel)}(?![\w.-])", f"{kernel}{MARK}", text)
+def marked(text: str, names: Iterable[str]) -> str:
+    """The mark behind each deviating kernel that a text names, once."""
+    for name in names:
+        text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w.{MARK}-])", f"{name}{MARK}", text)
     return text
 
 
-def mark_tables(section: Section, kernels: Mapping[str, Mapping[str, str]], *, all_deviate: bool) -> Section:
-    """The section with every table marked and explained; where no row names a kernel, its title is marked."""
-    return replace(section, tables=[_mark(each, kernels, all_deviate=all_deviate) for each in section.tables])
+def mark_tables(
+    section: Section,
+    kernels: Mapping[str, Mapping[str, str]],
+    also: Iterable[str] = (),
+    *,
+    all_deviate: bool,
+) -> Section:
+    """The section with every table marked and explained; where no row names a kernel, its title is marked.
+
+    `also` are other names of these kernels.
+    """
+    names = [*kernels, *also]
+    said = footnote(kernels)
+    return replace(section, tables=[_mark(each, names, said, all_deviate=all_deviate) for each in section.tables])
 
 
-def _mark(table: TableData, kernels: Mapping[str, Mapping[str, str]], *, all_deviate: bool) -> TableData:
+def _mark(table: TableData, names: Sequence[str], said: str, *, all_deviate: bool) -> TableData:
     words = [number for _, number in table.heads]
     rows = [
-        [cell if number else marked(cell, kernels) for cell, number in zip(row, words, strict=True)]
-        for row in table.rows
+        [cell if number else marked(cell, names) for cell, number in zip(row, words, strict=True)] for row in table.rows
     ]
-    named = any(MARK in cell for row in rows for cell in row)
+    columns = tuple(marked(each, names) for each in table.columns)
+    title = marked(table.title, names)
+    named = any(MARK in text for text in (title, *columns, *(cell for row in rows for cell in row)))
     if not named and not all_deviate:
         return table
-    title = table.title if named else f"{table.title} {MARK}"
-    return replace(table, title=title, rows=rows, note=" ".join(filter(None, (table.note, footnote(kernels)))))
+    if not named:
+        title = f"{title} {MARK}"
+    note = table.note if said in table.note else " ".join(filter(None, (table.note, said)))
+    return replace(table, title=title, columns=columns, rows=rows, note=note)

@@ -111,7 +111,7 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
                 points.append(marked)
     if not points:
         raise PlanError("The sweep has no point; name at least one benchmark, kernel and board.")
-    return placed(Plan(tuple(points), None), sweep.placements)
+    return placed(catalogue, Plan(tuple(points), None), sweep.placements)
 
 
 def _skipped(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:

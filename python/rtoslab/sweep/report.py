@@ -8,7 +8,7 @@ from typing import Any
 
 from rtoslab.analyses import Band, PlacedTime, Ratio
 from rtoslab.base import ReportError
-from rtoslab.reports import ChartData, Document, Section, TableData, banded
+from rtoslab.reports import ChartData, Document, Section, TableData, banded, flagged
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import StoredPoint
 from rtoslab.sweep.effects import Effect, Observations, common_levels
@@ -35,13 +35,14 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
         _absent(points),
     ]
     shared = common_levels(measured)
-    return Document(
+    document = Document(
         title=title,
         subtitle=" · ".join([shared.get(name, "several") for name in ("kernel", "board", "cores")]),
         summary=_summary(seen, effects, len(measured), len(points)),
         sections=tuple(each for each in sections if each is not None),
         points=tuple(points),
     )
+    return flagged(document, measured)
 
 
 def percent(ratio: float) -> str:
