@@ -9,7 +9,6 @@ in another one, which then returns to the benchmark. So is what a handler must b
 an interrupt hits may be begun anew: a call is then seen twice and told once.
 """
 
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -294,15 +293,3 @@ def _cycles_since(since: int, spans: Sequence[tuple[int, int]]) -> int:
             break
         cycles += max(0, end - max(begin, since))
     return cycles
-
-
-def kernels_own(symbols: Sequence[tuple[int, int, str]], is_kernels: Callable[[str], bool]) -> Callable[[int], bool]:
-    """A test of addresses from (address, size, name) of the image's symbols and a test of names."""
-    ordered = sorted((address, size) for address, size, name in symbols if is_kernels(name))
-    starts = [address for address, _ in ordered]
-
-    def test(address: int) -> bool:
-        index = bisect_right(starts, address) - 1
-        return index >= 0 and address < ordered[index][0] + max(ordered[index][1], 2)
-
-    return test

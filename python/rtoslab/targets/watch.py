@@ -23,10 +23,11 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_WRITE,
 )
+from rtoslab.targets.kernel_code import kernels_own
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.observe import Observed
 from rtoslab.targets.profiles import APPLICATION, LIBRARY, kind_of
-from rtoslab.targets.steps import Watching, find_steps, kernels_own, return_addresses
+from rtoslab.targets.steps import Watching, find_steps, return_addresses
 from rtoslab.targets.structures import Structures
 
 _WORD = 4
