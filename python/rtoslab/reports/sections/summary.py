@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 from rtoslab.analyses import Gain, gains, shares, short_test
 from rtoslab.base import counted
+from rtoslab.reports.proof_words import proof_words
 from rtoslab.results import Failed, Measured, NotApplicable
 
 
 def summary(measured: Sequence[Measured], failed: Sequence[Failed], missing: Sequence[NotApplicable]) -> str:
     """One paragraph: what was found."""
     tests = list(dict.fromkeys(each.point.title for each in measured))
-    proofs = sum(each.proofs_held for each in measured)
     sentences = ["No point was measured."]
     if measured:
         done = f"{counted(len(measured), 'point')} of {counted(len(tests), 'test', 'was', 'were')} measured"
-        sentences = [f"{done}; all {proofs} proofs that the tests did what their names say hold."]
+        sentences = [f"{done}; {proof_words(measured, ' that the tests did what their names say')}."]
     pairs = gains(measured)
     if pairs:
         sentences.append(_gain_sentence(pairs))
