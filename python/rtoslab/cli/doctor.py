@@ -31,6 +31,7 @@ def examine(root: Path) -> list[Examined]:
         _analyzer(),
         *(_tree(each) for each in read_trees().values()),
         _simulator(root),
+        Examined("sources", fine=True, found=str(root / "firmware")),
         _writable(build_folder(root)),
         _writable(runs_folder()),
     ]

@@ -25,6 +25,7 @@ from rtoslab.analyses import (
 from rtoslab.base import counted
 from rtoslab.reports.deviations import MARK, deviating, footnote, marked
 from rtoslab.reports.latency_table import latency_table
+from rtoslab.reports.proof_words import proof_words
 from rtoslab.reports.table import banded
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
 from rtoslab.store import AnyResult
@@ -54,8 +55,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     if kernels:
         console.print(Text(footnote(kernels)), soft_wrap=True)
     if every:
-        proofs = sum(each.proofs_held for each in every)
-        console.print(f"{counted(len(every), 'point')} measured; all {counted(proofs, 'proof')} hold.")
+        console.print(f"{counted(len(every), 'point')} measured; {proof_words(every)}.")
     note = pinning_note([each.point for each in in_window])
     if note:
         console.print(note, soft_wrap=True)

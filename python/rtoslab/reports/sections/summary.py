@@ -5,6 +5,7 @@ from typing import Final
 
 from rtoslab.analyses import Band, Gain, Places, Ratio, shares, short_test
 from rtoslab.base import counted
+from rtoslab.reports.proof_words import proof_words
 from rtoslab.reports.table import banded
 from rtoslab.results import Failed, Measured, NotApplicable
 
@@ -20,11 +21,10 @@ def summary(
 ) -> str:
     """One paragraph: what was found. `pairs` are of the points that stand for all their placements."""
     tests = list(dict.fromkeys(each.point.title for each in measured))
-    proofs = sum(each.proofs_held for each in measured)
     sentences = ["No point was measured."]
     if measured:
         done = f"{counted(len(measured), 'point')} of {counted(len(tests), 'test', 'was', 'were')} measured"
-        sentences = [f"{done}; all {proofs} proofs that the tests did what their names say hold."]
+        sentences = [f"{done}; {proof_words(measured, ' that the tests did what their names say')}."]
     if pairs:
         sentences += [_gain_sentence(pairs, places), _lock_sentence(pairs, places), _heap_sentence(pairs, places)]
     if failed:

@@ -1,0 +1,17 @@
+"""How many proofs hold, in words: those that had nothing to look at are no proofs that hold."""
+
+from collections.abc import Sequence
+
+from rtoslab.results import Measured
+
+
+def proof_words(measured: Sequence[Measured], of_what: str = "") -> str:
+    """A clause; `of_what` stands behind the word proof."""
+    held = sum(each.proofs_held for each in measured)
+    every = sum(len(each.proofs) for each in measured)
+    if held == every == 1:
+        return f"its one proof{of_what} holds"
+    if held == every:
+        return f"all {held:,} proofs{of_what} hold"
+    verb = "holds" if held == 1 else "hold"
+    return f"of {every:,} proofs{of_what} {held:,} {verb}, the others had nothing to look at"

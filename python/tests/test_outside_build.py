@@ -1,0 +1,90 @@
+"""An image that a build of its user's own made: our sources, the headers that CMake wrote once, another compiler."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.paths import find_root
+from rtoslab.measure.own_image import run_image
+from rtoslab.results.finding import Verdict
+from rtoslab.results.results import Measured
+from tests.test_cli import rtoslab
+
+ROOT = find_root()
+BOARD = "nucleo-f446re"
+
+
+def _said(*words: object) -> str:
+    done = subprocess.run([str(each) for each in words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
+    """As docs/trees.md has it: a port in a folder of its own, and what ninja would do with it."""
+    place = tmp_path_factory.mktemp("outside")
+    assert rtoslab("new", "kernel", "tiny", "--title", "Tiny", "--in", place / "ports").returncode == 0
+    options = ["-DBENCH=t7_synchronisation", f"-DKERNEL={place / 'ports/tiny'}", f"-DBOARD={BOARD}"]
+    _said("cmake", "-S", ROOT / "firmware", "-B", place / "cfg", "-G", "Ninja", *options)
+    lines = _said("ninja", "-C", place / "cfg", "-t", "commands", "image.elf").splitlines()
+    return [shlex.split(each) for each in lines]
+
+
+def _built(commands: Sequence[Sequence[str]], compiler: Sequence[object], folder: Path) -> Path:
+    """Each file by a command line of our own, linked by another one."""
+    machine = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
+    objects: list[Path] = []
+    for words in commands:
+        if "-c" not in words:
+            continue
+        source = Path(words[words.index("-c") + 1])
+        headers = [each for each in words if each.startswith("-I")]
+        objects.append(folder / f"{len(objects)}.o")
+        _said(*compiler, *machine, "-O1", "-g", "-ffreestanding", *headers, "-c", source, "-o", objects[-1])
+    (link,) = [words for words in commands if any(re.match("-T.*flash.ld", each) for each in words)]
+    script = [each for each in link if each.startswith(("-L", "-T"))]
+    _said("arm-none-eabi-gcc", *machine, "-nostartfiles", *script, *objects, "-o", folder / "app.elf")
+    return folder / "app.elf"
+
+
+def _compilers() -> dict[str, list[object]]:
+    clang = shutil.which("clang")
+    found: dict[str, list[object]] = {"gcc": ["arm-none-eabi-gcc"]}
+    if clang:
+        library = Path(_said("arm-none-eabi-gcc", "-print-file-name=libc.a").strip()).resolve()
+        headers = library.parents[1] / "include"
+        found["clang"] = [clang, "--target=arm-none-eabi", "-Wno-unknown-attributes", "-isystem", headers]
+    return found
+
+
+@pytest.mark.parametrize("name", ["gcc", "clang"])
+def test_an_image_of_another_build_is_measured(
+    name: str, commands: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compilers = _compilers()
+    if name not in compilers:
+        pytest.skip("clang is not on PATH")
+    image = _built(commands, compilers[name], tmp_path)
+    _, outcome = run_image(ROOT, image, BOARD, tmp_path / "alone", {})
+    assert isinstance(outcome.result, Measured), outcome.result
+    assert outcome.result.proofs_held < len(outcome.result.proofs)
+    monkeypatch.setenv("RTOSLAB_PORTS", os.fspath(_ports(commands)))
+    _, told = run_image(ROOT, image, BOARD, tmp_path / "known", {})
+    assert isinstance(told.result, Measured), told.result
+    assert told.result.counters == outcome.result.counters
+    assert told.result.proofs_held > outcome.result.proofs_held
+    assert sum(each.verdict is Verdict.UNSEEN for each in told.result.proofs) <= 2
+    said = rtoslab("show", tmp_path / "alone").stdout
+    assert "had nothing to look at" in said
+
+
+def _ports(commands: Sequence[Sequence[str]]) -> Path:
+    (port,) = {Path(each) for words in commands for each in words if each.endswith("tiny/port.c")}
+    return port.parents[1]
