@@ -5,12 +5,13 @@ import pytest
 from rtoslab.analyses.axis_values import select, values
 from rtoslab.analyses.claims import judge_claims
 from rtoslab.analyses.counts_per_second import gains, throughput
-from rtoslab.analyses.cycles import lock_costs, shares, top_functions
+from rtoslab.analyses.cycles import lock_costs, lock_waits, shares, top_functions
 from rtoslab.analyses.heap_fragmentation import fragmentation
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import pinning_note, series_names
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.suites import Claim
+from rtoslab.results import LockSleep
 from rtoslab.targets.observe import Waited
 from rtoslab.targets.profiles import FunctionCycles, by_function, calls_of_services, clones_of, waits
 from tests.fakes import measured, point
@@ -61,6 +62,19 @@ def test_cycles_add_up_to_the_window() -> None:
         assert share.parts["flash wait"] == 100_000
         assert share.parts["bus wait"] == 400_000
         assert share.parts["other"] == 0
+
+
+def test_what_a_core_slept_for_a_lock_is_no_idle_sleep() -> None:
+    point = measured(2, wait=3_000_000)
+    assert point.virtual is not None
+    asleep = point.virtual.cores[1].sleep_cycles
+    told = point.virtual.model_copy(update={"lock_sleeps": (LockSleep(core=1, cycles=asleep),)})
+    one, other = shares(point.model_copy(update={"virtual": told}))
+    assert (one.parts["asleep for a lock"], one.parts["sleep"]) == (0, asleep)
+    assert (other.parts["asleep for a lock"], other.parts["sleep"]) == (asleep, 0)
+    assert asleep > 0
+    assert lock_waits(other.parts) == 3_000_000 + asleep
+    assert sum(other.parts.values()) == other.cycles
 
 
 def test_lock_costs_are_per_count_and_per_acquisition() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.instruments.timelines import TASKS, _Reader
+from rtoslab.measure.measured import lock_sleeps
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.rta.trace import read as read_trace
@@ -24,6 +25,7 @@ from rtoslab.targets.events import (
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK
 from rtoslab.targets.intervals import Intervals
 from rtoslab.targets.observe import Observed
+from rtoslab.targets.profiles import IDLE, FunctionCycles
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
 from tests.fakes import benchmark, board, decoded, evidence, handle, kernel
 
@@ -167,3 +169,14 @@ def test_nobody_runs_in_a_timeline_where_the_word_says_so(none: list[int], spans
     assert [(each.name, each.start, each.end) for each in found.spans if each.track.name == TASKS] == [
         (name, max(start, 1), end) for name, start, end in spans
     ]
+
+
+def test_sleep_is_a_wait_for_the_lock_only_where_it_cannot_be_idling() -> None:
+    cores = [{"sleep_cycles": each} for each in (100, 200, 300)]
+    ran = [FunctionCycles(0, "take", "critical", 5, 0, 1), FunctionCycles(1, "take", "critical", 5, 0, 1)]
+    idled = [*ran, FunctionCycles(1, "up_idle", IDLE, 9, 0, 1)]
+    asleep, awake = (kernel(behaviour={"lock_wait": each}) for each in ("asleep", "spinning"))
+    assert [(each.core, each.cycles) for each in lock_sleeps(cores, ran, asleep)] == [(0, 100), (1, 200)]
+    assert [each.core for each in lock_sleeps(cores, idled, asleep)] == [0]
+    assert lock_sleeps(cores, ran, awake) == ()
+    assert lock_sleeps(cores[:1], ran[:1], asleep) == ()

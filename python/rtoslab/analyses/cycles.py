@@ -1,10 +1,12 @@
 """Where a core's cycles went. The parts add up to the window exactly; what cannot be told apart is named `other`.
 
 Spinlock wait is counted from the first failed read of a lock to the successful one; it lies inside the kernel's own
-functions and is taken out of them. The C library (memcpy, division) is named apart, for its caller is not known.
-Bus and flash waits are those of data and fetch, wherever they happened.
+functions and is taken out of them. Some kernels wait for their lock asleep: that is told of cores that did not idle.
+The C library (memcpy, division) is named apart, for its caller is not known. Bus and flash waits are those of data and
+fetch, wherever they happened.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rtoslab.results import FunctionUse, LockUse, Measured
@@ -16,6 +18,7 @@ PARTS = (
     "C library",
     "idle",
     "spinlock wait",
+    "asleep for a lock",
     "bus wait",
     "flash wait",
     "exception entry and exit",
@@ -39,11 +42,17 @@ class CoreShare:
     """Counts of the metric on this core, to turn cycles into cycles per count."""
 
 
+def lock_waits(parts: Mapping[str, float]) -> float:
+    """What of causes is waiting for locks, awake or asleep."""
+    return parts["spinlock wait"] + parts["asleep for a lock"]
+
+
 def shares(point: Measured) -> list[CoreShare]:
     """One entry per core; empty for a real board, which cannot tell."""
     if point.virtual is None:
         return []
     found = []
+    asleep = {each.core: each.cycles for each in point.virtual.lock_sleeps}
     for core in point.virtual.cores:
         functions = [each for each in point.virtual.functions if each.core == core.core]
         own = {kind: _own(functions, kind) for kind in (APPLICATION, IDLE, LIBRARY)}
@@ -57,10 +66,11 @@ def shares(point: Measured) -> list[CoreShare]:
             "C library": own[LIBRARY],
             "idle": own[IDLE],
             "spinlock wait": spinning,
+            "asleep for a lock": asleep.get(core.core, 0),
             "bus wait": waits - flash,
             "flash wait": flash,
             "exception entry and exit": core.exception_cycles,
-            "sleep": core.sleep_cycles,
+            "sleep": core.sleep_cycles - asleep.get(core.core, 0),
         }
         parts["other"] = core.cycles - sum(parts.values())
         counts = sum(

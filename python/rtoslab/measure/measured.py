@@ -1,6 +1,6 @@
 """From a run that was decoded and proved to the point that is stored: what the firmware said, what the board saw."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from rtoslab.results import (
     FunctionUse,
     HeapUse,
     ImageBytes,
+    LockSleep,
     LockUse,
     Measured,
     PointId,
@@ -31,7 +32,7 @@ from rtoslab.results import (
     series_of,
 )
 from rtoslab.store import EVIDENCE_FILE, UART, point_files, write_evidence
-from rtoslab.targets import FunctionCycles, Observed, RunOutput
+from rtoslab.targets import IDLE, FunctionCycles, Observed, RunOutput
 
 
 def measured(
@@ -110,12 +111,28 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
         ),
         functions=tuple(map(_function, output.functions)),
         waits=tuple(Waits(core=core, **asdict(each)) for core, each in sorted(output.observed.waits.items())),
+        lock_sleeps=lock_sleeps(output.stats["cores"], output.functions, kernel),
         critical=tuple(
             CriticalUse(core=core, **asdict(each)) for core, each in sorted(output.observed.critical.items())
         ),
         event_count=output.observed.event_count,
         event_sha256=output.observed.event_sha256,
         warnings=output.warnings,
+    )
+
+
+def lock_sleeps(
+    cores: Sequence[Mapping[str, Any]], functions: Sequence[FunctionCycles], kernel: Kernel
+) -> tuple[LockSleep, ...]:
+    """What each core slept in waits for the kernel's lock, where that can be told: one that idled may have slept there
+    as well, one that executed nothing may have done so all the time, and a lone one waits for nobody."""
+    if kernel.behaviour.lock_wait != "asleep" or len(cores) < 2:
+        return ()
+    kinds = {core: {each.kind for each in functions if each.core == core} for core in range(len(cores))}
+    return tuple(
+        LockSleep(core=core, cycles=stats["sleep_cycles"])
+        for core, stats in enumerate(cores)
+        if kinds[core] and IDLE not in kinds[core]
     )
 
 

@@ -17,7 +17,19 @@ from rtoslab.reports.tooltips import with_tooltips
 PART_COLOURS: Final = dict(
     zip(
         PARTS,
-        ["#009E73", "#0072B2", "#56B4E9", "#bdbdbd", "#D55E00", "#E69F00", "#F0E442", "#CC79A7", "#e8e8e8", "#000000"],
+        [
+            "#009E73",
+            "#0072B2",
+            "#56B4E9",
+            "#bdbdbd",
+            "#D55E00",
+            "#8C3B00",
+            "#E69F00",
+            "#F0E442",
+            "#CC79A7",
+            "#e8e8e8",
+            "#000000",
+        ],
         strict=True,
     )
 )

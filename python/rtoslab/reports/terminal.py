@@ -13,6 +13,7 @@ from rtoslab.analyses import (
     conditions,
     core_words,
     gains,
+    lock_waits,
     numberless,
     pinning_note,
     placed_points,
@@ -128,7 +129,7 @@ def label(result: AnyResult) -> str:
 
 
 def _table(results: Sequence[AnyResult], places: Places) -> Table:
-    """Rows: tests (and what else differs but cores); columns: rate by number of cores, gain, spinlock wait."""
+    """Rows: tests (and what else differs but cores); columns: rate by number of cores, gain, waits for locks."""
     cores = sorted({each.point.cores for each in results})
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
     measured = [each for each in results if isinstance(each, Measured)]
@@ -147,7 +148,7 @@ def _table(results: Sequence[AnyResult], places: Places) -> Table:
         table.add_column(core_words(count), justify="right", no_wrap=not places.are_several)
     if pairs:
         table.add_column("gain", justify="right", no_wrap=not places.are_several)
-        table.add_column("cycles spent spinning", justify="right")
+        table.add_column("cycles awaiting locks", justify="right")
     for (title, series), row in groups.items():
         rates = [_rate(row.get(count), places) for count in cores]
         cells = {count: each for count, each in row.items() if isinstance(each, Measured)}
@@ -169,10 +170,10 @@ def _gain_cells(cells: dict[int, Measured], places: Places) -> list[str]:
     spins = pair is not None and bool(shares(widest))
     return [
         banded(places.gain(pair), "x {:.2f}".format) if pair else "-",
-        banded(places.band(widest, _spinning), "{:.1%}".format) if spins else "-",
+        banded(places.band(widest, _awaiting), "{:.1%}".format) if spins else "-",
     ]
 
 
-def _spinning(point: Measured) -> float:
+def _awaiting(point: Measured) -> float:
     found = shares(point)
-    return sum(each.parts["spinlock wait"] for each in found) / sum(each.cycles for each in found)
+    return sum(lock_waits(each.parts) for each in found) / sum(each.cycles for each in found)

@@ -133,6 +133,13 @@ class Waits(Stored):
     blocked: int
 
 
+class LockSleep(Stored):
+    """What a core slept in waits for the kernel's lock over the window."""
+
+    core: int
+    cycles: int
+
+
 class CriticalUse(Stored):
     """Critical sections of one core over the window; the waiting for their locks is outside."""
 
@@ -150,6 +157,8 @@ class Virtual(Stored):
     functions: tuple[FunctionUse, ...]
     waits: tuple[Waits, ...] = ()
     """Empty if the kernel's functions do not tell."""
+    lock_sleeps: tuple[LockSleep, ...] = ()
+    """Of the cores that did not idle, where the kernel waits for its lock asleep; of others it cannot be told."""
     critical: tuple[CriticalUse, ...] = ()
     """Empty if the kernel does not count how deep critical sections are nested."""
     event_count: int

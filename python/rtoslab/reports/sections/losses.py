@@ -9,6 +9,7 @@ from rtoslab.analyses import (
     Loss,
     core_words,
     cores_of,
+    lock_waits,
     losses,
     series_names,
     short_test,
@@ -51,12 +52,12 @@ def _findings(found: Sequence[Loss]) -> list[str]:
     dear = [each for each in found if each.many.total > each.one.total]
     sentences = []
     if dear:
-        waits = sum(each.extra["spinlock wait"] for each in dear)
+        waits = sum(lock_waits(each.extra) for each in dear)
         whole = sum(each.many.total - each.one.total for each in dear)
         bus = sum(each.extra["bus wait"] for each in dear)
         work = sum(each.extra["kernel"] for each in dear)
         sentences.append(
-            f"Over all {len(dear)} that lose, {waits / whole:.0%} of the loss is waiting for spinlocks, "
+            f"Over all {len(dear)} that lose, {waits / whole:.0%} of the loss is waiting for locks, "
             f"{work / whole:.0%} are more instructions of the kernel, {bus / whole:.0%} is waiting for the bus."
         )
     by_lock: dict[str, dict[str, float]] = {}

@@ -1,9 +1,10 @@
 """The opening paragraph: what was found."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Final
 
-from rtoslab.analyses import Band, Gain, Places, Ratio, shares, short_test
+from rtoslab.analyses import Band, Gain, Places, Ratio, lock_waits, shares, short_test
 from rtoslab.base import counted
 from rtoslab.reports.proof_words import proof_words
 from rtoslab.reports.table import banded
@@ -56,22 +57,22 @@ def _times(gain: Ratio) -> str:
 
 def _lock_sentence(pairs: list[Gain], places: Places) -> str:
     cores = [(each.many.point, share.core) for each in pairs for share in shares(each.many.point)]
-    spinning = [(_part("spinlock wait", point, core, places), point, core) for point, core in cores]
-    worst = max(spinning, key=lambda each: each[0].median, default=None)
+    waiting = [(_part(lock_waits, point, core, places), point, core) for point, core in cores]
+    worst = max(waiting, key=lambda each: each[0].median, default=None)
     if worst is None or worst[0].median < 0.01:
         return ""
     part, point, core = worst
-    bus = _part("bus wait", point, core, places)
+    bus = _part(itemgetter("bus wait"), point, core, places)
     return (
-        f"Most waiting for spinlocks is seen in {short_test(point.point)}, where core {core} spends "
-        f"{banded(part, _SHARE)} of its cycles spinning and {banded(bus, _SHARE)} waiting for the bus."
+        f"Most waiting for locks is seen in {short_test(point.point)}, where core {core} spends "
+        f"{banded(part, _SHARE)} of its cycles so, and {banded(bus, _SHARE)} waiting for the bus."
     )
 
 
-def _part(cause: str, point: Measured, core: int, places: Places) -> Band:
+def _part(of_parts: Callable[[Mapping[str, float]], float], point: Measured, core: int, places: Places) -> Band:
     def of(placed: Measured) -> float:
         share = next(each for each in shares(placed) if each.core == core)
-        return share.parts[cause] / share.cycles
+        return of_parts(share.parts) / share.cycles
 
     return places.band(point, of)
 
