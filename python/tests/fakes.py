@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rtoslab import results
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board
@@ -15,7 +16,6 @@ from rtoslab.proofs import Evidence
 from rtoslab.records.decoder import Expected, decode
 from rtoslab.records.samples import Decoded
 from rtoslab.records.wire import WireConstants
-from rtoslab.results import results
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.observe import Observed, Switch

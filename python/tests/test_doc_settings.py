@@ -15,8 +15,8 @@ CHIPS = {
     "F7": ("stm32f767",),
     "H7": ("stm32h743",),
 }
-KEY = re.compile(r"\b((?:timing|flash)\.(?!rs\b|toml\b)[a-z0-9_]+)")
-"""A key in the text of a page; flash.rs and flash.toml are files."""
+KEY = re.compile(r"\b((?:timing|flash)\.(?!ld\b|rs\b|toml\b)[a-z0-9_]+)")
+"""A key in the text of a page; flash.ld, flash.rs and flash.toml are files."""
 ROW = re.compile(r"^\| (`[^|]*`) \| ([^|]*) \| [^|]* \|$", re.MULTILINE)
 
 

@@ -10,7 +10,8 @@ from rtoslab.reports.sections.costs import cycles_section
 from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
 from rtoslab.reports.sections.stress import stress_section
-from rtoslab.results.results import Counter, CriticalUse, Measured, Waits
+from rtoslab.results.results import Counter, Measured
+from rtoslab.results.virtual import CriticalUse, Waits
 from tests.fakes import measured
 
 

@@ -6,15 +6,10 @@ from rtoslab.results.latency_series import instrument_of, readings, series_facts
 from rtoslab.results.results import (
     AbsentSeries,
     CodePlace,
-    CoreCycles,
     Counter,
-    CriticalUse,
     Failed,
-    FunctionUse,
     HeapUse,
     ImageBytes,
-    LockSleep,
-    LockUse,
     Measured,
     NotApplicable,
     PointId,
@@ -22,11 +17,10 @@ from rtoslab.results.results import (
     RulerRepeats,
     SeriesSamples,
     StackUse,
-    Virtual,
-    Waits,
     Weight,
 )
 from rtoslab.results.sample_file import COLUMNS, SAMPLES_FILE, join, read_columns, write_samples
+from rtoslab.results.virtual import CoreCycles, CriticalUse, FunctionUse, LockSleep, LockUse, Virtual, Waits
 
 __all__ = [
     "COLUMNS",

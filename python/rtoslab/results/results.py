@@ -11,12 +11,10 @@ from pydantic import Field, model_validator
 from rtoslab.base import Strict
 from rtoslab.results.column import Samples
 from rtoslab.results.finding import Finding, Verdict
+from rtoslab.results.stored import Stored
+from rtoslab.results.virtual import Virtual
 
 FORMAT = 1
-
-
-class Stored(Strict):
-    """Base of what is stored."""
 
 
 class PointId(Stored):
@@ -84,86 +82,6 @@ class RulerRepeats(Stored):
     core: int
     unit: str
     repeats: tuple[int, ...]
-
-
-class CoreCycles(Stored):
-    """One core over the window, in cycles of the system clock."""
-
-    core: int
-    cycles: int
-    instructions: int
-    sleep_cycles: int
-    bus_wait_cycles: int
-    flash_wait_cycles: int
-    xip_misses: int
-    exception_cycles: int
-    exceptions: dict[int, int]
-
-
-class LockUse(Stored):
-    """One hardware spinlock on one core over the window."""
-
-    lock: int
-    name: str
-    core: int
-    acquisitions: int
-    contended: int
-    failed_reads: int
-    wait_cycles: int
-    hold_cycles: int
-
-
-class FunctionUse(Stored):
-    """One function on one core over the window; `cycles` includes `wait_cycles`."""
-
-    core: int
-    name: str
-    kind: str
-    cycles: int
-    wait_cycles: int
-    entries: int
-
-
-class Waits(Stored):
-    """Blocking calls of one core over the window that did not find what they wanted at once."""
-
-    core: int
-    collided: int
-    failed: int
-    blocked: int
-
-
-class LockSleep(Stored):
-    """What a core slept in waits for the kernel's lock over the window."""
-
-    core: int
-    cycles: int
-
-
-class CriticalUse(Stored):
-    """Critical sections of one core over the window; the waiting for their locks is outside."""
-
-    core: int
-    sections: int
-    cycles: int
-    longest_cycles: int
-
-
-class Virtual(Stored):
-    """What only a virtual board can tell."""
-
-    cores: tuple[CoreCycles, ...]
-    locks: tuple[LockUse, ...]
-    functions: tuple[FunctionUse, ...]
-    waits: tuple[Waits, ...] = ()
-    """Empty if the kernel's functions do not tell."""
-    lock_sleeps: tuple[LockSleep, ...] = ()
-    """Of the cores that did not idle, where the kernel waits for its lock asleep; of others it cannot be told."""
-    critical: tuple[CriticalUse, ...] = ()
-    """Empty if the kernel does not count how deep critical sections are nested."""
-    event_count: int
-    event_sha256: str
-    warnings: tuple[str, ...]
 
 
 class CodePlace(Stored):
