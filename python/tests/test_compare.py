@@ -16,7 +16,7 @@ from rtoslab.compare.noise import ALPHA, claims, shift, too_few
 from rtoslab.compare.sides import Figures, Side, read_side
 from rtoslab.reports import report_formats
 from rtoslab.results.results import Measured
-from rtoslab.results.virtual import CoreCycles, FunctionUse, Virtual
+from rtoslab.results.virtual_result import CoreCycles, FunctionUse, Virtual
 from rtoslab.store.store import RunDirectory
 from tests.fakes import measured, point
 from tests.test_cli import error, rtoslab

@@ -11,7 +11,7 @@ from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
 from rtoslab.reports.sections.stress import stress_section
 from rtoslab.results.results import Counter, Measured
-from rtoslab.results.virtual import CriticalUse, Waits
+from rtoslab.results.virtual_result import CriticalUse, Waits
 from tests.fakes import measured
 
 

@@ -14,7 +14,7 @@ from rtoslab.base.strict import Strict
 from rtoslab.instruments.profiler import Profile
 from rtoslab.intake.numbers import fraction
 from rtoslab.results.column import Column
-from rtoslab.results.virtual import CoreCycles
+from rtoslab.results.virtual_result import CoreCycles
 
 SCALARS: tuple[Any, ...] = (True, False, 0, 1, 2, 1.0, 0.0, 0.5, "", "0", "1", "1.0", "true", "a")
 

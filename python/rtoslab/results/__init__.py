@@ -20,7 +20,7 @@ from rtoslab.results.results import (
     Weight,
 )
 from rtoslab.results.sample_file import COLUMNS, SAMPLES_FILE, join, read_columns, write_samples
-from rtoslab.results.virtual import CoreCycles, CriticalUse, FunctionUse, LockSleep, LockUse, Virtual, Waits
+from rtoslab.results.virtual_result import CoreCycles, CriticalUse, FunctionUse, LockSleep, LockUse, Virtual, Waits
 
 __all__ = [
     "COLUMNS",

@@ -12,7 +12,7 @@ from rtoslab.base import Strict
 from rtoslab.results.column import Samples
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.results.stored import Stored
-from rtoslab.results.virtual import Virtual
+from rtoslab.results.virtual_result import Virtual
 
 FORMAT = 1
 
