@@ -20,8 +20,8 @@ from rtoslab.analyses.placed_times import unplaced
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import ChartData, Section, TableData, make_document, report_formats, show_points
-from rtoslab.reports.document import Document
 from rtoslab.reports.sections.naming import MIDDLE
+from rtoslab.reports.table import Document
 from rtoslab.results.results import HeapUse, Measured, NotApplicable, StackUse
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured

@@ -15,9 +15,9 @@ from rtoslab.compare.comparison import compare
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.sides import Side, figures_of
 from rtoslab.reports import report_formats
-from rtoslab.reports.document import Document, make_document
+from rtoslab.reports.document import make_document
 from rtoslab.reports.flagged import flagged
-from rtoslab.reports.table import Section, TableData
+from rtoslab.reports.table import Document, Section, TableData
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import Measured
 from rtoslab.store.stored_point import StoredPoint

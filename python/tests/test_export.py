@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import StoreError
-from rtoslab.reports.document import Document
 from rtoslab.reports.export_files import export, latex, slug, to_csv, to_latex
-from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.reports.table import ChartData, Document, Section, TableData
 
 TABLE = TableData("Cost in \N{MICRO SIGN}s & more", ("task_name", ">100 %"), [["a & b_c", "1,625"], ["#1 {x}", "~2"]])
 ROWS = [{"x": "give", "series": "paper", "y": 21.5}, {"x": "give", "series": "here", "y": 20.1}]

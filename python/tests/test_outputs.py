@@ -20,10 +20,9 @@ from rtoslab.captures.capture import Capture, channel_of
 from rtoslab.captures.forms import capture_forms, named, parse_capture
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.intake.escapes import markdown, paragraph, sheet, xml
-from rtoslab.reports.document import Document
 from rtoslab.reports.export_files import export, latex
 from rtoslab.reports.formats.md import render
-from rtoslab.reports.table import Section, TableData
+from rtoslab.reports.table import Document, Section, TableData
 
 EVIL = "<script>alert(1)</script> | `x` [a](b) *c* \\ & \x1b[2J\n# d"
 

@@ -15,8 +15,8 @@ import pytest
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import report_formats
-from rtoslab.reports.document import Document, make_document
-from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.reports.document import make_document
+from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.reports.tooltips import with_tooltips
 from rtoslab.results.results import NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint

@@ -13,7 +13,8 @@ from rtoslab.base.errors import ReportError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import report_formats
-from rtoslab.reports.document import Document, make_document
+from rtoslab.reports.document import make_document
+from rtoslab.reports.table import Document
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import Failed, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint

@@ -5,7 +5,7 @@ from rtoslab.analyses.bands import Band, Ratio
 from rtoslab.analyses.claims import TOLD, ClaimVerdict, judge_claims
 from rtoslab.analyses.collisions import LEVEL, SEED, Level, Step, levels, steps
 from rtoslab.analyses.counts_per_second import Gain, gains, throughput
-from rtoslab.analyses.cycles import PARTS, VISIBLE_PART, lock_costs, lock_waits, shares, top_functions
+from rtoslab.analyses.cycles import PARTS, VISIBLE_PART, lock_costs, lock_wait_part, lock_waits, shares, top_functions
 from rtoslab.analyses.function_cycles import calls_by_function, cycles_by_function, per_what
 from rtoslab.analyses.heap_fragmentation import fragmentation
 from rtoslab.analyses.instrument_agreement import WAYS, FourWays, four_ways
@@ -82,6 +82,7 @@ __all__ = [
     "leading",
     "levels",
     "lock_costs",
+    "lock_wait_part",
     "lock_waits",
     "losses",
     "mean_ratio",

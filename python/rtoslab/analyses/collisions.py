@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.cycles import CoreShare, lock_waits, shares
+from rtoslab.analyses.cycles import lock_wait_part, shares
 from rtoslab.analyses.losses_by_cause import BusiestLock, busiest_lock
 from rtoslab.results import Measured
 from rtoslab.targets import APPLICATION
@@ -63,7 +63,7 @@ def levels(points: Iterable[Measured]) -> list[Level]:
                 stress_busy=_outside_task(point),
                 failed={each.core: each.failed for each in waits},
                 collided={each.core: each.collided for each in waits},
-                wait_part=_lock_wait_part(target) if target else None,
+                wait_part=lock_wait_part(target) if target else None,
                 lock=busiest_lock(point),
             )
         )
@@ -120,7 +120,3 @@ def _outside_task(point: Measured) -> float | None:
         if each.core not in point.metric_cores and each.kind == APPLICATION
     )
     return 1 - own / whole if whole else None
-
-
-def _lock_wait_part(found: list[CoreShare]) -> float:
-    return sum(lock_waits(each.parts) for each in found) / sum(each.cycles for each in found)

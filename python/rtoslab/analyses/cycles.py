@@ -6,7 +6,7 @@ The C library (memcpy, division) is named apart, for its caller is not known. Bu
 fetch, wherever they happened.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from rtoslab.results import FunctionUse, LockUse, Measured
@@ -45,6 +45,11 @@ class CoreShare:
 def lock_waits(parts: Mapping[str, float]) -> float:
     """What of causes is waiting for locks, awake or asleep."""
     return parts["spinlock wait"] + parts["asleep for a lock"]
+
+
+def lock_wait_part(found: Collection[CoreShare]) -> float:
+    """Share of the cycles of some cores, at least one, that they waited for locks."""
+    return sum(lock_waits(each.parts) for each in found) / sum(each.cycles for each in found)
 
 
 def shares(point: Measured) -> list[CoreShare]:

@@ -1,12 +1,12 @@
 """What a person reads: a document of sections, written in any format."""
 
 from rtoslab.reports.deviations import MARK, deviating, footnote
-from rtoslab.reports.document import Document, make_document
+from rtoslab.reports.document import make_document
 from rtoslab.reports.export_files import export
 from rtoslab.reports.flagged import flagged
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
-from rtoslab.reports.table import ChartData, Section, TableData, banded, cycles_text, ends
+from rtoslab.reports.table import ChartData, Document, Section, TableData, banded, cycles_text, ends
 from rtoslab.reports.terminal import show_points, show_proofs
 
 __all__ = [

@@ -1,14 +1,13 @@
-"""A report before its format: title, summary, and sections of prose, charts and tables. Every format renders this."""
+"""The report of stored points before its format: which sections it has, from which analyses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from rtoslab.analyses import Places, gains, placed_points
 from rtoslab.base import ReportError
 from rtoslab.catalogue import Catalogue, PaperFolder, papers
 from rtoslab.parity import comparable, lint_points
 from rtoslab.reports import heading
-from rtoslab.reports.deviations import deviating, footnote, mark_tables
+from rtoslab.reports.flagged import flagged
 from rtoslab.reports.sections import (
     conformance,
     costs,
@@ -31,31 +30,9 @@ from rtoslab.reports.sections import (
     tick_cost,
 )
 from rtoslab.reports.sections.naming import one_placement
-from rtoslab.reports.table import Section
+from rtoslab.reports.table import Document, Section
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import StoredPoint
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """Everything a format needs."""
-
-    title: str
-    subtitle: str
-    summary: str
-    sections: tuple[Section, ...]
-    points: tuple[StoredPoint, ...] = field(default=())
-
-    @property
-    def shown(self) -> tuple[Section, ...]:
-        """The sections that have something to show, each without its empty charts and tables."""
-        filled = (each.filled() for each in self.sections)
-        return tuple(each for each in filled if each is not None)
-
-    @property
-    def measured(self) -> list[Measured]:
-        """Verified points in the plan's order."""
-        return [each.result for each in self.points if isinstance(each.result, Measured)]
 
 
 def make_document(
@@ -110,19 +87,15 @@ def make_document(
         evidence.rulers_section(verified),
         manifest.manifest_section(points),
     ]
-    kernels = deviating(shown)
-    if kernels:
-        only = all(each.deviations for each in shown)
-        parts = [part and mark_tables(part, kernels, all_deviate=only) for part in parts]
     pairs = gains(each.middle for each in own_counts)
-    told = summary.summary(verified, places, pairs, failed, absent)
-    return Document(
+    document = Document(
         title=heading.title(catalogue, points, suite),
         subtitle=heading.subtitle(points, suite),
-        summary=" ".join(filter(None, (told, footnote(kernels)))),
+        summary=summary.summary(verified, places, pairs, failed, absent),
         sections=tuple(part for part in parts if part is not None),
         points=tuple(points),
     )
+    return flagged(document, shown)
 
 
 def _made_of(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:

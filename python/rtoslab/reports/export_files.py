@@ -11,9 +11,8 @@ from pathlib import Path
 
 from rtoslab.base import disk_error, write_whole
 from rtoslab.intake import one_line, sheet
-from rtoslab.reports.document import Document
 from rtoslab.reports.drawing import drawn
-from rtoslab.reports.table import TableData
+from rtoslab.reports.table import Document, TableData
 
 _OURS = re.compile(r"[\w.-]*-figure\d+\.svg|[\w.-]*-table\d+-[a-z0-9-]*\.(csv|tex)")
 """Names of the files of an export: no other is removed from a folder."""

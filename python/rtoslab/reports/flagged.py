@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rtoslab.reports.deviations import deviating, footnote, mark_tables
-from rtoslab.reports.document import Document
+from rtoslab.reports.table import Document
 from rtoslab.results import Measured
 
 

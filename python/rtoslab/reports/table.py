@@ -1,10 +1,12 @@
-"""The parts of a report: a table of texts, a chart, a section. No format knowledge, no arithmetic."""
+"""The parts of a report: a table of texts, a chart, a section, and the whole. No format knowledge, no arithmetic."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rtoslab.analyses import Band, Ratio
+from rtoslab.results import Measured
+from rtoslab.store import StoredPoint
 
 
 def cycles_text(value: float) -> str:
@@ -68,3 +70,25 @@ class Section:
         charts = tuple(each for each in self.charts if each.rows)
         tables = tuple(each for each in self.tables if each.rows)
         return replace(self, charts=charts, tables=tables) if self.prose or charts or tables else None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A report before its format: title, summary, and sections. Every format renders this."""
+
+    title: str
+    subtitle: str
+    summary: str
+    sections: tuple[Section, ...]
+    points: tuple[StoredPoint, ...] = field(default=())
+
+    @property
+    def shown(self) -> tuple[Section, ...]:
+        """The sections that have something to show, each without its empty charts and tables."""
+        filled = (each.filled() for each in self.sections)
+        return tuple(each for each in filled if each is not None)
+
+    @property
+    def measured(self) -> list[Measured]:
+        """Verified points in the plan's order."""
+        return [each.result for each in self.points if isinstance(each.result, Measured)]

@@ -13,7 +13,7 @@ from rtoslab.analyses import (
     conditions,
     core_words,
     gains,
-    lock_waits,
+    lock_wait_part,
     numberless,
     pinning_note,
     placed_points,
@@ -170,10 +170,5 @@ def _gain_cells(cells: dict[int, Measured], places: Places) -> list[str]:
     spins = pair is not None and bool(shares(widest))
     return [
         banded(places.gain(pair), "x {:.2f}".format) if pair else "-",
-        banded(places.band(widest, _awaiting), "{:.1%}".format) if spins else "-",
+        banded(places.band(widest, lambda each: lock_wait_part(shares(each))), "{:.1%}".format) if spins else "-",
     ]
-
-
-def _awaiting(point: Measured) -> float:
-    found = shares(point)
-    return sum(lock_waits(each.parts) for each in found) / sum(each.cycles for each in found)

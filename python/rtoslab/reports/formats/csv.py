@@ -21,7 +21,7 @@ from rtoslab.analyses import (
     unplaced,
 )
 from rtoslab.intake import sheet
-from rtoslab.reports.document import Document
+from rtoslab.reports.table import Document
 from rtoslab.results import Failed, Measured, PointId
 
 SUFFIX = "csv"

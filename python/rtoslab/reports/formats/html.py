@@ -7,9 +7,8 @@ import jinja2
 from markupsafe import Markup
 
 from rtoslab.base import __version__, web_page
-from rtoslab.reports.document import Document
 from rtoslab.reports.drawing import drawn
-from rtoslab.reports.table import ChartData
+from rtoslab.reports.table import ChartData, Document
 
 SUFFIX = "html"
 _GOOD = frozenset({"holds", "same", "better"})

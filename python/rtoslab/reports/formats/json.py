@@ -15,7 +15,7 @@ from rtoslab.analyses import (
     shares,
     throughput,
 )
-from rtoslab.reports.document import Document
+from rtoslab.reports.table import Document
 from rtoslab.results import Measured
 
 SUFFIX = "json"

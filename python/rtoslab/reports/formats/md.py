@@ -1,8 +1,7 @@
 """Markdown: the summary and every table; charts are left to the HTML report."""
 
 from rtoslab.intake import markdown, paragraph
-from rtoslab.reports.document import Document
-from rtoslab.reports.table import TableData
+from rtoslab.reports.table import Document, TableData
 
 SUFFIX = "md"
 
