@@ -90,6 +90,22 @@ fn loops() {
     }
 }
 
+/// JL's loop of 20 cycles a pass, run once: beyond them 6 cycles, or 8 if the flags are made beside the branch.
+#[test]
+fn a_loop_that_runs_once_is_mispredicted_twice() {
+    const NOP: [u16; 2] = [0xf3af, 0x8000];
+    const SUBS: [u16; 2] = [0xf1b0, 0x0001];
+    const START: [u16; 4] = [0x2000, 0xbf00, 0xbf00, 0xbf00]; // the loop begins with a doubleword
+    let straight = run(&[START.as_slice(), NOP.repeat(40).as_slice()].concat()) - 20;
+    for (place, beyond) in [(33, 6), (38, 8)] {
+        let mut body = NOP.repeat(40);
+        body[2 * place..2 * place + 2].copy_from_slice(&SUBS);
+        body[78..].copy_from_slice(&[0xf47f, 0xafb0]);
+        let program = [START.as_slice(), body.as_slice()].concat();
+        assert_eq!(run(&iterations(&program, 100)) - 100 * 20 - straight, beyond, "SUBS is opcode {place}");
+    }
+}
+
 /// Cycles of a program under a value of ACTLR.
 fn run_under(actlr: u32, program: &[u16]) -> u64 {
     let (mut bench, mut pipe) = bench(program);
