@@ -367,7 +367,10 @@ impl<const M4: bool> ThreeStage<M4> {
             }
             Lane::StoreBlock => {
                 core.t += 1;
-                self.store_ends = self.store_ends.max(core.t);
+                // A load behind it waits on the M4 alone.
+                if M4 {
+                    self.store_ends = self.store_ends.max(core.t);
+                }
             }
             Lane::Nop => core.t += 1,
             Lane::It | Lane::Operands | Lane::Barrier => core.t += self.busy,
