@@ -96,6 +96,8 @@ def test_costs_name_the_benchmarks_whose_change_is_placement(tmp_path: Path, mon
     turned = costs["a"].turned()
     assert turned.band["t"][0] < turned.percent["t"] < turned.band["t"][1] < 0
     assert unfairness("a", costs["a"]).cost == "k, a: t +5.0 % (+2.9 to +7.0), u +1.5 % (-1.0 to +3.0; placement)"
+    narrow = costs["a"].model_copy(update={"band": {"t": (4.96, 5.04)}})
+    assert unfairness("a", narrow).cost == "k, a: t +5.0 %, u +1.5 % (placement)", "ends that read alike are not shown"
     path = tmp_path / "baselines" / "costs.toml"
     write_costs(list(costs.values()), path)
     monkeypatch.chdir(tmp_path)

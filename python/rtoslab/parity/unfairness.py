@@ -128,8 +128,9 @@ def _percent(cost: Cost, benchmarks: Sequence[str]) -> str:
 
 
 def _band(cost: Cost, name: str) -> str:
-    """The least and the most, and whether it is no more than placement."""
-    band = [] if name not in cost.band else [" to ".join(map(_signed, cost.band[name]))]
+    """The least and the most where they do not read alike, and whether it is no more than placement."""
+    least, most = map(_signed, cost.band.get(name, (0.0, 0.0)))
+    band = [] if least == most else [f"{least} to {most}"]
     found = [*band, *["placement"] * (name in cost.placement)]
     return f" ({'; '.join(found)})" if found else ""
 
