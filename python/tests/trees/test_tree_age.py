@@ -28,7 +28,7 @@ SOURCE, HEADER = "kernel/semaphore.c", "include/tiny.h"
 def reference(build: dict[str, Any]) -> Reference:
     result = measured(1, 1000)
     point = result.point.model_copy(update={"kernel": "tiny", "board": "pico", "cores": 1, "config": {}})
-    manifest = {"build": {"kernel": "tiny", "kernel_version": "1.5", "sources": {}, **build}}
+    manifest: dict[str, object] = {"build": {"kernel": "tiny", "kernel_version": "1.5", "sources": {}, **build}}
     stored = StoredPoint(Path("p"), result.model_copy(update={"point": point}), manifest)
     assert isinstance(stored.result, Measured)
     return Reference(Path("r"), "doe2020", "tiny", (stored,))
