@@ -3,14 +3,45 @@
 # which sections it holds (the C library's, and those that link-time optimisation makes, too), and it is linked again in the
 # order of the hashes of number and section. So the same number gives the same image on any machine, and a section keeps
 # its place in the order when others come and go.
+#   kernel_script(<path>) LINKER_SCRIPT of a kernel that is linked by a script of its own: that script, and what our images
+#                         have besides; under a placement a copy of it with the order where it takes sections in
 #   placement_prepare()   makes the parts of the linker scripts that say the order, and has the link done twice
 # Run as a script between the two links: cmake -DSEED=N -DMAP=image.map -DFOLDER=generated -P Placement.cmake
 cmake_minimum_required(VERSION 3.25)
-set(PLACED text rodata data bss stack)
+set(PLACED text rodata data bss stack noinit) # stacks are `.stack` in our scripts, `.noinit` in some kernels' own
 set(PLACEMENT_SHIFTS 16) # words: a line of every flash buffer and cache of our boards, twice or more
 
 function(placement_write folder part lines)
   file(WRITE "${folder}/placed_${part}.ld" "/* Made by cmake/Placement.cmake. Included inside an output section. */\n${lines}")
+endfunction()
+
+# A script of a kernel's takes in the sections of a kind in one line, whichever file they come from: `*(.text .text.*)`, say,
+# or `*(.text)`. What a placement orders goes before that. A script may have no line of its own for stacks.
+function(kernel_script script)
+  if(PLACEMENT)
+    file(READ "${script}" text)
+    foreach(part IN LISTS PLACED)
+      set(taken_in "\n[ \t]*\\*\\(\"?\\.${part}\"?[ )]")
+      string(REGEX MATCHALL "${taken_in}" lines "${text}")
+      list(LENGTH lines count)
+      if(count EQUAL 1)
+        string(REGEX REPLACE "(${taken_in})" "\nINCLUDE placed_${part}.ld\\1" text "${text}")
+      elseif(count OR part MATCHES "^(text|rodata|data|bss)$")
+        message(FATAL_ERROR "n/a: the linker script of kernel ${KERNEL_ID} takes in .${part} in ${count} lines of its own, not in one, so nothing can be put before it.")
+      endif()
+    endforeach()
+    set(script "${BENCH_GENERATED_DIR}/kernel_placed.ld")
+    file(WRITE "${script}" "${text}")
+  endif()
+  set(LINKER_SCRIPT "${BENCH_GENERATED_DIR}/kernel_image.ld")
+  file(CONFIGURE OUTPUT "${LINKER_SCRIPT}" CONTENT "INCLUDE \"${script}\"
+SECTIONS
+{
+    .bench_marks 0 (INFO) : { KEEP(*(.bench_marks)) }
+}
+" @ONLY)
+  set(LINKER_SCRIPT "${LINKER_SCRIPT}" PARENT_SCOPE)
+  set(KERNEL_IS_PLACED "${PLACEMENT}" PARENT_SCOPE)
 endfunction()
 
 macro(placement_prepare)
@@ -18,7 +49,7 @@ macro(placement_prepare)
     placement_write("${BENCH_GENERATED_DIR}" "${part}" "")
   endforeach()
   if(PLACEMENT)
-    if(KERNEL_OWNS_START)
+    if(KERNEL_OWNS_START AND NOT KERNEL_IS_PLACED)
       message(FATAL_ERROR "n/a: kernel ${KERNEL_ID} is linked by its own script, which says where everything lies.")
     endif()
     set(placement_script "\"${CMAKE_COMMAND}\" -DSEED=${PLACEMENT} \"-DMAP=${CMAKE_BINARY_DIR}/image.map\" \"-DFOLDER=${BENCH_GENERATED_DIR}\" -P \"${FIRMWARE_DIR}/cmake/Placement.cmake\"")

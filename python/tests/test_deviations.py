@@ -15,9 +15,11 @@ from rtoslab.compare.comparison import compare
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.sides import Side, figures_of
 from rtoslab.reports import report_formats
+from rtoslab.reports.charts import svg
+from rtoslab.reports.deviations import MARK
 from rtoslab.reports.document import make_document
 from rtoslab.reports.flagged import flagged
-from rtoslab.reports.table import Document, Section, TableData
+from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import Measured
 from rtoslab.store.stored_point import StoredPoint
@@ -56,6 +58,38 @@ def test_where_nothing_else_is_shown_the_title_is_marked() -> None:
     throughput = next(each for each in document(ODD).sections if each.id == "throughput").tables[0]
     assert throughput.title.endswith(" †")
     assert FOOTNOTE in throughput.note
+
+
+def charts(made: Document) -> list[ChartData]:
+    return [each for section in made.sections for each in section.charts]
+
+
+def test_a_chart_that_names_it_is_marked_and_explained() -> None:
+    (throughput,) = (each for each in charts(document(ODD, EVEN)) if each.kind == "throughput")
+    assert [each["series"] for each in throughput.rows] == ["odd†, 1 core", "even, 1 core"]
+    assert FOOTNOTE in throughput.caption
+    drawn = svg(throughput)
+    assert ">odd†, 1 core</text>" in drawn, "in the legend"
+    assert ">even, 1 core</text>" in drawn
+    for each in charts(document(ODD, EVEN)):
+        assert (MARK in str(each.rows)) is ("odd" in str(each.rows)), each.kind
+    assert MARK not in str(charts(document(of("odd", {}), EVEN)))
+
+
+def test_a_chart_of_it_alone_is_marked_in_its_caption() -> None:
+    for each in charts(document(ODD)):
+        assert MARK not in str(each.rows)
+        assert each.caption.startswith(f"{MARK} ")
+        assert FOOTNOTE in each.caption
+
+
+def test_what_a_chart_shows_by_fixed_words_stays() -> None:
+    chart = ChartData("cycles", [{"test": "T1", "row": "execute", "part": "execute", "share": 1.0, "order": 0}], "")
+    (marked,) = (
+        flagged(Document("", "", "", (Section("s", "S", (), (chart,)),)), [of("execute", APART)]).sections[0].charts
+    )
+    assert [(each["row"], each["part"]) for each in marked.rows] == [("execute†", "execute")]
+    assert svg(marked)
 
 
 @pytest.mark.parametrize("format_", ["md", "html"])

@@ -16,6 +16,7 @@ CALLS = {"rule": "calls_per_count", "service": "take", "ratio": 1, "tolerance": 
 SWITCHES = {"rule": "switches_per_count", "ratio": 1, "tolerance": 2}
 TO = {"rule": "switched_to", "tasks": [0]}
 OR_MORE = {**TO, "or_more": True}
+MOSTLY = {**TO, "least_percent": 95}
 EVERY = {"rule": "every_core", "tasks": [0]}
 WITHIN = {"rule": "counters_within", "max_spread": 4, "max_percent": 1.0}
 ASKED_PINNED = {**CALLS, "when": ["pinned = 1"]}
@@ -62,6 +63,10 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (TO, {"counts": (0, 50), "into": (0, 0)}, Verdict.FAILS),
     (OR_MORE, {"into": (60, 80)}, Verdict.HOLDS),
     (OR_MORE, {"into": (60, 37)}, Verdict.FAILS),
+    (MOSTLY, {"into": (60, 33)}, Verdict.HOLDS),  # five of a hundred waits found it there, and two are the edges'
+    (MOSTLY, {"into": (60, 32)}, Verdict.FAILS),
+    (MOSTLY, {"into": (60, 43)}, Verdict.FAILS),
+    (MOSTLY, {"counts": (0, 50), "into": (0, 0)}, Verdict.FAILS),
     (EVERY, {}, Verdict.HOLDS),
     (EVERY, {"into": (100, 0)}, Verdict.HOLDS),  # the other one does
     (EVERY, {"into": (100, 0), "counts": (100, 0)}, Verdict.FAILS),

@@ -1,6 +1,7 @@
 """Rules about what the cores share, each seen to hold and to fail."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from rtoslab.proofs import Evidence, judge_all
 from rtoslab.records.decoder import decode
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import Observed, Switch, Waited
-from tests.fakes import EXPECTED, WINDOW, WIRE, begin, board, count, handle, kernel, stream, task
+from tests.fakes import BODY, EXPECTED, WINDOW, WIRE, begin, benchmark, board, count, handle, kernel, stream, task
+from tests.test_course import FACTS, PAIR, give, take
 
 OWN = {"rule": "object_per_core", "service": "take"}
 ONE = {"rule": "object_shared", "service": "take"}
@@ -115,3 +117,16 @@ def test_a_condition_on_nothing_is_refused() -> None:
         judge_all(two_cores({**SHARE, "when": ["stres = 1"]}))
     with pytest.raises(CatalogueError, match="when"):
         judge_all(two_cores({**SHARE, "when": ["stress < 1"]}))
+
+
+@pytest.mark.parametrize(
+    ("cores", "fewest", "own", "verdict"),
+    [(1, 1, 420, Verdict.FAILS), (2, 1, 420, Verdict.HOLDS), (2, 1, 520, Verdict.FAILS), (2, 2, 420, Verdict.FAILS)],
+)
+def test_cores_that_share_a_cache_may_take_longer_between(cores: int, fewest: int, own: int, verdict: Verdict) -> None:
+    steps = [take(own_cycles=own), give()] * 5
+    observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
+    facts = benchmark([{**PAIR, "cores": [0]}]).model_copy(update={"min_cores": fewest})
+    told = decode(stream(BODY, begin(cores=cores)), WIRE, EXPECTED)
+    (found,) = judge_all(Evidence(told, observed, facts, board(), kernel(**FACTS)))
+    assert found.verdict is verdict, found.saw

@@ -23,20 +23,45 @@
  * the task above has counted this round too, so that no give is lost and a chain is at most one round apart from task to
  * task.
  * The end of a phase travels up the same chain, behind the flag `draining`, so that only whole rounds are counted and
- * no notification is left over. */
+ * no notification is left over. With pinned=0 each task has a flag of its own: the one above may still have the last
+ * round's notification before it, which it must count. */
 #include "bench/bench.h"
 
 #define LAST (BENCH_TASKS_PER_CORE - 1u)
 
-static volatile bool draining[BENCH_CORES];
-
 #if BENCH_ANY_CORE
+static volatile bool draining[BENCH_CORES][BENCH_TASKS_PER_CORE];
+
 /* Reported as check: gives after which the more urgent task had not yet counted: it runs on another core. */
 static volatile uint32_t beside[BENCH_CORES];
 #else
+static volatile bool draining[BENCH_CORES];
+
 /* Reported as check: gives after which the more urgent task had not yet run. */
 static volatile uint32_t not_preempted[BENCH_CORES];
 #endif
+
+static inline void tell_end(struct bench_task *self)
+{
+#if BENCH_ANY_CORE
+    draining[self->core][self->index + 1u] = true;
+#else
+    draining[self->core] = true;
+#endif
+}
+
+/* Asked once for each notification. */
+static inline bool is_told_end(struct bench_task *self)
+{
+#if BENCH_ANY_CORE
+    bool told = draining[self->core][self->index];
+
+    draining[self->core][self->index] = false; /* for the next phase */
+    return told;
+#else
+    return draining[self->core];
+#endif
+}
 
 static bool prepare(struct bench_task *self)
 {
@@ -66,12 +91,14 @@ static void lowest(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 1);
 
+#if !BENCH_ANY_CORE
     draining[self->core] = false;
+#endif
     port_notify_take(self->handle); /* the control task's release */
     while (bench_running()) {
         count_and_notify(self, above);
     }
-    draining[self->core] = true;
+    tell_end(self);
     port_notify_give(above->handle);
 }
 
@@ -81,7 +108,10 @@ static void middle(struct bench_task *self)
 
     for (;;) {
         port_notify_take(self->handle); /* 10 */
-        if (draining[self->core]) {
+        if (is_told_end(self)) {
+#if BENCH_ANY_CORE
+            tell_end(self);
+#endif
             port_notify_give(above->handle);
             return;
         }
@@ -93,7 +123,7 @@ static void highest(struct bench_task *self)
 {
     for (;;) {
         port_notify_take(self->handle);
-        if (draining[self->core]) {
+        if (is_told_end(self)) {
             return;
         }
         bench_count(self); /* 9 */

@@ -28,13 +28,7 @@ target_link_libraries(kernel INTERFACE -Wl,--start-group ${nuttx_libraries} -lgc
 # NuttX's script for this board, and what our images have besides.
 file(STRINGS "${KERNEL_SOURCE_DIR}/scripts/Make.defs" script_name REGEX "^LDNAME *=")
 string(REGEX REPLACE "^LDNAME *= *" "" script_name "${script_name}")
-set(LINKER_SCRIPT "${BENCH_GENERATED_DIR}/nuttx_image.ld")
-file(CONFIGURE OUTPUT "${LINKER_SCRIPT}" CONTENT "INCLUDE \"${KERNEL_SOURCE_DIR}/scripts/${script_name}\"
-SECTIONS
-{
-    .bench_marks 0 (INFO) : { KEEP(*(.bench_marks)) }
-}
-" @ONLY)
+kernel_script("${KERNEL_SOURCE_DIR}/scripts/${script_name}")
 
 set(KERNEL_PORT_SOURCES "${KERNEL_DIR}/port.c")
 set(KERNEL_CONFIG_HEADER "nuttx/config.h")

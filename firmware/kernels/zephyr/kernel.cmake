@@ -32,13 +32,7 @@ target_link_libraries(kernel INTERFACE ${zephyr_objects} -Wl,--whole-archive ${z
   -Wl,--start-group ${zephyr_libraries} -lgcc -Wl,--end-group)
 
 # Zephyr's script for this board, and what our images have besides.
-set(LINKER_SCRIPT "${BENCH_GENERATED_DIR}/zephyr_image.ld")
-file(CONFIGURE OUTPUT "${LINKER_SCRIPT}" CONTENT "INCLUDE \"${KERNEL_SOURCE_DIR}/scripts/zephyr.ld\"
-SECTIONS
-{
-    .bench_marks 0 (INFO) : { KEEP(*(.bench_marks)) }
-}
-" @ONLY)
+kernel_script("${KERNEL_SOURCE_DIR}/scripts/zephyr.ld")
 
 set(KERNEL_BOOT_BLOCK TRUE) # where a chip wants one, Zephyr's own is linked
 set(KERNEL_PORT_SOURCES "${KERNEL_DIR}/port.c")

@@ -38,7 +38,7 @@ class Probes(Strict):
 
 
 class Behaviour(Strict):
-    """What kernels do differently and are free to. Conformance measures all but the last four; of these the virtual
+    """What kernels do differently and are free to. Conformance measures all but the last five; of these the virtual
     board's probes tell."""
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
@@ -54,6 +54,8 @@ class Behaviour(Strict):
     heap_align_bytes: Literal[8, 4] = 8
     heap_lock: Literal["none", "spinning", "sleeping"] = "none"
     """What keeps other tasks off the heap: nothing but a masked core or scheduler, a spinlock, or a mutex."""
+    queue_lock: Literal["none", "spinning", "sleeping"] = "none"
+    """The same of what all queues of the image share, beside the queue itself: a table of descriptors, say."""
     lock_wait: Literal["spinning", "asleep"] = "spinning"
     """How a core waits for a lock of the kernel's that another core holds; asleep, it looks idle."""
     handler_entry: Literal["vector", "kernel"] = "vector"

@@ -29,6 +29,7 @@ from rtoslab.reference import (
     out_of_date,
     reference_path,
     references,
+    tree_changes,
     write_reference,
 )
 from rtoslab.results import Measured
@@ -49,9 +50,13 @@ def command() -> None:
 @command.command("list", short_help="Show every paper and kernel that has results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def list_references(*, as_json: bool) -> int:
-    """List every paper and kernel with the number of points, and what has changed since they were measured."""
+    """List every paper and kernel with the number of points, and what has changed since they were measured.
+
+    Of a kernel whose tree or exports are named, they are compared, too.
+    """
     root = find_root()
-    rows = [_row(root, each) for each in references(root)]
+    catalogue = Catalogue(root)
+    rows = [_row(catalogue, each) for each in references(root)]
     if as_json:
         answer(rows, indent=2)
         return EXIT_OK
@@ -149,7 +154,7 @@ def _fresh(folder: Path) -> Path:
     raise CatalogueError(f"{folder.parent} is full of runs; delete it.")
 
 
-def _row(root: Path, reference: Reference) -> dict[str, Any]:
+def _row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
     measured = [each for each in reference.points if isinstance(each.result, Measured)]
     versions = dict.fromkeys(str(_build(each.manifest).get("kernel_version")) for each in measured)
     return {
@@ -158,7 +163,7 @@ def _row(root: Path, reference: Reference) -> dict[str, Any]:
         "version": ", ".join(versions),
         "measured": len(measured),
         "not_applicable": len(reference.points) - len(measured),
-        "changed_since": out_of_date(root, reference),
+        "changed_since": [*tree_changes(catalogue, reference), *out_of_date(catalogue.root, reference)],
     }
 
 

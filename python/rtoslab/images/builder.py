@@ -46,7 +46,7 @@ from rtoslab.images.making import StepFailedError, make
 from rtoslab.images.shelves import Shelves
 from rtoslab.plan import Point
 from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
-from rtoslab.trees import read_by, remember, repositories
+from rtoslab.trees import linked_digest, read_by, remember, repositories
 
 TIMES = 4
 """How often a tree may change while it is compiled; the first build only learns what is read."""
@@ -184,6 +184,7 @@ def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
         "repositories": [asdict(each) for each in repositories(tree)],
         "files_read": len(files),
         "sha256": hashlib.sha256(listing(root, [root / each for each in files]).encode()).hexdigest(),
+        **({"linked_sha256": linked_digest(tree)} if tree.linked else {}),
     }
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
 

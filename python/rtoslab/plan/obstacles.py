@@ -111,8 +111,8 @@ def _compiler_lacks(kernel: Kernel, config: Mapping[str, str]) -> str | None:
 
 
 def linker_lacks(kernel: Kernel, placement: int) -> str | None:
-    """Why a kernel's images cannot be linked in this order; None if they can."""
-    if placement and kernel.owns_start:
+    """Why a kernel's images cannot be linked in this order; None if they can, an export's as far as its script goes."""
+    if placement and kernel.owns_start and kernel.export is None:
         return f"{kernel.title} is linked by its own script, which says where everything lies"
     return None
 

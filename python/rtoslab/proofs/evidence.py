@@ -77,6 +77,7 @@ class Evidence:
             "sliced": sliced,
             "timeout_adds_ticks": self.kernel.behaviour.timeout_adds_ticks,
             "heap_sleeps": int(len(self.cores) > 1 and self.kernel.behaviour.heap_lock == "sleeping"),
+            "queue_sleeps": int(len(self.cores) > 1 and self.kernel.behaviour.queue_lock == "sleeping"),
             **{key: str(value) for key, value in self.benchmark.params.items() if key in SAID_IF_UNUSUAL},
             **{key: self.decoded.params[key] for key in self.benchmark.params if key in self.decoded.params},
         }
@@ -163,6 +164,13 @@ class Evidence:
         """
         loops = [each.repeats[-1] for each in self.decoded.rulers if each.name == "loop_100" and each.unit == "cycles"]
         return max(1.0, max(loops, default=0) / LOOP_100_CYCLES)
+
+    def longest_own(self, cycles: float) -> int:
+        """What may pass between two calls where so many cycles may on the fewest cores that the benchmark has.
+
+        Cores that run from one cache push each other's lines out, and what one of them reads anew waits for the others.
+        """
+        return int(cycles * self.slowness() * len(self.cores) / self.benchmark.min_cores)
 
     def checks(self, core: int) -> dict[str, int]:
         """The firmware's self-checks of one core by name."""

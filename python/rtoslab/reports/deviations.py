@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
-from rtoslab.reports.table import Section, TableData
+from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 
-MARK = "†"
+MARK: Final = "†"
+_NAMING: Final = {"series", "row", "x", "facet", "test"}
+"""What a chart shows at its axes, in its legend and above its panels."""
 
 
 def deviating(measured: Sequence[Measured]) -> dict[str, dict[str, str]]:
@@ -37,20 +40,36 @@ def marked(text: str, names: Iterable[str]) -> str:
     return text
 
 
-def mark_tables(
+def mark_section(
     section: Section,
     kernels: Mapping[str, Mapping[str, str]],
     also: Iterable[str] = (),
     *,
     all_deviate: bool,
 ) -> Section:
-    """The section with every table marked and explained; where no row names a kernel, its title is marked.
+    """The section with every table and chart marked and explained; where none of its rows names a kernel, the table's
+    title is marked, or the chart's caption.
 
     `also` are other names of these kernels.
     """
     names = [*kernels, *also]
     said = footnote(kernels)
-    return replace(section, tables=[_mark(each, names, said, all_deviate=all_deviate) for each in section.tables])
+    return replace(
+        section,
+        tables=[_mark(each, names, said, all_deviate=all_deviate) for each in section.tables],
+        charts=[_mark_chart(each, names, said, all_deviate=all_deviate) for each in section.charts],
+    )
+
+
+def _mark_chart(chart: ChartData, names: Sequence[str], said: str, *, all_deviate: bool) -> ChartData:
+    rows = [
+        {key: marked(cell, names) if key in _NAMING and isinstance(cell, str) else cell for key, cell in row.items()}
+        for row in chart.rows
+    ]
+    if rows == list(chart.rows) and not all_deviate:
+        return chart
+    mark = "" if rows != list(chart.rows) else f"{MARK} "
+    return replace(chart, rows=rows, caption=f"{mark}{chart.caption} {said}")
 
 
 def _mark(table: TableData, names: Sequence[str], said: str, *, all_deviate: bool) -> TableData:

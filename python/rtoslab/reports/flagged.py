@@ -1,22 +1,22 @@
-"""A document whose tables mark the kernels that deviate from the port contract."""
+"""A document whose tables and charts mark the kernels that deviate from the port contract."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rtoslab.reports.deviations import deviating, footnote, mark_tables
+from rtoslab.reports.deviations import deviating, footnote, mark_section
 from rtoslab.reports.table import Document
 from rtoslab.results import Measured
 
 
 def flagged(document: Document, measured: Sequence[Measured], names: Mapping[str, str] | None = None) -> Document:
-    """The same with mark and footnote in every table that names such a kernel, by its id or another name.
+    """The same with mark and footnote in every table and chart that names such a kernel, by its id or another name.
 
-    Where all that was measured deviates, the tables' titles are marked. `names` are other names -> id.
+    Where all that was measured deviates, titles and captions are marked. `names` are other names -> id.
     """
     kernels = deviating(measured)
     if not kernels:
         return document
     also = [name for name, kernel in (names or {}).items() if kernel in kernels and name not in kernels]
     only = all(each.deviations for each in measured)
-    sections = tuple(mark_tables(each, kernels, also, all_deviate=only) for each in document.sections)
+    sections = tuple(mark_section(each, kernels, also, all_deviate=only) for each in document.sections)
     return replace(document, sections=sections, summary=" ".join(filter(None, (document.summary, footnote(kernels)))))

@@ -2,7 +2,7 @@
 
 from rtoslab.trees.draft import draft
 from rtoslab.trees.kernel_exports import OPTIMISATIONS, added, export_trouble, handed_over, one_export
-from rtoslab.trees.reads import contents, names_in, names_missing, read_by, remember, sources_in
+from rtoslab.trees.reads import contents, linked_digest, names_in, names_missing, read_by, remember, sources_in
 from rtoslab.trees.repositories import repositories
 from rtoslab.trees.versions import another_version, recognised
 
@@ -14,6 +14,7 @@ __all__ = [
     "draft",
     "export_trouble",
     "handed_over",
+    "linked_digest",
     "names_in",
     "names_missing",
     "one_export",

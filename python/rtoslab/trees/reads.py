@@ -5,6 +5,7 @@ known only after a build, so it is remembered by what was asked for, and what th
 image's key. A file that is new among the headers' folders may come before another, so their names are in the key, too.
 """
 
+import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -45,6 +46,13 @@ def sources_in(tree: Tree, core: str) -> tuple[str, ...]:
         matches = {each.relative_to(root).as_posix() for each in root.glob(pattern.removeprefix("!"))}
         found = found - matches if pattern.startswith("!") else found | matches
     return tuple(sorted(found))
+
+
+def linked_digest(tree: Tree) -> str:
+    """SHA-256 of what images are linked with of an export: names and contents."""
+    root = Path(tree.path)
+    files = sorted({each for name in tree.linked for each in root.glob(name) if each.is_file()})
+    return hashlib.sha256(listing(root, files).encode()).hexdigest()
 
 
 def names_missing(tree: Tree) -> list[str]:

@@ -58,7 +58,7 @@ class Params(RuleParams):
     cores: tuple[int, ...] | None = None
     """Only these; None: all."""
     own_cycles: int = 250
-    """More where the code is slower, see `Evidence.slowness`."""
+    """More where the code is slower and on more cores, see `Evidence.longest_own`."""
     per: str | None = None
     """A parameter: so many own cycles for each of its value."""
     drawn: Drawn | None = None
@@ -104,7 +104,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         found = follow(matcher, steps, rounds, only_inside=latency and not params.everywhere)
         allowed = params.tolerance + (3 * ticks if evidence.kernel.time_slice_ticks else 0)
         times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
-        own_cycles = int(params.own_cycles * times * evidence.slowness())
+        own_cycles = evidence.longest_own(params.own_cycles * times)
         least = min(params.at_least, max(1, evidence.samples // 2)) if latency else params.at_least
         if are_cut(evidence):
             least = 0  # What is kept may be the beginning of one.

@@ -1,6 +1,7 @@
 """Each of these tasks comes to run by a switch to it for every count, on whichever core: it waits or yields in between.
 
-For tasks that are bound to no core, where the order of switches on one core says nothing.
+For tasks that are bound to no core, where the order of switches on one core says nothing. Where one core gives while
+another still goes towards its wait, a wait now and then finds what it waits for and goes on: `least_percent`.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
@@ -13,6 +14,8 @@ class Params(RuleParams):
     tasks: tuple[int, ...]
     or_more: bool = False
     """Others may come between: a task that is preempted is switched to again."""
+    least_percent: int = 100
+    """Of the counts: so many come by a switch, at least."""
     tolerance: int = 2
     """Switches too many or too few for each task: where the window cuts a round."""
 
@@ -20,7 +23,8 @@ class Params(RuleParams):
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the observed switches of all cores and each task's counter."""
     least = " or more" if params.or_more else ""
-    demands = f"each of tasks {', '.join(map(str, params.tasks))} is switched to once{least} for each count"
+    often = "each count" if params.least_percent == 100 else f"{params.least_percent} % of its counts or more"
+    demands = f"each of tasks {', '.join(map(str, params.tasks))} is switched to once{least} for {often}"
     if evidence.observed is None:
         return unseen(params.rule, demands)
     problems: list[str] = []
@@ -31,6 +35,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         for index in params.tasks:
             count, switched = counts.get(index, 0), sum(into[evidence.handle(home, index)].values())
             text = f"task {index} of core {home}: {switched} for {count}"
-            beyond = 0 if params.or_more and switched > count else abs(switched - count)
-            (seen if count > 0 and beyond <= params.tolerance else problems).append(text)
+            too_few = switched < count * params.least_percent / 100 - params.tolerance
+            too_many = not params.or_more and switched > count + params.tolerance
+            (problems if too_few or too_many or count == 0 else seen).append(text)
     return finding(params.rule, demands, problems, seen)

@@ -1,0 +1,69 @@
+"""Whether reference results are of the tree or the exports that the user names, as far as a look tells.
+
+Of a tree the files that were compiled are compared, and where all are the same the commits, which headers go by. Of an
+export what images are linked with. A kernel that no tree is named of is not compared.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from rtoslab.base import sha256_of
+from rtoslab.catalogue import DEFAULT_OPT, Catalogue, Entry, Kernel, Tree, export_key
+from rtoslab.reference.reference_file import Reference
+from rtoslab.results import Measured, PointId
+from rtoslab.trees import linked_digest, one_export, repositories
+
+_COMPILED: Final = "kernel/"
+"""What manifests call the tree."""
+_COMMIT: Final = 12
+"""So many digits of a commit are shown."""
+
+
+def tree_changes(catalogue: Catalogue, reference: Reference) -> list[str]:
+    """In what the named tree or exports differ from those that were measured; empty if in nothing."""
+    kernel = catalogue.kernels.get(reference.kernel)
+    if kernel is None or kernel.tree is None:
+        return []
+    found: dict[str, None] = {}
+    for each in reference.points:
+        if isinstance(each.result, Measured):
+            found.update(dict.fromkeys(_changes(kernel, kernel.tree, each.result.point, each.manifest)))
+    return list(found)
+
+
+def _changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mapping[str, Any]) -> list[str]:
+    build = manifest["build"]
+    if tree.version != build["kernel_version"]:
+        return [f"{kernel.id} is {tree.version}, not {build['kernel_version']}"]
+    measured = build.get("tree") or {}
+    if tree.exports:
+        key = export_key(point.board, point.cores, point.config.get("opt", DEFAULT_OPT))
+        linked = measured.get("linked_sha256")
+        known = linked is not None and key in tree.exports
+        return [f"the export {key}"] if known and linked_digest(one_export(kernel, key)) != linked else []
+    root, compiled = Path(tree.path), {
+        name.removeprefix(_COMPILED): digest for name, digest in build["sources"].items() if name.startswith(_COMPILED)
+    }  # fmt: skip
+    changed = sorted(name for name, digest in compiled.items() if _today(root / name) != digest)
+    if changed:
+        return [f"{kernel.id}'s {name}" for name in changed]
+    return _commits(kernel.id, tree, measured)
+
+
+def _commits(ident: str, tree: Tree, measured: Mapping[str, Any]) -> list[str]:
+    now = {each.at: (each.commit or "", each.dirty) for each in repositories(tree)}
+    before = {each["at"]: (each["commit"] or "", each["dirty"]) for each in measured.get("repositories", ())}
+    return [
+        f"{ident} is at {_state(*now[at])}, not {_state(*before[at])}"
+        for at in sorted(now.keys() & before.keys())
+        if now[at] != before[at]
+    ]
+
+
+def _state(commit: str, dirty: bool) -> str:
+    return f"{commit[:_COMMIT]}{', edited' if dirty else ''}"
+
+
+def _today(path: Path) -> str:
+    return sha256_of(path) if path.is_file() else ""

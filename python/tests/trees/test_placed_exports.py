@@ -1,0 +1,103 @@
+"""Placements of a kernel that is linked by its own script: the order goes before the lines that take sections in."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.images.builder import build
+from rtoslab.images.elf import Symbol, read_elf
+from rtoslab.measure.pool import run_plan
+from rtoslab.plan.placements import placed
+from rtoslab.plan.plan import Options, make_plan
+from rtoslab.results.results import Failed, Result
+from rtoslab.store.store import RunDirectory
+from tests.trees.exports import make_export, make_export_port
+from tests.trees.test_exports import NAMED, said
+
+BOARD = find_root() / "firmware" / "boards" / "pico"
+
+
+def own_script() -> str:
+    """A script as a kernel may have one: in one piece, and without a word of placements."""
+    text = (BOARD / "flash.ld").read_text()
+    for part in ("regions.ld", "data.ld"):
+        text = text.replace(f"INCLUDE {part}\n", (BOARD / part).read_text())
+    text = re.sub(r"\n[^\n]*(INCLUDE placed_|\.bench_marks)[^\n]*", "", text)
+    assert "INCLUDE" not in text
+    return text
+
+
+@pytest.fixture
+def home(user: Path) -> Path:
+    """A user with an export that holds its linker script, and a port that says so."""
+    port = make_export_port(user / "ports")
+    with (port / "kernel.cmake").open("a") as script:
+        script.write('kernel_script("${KERNEL_SOURCE_DIR}/own.ld")\n')
+    facts = (port / "kernel.toml").read_text()
+    (port / "kernel.toml").write_text(facts.replace('"libs/*.a"', '"libs/*.a", "own.ld"'))
+    make_export(user / "export")
+    (user / "export" / "own.ld").write_text(own_script())
+    said("tree", "add", "tiny", str(user / "export"))
+    return user
+
+
+def outcomes(home: Path, out: str) -> list[Result]:
+    """T7's results in three placements."""
+    catalogue = Catalogue(find_root())
+    plan = placed(catalogue, make_plan(catalogue, ["t7"], Options(["tiny"], ["pico"], window_ms=10)), 3)
+    return [each.result for each in run_plan(find_root(), plan, home / out, jobs=1)]
+
+
+def symbols(kernel: str, board: str, placement: int) -> tuple[Symbol, ...]:
+    config = {"placement": str(placement)} if placement else {}
+    (point,) = make_plan(Catalogue(find_root()), ["t7"], Options([kernel], [board], cores=[1], config=config)).points
+    return read_elf(build(Catalogue(find_root()), point).elf).symbols
+
+
+def moved(before: tuple[Symbol, ...], after: tuple[Symbol, ...]) -> set[str]:
+    places = {(each.name, each.size, each.address) for each in before}
+    return {each.name for each in after if (each.name, each.size, each.address) not in places}
+
+
+def test_an_export_with_a_script_of_its_own_has_placements(home: Path) -> None:
+    assert [each.status for each in outcomes(home, "run")] == ["measured"] * 3
+    keys = [point.manifest["build"]["placement"] for point in RunDirectory.open(home / "run").points()]  # type: ignore[index]
+    assert sorted(keys) == [0, 1, 2]
+
+
+def test_its_parts_move_and_nothing_else_changes(home: Path) -> None:
+    usual, first, second = (symbols("tiny", "pico", each) for each in range(3))
+    for one in (first, second):
+        assert sorted((each.name, each.size) for each in one) == sorted((each.name, each.size) for each in usual)
+        assert {"tiny_mask", "bare_semaphore_give", "body"} <= moved(usual, one), "the library's, the image's"
+        assert "cpu_vectors" not in moved(usual, one)
+    assert moved(first, second)
+    assert symbols("tiny", "pico", 2) == second
+
+
+def test_a_script_that_takes_code_in_twice_gives_no_other_placement(home: Path) -> None:
+    script = home / "export" / "own.ld"
+    script.write_text(script.read_text().replace("*(.text .text.*)", "*(.text)\n        *(.text .text.*)"))
+    usual, *others = outcomes(home, "run")
+    assert usual.status == "measured"
+    for each in others:
+        assert isinstance(each, Failed)
+        assert "takes in .text in 2 lines" in each.message
+
+
+@pytest.mark.parametrize(("kernel", "board", "function"), [
+    ("nuttx", "pico", "sem_post"), ("zephyr", "nucleo-f446re", "z_impl_k_sem_give"),
+])  # fmt: skip
+def test_exports_that_whoever_runs_the_tests_has_named(
+    kernel: str, board: str, function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RTOSLAB_TREES", NAMED)
+    tree = Catalogue(find_root()).kernels[kernel].tree
+    if tree is None or f"{board}-1" not in tree.exports or not Path(tree.exports[f"{board}-1"]).is_dir():
+        pytest.skip(f"no export of {kernel} for one core of a {board} is named")
+    usual, other = (symbols(kernel, board, each) for each in (0, 1))
+    assert {function, "body"} <= moved(usual, other)
+    assert sorted((each.name, each.size) for each in other) == sorted((each.name, each.size) for each in usual)

@@ -1,0 +1,124 @@
+"""What `reference list` says where the tree or export that the user names is not what was measured."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab.base import sha256_of
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.trees import read_trees, tree_text
+from rtoslab.reference import Reference, reference_path, tree_changes, write_reference
+from rtoslab.results.results import Measured
+from rtoslab.store.stored_point import StoredPoint
+from rtoslab.trees import linked_digest, one_export, repositories
+from tests.fakes import measured
+from tests.test_cli import rtoslab
+from tests.trees.exports import make_export, make_export_port
+from tests.trees.test_exports import said
+from tests.trees.tiny import commit, make_port, make_tree
+
+SOURCE, HEADER = "kernel/semaphore.c", "include/tiny.h"
+
+
+def reference(build: dict[str, Any]) -> Reference:
+    result = measured(1, 1000)
+    point = result.point.model_copy(update={"kernel": "tiny", "board": "pico", "cores": 1, "config": {}})
+    manifest: dict[str, object] = {"build": {"kernel": "tiny", "kernel_version": "1.5", "sources": {}, **build}}
+    stored = StoredPoint(Path("p"), result.model_copy(update={"point": point}), manifest)
+    assert isinstance(stored.result, Measured)
+    return Reference(Path("r"), "doe2020", "tiny", (stored,))
+
+
+def changes(of: Reference) -> list[str]:
+    return tree_changes(Catalogue(find_root()), of)
+
+
+@pytest.fixture
+def tree(user: Path) -> Path:
+    """A tree that is named, and a port for it."""
+    make_port(user / "ports")
+    folder = make_tree(user / "tree")
+    assert rtoslab("tree", "add", "tiny", str(folder)).returncode == 0
+    return folder
+
+
+def of_today(tree: Path) -> Reference:
+    """What would be kept if it were measured now."""
+    described = Catalogue(find_root()).kernels["tiny"].tree
+    assert described is not None
+    states = [{"at": each.at, "commit": each.commit, "dirty": each.dirty} for each in repositories(described)]
+    assert states
+    sources = {f"kernel/{SOURCE}": sha256_of(tree / SOURCE), "firmware/core/main.c": "00"}
+    return reference({"sources": sources, "tree": {"repositories": states}})
+
+
+@pytest.fixture
+def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repositories are asked each time, not every few seconds."""
+    monkeypatch.setattr(sys.modules["rtoslab.trees.repositories"], "ASKED_EVERY_S", 1e-9)
+
+
+def test_the_tree_that_was_measured_has_not_changed(tree: Path, asked_anew: None) -> None:
+    assert changes(of_today(tree)) == []
+
+
+def test_a_file_that_was_compiled_is_named(tree: Path, asked_anew: None) -> None:
+    before = of_today(tree)
+    (tree / SOURCE).write_text((tree / SOURCE).read_text() + "/* edited */\n")
+    assert changes(before) == [f"tiny's {SOURCE}"]
+    (tree / SOURCE).unlink()
+    assert changes(before) == [f"tiny's {SOURCE}"]
+
+
+def test_what_was_not_compiled_is_told_by_the_commit(tree: Path, asked_anew: None) -> None:
+    before = of_today(tree)
+    (tree / HEADER).write_text((tree / HEADER).read_text() + "/* edited */\n")
+    (told,) = changes(before)
+    assert told.startswith("tiny is at ")
+    assert ", edited, not " in told
+    commit(tree)
+    (told,) = changes(before)
+    assert "edited" not in told
+    now, then = told.removeprefix("tiny is at ").split(", not ")
+    assert now != then
+
+
+def test_another_version_is_said(tree: Path) -> None:
+    path = next((tree.parent / "trees").glob("tiny.toml"))
+    path.write_text(tree_text(read_trees()["tiny"].model_copy(update={"version": "1.6"})))
+    assert changes(of_today(tree)) == ["tiny is 1.6, not 1.5"]
+
+
+def test_without_a_tree_nothing_is_said(tree: Path) -> None:
+    before = of_today(tree)
+    (tree / SOURCE).write_text("")
+    assert changes(before) != []
+    said("tree", "remove", "tiny")
+    assert changes(before) == []
+
+
+def test_an_export_is_told_by_what_is_linked(user: Path) -> None:
+    make_export_port(user / "ports")
+    make_export(user / "export")
+    said("tree", "add", "tiny", str(user / "export"))
+    digest = linked_digest(one_export(Catalogue(find_root()).kernels["tiny"], "pico-1"))
+    before = reference({"tree": {"linked_sha256": digest, "repositories": []}})
+    assert changes(before) == []
+    make_export(user / "export", pause='__asm volatile("nop");')
+    assert changes(before) == ["the export pico-1"]
+    assert changes(reference({"tree": {"repositories": []}})) == [], "what was not recorded is not compared"
+
+
+def test_the_list_says_it(checkout: Path, tree: Path, asked_anew: None) -> None:
+    (point,) = of_today(tree).points
+    manifest = {**point.manifest, "target": {"sources_sha256": "ab" * 32}}
+    write_reference(reference_path(checkout, "doe2020", "tiny"), [replace(point, manifest=manifest)])
+    (tree / SOURCE).write_text("")
+    rows = json.loads(said("reference", "list", "--json"))
+    (row,) = (each for each in rows if each["kernel"] == "tiny")
+    assert row["changed_since"] == [f"tiny's {SOURCE}", "the virtual board", "firmware/core/main.c"]
