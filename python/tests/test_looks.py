@@ -1,5 +1,6 @@
 """Sources are looked at once while a plan is made, and anew where time went by in which they may have changed."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -32,9 +33,14 @@ def test_within_a_look_the_same_is_asked_once_and_without_one_each_time() -> Non
         assert ask(1) == 1, "and does not end it"
         look_again()
         assert ask(1) == 3
-    assert [ask(1), ask(1)] == [4, 5]
+        look_again(older_than_s=1000)
+        assert ask(1) == 3
+        time.sleep(0.01)
+        look_again(older_than_s=0.01)
+        assert ask(1) == 4
+    assert [ask(1), ask(1)] == [5, 6]
     with one_look():
-        assert ask(1) == 6
+        assert ask(1) == 7
 
 
 def edit(root: Path) -> None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
@@ -21,8 +22,16 @@ Row = tuple[tuple[str, ...], str]
 """A file's path from a folder on, and its line in a listing."""
 Asked = ParamSpec("Asked")
 Told = TypeVar("Told")
-_LOOK: Final[ContextVar[dict[Any, Any] | None]] = ContextVar("look", default=None)
-"""What was seen at the look that lasts."""
+
+
+@dataclass(slots=True)
+class _Look:
+    seen: dict[Any, Any] = field(default_factory=dict)
+    since_s: float = field(default_factory=time.monotonic)
+
+
+_LOOK: Final[ContextVar[_Look | None]] = ContextVar("look", default=None)
+"""The one that lasts."""
 CLOCK_STEP_NS = 50_000_000
 """More than any file system's that is met; FAT's are no place for a checkout."""
 
@@ -40,18 +49,18 @@ def one_look() -> Iterator[None]:
     if _LOOK.get() is not None:
         yield
         return
-    before = _LOOK.set({})
+    before = _LOOK.set(_Look())
     try:
         yield
     finally:
         _LOOK.reset(before)
 
 
-def look_again() -> None:
+def look_again(older_than_s: float = 0.0) -> None:
     """To be called where time went by in which files may have changed."""
-    seen = _LOOK.get()
-    if seen is not None:
-        seen.clear()
+    look = _LOOK.get()
+    if look is not None and time.monotonic() - look.since_s >= older_than_s:
+        look.seen, look.since_s = {}, time.monotonic()
 
 
 def looked_at(function: Callable[Asked, Told]) -> Callable[Asked, Told]:
@@ -63,9 +72,9 @@ def looked_at(function: Callable[Asked, Told]) -> Callable[Asked, Told]:
         if look is None:
             return function(*args, **kwargs)
         key = function, args, *kwargs.items()
-        if key not in look:
-            look[key] = function(*args, **kwargs)
-        told: Told = look[key]
+        if key not in look.seen:
+            look.seen[key] = function(*args, **kwargs)
+        told: Told = look.seen[key]
         return told
 
     return seen

@@ -65,15 +65,16 @@ def by_function(
     found: list[FunctionCycles] = []
     for core, data in sorted(raw.items()):
         totals: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-        for record in np.frombuffer(data, dtype=PROFILE):
-            address = int(record["address"])
+        records = np.frombuffer(data, dtype=PROFILE)
+        columns = (records[name].tolist() for name in ("address", "cycles", "wait", "executions"))
+        for address, spent, waited, executions in zip(*columns, strict=True):
             label = idle_of(idling, address)
             name, is_entry = _function(address, ordered, starts) if label is None else (label, False)
             total = totals[name]
-            total[0] += int(record["cycles"])
-            total[1] += int(record["wait"])
-            total[2] += int(record["executions"]) if is_entry else 0
-            total[3] += int(record["executions"])
+            total[0] += spent
+            total[1] += waited
+            total[2] += executions if is_entry else 0
+            total[3] += executions
         found += [
             FunctionCycles(
                 core, name, IDLE if name in labels else kind_of(name, kernel), cycles, wait, entries, executed

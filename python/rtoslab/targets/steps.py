@@ -110,15 +110,16 @@ def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tu
     events = events[np.lexsort((events["id"] < IDENT_BEHIND, events["cycle"]))]
     entries = events[events["kind"] == KIND_EXCEPTION_ENTER]
     began = {(core, cycle - took) for cycle, core, took in entries[["cycle", "core", "value"]].tolist()}
+    events["pc"] &= code_address(0xFFFF_FFFF)
     for cycle, value, pc, ident, kind, core, more in events.tolist():
         if kind == KIND_EXEC:
-            reader.executed(core, cycle, ident, (value, more), code_address(pc))
+            reader.executed(core, cycle, ident, (value, more), pc)
         elif kind == KIND_WRITE:
             reader.written(core, cycle, ident, value)
         elif kind == KIND_EXCEPTION_ENTER:
             reader.entered(core, cycle, ident, cycle - value)
         elif kind == KIND_EXCEPTION_EXIT:
-            reader.left(core, cycle, ident, None if (core, cycle) in began else code_address(pc))
+            reader.left(core, cycle, ident, None if (core, cycle) in began else pc)
         elif kind == KIND_PIN and ident == watching.pin:
             reader.edge(core, cycle, value)
     return tuple(reader.steps)
