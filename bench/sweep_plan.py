@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import find_root
@@ -47,11 +48,28 @@ def main() -> None:
 
 
 def measured(command: list[str], names: dict[str, str]) -> str:
-    """One command's times and the mean number of processes that wanted to run, as a row."""
+    """One command of this checkout as a row."""
+    seen = run_measured([sys.executable, "-m", "rtoslab", *command], names)
+    last = seen.said.splitlines()[-1].partition(" Stored")[0]
+    return f"{seen.wall_s:8.0f}{seen.processor_s:13.0f}{seen.load:6.1f}   {last}"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a command took and said."""
+
+    wall_s: float
+    processor_s: float
+    load: float
+    """The mean number of processes of the whole machine that wanted to run."""
+    said: str
+
+
+def run_measured(command: list[str], names: dict[str, str], folder: Path | None = None) -> Seen:
+    """Runs a command to its end, with all processes that it leaves; an error of it ends the program with its words."""
     began, spent, loads = time.monotonic(), processor_s(), []
     with tempfile.TemporaryFile("w+") as said:
-        whole = [sys.executable, "-m", "rtoslab", *command]
-        with subprocess.Popen(whole, env={**os.environ, **names}, stdout=said, stderr=said) as running:
+        with subprocess.Popen(command, env={**os.environ, **names}, cwd=folder, stdout=said, stderr=said) as running:
             while running.poll() is None:
                 time.sleep(0.5)
                 loads.append(runnable())
@@ -61,8 +79,7 @@ def measured(command: list[str], names: dict[str, str]) -> str:
     if running.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {running.returncode}:\n{text[-2000:]}")
     wait_for_orphans()
-    load = sum(loads) / len(loads)
-    return f"{seconds:8.0f}{processor_s() - spent:13.0f}{load:6.1f}   {text.splitlines()[-1].partition(' Stored')[0]}"
+    return Seen(seconds, processor_s() - spent, sum(loads) / max(1, len(loads)), text)
 
 
 def processor_s() -> float:

@@ -19,6 +19,11 @@ class ImageError(SimError):
 class SettingError(SimError):
     """Unknown setting, or a value out of range."""
 
+def structures(image: bytes, names: list[str]) -> list[tuple[str, list[tuple[str, int, int, bool]]]]:
+    """By an image's debug information: structure (by its name or its type's), and of each of its members the name
+    (`outer.inner` of structures inside), offset, bytes (of an array those of an element), whether it is an array.
+    Raises ImageError for damaged debug information."""
+
 class BetweenResult(TypedDict):
     count: int
     min_cycles: int | None

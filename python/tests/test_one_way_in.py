@@ -80,7 +80,6 @@ ALLOWED = {
     "measure/pipeline.py": {"read_bytes": "the build's log"},
     "store/plan_file.py": {"model_validate_json": "strict, and its digest is checked"},
     "reports/formats/html.py": {"read_text": "this package's own templates"},
-    "targets/structures.py": {"elftools": "types of what intake.debug gives"},
     "targets/board.py": {"read_bytes": "this package's own library, to hash it"},
     "results/sample_file.py": {"pq.ParquetFile": "sealed"},
     "store/store.py": {"open": "the writer"},

@@ -1,19 +1,20 @@
 """Members of a kernel's structures: where the image's debug information has them, and no more than their own bytes."""
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from elftools.dwarf.die import DIE
 
-from rtoslab.base import ImageFileError, SymbolError, find_root
+from rtoslab.base import ImageFileError, SymbolError, find_clang, find_root
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.footprint import members_of
-from rtoslab.images import SourceLines
+from rtoslab.images import SourceLines, build
 from rtoslab.intake import Elf, debug
+from rtoslab.plan import Options, make_plan
 from rtoslab.targets import Place, places
-from rtoslab.targets.structures import Structures
+from rtoslab.targets.structures import Places, Structures
 from tests.inputs import debug_info
 
 CODE = """
@@ -168,3 +169,75 @@ def test_debug_information_that_goes_in_circles_comes_to_an_end(
     whole, damaged = places(debug_info.images()[0], debug_info.NAMES), places(image, debug_info.NAMES)
     lines = SourceLines(tmp_path / "x.elf")
     assert damaged != whole or not any(lines.at(each) for each in range(debug_info.WHERE, debug_info.WHERE + 64, 4))
+
+
+def _text(die: DIE) -> str:
+    return die.attributes["DW_AT_name"].value.decode() if "DW_AT_name" in die.attributes else ""
+
+
+def _type(die: DIE) -> DIE | None:
+    return die.get_DIE_from_attribute("DW_AT_type") if "DW_AT_type" in die.attributes else None
+
+
+def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, Place]]:
+    for each in holder.iter_children():
+        at = each.attributes.get("DW_AT_data_member_location")
+        if each.tag != "DW_TAG_member" or (at is None and holder.tag != "DW_TAG_union_type"):
+            continue
+        chain: list[DIE] = [each]
+        while "DW_AT_byte_size" not in chain[-1].attributes and (further := _type(chain[-1])) is not None:
+            chain.append(further)
+        size = chain[-1].attributes.get("DW_AT_byte_size")
+        is_array = any(link.tag == "DW_TAG_array_type" for link in chain)
+        place = base + (at.value if at is not None else 0)
+        if _text(each):
+            yield before + _text(each), Place(place, size.value if size is not None else 4, is_array)
+        if chain[-1].tag in {"DW_TAG_structure_type", "DW_TAG_union_type"} and not is_array:
+            yield from _members(chain[-1], f"{before}{_text(each)}." if _text(each) else before, place)
+
+
+def _with_another_reader(image: bytes, names: Sequence[str]) -> Places:
+    """The same by pyelftools, whose readers have nothing in common with the simulator's."""
+    found: Places = {}
+    with debug(image, "it", ImageFileError) as elf:
+        for die in (die for unit in elf.get_dwarf_info().iter_CUs() for die in unit.get_top_DIE().iter_children()):
+            holder: DIE | None = die
+            while holder is not None and holder.tag == "DW_TAG_typedef":
+                holder = _type(holder)
+                holder = None if holder is not None and _text(holder) else holder
+            if holder is None or holder.tag != "DW_TAG_structure_type" or not holder.has_children:
+                continue
+            if _text(die) in names and _text(die) not in found:
+                found[_text(die)] = dict(_members(holder, "", 0))
+    return found
+
+
+def _asked(kernel: Kernel) -> list[str]:
+    block = kernel.memory.task_block if kernel.memory else None
+    return sorted({*(each.type for each in kernel.objects.values()), *([block.type] if block else [])})
+
+
+@pytest.mark.parametrize("config", [{}, {"opt": "-O0"}, {"lto": "1"}, {"compiler": "clang"}], ids=str)
+@pytest.mark.parametrize("kernel", ["freertos", "rt", "bare"])
+def test_another_reader_finds_the_same_in_images(kernel: str, config: dict[str, str]) -> None:
+    if config.get("compiler") == "clang" and find_clang() is None:
+        pytest.skip("Clang is not installed here")
+    catalogue = Catalogue(find_root())
+    (point,) = make_plan(catalogue, ["t1_arithmetic"], Options([kernel], ["nucleo-f446re"], [1], config=config)).points
+    content = build(catalogue, point).elf.read_bytes()
+    names = _asked(catalogue.kernel(kernel).facts)
+    found = places(content, names)
+    assert found == _with_another_reader(content, names)
+    assert found or kernel == "bare"
+
+
+@pytest.mark.parametrize("options", [["-gdwarf-3"], ["-gdwarf-4"], ["-gdwarf-5"], ["-gz=zlib"]], ids=str)
+def test_another_reader_finds_the_same_in_any_version_of_the_form(options: list[str], tmp_path: Path) -> None:
+    (tmp_path / "block.c").write_text(CODE)
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-g", *options, "-c", "block.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    content = (tmp_path / "block.o").read_bytes()
+    names = ["block", "inner", "inner_t", "nameless_t", "named_elsewhere_t", "priority_t", "nowhere"]
+    found = places(content, names)
+    assert found == _with_another_reader(content, names)
+    assert found.keys() == {"block", "inner", "nameless_t"}

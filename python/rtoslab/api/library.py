@@ -8,7 +8,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import PlanError, UnknownNameError, canonical, find_root, runs_folder
+from rtoslab.base import PlanError, UnknownNameError, canonical, find_root, one_look, runs_folder
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import verdict_digest
 from rtoslab.images import build, inputs_digest
@@ -62,15 +62,16 @@ def run(
 def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
     """`runs/<names>-<hash>`: the same request, on the same sources, resumes the same directory."""
     catalogue = Catalogue(root)
-    points = [
-        [
-            point_id(catalogue, each).model_dump(mode="json"),
-            [each.not_applicable]
-            if each.not_applicable is not None
-            else [inputs_digest(catalogue, each), verdict_digest(catalogue, each)],
+    with one_look():
+        points = [
+            [
+                point_id(catalogue, each).model_dump(mode="json"),
+                [each.not_applicable]
+                if each.not_applicable is not None
+                else [inputs_digest(catalogue, each), verdict_digest(catalogue, each)],
+            ]
+            for each in plan.points
         ]
-        for each in plan.points
-    ]
     digest = hashlib.sha256(canonical([points, simulator_sources(root)]).encode()).hexdigest()
     return runs_folder() / f"{'-'.join(names)[:60]}-{digest[:8]}"
 

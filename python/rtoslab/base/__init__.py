@@ -4,9 +4,9 @@ from rtoslab.base import tools
 from rtoslab.base.architecture import architecture, code_address, cross_tool, read_architecture
 from rtoslab.base.canonical_json import canonical
 from rtoslab.base.closure import sources_digest
-from rtoslab.base.contents import Stamp, listing, sha256_of, stamp
+from rtoslab.base.contents import Row, Stamp, joined, listing, look_again, looked_at, one_look, rows, sha256_of, stamp
 from rtoslab.base.counting import counted
-from rtoslab.base.dataclass_json import Reader, to_plain
+from rtoslab.base.dataclass_json import Reader, to_plain, to_text
 from rtoslab.base.errors import (
     EXIT_ERROR,
     EXIT_INTERRUPTED,
@@ -86,6 +86,7 @@ __all__ = [
     "Reader",
     "RefusedError",
     "ReportError",
+    "Row",
     "RtoslabError",
     "RunError",
     "SettingError",
@@ -115,18 +116,24 @@ __all__ = [
     "from_extra",
     "how_to_install",
     "is_checkout",
+    "joined",
     "listing",
+    "look_again",
+    "looked_at",
     "make_folder",
     "missing_package",
+    "one_look",
     "open_flags",
     "read_architecture",
     "results_folder",
+    "rows",
     "runs_folder",
     "said",
     "sha256_of",
     "sources_digest",
     "stamp",
     "to_plain",
+    "to_text",
     "toml_key",
     "toml_rows",
     "toml_value",

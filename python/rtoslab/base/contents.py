@@ -2,15 +2,36 @@
 
 A file counts as unchanged while its inode, size and times are. The trap: two writes of equal length within one step of
 the file system's clock leave the same times; so a file written just now is read each time.
+
+To ask whether hundreds of files changed takes longer than all else that names an image. So a plan of a thousand points
+takes `one_look` at them.
 """
 
 import hashlib
 import time
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache, wraps
 from pathlib import Path
+from typing import Any, Final, ParamSpec, TypeVar
 
 Stamp = tuple[int, ...]
+Row = tuple[tuple[str, ...], str]
+"""A file's path from a folder on, and its line in a listing."""
+Asked = ParamSpec("Asked")
+Told = TypeVar("Told")
+
+
+@dataclass(slots=True)
+class _Look:
+    seen: dict[Any, Any] = field(default_factory=dict)
+    since_s: float = field(default_factory=time.monotonic)
+
+
+_LOOK: Final[ContextVar[_Look | None]] = ContextVar("look", default=None)
+"""The one that lasts."""
 CLOCK_STEP_NS = 50_000_000
 """More than any file system's that is met; FAT's are no place for a checkout."""
 
@@ -22,10 +43,58 @@ def stamp(path: Path) -> Stamp:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, *just_now
 
 
+@contextmanager
+def one_look() -> Iterator[None]:
+    """While the block lasts, what is `looked_at` is asked once for the same, unless `look_again` says otherwise."""
+    if _LOOK.get() is not None:
+        yield
+        return
+    before = _LOOK.set(_Look())
+    try:
+        yield
+    finally:
+        _LOOK.reset(before)
+
+
+def look_again(older_than_s: float = 0.0) -> None:
+    """To be called where time went by in which files may have changed."""
+    look = _LOOK.get()
+    if look is not None and time.monotonic() - look.since_s >= older_than_s:
+        look.seen, look.since_s = {}, time.monotonic()
+
+
+def looked_at(function: Callable[Asked, Told]) -> Callable[Asked, Told]:
+    """Of a function of arguments that can be hashed, which tells what files hold: see `one_look`."""
+
+    @wraps(function)
+    def seen(*args: Asked.args, **kwargs: Asked.kwargs) -> Told:
+        look = _LOOK.get()
+        if look is None:
+            return function(*args, **kwargs)
+        key = function, args, *kwargs.items()
+        if key not in look.seen:
+            look.seen[key] = function(*args, **kwargs)
+        told: Told = look.seen[key]
+        return told
+
+    return seen
+
+
 def listing(base: Path, paths: Iterable[Path]) -> str:
     """A line for each file, in order: its path from `base` on, and the SHA-256 of its content. Raises OSError."""
-    skip = len(base.as_posix()) + 1
-    return "".join(f"{path.as_posix()[skip:]} {sha256_of(path)}\n" for path in sorted(paths))
+    return joined(rows(base, paths))
+
+
+def rows(base: Path, paths: Iterable[Path]) -> tuple[Row, ...]:
+    """Lines of a listing, in no order. Raises OSError."""
+    skip = len(base.parts)
+    found = ((path.parts[skip:], path) for path in paths)
+    return tuple((parts, f"{'/'.join(parts)} {sha256_of(path)}\n") for parts, path in found)
+
+
+def joined(found: Iterable[Row]) -> str:
+    """The listing of these lines."""
+    return "".join(line for _, line in sorted(found))
 
 
 def sha256_of(path: Path) -> str:

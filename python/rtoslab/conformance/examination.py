@@ -19,6 +19,7 @@ from rtoslab.base import (
     Strict,
     alone,
     canonical,
+    looked_at,
     sources_digest,
     write_whole,
 )
@@ -150,10 +151,15 @@ def examine_image(
 def verdict_digest(catalogue: Catalogue, point: Point) -> str:
     """Hash of what the verdict on the point's port is about: image, virtual board, kernel, the rules. A verdict is
     remembered by this and by the code that came to it."""
-    rules = [each.read_text(encoding="utf-8") for each in sorted(Path(__file__).parent.glob("*.py"))]
-    kernel = catalogue.kernel(point.kernel).facts.model_dump(mode="json")
     image = inputs_digest(catalogue, suite_point(point))
-    everything = [image, simulator_sources(catalogue.root), dict(point.timing), kernel, rules]
+    return _digest_of(catalogue, image, point.kernel, tuple(point.timing.items()))
+
+
+@looked_at
+def _digest_of(catalogue: Catalogue, image: str, kernel: str, timing: tuple[tuple[str, int], ...]) -> str:
+    rules = [each.read_text(encoding="utf-8") for each in sorted(Path(__file__).parent.glob("*.py"))]
+    facts = catalogue.kernel(kernel).facts.model_dump(mode="json")
+    everything = [image, simulator_sources(catalogue.root), dict(timing), facts, rules]
     return hashlib.sha256(canonical(everything).encode()).hexdigest()[:16]
 
 

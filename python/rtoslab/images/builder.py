@@ -26,6 +26,7 @@ from rtoslab.base import (
     cross_tool,
     disk_error,
     listing,
+    look_again,
     tools,
 )
 from rtoslab.catalogue import Catalogue, Tree
@@ -87,9 +88,11 @@ def build(catalogue: Catalogue, point: Point) -> Build:
     if not is_built(catalogue.root, point, digest):
         first = _folder(catalogue.root, point, digest)
         with alone(first.with_name(f".{first.name}.lock")):  # points of one image may be measured side by side
+            look_again()
             digest = inputs_digest(catalogue, point)  # by now it may be known what is read of a tree
             if not is_built(catalogue.root, point, digest):
                 digest = _build_into(catalogue, point, digest)
+        look_again()
     folder = _folder(catalogue.root, point, digest)
     try:
         files = read_sealed(folder)
@@ -167,6 +170,7 @@ def _made(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
         if tree is None:
             return digest
         files = read_by(read, tree)
+        look_again()
         remember(reads_path(catalogue.root, asked_digest(catalogue, point)), files)
         found = inputs_digest(catalogue, point)
         if found == digest:

@@ -8,6 +8,7 @@ Encodings: ARMv7-M Architecture Reference Manual, A7.7.12 (B), A7.7.18 (BL), A7.
 """
 
 import hashlib
+import struct
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -22,6 +23,10 @@ DIGITS: Final = 16
 """Hexadecimal digits of a digest: enough to tell the functions of two images apart."""
 _ALLOC: Final = 2
 _NOTYPE, _OBJECT, _FUNC = 0, 1, 2
+_WIDE: Final = 0b11101 << 11
+"""Instructions from here on have two halfwords."""
+_LOADS_LITERAL: Final = 0b01001
+_MOVT: Final = 0xF2C0
 _TEXT_BYTES: Final = 64
 """Of a constant without a name so much is compared, up to its first zero byte."""
 
@@ -58,39 +63,53 @@ class _Image:
         self.functions = [each for each in self.named if each.name in once]
 
     def digest(self, function: _Named) -> str:
-        text = hashlib.sha256()
-        for part in self._parts(function):
-            text.update(part)
-        return text.hexdigest()[:DIGITS]
+        return hashlib.sha256(b"".join(self._parts(function))).hexdigest()[:DIGITS]
 
     def _parts(self, function: _Named) -> Iterator[bytes]:
-        at, moved = function.start, self._moved_pairs(function)
-        while at < function.end:
-            if self._is_data(at):
-                size = 4 if at % 4 == 0 and at + 4 <= function.end else 2
-                yield self._word(at) if size == 4 else self._read(at, size)
+        start, end, code = function.start, function.end, self._code(function)
+        moved = self._moved_pairs(function) if _may_move(code) else {}
+        at = changes = start
+        is_data = False
+        while at < end:
+            if at >= changes:
+                is_data, changes = self._is_data(at)
+            place = at - start
+            if is_data:
+                size = 4 if at % 4 == 0 and at + 4 <= end else 2
+                part = code[place : place + size]
+                yield (self._place(int.from_bytes(part, "little")) if size == 4 else None) or part
             else:
-                first = int.from_bytes(self._read(at, 2), "little")
-                size = 4 if first >> 11 in {0b11101, 0b11110, 0b11111} else 2
-                yield moved.get(at) or self._branch(at, size, function) or self._read(at, size)
-                pool = literal_place(at, self._read(at, size))
-                if pool is not None and not function.start <= pool < function.end:  # an assembler's, behind its end
-                    yield self._word(pool)
+                first = int.from_bytes(code[place : place + 2], "little")
+                size = 4 if first >= _WIDE else 2
+                part = code[place : place + size]
+                yield moved.get(at) or (self._branch(at, part, function) if size == 4 else None) or part
+                if size == 4 or first >> 11 == _LOADS_LITERAL:
+                    pool = literal_place(at, part)
+                    if pool is not None and not start <= pool < end:  # an assembler's, behind its end
+                        yield self._word(pool)
             at += size
+
+    def _code(self, function: _Named) -> bytes:
+        """A function's bytes, with a halfword behind it if there is one: its last instruction may be a wide one."""
+        found = b""
+        while len(found) < function.end - function.start:
+            more = self._read(function.start + len(found), function.end + 2 - function.start - len(found))
+            if not more:
+                raise ValueError("a function lies outside its sections")
+            found += more
+        return found
 
     def _word(self, at: int) -> bytes:
         """A word of data: what it refers to, or the word itself."""
         word = self._read(at, 4)
         return self._place(int.from_bytes(word, "little")) or word
 
-    def _branch(self, at: int, size: int, function: _Named) -> bytes | None:
+    def _branch(self, at: int, code: bytes, function: _Named) -> bytes | None:
         """A branch out of the function by what it goes to; None for every other instruction."""
-        if size == 2:
-            return None
-        target = branch_target(at, self._read(at, 4))
+        target = branch_target(at, code)
         if target is None or function.start <= target < function.end:
             return None
-        kind = int.from_bytes(self._read(at + 2, 2), "little") & 0xD000
+        kind = int.from_bytes(code[2:4], "little") & 0xD000
         place = self._place(target)
         return None if place is None else kind.to_bytes(2, "little") + place
 
@@ -101,7 +120,7 @@ class _Image:
         at = function.start
         while at < function.end:
             first = int.from_bytes(self._read(at, 2), "little")
-            if self._is_data(at) or first >> 11 not in {0b11101, 0b11110, 0b11111}:
+            if self._is_data(at)[0] or first < _WIDE:
                 at += 2
                 continue
             half = half_moved(self._read(at, 4))
@@ -138,9 +157,10 @@ class _Image:
         begin = value - section.address
         return content[begin : begin + _TEXT_BYTES].partition(b"\0")[0]
 
-    def _is_data(self, at: int) -> bool:
-        index = bisect_right(self.map_starts, at) - 1
-        return index >= 0 and self.map_data[index]
+    def _is_data(self, at: int) -> tuple[bool, int]:
+        """Whether there is data, and where that changes."""
+        index = bisect_right(self.map_starts, at)
+        return index > 0 and self.map_data[index - 1], (*self.map_starts[index : index + 1], 1 << 32)[0]
 
     def _read(self, at: int, size: int) -> bytes:
         for each in self.sections:
@@ -148,6 +168,11 @@ class _Image:
                 begin = at - each.address
                 return self.contents[each.address][begin : begin + size]
         raise ValueError("a function lies outside its sections")
+
+
+def _may_move(code: bytes) -> bool:
+    """Whether a MOVT may be in it."""
+    return any(each & 0xFBF0 == _MOVT for (each,) in struct.iter_unpack("<H", code[: len(code) & ~1]))
 
 
 def branch_target(at: int, code: bytes) -> int | None:

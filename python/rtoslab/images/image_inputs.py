@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+import os
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import build_folder, cross_tool, listing, tools
+from rtoslab.base import Row, build_folder, cross_tool, joined, looked_at, rows, tools
 from rtoslab.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Tree, description_path, export_key
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import Expected
@@ -107,8 +108,8 @@ def asked_digest(catalogue: Catalogue, point: Point) -> str:
     parts = [*_COMMON, _program_folder(point.benchmark), f"boards/{point.board}"]
     if point.instrument is not None:
         parts.append(f"instruments/{point.instrument}")
-    sources = listing(root, [*_files(firmware, parts), *sorted((root / "spec").glob("*.toml"))])
-    sources += listing(kernel.folder.parent, _files(kernel.folder.parent, [kernel.folder.name]))
+    sources = joined(chain(*(_rows(root, firmware, part) for part in parts), _spec_rows(root)))
+    sources += joined(_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
     options: list[Any] = [cmake_options(point, Expected("", 0))]
     compilers = [tools.banner(cross_tool("gcc"))] + [tools.clang_banner()] * (point.compiler == "clang")
     if tree is not None:
@@ -126,7 +127,7 @@ def facts_files(catalogue: Catalogue, point: Point) -> list[Path]:
     firmware = catalogue.root / "firmware"
     parts = ["cpus/cortexm/arch.toml", f"boards/{point.board}/board.toml"]
     parts += [_program_folder(point.benchmark)]
-    found = [*_files(firmware, parts), catalogue.kernel(point.kernel).folder / "kernel.toml"]
+    found = [*chain(*(_files(firmware, part) for part in parts)), catalogue.kernel(point.kernel).folder / "kernel.toml"]
     return [each for each in found if each.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
 
 
@@ -141,13 +142,20 @@ def _program_folder(benchmark: str) -> str:
     return FOOTPRINT.rstrip("-") if benchmark.startswith(FOOTPRINT) else f"benchmarks/{benchmark}"
 
 
-def _files(firmware: Path, parts: list[str]) -> Iterator[Path]:
-    for part in parts:
-        path = firmware / part
-        yield from (
-            (each for each in path.rglob("*") if each.is_file() and each.name not in _OF_REAL_BOARDS)
-            if path.is_dir()
-            else [path]
-            if path.is_file()
-            else []
-        )
+@looked_at
+def _rows(base: Path, firmware: Path, part: str) -> tuple[Row, ...]:
+    """Of all files that a part is, for a listing from `base` on."""
+    return rows(base, _files(firmware, part))
+
+
+@looked_at
+def _spec_rows(root: Path) -> tuple[Row, ...]:
+    return rows(root, (root / "spec").glob("*.toml"))
+
+
+def _files(firmware: Path, part: str) -> list[Path]:
+    path = firmware / part
+    if not path.is_dir():
+        return [path] if path.is_file() else []
+    found = (Path(folder, name) for folder, _, names in os.walk(path) for name in names if name not in _OF_REAL_BOARDS)
+    return [each for each in found if each.is_file()]

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from rtoslab.base import RtoslabError
@@ -138,9 +139,7 @@ class Elf:
             raise ValueError("its symbol table is of no known form")
         if count > SYMBOLS:
             raise ValueError(f"it has more than {SYMBOLS:,} symbols")
-        names = self.contents(self.sections[table.link])
-        for name, value, size, info, _, _ in _SYMBOL.iter_unpack(self.contents(table)):
-            yield ElfSymbol(_text(names, name), value, size, info & 15, is_local=info >> 4 == 0)
+        yield from _symbols(self.contents(self.sections[table.link]), self.contents(table))
 
     def _rows(self, offset: int, count: int, size: int, what: str) -> list[bytes]:
         if offset + count * size > len(self._data):
@@ -154,6 +153,15 @@ class Elf:
         if offset + size > len(self._data):
             raise ValueError("the names of its sections end behind the end of the file")
         return self._data[offset : offset + size]
+
+
+@lru_cache(maxsize=2)
+def _symbols(names: bytes, rows: bytes) -> tuple[ElfSymbol, ...]:
+    """A point asks for its image's symbols more than once."""
+    return tuple(
+        ElfSymbol(_text(names, name), value, size, info & 15, is_local=info >> 4 == 0)
+        for name, value, size, info, _, _ in _SYMBOL.iter_unpack(rows)
+    )
 
 
 def _text(strings: bytes, place: int) -> str:

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
+from rtoslab.base import one_look
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import suite_point
 from rtoslab.images import demand_tools, inputs_digest, is_built
@@ -46,8 +47,9 @@ def outlook(catalogue: Catalogue, plan: Plan, jobs: int) -> Outlook:
     """What the plan takes with so many points at the same time. Raises errors of the environment."""
     demand_tools()
     able = [each for each in plan.points if each.not_applicable is None]
-    wanted = {inputs_digest(catalogue, each): each for each in able}
-    suites = {inputs_digest(catalogue, each): each for each in map(suite_point, able)}
+    with one_look():
+        wanted = {inputs_digest(catalogue, each): each for each in able}
+        suites = {inputs_digest(catalogue, each): each for each in map(suite_point, able)}
     missing = [each for digest, each in wanted.items() if not is_built(catalogue.root, each, digest)]
     unproved = [each for digest, each in suites.items() if not is_built(catalogue.root, each, digest)]
     images = len(missing) + len(unproved)

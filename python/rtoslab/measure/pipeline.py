@@ -18,6 +18,7 @@ from rtoslab.base import (
     StoreError,
     UnknownNameError,
     canonical,
+    one_look,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import Conformance, examine
@@ -92,8 +93,9 @@ def run_point(
         return _store(run, identity, missing, {}, {})
     progress("building", 0.0)
     try:
-        built = build(catalogue, point)
-        conformance = examine(catalogue, point, progress)
+        with one_look():
+            built = build(catalogue, point)
+            conformance = examine(catalogue, point, progress)
     except BuildError as cause:
         if manner.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)

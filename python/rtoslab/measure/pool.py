@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab import interrupts
-from rtoslab.base import RtoslabError, RunError
+from rtoslab.base import RtoslabError, RunError, look_again, looked_at, one_look
 from rtoslab.catalogue import Catalogue
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pipeline import Manner, Outcome, run_point
@@ -31,6 +31,9 @@ from rtoslab.store import RunDirectory, note_session, remove_unfinished
 from rtoslab.targets import is_panic
 
 PROGRESS_INTERVAL_S = 0.1
+LOOK_S: Final = 1.0
+"""Points of one process take one look at the sources for so long: a point is then named by what they were a moment ago,
+and that is what its image is made of, for what is built looks again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,18 +186,25 @@ def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[objec
             pipe.send((phase, done))
 
     try:
-        while True:
-            point = pipe.recv()
-            pipe.send(_measured(root, out, point, progress, manner))
+        with one_look():
+            while True:
+                point = pipe.recv()
+                look_again(older_than_s=LOOK_S)
+                pipe.send(_measured(root, out, point, progress, manner))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the parent is gone
+
+
+@looked_at
+def _catalogue(root: Path) -> Catalogue:
+    return Catalogue(root)
 
 
 def _measured(
     root: Path, out: Path, point: Point, progress: Callable[[str, float], None], manner: Manner
 ) -> Outcome | RtoslabError:
     try:
-        return run_point(Catalogue(root), point, RunDirectory(out), progress, manner=manner)
+        return run_point(_catalogue(root), point, RunDirectory(out), progress, manner=manner)
     except RtoslabError as error:
         return portable(error)
     except BrokenPipeError:

@@ -12,6 +12,8 @@ from rtoslab.targets import HANDLER, INTERRUPT, Step
 Round = tuple[Wanted, ...]
 OwnCycles = dict[str, list[int]]
 """Text of a wanted step -> cycles of the tasks' own code before it, each time."""
+_Own = list[tuple[str, int]]
+"""The same in the order of time."""
 _PREAMBLE: Final = 400
 """Steps before the first whole round, or behind a break, that are passed over at most, beside a part of a round."""
 
@@ -47,18 +49,29 @@ def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, 
             found.broken.append(walk.nothing(rounds))
         return found
     while at is not None and at < len(steps):
-        tries = [walk.once(at, each, names.copy(), None) for each in rounds]
-        best = max(range(len(tries)), key=lambda index: (tries[index].whole, tries[index].end))
-        if tries[best].problem:
-            found.broken.append(tries[best].problem)
-            at = walk.begin(tries[best].end + 1, rounds, names)
+        tries = [_Trial(walk, at, each, names) for each in rounds]
+        best = max(tries, key=lambda each: (each.made.whole, each.made.end))
+        if best.made.problem:
+            found.broken.append(best.made.problem)
+            at = walk.begin(best.made.end + 1, rounds, names)
             continue
-        done = walk.once(at, rounds[best], names, found.own_cycles)
-        found.rounds += done.whole
-        if done.end == at:
+        names = best.names
+        for text, cycles in best.own:
+            found.own_cycles[text].append(cycles)
+        found.rounds += best.made.whole
+        if best.made.end == at:
             break
-        at = done.end
+        at = best.made.end
     return found
+
+
+class _Trial:
+    """A round tried, with what it would leave behind."""
+
+    def __init__(self, walk: "_Walk", at: int, wanted: Round, names: Names) -> None:
+        self.names: Names = names.copy()
+        self.own: _Own = []
+        self.made = walk.once(at, wanted, self.names, self.own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +103,7 @@ class _Walk:
         problem = max(tries, key=lambda each: each.end).problem if tries else "nothing was called"
         return f"no whole round in {len(self.steps)} steps; {problem}"
 
-    def once(self, at: int, wanted: Round, names: Names, own: OwnCycles | None) -> _Try:
+    def once(self, at: int, wanted: Round, names: Names, own: _Own | None) -> _Try:
         """One round from here."""
         inside = False
         for index, each in enumerate(wanted):
@@ -109,17 +122,22 @@ class _Walk:
                 return _Try(at, f"{self.matcher.describe(self.steps[at])} instead of `{each.text}`")
         return _Try(at, whole=True)
 
-    def _one(self, at: int, each: Wanted, names: Names, own: OwnCycles | None) -> int | None:
+    def _one(self, at: int, each: Wanted, names: Names, own: _Own | None) -> int | None:
         """Behind one occurrence; None if it is none."""
         if each.kind == "group":
-            tried = self.once(at, each.parts, names.copy(), None)
-            ran_out = tried.end == len(self.steps) and not tried.problem
-            return self.once(at, each.parts, names, own).end if (tried.whole or ran_out) and tried.end > at else None
+            trial = _Trial(self, at, each.parts, names)
+            ran_out = trial.made.end == len(self.steps) and not trial.made.problem
+            if not (trial.made.whole or ran_out) or trial.made.end == at:
+                return None
+            names.learn(trial.names)
+            if own is not None:
+                own.extend(trial.own)
+            return trial.made.end
         step = self.steps[at]
         if not self.matcher.fits(step, each, names):
             return None
         if own is not None and step.own_cycles is not None and not self._dispatched(at):
-            own[each.text].append(step.own_cycles)
+            own.append((each.text, step.own_cycles))
         return at + 1
 
     def _dispatched(self, at: int) -> bool:

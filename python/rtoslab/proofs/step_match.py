@@ -50,6 +50,10 @@ class Names:
         """So that a try can be given up."""
         return Names(dict(self.values), dict(self.blocks), list(self.unknown))
 
+    def learn(self, tried: "Names") -> None:
+        """What a try that was not given up has learned."""
+        self.values, self.blocks, self.unknown = tried.values, tried.blocks, tried.unknown
+
     def is_filled(self, block: int, size: int) -> bool:
         """Whether it is one that is held, of this size; one whose address was not known is known by it."""
         if block not in self.blocks and size in self.unknown:
@@ -102,6 +106,10 @@ class Matcher:
         """Word of kernel.toml -> task -> what the kernel's calls know it by."""
         probes = self._kernel.probes
         self._service = cache(lambda name: Service(self._kernel, name))
+        irq = self._board.irq
+        named = {"soft": irq.soft, "asynchronous": irq.asynchronous, "edge": self._board.pins.in_irq}
+        self._lines = {name: FIRST_EXTERNAL + named[name] for name in LINES}
+        """Line of board.toml -> exception number."""
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
     def visible(self, wanted: Iterable[Wanted]) -> tuple[Wanted, ...]:
@@ -123,13 +131,15 @@ class Matcher:
         if step.kind == seen.SWITCH:
             return bool({step.who, step.first} & self._others)
         if step.kind == seen.INTERRUPT:
-            return step.first not in {FIRST_EXTERNAL + self._line(name) for name in LINES}
+            return step.first not in self._lines.values()
         if step.kind == seen.PIN:
             return self._pin_measures
         return step.who in self._others or (step.kind in {seen.START, seen.STOP} and step.first == 0)
 
     def fits(self, step: Step, wanted: Wanted, names: Names) -> bool:
         """Whether the step is the wanted one; `names` may learn by it."""
+        if wanted.kind == "call":
+            return step.kind == seen.CALL and self._is(step.who, wanted.who) and self._calls(step, wanted, names)
         if wanted.kind == "either":
             return any(self.fits(step, each, names) for each in wanted.parts)
         if wanted.kind in {"switch", "preempt"}:
@@ -137,19 +147,17 @@ class Matcher:
         return step.kind == wanted.kind and self._is_so(step, wanted, names)
 
     def _is_so(self, step: Step, wanted: Wanted, names: Names) -> bool:
-        """Of a step of the wanted kind."""
+        """Of a step of the wanted kind, no call."""
         so = True
         match wanted.kind:
             case "pin":
                 so = bool(step.first) == (wanted.name == "up")
             case "interrupt":
-                so = step.first == FIRST_EXTERNAL + self._line(wanted.name)
+                so = step.first == self._lines[wanted.name]
             case "start" | "stop":
                 so = wanted.name in self._series and step.first == self._series.index(wanted.name)
             case "fill":
                 so = names.is_filled(step.first, step.second)
-            case "call":
-                return self._is(step.who, wanted.who) and self._calls(step, wanted, names)
         return so and (not wanted.who or self._is(step.who, wanted.who))
 
     def describe(self, step: Step) -> str:
@@ -170,10 +178,6 @@ class Matcher:
             return "a handler"
         found = [index for index, each in self._tasks.items() if each == block]
         return f"task {found[0]}" if found else "another task"
-
-    def _line(self, name: str) -> int:
-        irq = self._board.irq
-        return {"soft": irq.soft, "asynchronous": irq.asynchronous, "edge": self._board.pins.in_irq}[name]
 
     def _is(self, block: int, who: str) -> bool:
         if who == ISR:

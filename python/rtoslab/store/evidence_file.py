@@ -10,7 +10,7 @@ from typing import Any, Final, get_type_hints
 
 import pyarrow as pa
 
-from rtoslab.base import Reader, to_plain
+from rtoslab.base import Reader, to_text
 from rtoslab.targets import Handled, Intervals, RunOutput, Step
 
 EVIDENCE_FILE: Final = "evidence.json.zst"
@@ -22,8 +22,13 @@ are numbers: they come back as texts, which `results.CoreCycles` takes."""
 def write_evidence(output: RunOutput) -> bytes:
     """The file's content."""
     parts = {name: getattr(output, name) for name in _parts()}
-    plain = {name: value if name == "stats" else to_plain(value) for name, value in parts.items()}
-    return bytes(pa.compress(json.dumps(plain, separators=(",", ":")).encode(), codec="zstd", asbytes=True))
+    texts = {name: _compact(value) if name == "stats" else to_text(value) for name, value in parts.items()}
+    whole = ",".join(f"{_compact(name)}:{text}" for name, text in texts.items())
+    return bytes(pa.compress(f"{{{whole}}}".encode(), codec="zstd", asbytes=True))
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def read_evidence(content: bytes, uart: bytes) -> RunOutput:

@@ -28,7 +28,16 @@ Settings = tuple[tuple[str, int, str, str], ...]
 CYCLES_MOST: Final = 2**64 - 1
 """Cycles are counted in 64 bits."""
 ADDRESS_MOST: Final = 2**32 - 1
-_NAMES: Final = ("SOURCES", "VERSION", "SimError", "ImageError", "SettingError", "PanicException", "Machine")
+_NAMES: Final = (
+    "SOURCES",
+    "VERSION",
+    "SimError",
+    "ImageError",
+    "SettingError",
+    "PanicException",
+    "Machine",
+    "structures",
+)
 """What is used of the simulator's module itself."""
 
 

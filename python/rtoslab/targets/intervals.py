@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rtoslab.targets.events import (
     EVENT,
@@ -83,12 +84,11 @@ def find_intervals(
     `stamping`: number of the exception whose recognition starts the intervals of stamped series."""
     reader = _Reader(services, dict(current), stamping)
     events = np.frombuffer(raw, dtype=EVENT)
-    of_steps = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL)
-    for cycle, value, pc, ident, kind, core, _ in events[~of_steps].tolist():
+    for cycle, value, pc, ident, kind, core, _ in events[_matters(events, pin)].tolist():
         if kind == KIND_EXEC and ident >= IDENT_MARK:
             reader.mark(cycle, ident - IDENT_MARK)
         elif kind == KIND_PIN:
-            reader.edge(cycle, value, ours=ident == pin)
+            reader.edge(cycle, value)
         elif kind == KIND_EXCEPTION_EXIT:
             reader.return_cycle = cycle
             reader.resumed.setdefault(ident, set()).add(pc)
@@ -98,6 +98,17 @@ def find_intervals(
             reader.inside(kind, cycle, ident, value, core)
     resumed = {number: frozenset(addresses) for number, addresses in reader.resumed.items()}
     return Intervals(tuple(reader.found), tuple(reader.pulses), tuple(reader.disorder), resumed)
+
+
+def _matters(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
+    """Which events an interval can be told by, or what is in it."""
+    ident, kind = events["id"], events["kind"]
+    told = (kind == KIND_EXEC) & (ident >= IDENT_CALL) & (ident < IDENT_SYMBOL)
+    task = (kind == KIND_WRITE) & (ident == IDENT_CURRENT + events["core"].astype(np.uint16))
+    ours = (kind == KIND_PIN) & (ident == (-1 if pin is None else pin))
+    return np.asarray(
+        told | task | ours | (kind == KIND_EXCEPTION_ENTER) | (kind == KIND_EXCEPTION_EXIT), dtype=np.bool_
+    )
 
 
 @dataclass(slots=True)
@@ -138,9 +149,7 @@ class _Reader:
             self.disorder.append(f"an interval of series {series} begins inside one of series {self.open.series}")
         self.open = Interval(series, cycle, touched=cycle - self.return_cycle < EDGE_CYCLES)
 
-    def edge(self, cycle: int, level: int, *, ours: bool) -> None:
-        if not ours:
-            return
+    def edge(self, cycle: int, level: int) -> None:
         if level:
             self.high_since = cycle
         elif self.high_since is not None:
@@ -149,7 +158,7 @@ class _Reader:
 
     def inside(self, kind: int, cycle: int, ident: int, value: int, core: int) -> None:
         interval = self.open
-        if kind == KIND_WRITE and ident == IDENT_CURRENT + core:
+        if kind == KIND_WRITE:
             switched = self.current.get(core) != value
             self.current[core] = value
             if interval is not None and switched:
@@ -157,7 +166,7 @@ class _Reader:
         elif interval is None:
             if kind == KIND_EXCEPTION_ENTER and cycle - self.end_cycle < EDGE_CYCLES and self.found:
                 self.found[-1].touched = True
-        elif kind == KIND_EXEC and ident >= IDENT_CALL:
+        elif kind == KIND_EXEC:
             interval.calls[self.services[ident - IDENT_CALL]] += 1
         elif kind == KIND_EXCEPTION_ENTER and ident == SYSTICK:
             interval.ticks += 1

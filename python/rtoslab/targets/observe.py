@@ -153,12 +153,10 @@ class Observer:
         cause = np.where(call_at > previous, idents[call_at].astype(np.int64) - IDENT_CALL, -1)
         if len(cause) and call_at[0] < 0:
             cause[0] = self._cause[core]
-        rows = (
-            np.stack([before[changed], values[changed], cause], axis=1) if len(values) else np.empty((0, 3), np.int64)
-        )
-        for (source, target, why), count in zip(*np.unique(rows, axis=0, return_counts=True), strict=True):
-            name = self._services[int(why)] if why >= 0 else ""
-            self._observed.switches[Switch(core, int(source), int(target), name)] += int(count)
+        counts = Counter(zip(before[changed].tolist(), values[changed].tolist(), cause.tolist(), strict=True))
+        for (source, target, why), count in sorted(counts.items()):
+            name = self._services[why] if why >= 0 else ""
+            self._observed.switches[Switch(core, source, target, name)] += count
         if len(values):
             self._current[core] = int(values[-1])
         open_from = int(write_at[-1]) if len(write_at) else -1

@@ -65,15 +65,16 @@ def by_function(
     found: list[FunctionCycles] = []
     for core, data in sorted(raw.items()):
         totals: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-        for record in np.frombuffer(data, dtype=PROFILE):
-            address = int(record["address"])
+        records = np.frombuffer(data, dtype=PROFILE)
+        columns = (records[name].tolist() for name in ("address", "cycles", "wait", "executions"))
+        for address, spent, waited, executions in zip(*columns, strict=True):
             label = idle_of(idling, address)
             name, is_entry = _function(address, ordered, starts) if label is None else (label, False)
             total = totals[name]
-            total[0] += int(record["cycles"])
-            total[1] += int(record["wait"])
-            total[2] += int(record["executions"]) if is_entry else 0
-            total[3] += int(record["executions"])
+            total[0] += spent
+            total[1] += waited
+            total[2] += executions if is_entry else 0
+            total[3] += executions
         found += [
             FunctionCycles(
                 core, name, IDLE if name in labels else kind_of(name, kernel), cycles, wait, entries, executed
@@ -96,7 +97,7 @@ def _function(address: int, ordered: list[tuple[int, int, str]], starts: list[in
 def kind_of(name: str, kernel: Kernel) -> str:
     """The first class of kernel.toml with a prefix that fits; else library or application."""
     for kind, prefixes in kernel.classes.items():
-        if any(name.startswith(prefix) for prefix in prefixes):
+        if name.startswith(prefixes):
             return kind
     return LIBRARY if name.startswith(_LIBRARY_PREFIXES) else APPLICATION
 

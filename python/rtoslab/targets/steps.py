@@ -110,15 +110,16 @@ def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tu
     events = events[np.lexsort((events["id"] < IDENT_BEHIND, events["cycle"]))]
     entries = events[events["kind"] == KIND_EXCEPTION_ENTER]
     began = {(core, cycle - took) for cycle, core, took in entries[["cycle", "core", "value"]].tolist()}
+    events["pc"] &= code_address(0xFFFF_FFFF)
     for cycle, value, pc, ident, kind, core, more in events.tolist():
         if kind == KIND_EXEC:
-            reader.executed(core, cycle, ident, (value, more), code_address(pc))
+            reader.executed(core, cycle, ident, (value, more), pc)
         elif kind == KIND_WRITE:
             reader.written(core, cycle, ident, value)
         elif kind == KIND_EXCEPTION_ENTER:
             reader.entered(core, cycle, ident, cycle - value)
         elif kind == KIND_EXCEPTION_EXIT:
-            reader.left(core, cycle, ident, None if (core, cycle) in began else code_address(pc))
+            reader.left(core, cycle, ident, None if (core, cycle) in began else pc)
         elif kind == KIND_PIN and ident == watching.pin:
             reader.edge(core, cycle, value)
     return tuple(reader.steps)
@@ -133,6 +134,8 @@ class _Reader:
     """Addresses behind calls at which there is a probe."""
     nested: dict[int, list[int]] = field(default_factory=dict)
     """Core -> exception numbers of the handlers in progress."""
+    handled: dict[int, bool] = field(default_factory=dict)
+    """Core -> whether one of them is a handler of the tick's or of the chip's lines."""
     hit: dict[int, int] = field(default_factory=dict)
     """Control block (or minus ...) -> function near whose first instruction an interrupt came; until that goes on."""
     calls: dict[int, list[tuple[Step, int]]] = field(default_factory=dict)
@@ -173,14 +176,15 @@ class _Reader:
 
     def own(self, step: Step) -> None:
         """A step of a task's or handler's own code."""
-        last, since = self.last.get(step.core), self.resumed.get(self.context(step.core), 0)
+        context = self.context(step.core)
+        last, since = self.last.get(step.core), self.resumed.get(context, 0)
         in_call = last is not None and last.kind == CALL and last.who == step.who and last.end_cycle is None
         if last is not None and not in_call:
             since = max(last.cycle, last.end_cycle or 0, since)
             step.own_cycles = step.cycle - since - _cycles_since(since, self.kernels.get(step.core, ()))
         self.kernels.pop(step.core, None)
-        self.owned[self.context(step.core)] = step
-        self.hit.pop(self.context(step.core), None)
+        self.owned[context] = step
+        self.hit.pop(context, None)
         self.add(step)
 
     def edge(self, core: int, cycle: int, level: int) -> None:
@@ -191,15 +195,11 @@ class _Reader:
         who = before.who if before is not None and is_behind else self.who(core)
         self.steps.insert(at if is_behind else len(self.steps), Step(cycle, core, PIN, who, first=level))
 
-    def handlers(self, core: int) -> int:
-        nested = self.nested.get(core)
-        return sum(number >= _FIRST_OWN for number in nested) if nested else 0
-
     def who(self, core: int) -> int:
-        return HANDLER if self.handlers(core) else self.current.get(core, 0)
+        return HANDLER if self.handled.get(core) else self.current.get(core, 0)
 
     def context(self, core: int) -> int:
-        return -1 - core if self.handlers(core) else self.current.get(core, 0)
+        return -1 - core if self.handled.get(core) else self.current.get(core, 0)
 
     def called(self, core: int, cycle: int, index: int, arguments: tuple[int, int], behind: int) -> None:
         if self.watching.is_kernels(behind):
@@ -208,13 +208,13 @@ class _Reader:
         if self.anew.pop(context, None) == self.watching.addresses[index]:
             return
         name = self.watching.functions[index]
-        if name in self.watching.brackets and self.handlers(core):
+        if name in self.watching.brackets and self.handled.get(core):
             return
         if self.completes(context, name, behind):
             return
-        calls = [*self.calls.get(context, ()), *self.calls.get(self.leaving.get(core, context), ())]
-        if any(at == behind and before.name != name for before, at in calls):
-            return  # one place calls one function: that one goes on as this one, and will not come back in between
+        for before, at in (*self.calls.get(context, ()), *self.calls.get(self.leaving.get(core, context), ())):
+            if at == behind and before.name != name:
+                return  # one place calls one function: that one goes on as this one, and will not come back in between
         first, second = arguments
         step = Step(cycle, core, CALL, self.who(core), name, first, second)
         self.own(step)
@@ -222,8 +222,9 @@ class _Reader:
 
     def completes(self, context: int, name: str, behind: int) -> bool:
         """Whether it goes on with the call before: what that began is one service with it, once."""
-        last = self.owned.get(context)
-        begun = last is not None and last.kind == CALL and last.name in self.watching.completes.get(name, ())
+        completes = self.watching.completes.get(name)
+        last = self.owned.get(context) if completes else None
+        begun = last is not None and last.kind == CALL and last.name in (completes or ())
         if last is None or not begun or last is self.completed.get(context):
             return False
         last.end_cycle = None
@@ -233,13 +234,14 @@ class _Reader:
 
     def returned(self, core: int, cycle: int, address: int, value: int) -> None:
         """A loop may lead to the same place: only a call in progress returns."""
-        calls = self.calls.get(self.context(core), [])
+        context = self.context(core)
+        calls = self.calls.get(context)
         if calls and calls[-1][1] == address:
             step, _ = calls.pop()
             step.end_cycle = cycle
-            if step is not self.completed.get(self.context(core)):
+            if step is not self.completed.get(context):
                 step.result = value
-            self.resumed[self.context(core)] = cycle
+            self.resumed[context] = cycle
 
     def switched(self, core: int, cycle: int, task: int) -> None:
         before = self.current.get(core, 0)
@@ -269,12 +271,14 @@ class _Reader:
             self.leaving.pop(core, None)
             self.kernels.setdefault(core, []).append((recognised, recognised))
         self.nested.setdefault(core, []).append(number)
+        self.handled[core] = self.handled.get(core, False) or number >= _FIRST_OWN
 
     def left(self, core: int, cycle: int, number: int, address: int | None) -> None:
         """`address`: where what was interrupted goes on; None: another handler follows, it does not yet."""
         nested = self.nested.get(core, [])
         while nested and nested.pop() != number:
             pass  # one that was entered before the first event has no entry here
+        self.handled[core] = any(each >= _FIRST_OWN for each in nested)
         spans = self.kernels.get(core)
         if number < _FIRST_OWN and spans:
             spans[-1] = (spans[-1][0], cycle)

@@ -31,6 +31,7 @@ from rtoslab.targets.steps import Watching, find_steps, return_addresses
 from rtoslab.targets.structures import Structures
 
 _WORD = 4
+_HALF = np.uint64(32)
 _PORT = "port_"
 _MOST_BLOCKS = 16
 _RARE = 20
@@ -155,28 +156,30 @@ class StepsWatch:
         calls = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
         names = tuple(self._functions)
         found: dict[str, set[int]] = defaultdict(set)
-        for ident, value in {
-            (int(each["id"]), int(each["value"])) for each in np.unique(events[calls][["id", "value"]])
-        }:
-            found[names[ident - IDENT_SYMBOL]].add(value)
+        for both in np.unique(events["id"][calls].astype(np.uint64) << _HALF | events["value"][calls]).tolist():
+            found[names[(both >> 32) - IDENT_SYMBOL]].add(both & 0xFFFF_FFFF)
         return found
 
     def _blocks_filled(self, before: bytes, is_kernels: Callable[[int], bool]) -> tuple[tuple[int, int], ...]:
         """Address and size of the heap blocks used so far, where each is given back before the next one is taken."""
-        events = np.frombuffer(before, dtype=EVENT)
-        events = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
         names = tuple(self._functions)
+        taking, giving = (frozenset(self._kernel.symbols.get(each, ())) for each in ("malloc", "free"))
+        idents = [IDENT_SYMBOL + index for index, name in enumerate(names) if name in taking | giving]
+        if not idents:
+            return ()
+        events = np.frombuffer(before, dtype=EVENT)
+        events = events[(events["kind"] == KIND_EXEC) & np.isin(events["id"], idents)]
         found: set[tuple[int, int]] = set()
         calls = nested = 0  # one that an interrupt hits is seen twice
         asked: dict[int, int] = {}
         bytes_at = self._kernel.told_as("malloc", "bytes")
         for ident, value, pc, core, more in events[["id", "value", "pc", "core", "zero"]].tolist():
             name = names[ident - IDENT_SYMBOL]
-            if name in self._kernel.symbols.get("malloc", ()) and not is_kernels(code_address(pc)):
+            if name in taking and not is_kernels(code_address(pc)):
                 calls += 1
                 nested += core in asked
                 asked[core] = (value, more)[bytes_at]
-            elif name in self._kernel.symbols.get("free", ()) and not is_kernels(code_address(pc)):
+            elif name in giving and not is_kernels(code_address(pc)):
                 size = asked.pop(core, 0)
                 if size >= _WORD:
                     found.add((value, size))

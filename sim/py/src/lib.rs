@@ -12,6 +12,7 @@ use pyo3::exceptions::PyException;
 use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use rtoslab_debuginfo::Member;
 use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::Stop;
 use rtoslab_machine::board::{Board, Options};
@@ -388,12 +389,23 @@ fn stop_to_dict<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyDict
     Ok(dict)
 }
 
+/// Structure, and of each of its members: name, offset, bytes, whether it is an array.
+type Members = Vec<(String, Vec<(String, u64, u64, bool)>)>;
+
+#[pyfunction]
+fn structures(image: &[u8], names: Vec<String>) -> PyResult<Members> {
+    let found = rtoslab_debuginfo::structures(image, &names).map_err(|error| ImageError::new_err(error.to_string()))?;
+    let row = |member: Member| (member.name, member.offset, member.bytes, member.is_array);
+    Ok(found.into_iter().map(|(name, members)| (name, members.into_iter().map(row).collect())).collect())
+}
+
 #[pymodule]
 fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add_class::<Machine>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<flat::FlatCore>()?;
+    module.add_function(wrap_pyfunction!(structures, module)?)?;
     module.add("SOURCES", SOURCES)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("SimError", py.get_type::<SimError>())?;

@@ -1,5 +1,7 @@
 //! Tables of predecoded ARMv7-M instructions, one for each address range at which a memory can be executed.
 
+use std::ops::Range;
+
 use rtoslab_cpu::v7m::core::{ProfileCell, Region};
 use rtoslab_cpu::v7m::op::Op;
 
@@ -10,16 +12,21 @@ const TAIL: usize = 4;
 pub struct CodeTable {
     /// Ops as raw words: memory of zeros costs nothing until it is touched.
     ops: Vec<u128>,
-    profile: Vec<ProfileCell>,
+    /// [`ProfileCell`]s as their three words, for the same reason.
+    profile: Vec<[u64; 3]>,
     base: u32,
     bytes: u32,
+    /// Halfwords whose op was asked for: nothing else was executed.
+    used: Range<usize>,
 }
+
+const _: () = assert!(size_of::<ProfileCell>() == size_of::<[u64; 3]>());
 
 impl CodeTable {
     /// An undecoded table for `bytes` of code at `base`.
     pub fn new(base: u32, bytes: u32) -> CodeTable {
         let halves = bytes as usize / 2;
-        let mut table = CodeTable { ops: vec![0; halves + TAIL], profile: Vec::new(), base, bytes };
+        let mut table = CodeTable { ops: vec![0; halves + TAIL], profile: Vec::new(), base, bytes, used: halves..0 };
         for index in halves..halves + TAIL {
             // SAFETY: inside the allocation.
             unsafe { *table.pointer().add(index) = Op::OUT_OF_REGION };
@@ -46,6 +53,7 @@ impl CodeTable {
     pub fn op(&mut self, address: u32) -> &mut Op {
         let index = (address.wrapping_sub(self.base) / 2) as usize;
         assert!(index < self.bytes as usize / 2, "no code at {address:#x}");
+        self.used = self.used.start.min(index)..self.used.end.max(index + 1);
         // SAFETY: inside the table, whose words are ops.
         unsafe { &mut *self.pointer().add(index) }
     }
@@ -77,32 +85,35 @@ impl CodeTable {
     pub fn add_profile(&mut self, address: u32, more: ProfileCell) {
         let index = (address.wrapping_sub(self.base) / 2) as usize;
         if let Some(cell) = self.profile.get_mut(index) {
-            cell.cycles += more.cycles;
-            cell.executions += more.executions;
-            cell.wait_cycles += more.wait_cycles;
+            let more = [more.cycles, more.executions, more.wait_cycles];
+            cell.iter_mut().zip(more).for_each(|(word, more)| *word += more);
         }
     }
 
     /// Allocates (zeroed) or drops the profile cells.
     pub fn set_profile(&mut self, on: bool) {
         let cells = if on { self.ops.len() } else { 0 };
-        self.profile = vec![ProfileCell::default(); cells];
+        self.profile = vec![[0; 3]; cells];
     }
 
     /// Non-zero cells with their addresses; the table is zeroed behind it.
     pub fn take_profile(&mut self) -> Vec<(u32, ProfileCell)> {
-        let base = self.base;
-        self.profile
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, cell)| cell.cycles != 0 || cell.executions != 0)
-            .map(|(index, cell)| (base + index as u32 * 2, std::mem::take(cell)))
+        let first = self.base + self.used.start as u32 * 2;
+        let cells = self.profile.get_mut(self.used.clone()).into_iter().flatten();
+        (first..)
+            .step_by(2)
+            .zip(cells)
+            .filter(|(_, [cycles, executions, _])| cycles | executions != 0)
+            .map(|(address, cell)| {
+                let [cycles, executions, wait_cycles] = std::mem::take(cell);
+                (address, ProfileCell { cycles, executions, wait_cycles })
+            })
             .collect()
     }
 
     /// The region as the executor sees it.
     pub fn region(&mut self) -> Region {
-        let profile = if self.profile.is_empty() { std::ptr::null_mut() } else { self.profile.as_mut_ptr() };
+        let profile = if self.profile.is_empty() { std::ptr::null_mut() } else { self.profile.as_mut_ptr().cast() };
         Region { base: self.base, bytes: self.bytes, ops: self.pointer(), profile }
     }
 }

@@ -1,0 +1,92 @@
+"""`make bench-points`: what the points of latency benchmarks take on the host, in processor seconds each.
+
+A selection of `rtoslab run latency`: some benchmarks on every board, with three kernels and the probes as instrument.
+Twice: with nothing known, so every image is built, and with all images known but no result. More checkouts may be named
+beside this one; they take turns, so that a slow spell of the machine hits them all.
+
+    bench/points.py                      this checkout
+    bench/points.py . ../other --jobs 1  two of them, each with a virtual environment of its own
+"""
+
+import argparse
+import ctypes
+import json
+import shutil
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sweep_plan import PR_SET_CHILD_SUBREAPER, run_measured
+
+from rtoslab.base import find_root
+
+BENCHMARKS = ("call_times", "handler_times", "interrupt_latency", "mutex", "preemption", "timed_wait")
+CASES = ("nothing known", "images known")
+
+
+@dataclass
+class Checkout:
+    """One of those that are compared."""
+
+    root: Path
+    folder: Path
+    """For what it builds and stores."""
+    spent: dict[str, list[float]] = field(default_factory=dict)
+
+    def run(self, case: str, options: list[str], number: int) -> None:
+        """One command, and a row for it."""
+        results = self.folder / f"{CASES.index(case)}-{number}"
+        if case == CASES[0]:
+            shutil.rmtree(self.folder / "build", ignore_errors=True)
+        names = {"RTOSLAB_BUILD": str(self.folder / "build"), "RTOSLAB_CACHE": f"{results}-cache"}
+        python = self.root / ".venv" / "bin" / "python"
+        command = [str(python), "-m", "rtoslab", "run", *options, "--out", str(results)]
+        seen = run_measured(command, names, self.root)
+        count = points(results)
+        self.spent.setdefault(case, []).append(seen.processor_s / count)
+        numbers = f"{count:7}{seen.wall_s:8.1f}{seen.processor_s:13.1f}{seen.processor_s / count:9.3f}{seen.load:6.1f}"
+        print(f"{f'{case}, {self.root}'[-50:]:50}{numbers}", flush=True)
+
+
+def points(results: Path) -> int:
+    """How many were measured. Ends the program if one failed: it would take less time."""
+    found = [json.loads(each.read_bytes()) for each in results.glob("points/*/result.json")]
+    states = [each["status"] for each in found]
+    if "failed" in states:
+        sys.exit(f"{results}: {states.count('failed')} points failed")
+    return states.count("measured")
+
+
+def main() -> None:
+    """Prints a row for each run and the medians."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("checkouts", nargs="*", type=Path, default=[find_root()])
+    parser.add_argument("--benchmarks", default=",".join(BENCHMARKS))
+    parser.add_argument("--kernels", default="freertos,rt,bare")
+    parser.add_argument("--boards", default="all")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=3, help="of the runs with all images known")
+    arguments = parser.parse_args()
+    if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        sys.exit("This needs Linux: processes whose parent has ended are to be counted too.")
+    options = [*arguments.benchmarks.split(","), "--kernel", arguments.kernels, "--board", arguments.boards]
+    options += ["--instrument", "probe", "--jobs", str(arguments.jobs)]
+    folder = Path(tempfile.mkdtemp(prefix="rtoslab-bench-"))
+    try:
+        checkouts = [Checkout(each.resolve(), folder / str(number)) for number, each in enumerate(arguments.checkouts)]
+        print(f"{'':50}{'points':>7}{'wall s':>8}{'processor s':>13}{'each':>9}{'load':>6}")
+        for case, repeats in zip(CASES, (1, arguments.repeats), strict=True):
+            for number in range(repeats):
+                for each in checkouts:
+                    each.run(case, options, number)
+        for case in CASES:
+            medians = [statistics.median(each.spent[case]) for each in checkouts]
+            print(f"{case}: {' '.join(f'{each:.3f}' for each in medians)} processor s a point, median")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Sources are looked at once while a plan is made, and anew where time went by in which they may have changed."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base import BuildError, look_again, looked_at, one_look
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.images import builder
+from rtoslab.images.image_inputs import inputs_digest
+from rtoslab.plan.plan import Options, Point, make_plan
+from tests.checkouts import copy_checkout
+
+
+def point(catalogue: Catalogue) -> Point:
+    (found,) = make_plan(catalogue, ["t1_arithmetic"], Options(["bare"], ["pico"], cores=[1])).points
+    return found
+
+
+def test_within_a_look_the_same_is_asked_once_and_without_one_each_time() -> None:
+    asked: list[int] = []
+
+    @looked_at
+    def ask(number: int) -> int:
+        asked.append(number)
+        return len(asked)
+
+    with one_look():
+        assert [ask(1), ask(2), ask(1)] == [1, 2, 1]
+        with one_look():
+            assert ask(1) == 1, "a look inside another one is that one"
+        assert ask(1) == 1, "and does not end it"
+        look_again()
+        assert ask(1) == 3
+        look_again(older_than_s=1000)
+        assert ask(1) == 3
+        time.sleep(0.01)
+        look_again(older_than_s=0.01)
+        assert ask(1) == 4
+    assert [ask(1), ask(1)] == [5, 6]
+    with one_look():
+        assert ask(1) == 7
+
+
+def edit(root: Path) -> None:
+    file = root / "firmware" / "core" / "identity.c"
+    file.write_text(file.read_text(encoding="utf-8") + "/* edited */\n", encoding="utf-8")
+
+
+def test_an_edited_source_is_seen_at_the_next_look(tmp_path: Path) -> None:
+    catalogue = Catalogue(copy_checkout(tmp_path))
+    asked = point(catalogue)
+    with one_look():
+        before = inputs_digest(catalogue, asked)
+        edit(catalogue.root)
+        assert inputs_digest(catalogue, asked) == before
+    after = inputs_digest(catalogue, asked)
+    assert after != before
+    with one_look():
+        assert inputs_digest(catalogue, asked) == after
+
+
+def test_what_was_edited_while_an_image_was_built_is_seen_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next image must not be named by what its sources were before."""
+    catalogue = Catalogue(copy_checkout(tmp_path))
+    asked = point(catalogue)
+
+    def build_into(*_: object) -> str:
+        edit(catalogue.root)
+        return before
+
+    monkeypatch.setattr(builder, "_build_into", build_into)
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    with one_look():
+        before = inputs_digest(catalogue, asked)
+        with pytest.raises(BuildError):  # nothing was built
+            builder.build(catalogue, asked)
+        assert inputs_digest(catalogue, asked) != before

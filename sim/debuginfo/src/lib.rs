@@ -1,0 +1,170 @@
+//! What an image's debug information says of structures: their members, where these lie and how long they are.
+//!
+//! Nothing in the file is believed: references that lead in circles or out of it, and structures without end, are errors.
+
+mod units;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::io::Read;
+
+use flate2::read::ZlibDecoder;
+use gimli::constants as dw;
+use gimli::{AttributeValue, DwarfSections, EndianSlice, LittleEndian};
+use object::{CompressionFormat, Object, ObjectSection};
+use thiserror::Error;
+
+use crate::units::{Place, Units};
+
+/// Structures lie so deep in each other at most, and a type has so many names.
+const DEPTH: usize = 32;
+/// Members of one structure at most, with those of structures inside: one that holds itself twice doubles at each level.
+const MEMBERS: usize = 10_000;
+/// A section that is compressed holds so much at most.
+const SECTION_BYTES: u64 = 256 << 20;
+
+/// Why the debug information cannot be read.
+#[derive(Debug, Error)]
+pub enum Damaged {
+    /// The file's own tables.
+    #[error("{0}")]
+    File(#[from] object::Error),
+    /// The entries.
+    #[error("{0}")]
+    Entries(#[from] gimli::Error),
+    /// A section that is compressed.
+    #[error("{0}")]
+    Compressed(#[from] std::io::Error),
+    /// An entry says what cannot be.
+    #[error("{0}")]
+    Said(&'static str),
+}
+
+/// A member of a structure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// `outer.inner` where it lies in a structure inside.
+    pub name: String,
+    /// From the structure's begin.
+    pub offset: u64,
+    /// Of an array those of an element; 4 where that is not told.
+    pub bytes: u64,
+    /// Whether there are several in a row.
+    pub is_array: bool,
+}
+
+/// The members of each of these structures that the image knows, by the structure's name or by that of its type. The
+/// first one of a name counts.
+pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Member>)>, Damaged> {
+    let file = object::File::parse(image)?;
+    let sections = DwarfSections::load(|id| contents(&file, id.name()))?;
+    let units = Units::of(sections.borrow(|section| EndianSlice::new(section, LittleEndian)));
+    let mut wanted: BTreeSet<&[u8]> = names.iter().map(String::as_bytes).collect();
+    let mut found = Vec::new();
+    for unit in 0.. {
+        if wanted.is_empty() {
+            break;
+        }
+        let Some(top) = units.top(unit)? else { break };
+        for each in units.children(top)? {
+            let Some(name) = units.name(each)?.filter(|name| wanted.contains(name)) else { continue };
+            let Some(structure) = structure(&units, each)? else { continue };
+            let mut members = Vec::new();
+            walk(&units, structure, &Outer { before: String::new(), base: 0, depth: 0 }, &mut members)?;
+            wanted.remove(name);
+            found.push((text(name), members));
+        }
+    }
+    Ok(found)
+}
+
+/// A section's bytes; none if the file has no such section.
+fn contents<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, Damaged> {
+    let Some(section) = file.section_by_name(name) else { return Ok(Cow::default()) };
+    let held = section.compressed_data()?;
+    match held.format {
+        CompressionFormat::None => Ok(Cow::Borrowed(held.data)),
+        CompressionFormat::Zlib => {
+            let mut whole = Vec::new();
+            ZlibDecoder::new(held.data).take(SECTION_BYTES).read_to_end(&mut whole)?;
+            Ok(Cow::Owned(whole))
+        }
+        _ => Err(Damaged::Said("it is compressed in an unknown way")),
+    }
+}
+
+/// The structure of this name, or the one that has no name but this.
+fn structure(units: &Units<'_>, each: Place) -> Result<Option<Place>, Damaged> {
+    let mut at = each;
+    for _ in 0..DEPTH {
+        let entry = units.entry(at)?;
+        match (entry.tag(), units.reference(at, dw::DW_AT_type)?) {
+            (dw::DW_TAG_structure_type, _) => return Ok(entry.has_children().then_some(at)),
+            (dw::DW_TAG_typedef, Some(named)) if units.name(named)?.is_none() => at = named,
+            _ => return Ok(None),
+        }
+    }
+    Err(Damaged::Said("a type of it is a name for itself"))
+}
+
+/// Where the members of a structure lie that is itself a member.
+struct Outer {
+    before: String,
+    base: u64,
+    depth: usize,
+}
+
+/// Of structures and unions inside, too; of those without a name as if they were of the outer one, as in C.
+fn walk(units: &Units<'_>, holder: Place, outer: &Outer, found: &mut Vec<Member>) -> Result<(), Damaged> {
+    if outer.depth > DEPTH {
+        return Err(Damaged::Said("a structure of it holds itself"));
+    }
+    let is_union = units.entry(holder)?.tag() == dw::DW_TAG_union_type;
+    for each in units.children(holder)? {
+        let place = units.entry(each)?.attr_value(dw::DW_AT_data_member_location)?;
+        if units.entry(each)?.tag() != dw::DW_TAG_member || (place.is_none() && !is_union) {
+            continue;
+        }
+        let offset = place.map_or(Ok(0), number)?.saturating_add(outer.base);
+        let (kind, is_array) = sized(units, each)?;
+        let name = units.name(each)?.map(text);
+        if let Some(name) = &name {
+            let bytes = match kind {
+                Some(kind) => units.entry(kind)?.attr_value(dw::DW_AT_byte_size)?.map_or(Ok(4), number)?,
+                None => 4,
+            };
+            found.push(Member { name: format!("{}{name}", outer.before), offset, bytes, is_array });
+            if found.len() > MEMBERS {
+                return Err(Damaged::Said("a structure of it has more than 10,000 members"));
+            }
+        }
+        let Some(kind) = kind.filter(|_| !is_array) else { continue };
+        if matches!(units.entry(kind)?.tag(), dw::DW_TAG_structure_type | dw::DW_TAG_union_type) {
+            let before = name.map_or_else(|| outer.before.clone(), |name| format!("{}{name}.", outer.before));
+            walk(units, kind, &Outer { before, base: offset, depth: outer.depth + 1 }, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// The type that tells a member's size, behind names for it, and whether the member is an array of that type.
+fn sized(units: &Units<'_>, member: Place) -> Result<(Option<Place>, bool), Damaged> {
+    let (mut kind, mut is_array) = (member, false);
+    for _ in 0..DEPTH {
+        if units.entry(kind)?.attr_value(dw::DW_AT_byte_size)?.is_some() {
+            return Ok((Some(kind), is_array));
+        }
+        let Some(next) = units.reference(kind, dw::DW_AT_type)? else { return Ok((None, is_array)) };
+        kind = next;
+        is_array |= units.entry(kind)?.tag() == dw::DW_TAG_array_type;
+    }
+    Err(Damaged::Said("a type of it is a name for itself"))
+}
+
+fn number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, Damaged> {
+    value.udata_value().ok_or(Damaged::Said("a member's place or size is no number"))
+}
+
+fn text(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}

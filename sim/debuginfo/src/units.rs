@@ -1,0 +1,101 @@
+//! The entries of debug information by their places, in whichever unit they lie.
+
+use std::cell::OnceCell;
+
+use gimli::constants::{DW_AT_name, DW_AT_sibling, DwAt};
+use gimli::{
+    AttributeValue, DebuggingInformationEntry, Dwarf, EndianSlice, LittleEndian, Unit, UnitHeader, UnitOffset,
+};
+
+use crate::Damaged;
+
+pub type Bytes<'a> = EndianSlice<'a, LittleEndian>;
+
+/// An entry: which unit it lies in, and where there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    unit: usize,
+    offset: UnitOffset,
+}
+
+/// All units of an image, each read when it is asked for.
+pub struct Units<'a> {
+    dwarf: Dwarf<Bytes<'a>>,
+    units: Vec<(UnitHeader<Bytes<'a>>, OnceCell<Unit<Bytes<'a>>>)>,
+    /// What is wrong behind the last one.
+    broken: Option<gimli::Error>,
+}
+
+impl<'a> Units<'a> {
+    pub fn of(dwarf: Dwarf<Bytes<'a>>) -> Units<'a> {
+        let (mut units, mut headers) = (Vec::new(), dwarf.units());
+        let broken = loop {
+            match headers.next() {
+                Ok(Some(header)) => units.push((header, OnceCell::new())),
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        Units { dwarf, units, broken }
+    }
+
+    /// The entry that holds all others of a unit; None behind the last unit.
+    pub fn top(&self, unit: usize) -> Result<Option<Place>, Damaged> {
+        match (self.units.get(unit), self.broken) {
+            (Some((header, _)), _) => Ok(Some(Place { unit, offset: UnitOffset(header.header_size()) })),
+            (None, Some(error)) => Err(error.into()),
+            (None, None) => Ok(None),
+        }
+    }
+
+    pub fn entry(&self, at: Place) -> Result<DebuggingInformationEntry<'_, '_, Bytes<'a>>, Damaged> {
+        Ok(self.unit(at.unit)?.entry(at.offset)?)
+    }
+
+    /// Those directly inside an entry, in order.
+    pub fn children(&self, at: Place) -> Result<Vec<Place>, Damaged> {
+        let mut tree = self.unit(at.unit)?.entries_tree(Some(at.offset))?;
+        let (mut found, mut inside) = (Vec::new(), tree.root()?.children());
+        while let Some(child) = inside.next()? {
+            let offset = child.entry().offset();
+            let sibling = child.entry().attr_value(DW_AT_sibling)?;
+            if matches!(sibling, Some(AttributeValue::UnitRef(sibling)) if sibling <= offset) {
+                return Err(Damaged::Said("the sibling of an entry does not lie behind it"));
+            }
+            found.push(Place { unit: at.unit, offset });
+        }
+        Ok(found)
+    }
+
+    /// None for an entry that has none, or an empty one.
+    pub fn name(&self, at: Place) -> Result<Option<&'a [u8]>, Damaged> {
+        let Some(value) = self.entry(at)?.attr_value(DW_AT_name)? else { return Ok(None) };
+        let name = self.dwarf.attr_string(self.unit(at.unit)?, value)?.slice();
+        Ok((!name.is_empty()).then_some(name))
+    }
+
+    /// The entry that an attribute of another one names.
+    pub fn reference(&self, at: Place, attribute: DwAt) -> Result<Option<Place>, Damaged> {
+        match self.entry(at)?.attr_value(attribute)? {
+            None => Ok(None),
+            Some(AttributeValue::UnitRef(offset)) => Ok(Some(Place { unit: at.unit, offset })),
+            Some(AttributeValue::DebugInfoRef(place)) => {
+                let starts = |(header, _): &(UnitHeader<_>, _)| header.offset().as_debug_info_offset() <= Some(place);
+                let unit = self.units.partition_point(starts).checked_sub(1);
+                let inside = unit.and_then(|unit| Some((unit, place.to_unit_offset(&self.units[unit].0)?)));
+                let (unit, offset) = inside.ok_or(Damaged::Said("an entry names one that is in no unit"))?;
+                Ok(Some(Place { unit, offset }))
+            }
+            Some(_) => Err(Damaged::Said("an entry names another one in an unknown way")),
+        }
+    }
+
+    fn unit(&self, index: usize) -> Result<&Unit<Bytes<'a>>, Damaged> {
+        let (header, read) = &self.units[index];
+        if read.get().is_none() {
+            let unit = self.dwarf.unit(*header)?;
+            return Ok(read.get_or_init(|| unit));
+        }
+        Ok(read.get().expect("it was read just now"))
+    }
+}
