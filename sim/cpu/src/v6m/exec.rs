@@ -130,6 +130,9 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         if paired && ahead {
             from = cursor.ip;
         }
+        if paired && !ahead {
+            in_hand = Started::new(core, cursor.ip, cursor.t, core.instructions);
+        }
         // SAFETY: see above.
         cursor.word = unsafe { *cursor.ip }.to_word();
 
@@ -365,6 +368,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             Flow::Next
         };
         if paired && CONTEND {
+            in_hand.note(core, cursor.t);
             if flow == Flow::Next && core.remainder.pass(B::ORDERED_MEMORY) {
                 cursor.put_down(core);
                 return false;
@@ -391,10 +395,10 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             let turn = if from == cursor.end {
                 // An ordered access, which was handed in before.
                 // SAFETY: as below.
-                unsafe { bus.ordered(cores) }
+                unsafe { bus.ordered(cores, cursor.log) }
             } else if flow == Flow::Ordered && shape == 0 {
                 // SAFETY: as below.
-                let turn = unsafe { bus.order(cores) };
+                let turn = unsafe { bus.order(cores, [cursor.log, other_log]) };
                 if turn == Turn::Same {
                     continue 'run;
                 }

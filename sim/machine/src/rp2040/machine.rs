@@ -347,7 +347,7 @@ impl Machine {
         // A core that ran ahead and then sleeps, or enters a handler, left slaves busy for the one that is behind.
         let busy = self.system.busy.iter().copied().max().unwrap_or(0);
         let contend = both || busy > self.cores[turn].t;
-        if both && self.watch == watch::NOTHING && self.system.held.is_empty() {
+        if both && self.watch != watch::STEPS && self.system.held.is_empty() {
             match self.system.pairs.backoff_end(self.now) {
                 Some(end) => due = due.min(end),
                 None if due - self.now <= Block::CYCLES => {}

@@ -129,6 +129,7 @@ impl System {
             rom: _,
             cache_sram,
             marks: _,
+            watched: _,
             dropped: _,
             rom_code: _,
             flash_code: _,
