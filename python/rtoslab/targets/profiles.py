@@ -96,7 +96,7 @@ def _function(address: int, ordered: list[tuple[int, int, str]], starts: list[in
 def kind_of(name: str, kernel: Kernel) -> str:
     """The first class of kernel.toml with a prefix that fits; else library or application."""
     for kind, prefixes in kernel.classes.items():
-        if any(name.startswith(prefix) for prefix in prefixes):
+        if name.startswith(prefixes):
             return kind
     return LIBRARY if name.startswith(_LIBRARY_PREFIXES) else APPLICATION
 

@@ -164,8 +164,10 @@ class StepsWatch:
     def _blocks_filled(self, before: bytes, is_kernels: Callable[[int], bool]) -> tuple[tuple[int, int], ...]:
         """Address and size of the heap blocks used so far, where each is given back before the next one is taken."""
         events = np.frombuffer(before, dtype=EVENT)
-        events = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
         names = tuple(self._functions)
+        heaps = {name for each in ("malloc", "free") for name in self._kernel.symbols.get(each, ())}
+        idents = [IDENT_SYMBOL + index for index, name in enumerate(names) if name in heaps]
+        events = events[(events["kind"] == KIND_EXEC) & np.isin(events["id"], idents)]
         found: set[tuple[int, int]] = set()
         calls = nested = 0  # one that an interrupt hits is seen twice
         asked: dict[int, int] = {}

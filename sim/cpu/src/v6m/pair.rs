@@ -43,13 +43,20 @@ pub use order::{Asked, order, ordered};
 use table::{Table, Transition};
 
 /// What the timing of two cores depends on, the one that goes on first, times as distances from the earlier one's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct State {
     /// Transfer slots that are taken: one bit a cycle, 16 for each slave.
     pub slots: [u64; 2],
     /// Times of both cores, until when their ports are busy and until when their fetches are late, a byte each, and who
     /// goes first.
     pub times: u64,
+}
+
+impl std::hash::Hash for State {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        // As an array the slots would be hashed as bytes.
+        [self.slots[0], self.slots[1], self.times].into_iter().for_each(|word| hasher.write_u64(word));
+    }
 }
 
 impl State {
@@ -207,7 +214,8 @@ unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus:
         // Without the other core nothing but the number of instructions and words says where it stands.
         ((*core).t, (*core).transfer.mask) = (0, 0);
         while (*core).instructions != target || (*core).transfer.mask != place.mask {
-            (*core).limit = (*core).t + 1;
+            // Every instruction takes a cycle or more: none is executed that was not.
+            (*core).limit = (*core).t + (target - (*core).instructions).max(1);
             exec::run::<B, false, { watch::NOTHING }>(cores, index, bus);
         }
     }

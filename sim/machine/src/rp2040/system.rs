@@ -55,6 +55,8 @@ pub struct System {
     pub(super) word_cycles: u64,
     /// Cycle of the transfer that holds each slave's slot.
     pub(super) slots: [u64; SLOTS * 16],
+    /// Cycle of the last transfer to a slave that is no memory.
+    pub(super) others_claimed: u64,
     /// First cycle in which a slave with multi-cycle transfers is free.
     pub(super) busy: [u64; 16],
     /// The core that BUS_PRIORITY puts first; otherwise the loser of a collision goes first.
@@ -108,6 +110,7 @@ impl System {
             line_cycles: 0,
             word_cycles: 0,
             slots: [NEVER; SLOTS * 16],
+            others_claimed: 0,
             busy: [0; 16],
             fixed_first: None,
             first: 0,

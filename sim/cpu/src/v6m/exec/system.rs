@@ -156,7 +156,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::PAIRED {
             // SAFETY: the bus's logs live as long as it.
             if self.ip != unsafe { (*self.log).start() } {
-                return Err(Flow::Ordered);
+                return Err(Flow::NextTrace);
             }
             return match bus.attend_ahead(core, address) {
                 Ordered::Now(op) | Ordered::Always(op) => Ok(op.to_word()),

@@ -104,16 +104,17 @@ unsafe fn is_accessed<B: Paired>(
 
 /// The wait that this core is in, if it is in one and the other core is not.
 fn begin_spin<B: Paired>(bus: &mut B, core: &Core) -> Option<Block> {
-    let failed = bus.pairs().failed[core.id]?;
+    let pairs = bus.pairs();
+    let failed = pairs.failed[core.id].as_ref().filter(|failed| failed.is_at(core))?;
     // SAFETY: `ip` points into the ops of the region.
     if unsafe { *core.ip }.code == Code::Attend {
         return None;
     }
-    let instructions = failed.repeats(core)?;
-    if bus.pairs().spin.is_some() || !bus.is_locked(failed.lock()) {
+    let (instructions, lock) = (failed.repeats(core)?, failed.lock());
+    if pairs.spin.is_some() || !bus.is_locked(lock) {
         return None;
     }
-    bus.pairs().spin = Some(Spin { lock: failed.lock(), began: core.instructions });
+    bus.pairs().spin = Some(Spin { lock, began: core.instructions });
     Some(Block::spin(instructions, B::ORDERED_MEMORY, core.id == 1))
 }
 
