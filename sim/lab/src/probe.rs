@@ -66,6 +66,16 @@ impl Probes {
         self.sites.contains_key(&address)
     }
 
+    /// True if the run stops before the instruction at `address`.
+    pub fn stops_at(&self, address: u32) -> bool {
+        self.sites.get(&address).is_some_and(|site| site.until)
+    }
+
+    /// True if the run stops behind a write to the word at `address` (aligned).
+    pub fn stops_at_write(&self, address: u32) -> bool {
+        self.watches.get(&address).is_some_and(|watch| watch.stop)
+    }
+
     /// Stops the run when `address` is about to execute.
     pub fn until(&mut self, address: u32) {
         self.sites.entry(address).or_default().until = true;

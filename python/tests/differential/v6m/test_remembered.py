@@ -191,10 +191,10 @@ def image(rng: random.Random) -> bytes:
     return elf(parts, CODE | 1)
 
 
-def hits(machine: Machine, before: tuple[int, int], *, profile: bool) -> int:
-    """How many stretches of instructions took their time from memory since then; none may where the profile is on."""
+def hits(machine: Machine, before: tuple[int, int], *, anew: bool) -> int:
+    """How many stretches of instructions took their time from memory since then; none may where all are executed."""
     known = machine.remembered()
-    assert known == before or not profile
+    assert known == before or not anew
     return known[0] - before[0]
 
 
@@ -211,7 +211,7 @@ def run(
     for pause in pauses:
         stopped = machine.run(pause)
         stops.append((stopped["reason"], machine.cycle(), machine.registers(0)["pc"]))
-    return hits(machine, (0, 0), profile=profile), {
+    return hits(machine, (0, 0), anew=profile), {
         "stops": stops,
         "stats": machine.stats(),
         "registers": machine.registers(0),

@@ -1,10 +1,10 @@
 """The interleaving of two cores that is remembered is the interleaving: random loops on both take the same cycles, and
-do the same, with the profile on, where nothing is remembered.
+do the same, in slices that are too short for anything to be remembered.
 
 The loops are those of `test_remembered`, in flash behind the cache, in striped and in unstriped SRAM; data and stacks
 too. Both cores read and write some of the same words, are interrupted by their SysTick, and some run into what ends
 remembering for a while (SIO, code that is overwritten, masked interrupts, calls from flash into RAM); the board stops
-and goes on at random cycles.
+and goes on at random cycles. Every other program is also looked at: probes on its code, watched words, the profile.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ import os
 import random
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from rtoslab._sim import Machine
 from tests.compat.build import boot_block
 from tests.differential.engines import SRAM
 from tests.differential.test_programs import BASE, INDEX
@@ -34,6 +36,8 @@ DSB, TWO_NOPS = 0x8F4F_F3BF, 0xBF00_BF00
 CYCLES = 40_000
 HITS = 1000
 """Fewer say that memory was hardly asked."""
+SLICE = 600
+"""Cycles of a run in which nothing is remembered: an event, and the end of the run is one, is near all the time."""
 PROGRAMS = 32 * int(os.environ.get("RTOSLAB_SEEDS", "1"))
 
 
@@ -140,7 +144,43 @@ def segments(rng: random.Random, *, short: bool) -> tuple[list[int], list[tuple[
     return [start for start, _ in loops], parts
 
 
-def run(seed: str, pauses: list[int], *, short: bool, profile: bool) -> tuple[int, dict[str, object]]:
+@dataclass(frozen=True)
+class Look:
+    """How the board is looked at: in slices, where nothing is remembered; with the profile on; by probes and words."""
+
+    sliced: bool = False
+    profile: bool = False
+    probes: tuple[int, ...] = ()
+    words: tuple[int, ...] = ()
+
+
+def watch(machine: Machine, look: Look) -> None:
+    """The probes come in all kinds; a tick of core 0 stops the run."""
+    for ident, address in enumerate(look.probes):
+        machine.watch_exec(address, ident)
+        if ident % 3 == 0:
+            machine.watch_call(address, 0x100 + ident)
+    for ident, word in enumerate(look.words):
+        machine.watch_write(word, 0x200 + ident, word == TICKS)
+    machine.trace_exceptions(bool(look.words))
+    if look.probes:
+        machine.between(look.probes[0], look.probes[-1])
+        if len(look.probes) % 4 == 0:
+            machine.until(look.probes[-1])
+    machine.profile(look.profile)
+
+
+def advance(machine: Machine, cycles: int, look: Look) -> list[tuple[str, int]]:
+    """Why it stopped on the way, and when."""
+    end, stops = machine.cycle() + cycles, []
+    while (left := end - machine.cycle()) > 0:
+        stopped = machine.run(min(left, SLICE) if look.sliced else left)
+        if stopped["reason"] != "cycles":
+            stops.append((stopped["reason"], machine.cycle()))
+    return stops
+
+
+def run(seed: str, pauses: list[int], *, short: bool, look: Look) -> tuple[int, dict[str, object]]:
     """How many stretches took their time from memory, and what can be seen."""
     starts, parts = segments(random.Random(seed), short=short)
     # The image holds what lies in flash, the rest is written once core 1 runs.
@@ -151,32 +191,49 @@ def run(seed: str, pauses: list[int], *, short: bool, profile: bool) -> tuple[in
             machine.write(address, content)
     for core, start in enumerate(starts):
         machine.set_register(core, "pc", start)
-    machine.profile(profile)
+    watch(machine, look)
     before = machine.remembered()
     stops = []
     for pause in pauses:
-        stopped = machine.run(pause)
-        stops.append((stopped["reason"], machine.cycle(), [machine.registers(core)["pc"] for core in (0, 1)]))
-    return hits(machine, before, profile=profile), {
+        on_the_way = advance(machine, pause, look)
+        stops.append((on_the_way, machine.cycle(), [machine.registers(core)["pc"] for core in (0, 1)]))
+    return hits(machine, before, anew=look.sliced), {
         "stops": stops,
         "stats": machine.stats(),
         "registers": [machine.registers(core) for core in (0, 1)],
         "memory": machine.read(SRAM, 0x4_2000),
+        "events": machine.take_events(),
+        "between": machine.between_result(0) if look.probes else None,
+        "profile": [machine.take_profile(core) for core in (0, 1)] if look.profile else None,
     }
 
 
+def addresses(rng: random.Random, seed: str, *, short: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Of the code of both loops, some of no instruction; of words that they or their handlers write, or nobody."""
+    starts, parts = segments(random.Random(seed), short=short)
+    code = [(start, len(dict(parts)[start])) for start in starts]
+    probes = [start + 2 * rng.randrange(size // 2) for start, size in code * rng.randrange(1, 6)]
+    words = [TICKS, TICKS + 4, *(SHARED + 4 * rng.randrange(8) for _ in range(3))]
+    words += [base + 4 * rng.randrange(0x40) for base in (SRAM + 0x1_8000, SRAM + 0x1_9000, SCRATCH + 0xD00)]
+    return (*probes, HANDLERS, QUICK, *probes[:1]), tuple(words)
+
+
 def test_the_same_cycles_as_without_memory() -> None:
-    """Cycle and places of every pause, waits, registers and memory at the end; both cores' ticks were counted, and
-    memory was made use of."""
+    """Cycle and places of every pause, waits, registers and memory at the end, events and profile of those that are
+    looked at; both cores' ticks were counted, and memory was made use of."""
     found = []
     for number in range(PROGRAMS):
         rng = random.Random(f"pauses {number}")
         pauses = [CYCLES, *(rng.randint(1, 4_000) for _ in range(8)), *(rng.randint(1, 30) for _ in range(30))]
         # Long loops make most stretches meet in a way that is new, and rewrite each other; short ones come back.
         short = number % 2 == 0
-        known, remembered = run(f"pair {number}", pauses, short=short, profile=False)
+        look = Look()
+        if number // 2 % 2:
+            probes, words = addresses(rng, f"pair {number}", short=short)
+            look = Look(profile=True, probes=probes, words=words)
+        known, remembered = run(f"pair {number}", pauses, short=short, look=look)
         found += [known] * short
-        _, anew = run(f"pair {number}", pauses, short=short, profile=True)
+        _, anew = run(f"pair {number}", pauses, short=short, look=replace(look, sliced=True))
         ticks = struct.unpack_from("<2I", anew["memory"], TICKS - SRAM)  # type: ignore[arg-type]
         assert min(ticks) > 5, (number, ticks)
         for what, value in anew.items():
@@ -185,13 +242,13 @@ def test_the_same_cycles_as_without_memory() -> None:
     assert 4 * sum(each > HITS for each in found) > 3 * len(found), found
 
 
-def outcome(first: list[int], second: list[int], *, profile: bool, **registers: int) -> tuple[object, ...]:
+def outcome(first: list[int], second: list[int], *, sliced: bool, **registers: int) -> tuple[object, ...]:
     pair = Pair(first, second, **registers)
     pair.machine.write(QUICK, halves(NOP, NOP, BX_LR))
-    pair.machine.profile(profile)
     before = pair.machine.remembered()
-    seen = pair.run(CYCLES)
-    assert profile or hits(pair.machine, before, profile=profile) > 0
+    advance(pair.machine, CYCLES, Look(sliced=sliced))
+    seen = [pair.machine.registers(core) for core in (0, 1)]
+    assert sliced or hits(pair.machine, before, anew=sliced) > 0
     return *seen, pair.machine.stats()
 
 
@@ -199,7 +256,7 @@ def test_a_word_that_one_core_writes_and_the_other_reads() -> None:
     """The sum of all values that the reader saw tells what it saw when."""
     write = [0x3001, 0x6008, 0xE7FC]  # adds r0, #1; str r0, [r1]; b
     read = [0x680A, 0x189B, 0x3401, 0xE7FB]  # ldr r2, [r1]; adds r3, r3, r2; adds r4, #1; b
-    remembered, anew = (outcome(write, read, profile=on, r1=SHARED, r3=0, r4=0) for on in (False, True))
+    remembered, anew = (outcome(write, read, sliced=on, r1=SHARED, r3=0, r4=0) for on in (False, True))
     assert remembered == anew
 
 
@@ -209,7 +266,7 @@ def test_code_that_is_overwritten() -> None:
     swap = [0x6022, 0x4610, 0x461A, 0x4603]  # str r2, [r4]; mov r0, r2; mov r2, r3; mov r3, r0
     caller = [0x265A, *inner, *swap, 0xE7F6]  # movs r6, #90; ...; b
     registers = {"r2": DSB, "r3": TWO_NOPS, "r4": QUICK, "r7": QUICK | 1}
-    remembered, anew = (outcome(caller, [0x3001, 0x3001, 0xE7FC], profile=on, **registers) for on in (False, True))
+    remembered, anew = (outcome(caller, [0x3001, 0x3001, 0xE7FC], sliced=on, **registers) for on in (False, True))
     assert remembered == anew
 
 
@@ -228,7 +285,7 @@ def test_a_lock_that_both_cores_wait_for(held: int) -> None:
     in_vain = 0
     for free in (0, 1, 2, 5, 11):
         programs = taking(held, free), taking(3 * held % 7, 2 * free)
-        remembered, anew = (outcome(*programs, profile=on, **registers) for on in (False, True))
+        remembered, anew = (outcome(*programs, sliced=on, **registers) for on in (False, True))
         assert remembered == anew, free
         in_vain += sum(each["failed_reads"] for each in remembered[-1]["locks"])  # type: ignore[index]
     assert in_vain > HITS

@@ -92,16 +92,17 @@ impl Block {
         others.wrapping_sub(LOW_BITS) & !others & TOP_BITS != 0
     }
 
-    /// How many instructions it has.
+    /// How many instructions it has, of which `first` is the first one: a stand-in may lie at its place.
     ///
     /// # Safety
-    /// `start` is its first op.
-    pub(in crate::v6m) unsafe fn instructions(&self, start: *mut Op) -> u64 {
+    /// `start` is that place.
+    pub(in crate::v6m) unsafe fn instructions(&self, start: *mut Op, first: Op) -> u64 {
         let end = start.wrapping_byte_add(self.shape as usize & !(size_of::<Op>() - 1));
-        let (mut at, mut count) = (start, 0);
+        let (mut at, mut op, mut count) = (start, first, 0);
         while at < end {
-            // SAFETY: the caller's promise.
-            at = at.wrapping_add(if unsafe { (*at).is_wide() } { 2 } else { 1 });
+            at = at.wrapping_add(if op.is_wide() { 2 } else { 1 });
+            // SAFETY: the caller's promise; behind a region's last instruction there are more ops.
+            op = unsafe { *at };
             count += 1;
         }
         count + u64::from(self.is_branch())
@@ -189,9 +190,13 @@ mod tests {
         let block = |shape: u64| Block { shape, ..Block::NONE };
         for (shape, instructions) in [(8, 1), (24, 2), (32, 3), (32 | 1, 4)] {
             // SAFETY: all lie in `ops`.
-            assert_eq!(unsafe { block(shape).instructions(start) }, instructions, "{shape}");
+            assert_eq!(unsafe { block(shape).instructions(start, *start) }, instructions, "{shape}");
         }
         assert!(block(33).is_branch() && !block(32).is_branch());
+        // A stand-in for a probe at its first place.
+        ops[0] = Op::bare(Code::Attend);
+        // SAFETY: as above.
+        assert_eq!(unsafe { block(24).instructions(ops.as_mut_ptr(), Op::bare(Code::Bl)) }, 2);
     }
 
     #[test]
@@ -239,8 +244,8 @@ mod tests {
         let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::bare);
         // SAFETY: all lie in `ops`.
         unsafe {
-            assert_eq!(Block::ordered(6, true).instructions(ops.as_mut_ptr()), 1);
-            assert_eq!(Block::spin(3, 6, true).instructions(ops.as_mut_ptr()), 3);
+            assert_eq!(Block::ordered(6, true).instructions(ops.as_mut_ptr(), ops[0]), 1);
+            assert_eq!(Block::spin(3, 6, true).instructions(ops.as_mut_ptr(), ops[0]), 3);
         }
     }
 

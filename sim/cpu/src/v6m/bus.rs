@@ -140,12 +140,33 @@ pub unsafe trait Bus {
         Ordered::InTime
     }
 
+    /// The instruction that [`Code::Attend`](crate::v6m::op::Code::Attend) stands for, ahead of time and at the begin of a
+    /// block: [`Ordered::Now`] when its probes have fired.
+    fn attend_ahead(&mut self, _core: &mut Core, _address: u32) -> Ordered<Op> {
+        Ordered::InTime
+    }
+
+    /// The instruction at this address, whatever stands for it, where its time is found out.
+    fn behind(&self, _address: u32) -> Op {
+        Op::default()
+    }
+
+    /// A store to RAM near code or a watched word, ahead of time. [`Ordered::Always`]: it was not made, and is like others.
+    fn marked_store(&mut self, _core: &mut Core, _offset: u32, _bytes: u32, _value: u32) -> Ordered<()> {
+        Ordered::InTime
+    }
+
+    /// Whether so many words of RAM can be stored ahead of time although code or a watched word is near.
+    fn takes_stores(&self, _offset: u32, _words: u8) -> bool {
+        false
+    }
+
     /// The first of these cores stands before an instruction that said [`Ordered::NotYet`]: who goes on. If it is that
     /// core, the instruction is executed next.
     ///
     /// # Safety
     /// As for [`Bus::paired`].
-    unsafe fn order(&mut self, _cores: [*mut Core; 2]) -> Turn {
+    unsafe fn order(&mut self, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2]) -> Turn {
         Turn::Stop
     }
 
@@ -153,7 +174,7 @@ pub unsafe trait Bus {
     ///
     /// # Safety
     /// As for [`Bus::paired`].
-    unsafe fn ordered(&mut self, _cores: [*mut Core; 2]) -> Turn {
+    unsafe fn ordered(&mut self, _cores: [*mut Core; 2], _log: *mut SpeculationLog) -> Turn {
         Turn::Stop
     }
 

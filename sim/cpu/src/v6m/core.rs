@@ -146,6 +146,8 @@ pub struct Core {
     pub trace: Trace,
     /// What remains of the basic block whose time is being found out.
     pub remainder: Remainder,
+    /// The cycle of the last store of which only the time was found out.
+    pub stored: u64,
 }
 
 impl Core {
@@ -200,6 +202,7 @@ impl Core {
             steps: Vec::new(),
             trace: Trace::default(),
             remainder: Remainder::NONE,
+            stored: 0,
         }
     }
 

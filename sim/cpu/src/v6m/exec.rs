@@ -130,6 +130,9 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         if paired && ahead {
             from = cursor.ip;
         }
+        if paired && !ahead {
+            in_hand = Started::new(core, cursor.ip, cursor.t, core.instructions);
+        }
         // SAFETY: see above.
         cursor.word = unsafe { *cursor.ip }.to_word();
 
@@ -365,6 +368,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             Flow::Next
         };
         if paired && CONTEND {
+            in_hand.note(core, cursor.t);
             if flow == Flow::Next && core.remainder.pass(B::ORDERED_MEMORY) {
                 cursor.put_down(core);
                 return false;
@@ -388,17 +392,12 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 return false;
             }
             let cores = [&raw mut *core, &raw mut *other];
-            let turn = if from == cursor.end {
+            let mut turn = if from == cursor.end {
                 // An ordered access, which was handed in before.
                 // SAFETY: as below.
-                unsafe { bus.ordered(cores) }
+                unsafe { bus.ordered(cores, cursor.log) }
             } else if flow == Flow::Ordered && shape == 0 {
-                // SAFETY: as below.
-                let turn = unsafe { bus.order(cores) };
-                if turn == Turn::Same {
-                    continue 'run;
-                }
-                turn
+                Turn::Same
             } else {
                 let gives_way = core.id as u64 & u64::from(Block::accesses_memory(cursor.accesses, B::ORDERED_MEMORY));
                 let block = Block {
@@ -409,6 +408,17 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 // SAFETY: this core has just executed the block.
                 unsafe { bus.paired(cores, [cursor.log, other_log], block) }
             };
+            if flow == Flow::Ordered && turn == Turn::Same {
+                // SAFETY: the bus's logs live as long as it; the core stands before the instruction.
+                unsafe {
+                    (*cursor.log).begin(core);
+                    turn = bus.order(cores, [cursor.log, other_log]);
+                }
+                if turn == Turn::Same {
+                    (cursor.end, cursor.accesses) = (cursor.ip.wrapping_byte_add(Block::BYTES), 0);
+                    continue 'run;
+                }
+            }
             match turn {
                 Turn::Same => {}
                 Turn::Other => {

@@ -15,11 +15,15 @@
 //! simulated: the interpreter goes through both blocks in its mode with arbitration on two shadow cores, which have no
 //! effects. So the timing rules stand in interpreter and bus alone, and nothing is approximated.
 //!
+//! With the profile on each transition counts how often it was taken, and keeps what each instruction took in it: the
+//! profile is the product ([`account`]).
+//!
 //! Running ahead is speculation. A block accesses only memories that answer by fixed rules, and no word that the other
 //! core's block writes: then their order does not matter. Each core keeps a log ([`SpeculationLog`]) of what it read and
 //! wrote; if two blocks meet in a word, or before an instruction that no block holds, what a core did ahead of that cycle
 //! is undone, and both cores go on in time. Where that pays too little, remembering backs off ([`Pairs`]).
 
+mod account;
 mod learn;
 mod memory;
 mod order;
@@ -35,17 +39,24 @@ use crate::v6m::speculation::SpeculationLog;
 
 use learn::learn;
 pub use memory::Pairs;
-pub use order::{order, ordered};
-use table::Transition;
+pub use order::{Asked, order, ordered};
+use table::{Table, Transition};
 
 /// What the timing of two cores depends on, the one that goes on first, times as distances from the earlier one's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct State {
     /// Transfer slots that are taken: one bit a cycle, 16 for each slave.
     pub slots: [u64; 2],
     /// Times of both cores, until when their ports are busy and until when their fetches are late, a byte each, and who
     /// goes first.
     pub times: u64,
+}
+
+impl std::hash::Hash for State {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        // As an array the slots would be hashed as bytes.
+        [self.slots[0], self.slots[1], self.times].into_iter().for_each(|word| hasher.write_u64(word));
+    }
 }
 
 impl State {
@@ -135,7 +146,7 @@ pub unsafe fn run<B: Paired>(cores: *mut Core, turn: usize, due: u64, bus: &mut 
         }
         let now = bus.pairs().now;
         bus.pairs().turn = turn;
-        bus.pairs().logs.of(0).into_iter().for_each(|log| (*log).forget());
+        bus.pairs().logs.of(0).into_iter().for_each(|log| (*log).forget_all());
         exec::run::<B, false, { watch::PAIRS }>(cores, turn, bus);
         land(cores, bus);
         // Until the core has executed what no block holds.
@@ -169,6 +180,10 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
     // SAFETY: the caller's promise; a reference to a core ends before the interpreter runs again.
     unsafe {
         debug_assert!((*cores.add(turn)).pc() == node.address);
+        for index in 0..2 {
+            let [log, _] = bus.pairs().logs.of(index);
+            (*cores.add(index)).retried |= std::mem::take(&mut (*log).served);
+        }
         if node.other.remainder.spin != 0 {
             let place = spin::end(&*cores.add(1 - turn), &node.other, bus);
             if place.remainder.spin != 0 {
@@ -193,12 +208,14 @@ unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus:
     unsafe {
         let core = cores.add(index);
         (*log).undo(&mut *core, ram);
+        (*core).retried = (*log).probed;
         let target = (*core).instructions - place.remainder.instructions;
         (*core).instructions -= (*log).instructions;
         // Without the other core nothing but the number of instructions and words says where it stands.
         ((*core).t, (*core).transfer.mask) = (0, 0);
         while (*core).instructions != target || (*core).transfer.mask != place.mask {
-            (*core).limit = (*core).t + 1;
+            // Every instruction takes a cycle or more: none is executed that was not.
+            (*core).limit = (*core).t + (target - (*core).instructions).max(1);
             exec::run::<B, false, { watch::NOTHING }>(cores, index, bus);
         }
     }
@@ -217,11 +234,14 @@ pub unsafe fn paired<B: Paired>(
 ) -> Turn {
     // SAFETY: the caller's promise.
     unsafe {
+        (*mine).probed = std::mem::take(&mut (*mine).served);
         if (*mine).may_meet(&*theirs) && (*mine).meets(&*theirs) {
             (*mine).undo(&mut *cores[0], bus.ram());
-            return Turn::Stop;
+        } else if let Some(turn) = hand_in(bus, cores, mine, block) {
+            return turn;
         }
-        hand_in(bus, cores, mine, block).unwrap_or(Turn::Stop)
+        (*cores[0]).retried = (*mine).probed;
+        Turn::Stop
     }
 }
 
@@ -241,11 +261,14 @@ unsafe fn hand_in<B: Paired>(
     unsafe {
         let pairs = bus.pairs();
         let key = Transition::key(pairs.node, block.shape);
-        let found = &pairs.table.places(key, &block)[0];
-        if !found.is(key, &block) && !pairs.table.bring(key, &block) {
+        let place = Table::place(key, &block);
+        if !pairs.table.first(place).is(key, &block) && !pairs.table.bring(place, key, &block) {
             return learn(bus, [core, other], mine, block);
         }
-        let found = pairs.table.places(key, &block)[0];
+        let found = *pairs.table.first(place);
+        if pairs.table.account.is_on() {
+            pairs.table.account.count(place, pairs.turn);
+        }
         (*mine).instructions = u64::from(found.instructions);
         (*core).instructions += u64::from(found.instructions);
         (*core).bus_wait += u64::from(found.waits[0]);
@@ -254,6 +277,7 @@ unsafe fn hand_in<B: Paired>(
         pairs.now += u64::from(found.cycles);
         pairs.node = u32::from(found.next);
         pairs.turn ^= usize::from(found.swaps);
+        pairs.stored = u64::from(found.stored);
         pairs.counts.known += 1;
         Some(pairs.goes_on(found.swaps))
     }

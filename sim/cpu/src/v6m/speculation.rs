@@ -22,6 +22,9 @@ pub struct SpeculationLog {
     ip: *mut Op,
     /// How many instructions it has.
     pub(in crate::v6m) instructions: u64,
+    /// The probes on the instruction that comes next have fired; those on its first instruction had.
+    pub(in crate::v6m) served: bool,
+    pub(in crate::v6m) probed: bool,
     /// Which words of RAM it reads and writes, all of them folded into 64.
     reads: u64,
     writes: u64,
@@ -39,6 +42,8 @@ impl Default for SpeculationLog {
             start: [MaybeUninit::uninit(); offset_of!(Core, t) / size_of::<u64>()],
             ip: std::ptr::null_mut(),
             instructions: 0,
+            served: false,
+            probed: false,
             reads: 0,
             writes: 0,
             read_words: 0,
@@ -111,6 +116,12 @@ impl SpeculationLog {
     #[inline(always)]
     pub(in crate::v6m) fn forget(&mut self) {
         (self.reads, self.writes, self.read_words, self.written_words) = (0, 0, 0, 0);
+    }
+
+    /// Likewise, and no probe has fired.
+    pub(in crate::v6m) fn forget_all(&mut self) {
+        self.forget();
+        (self.served, self.probed) = (false, false);
     }
 
     /// Begins where the core stands.

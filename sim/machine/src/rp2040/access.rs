@@ -2,6 +2,7 @@
 
 use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
 use rtoslab_cpu::v6m::core::{Core, Phase};
+use rtoslab_cpu::v6m::pair::Asked;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
 
@@ -88,6 +89,7 @@ impl System {
             0 => Ordered::Always(core.id as u32),
             offset @ (0x5c..=0x7c | 0x100..=0x17c) => {
                 let Some(at) = self.pairs.grant() else {
+                    self.pairs.ask(Asked::Port);
                     return Ordered::NotYet;
                 };
                 let value = self.sio_read(core, offset, at);
@@ -109,6 +111,7 @@ impl System {
         match address & 0xffc {
             offset @ (0x60..=0x7c | 0x100..=0x17c) => {
                 let Some(at) = self.pairs.grant() else {
+                    self.pairs.ask(Asked::Port);
                     return Ordered::NotYet;
                 };
                 self.sio_write(core, offset, value, at);

@@ -22,7 +22,11 @@ impl System {
     /// A data transfer to any slave, which may also be busy with a long transfer.
     pub(super) fn claim_data(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
         core.bus_free = core.bus_free.max(self.busy[slave]);
-        self.claim(core, System::row(slave), at, true)
+        let slot = self.claim(core, System::row(slave), at, true);
+        if slave >= MEMORIES {
+            self.others_claimed = self.others_claimed.max(slot);
+        }
+        slot
     }
 
     /// First transfer slot of a slave.
@@ -71,12 +75,31 @@ impl System {
 const MEMORIES: usize = slave::ROM + 1;
 const _: () = assert!(MEMORIES * SLOTS == 2 * u64::BITS as usize);
 
-/// Whether one of these slots is taken in a cycle from `now` on.
-fn any_ahead(slots: &[u64], now: u64) -> bool {
-    // Without a branch, for several at once: what is less than a row away becomes 0, and that less one negative.
-    const ROW_BITS: u32 = SLOTS.trailing_zeros();
-    let less_one = |cycle: &u64| (cycle.wrapping_sub(now) >> ROW_BITS).wrapping_sub(1);
-    slots.iter().fold(0, |any, cycle| any | less_one(cycle)) >> (u64::BITS - 1) != 0
+impl System {
+    /// The slots of memories that are taken from cycle `now` on, by looking at all of them.
+    #[cfg(debug_assertions)]
+    fn all_taken(&self, now: u64) -> [u64; 2] {
+        let mut taken = [0; 2];
+        for (slave, row) in self.slots[..MEMORIES * SLOTS].chunks_exact(SLOTS).enumerate() {
+            for ahead in row.iter().map(|cycle| cycle.wrapping_sub(now)).filter(|&ahead| ahead < SLOTS as u64) {
+                taken[slave / 4] |= 1 << (slave % 4 * SLOTS + ahead as usize);
+            }
+        }
+        taken
+    }
+
+    /// The slots of memories that are taken in cycles from `now` to `last`, one bit each.
+    fn taken(&self, now: u64, last: u64) -> [u64; 2] {
+        let mut taken = [0; 2];
+        for ahead in 0..(last + 1 - now).min(SLOTS as u64) {
+            let column = (now + ahead) as usize % SLOTS;
+            for slave in 0..MEMORIES {
+                let is_taken = self.slots[slave * SLOTS + column] == now + ahead;
+                taken[slave / 4] |= u64::from(is_taken) << (slave % 4 * SLOTS + ahead as usize);
+            }
+        }
+        taken
+    }
 }
 
 impl Paired for System {
@@ -89,16 +112,16 @@ impl Paired for System {
         if self.busy.iter().any(|&free| free > now) {
             return None;
         }
-        let (memories, others) = self.slots.split_at(MEMORIES * SLOTS);
-        if any_ahead(others, now) {
+        if self.others_claimed >= now {
             return None;
         }
-        let mut state = State::default();
-        for (slave, row) in memories.chunks_exact(SLOTS).enumerate().filter(|(_, row)| any_ahead(row, now)) {
-            for ahead in row.iter().map(|cycle| cycle.wrapping_sub(now)).filter(|&ahead| ahead < SLOTS as u64) {
-                state.slots[slave / 4] |= 1 << (slave % 4 * SLOTS + ahead as usize);
-            }
-        }
+        // A core is never behind its claims, apart from a fetch that came late, and a frame if that is over at once.
+        let ends = [first, other].map(|core| core.t.max(core.bus_free).max(core.fetch_ready));
+        let timing = self.timing.exception();
+        let last = if timing.entry.min(timing.exit) < 8 { now + SLOTS as u64 } else { ends[0].max(ends[1]) };
+        let mut state = State { slots: self.taken(now, last), ..State::default() };
+        #[cfg(debug_assertions)]
+        assert_eq!(state.slots, self.all_taken(now));
         // What lies behind a core does not matter to it any more.
         let pending = |cycle: u64, core: &Core| if cycle > core.t { cycle - now } else { 0 };
         let times = [
@@ -143,21 +166,5 @@ impl Paired for System {
         (first.bus_free, other.bus_free) = (time(2), time(3));
         (first.fetch_ready, other.fetch_ready) = (time(4), time(5));
         self.first = if state.times & State::FIRST != 0 { first.id } else { other.id };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slot_that_is_taken_from_now_on_is_seen() {
-        let now = 1000;
-        let mut slots = [NEVER; SLOTS];
-        assert!(!any_ahead(&slots, now) && !any_ahead(&slots, 0));
-        for (cycle, ahead) in [(0, false), (now - 1, false), (now, true), (now + 15, true), (now + 16, false)] {
-            slots[7] = cycle;
-            assert_eq!(any_ahead(&slots, now), ahead, "{cycle}");
-        }
     }
 }

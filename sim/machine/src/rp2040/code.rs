@@ -55,14 +55,22 @@ impl System {
         decode(self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2)), place)
     }
 
-    /// What the table shows of an instruction: itself, or the stand-in that asks for attention.
-    pub(super) fn visible(&self, address: u32, decoded: Op) -> Op {
-        let away = address >> 28 == 1 && {
+    /// True if the cache does not hold all of an instruction in flash.
+    pub(super) fn is_away(&self, address: u32, decoded: Op) -> bool {
+        address >> 28 == 1 && {
             let offset = self.flash_offset(address);
             !self.xip.resident(offset / LINE_BYTES)
                 || decoded.is_wide() && !self.xip.resident((offset + 2) / LINE_BYTES)
-        };
-        if away || self.probes.watches_code(address) { Op::bare(Code::Attend) } else { decoded }
+        }
+    }
+
+    /// What the table shows of an instruction: itself, or the stand-in that asks for attention.
+    pub(super) fn visible(&self, address: u32, decoded: Op) -> Op {
+        if self.is_away(address, decoded) || self.probes.watches_code(address) {
+            Op::bare(Code::Attend)
+        } else {
+            decoded
+        }
     }
 
     /// Forgets decoded SRAM code in `offset..offset + bytes`, and a 32-bit opcode that reaches into it.

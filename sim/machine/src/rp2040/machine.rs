@@ -232,6 +232,9 @@ impl Machine {
         let timing = self.system.timing.exception();
         for index in 0..2 {
             let core = &mut self.cores[index];
+            if core.request == Request::None && !core.nvic.reset_request {
+                continue;
+            }
             let request = std::mem::replace(&mut core.request, Request::None);
             let before = core.t;
             if let Request::RomHook(id) = request {
@@ -294,6 +297,9 @@ impl Machine {
     }
 
     fn wake_sleepers(&mut self) {
+        if !self.cores.iter().any(Core::asleep) {
+            return;
+        }
         let timing = self.system.timing.exception();
         // A sleeper wakes when its cause happened: at an event, or when the other core acted.
         let now = self.horizon().unwrap_or(self.now).max(self.now);
@@ -347,7 +353,7 @@ impl Machine {
         // A core that ran ahead and then sleeps, or enters a handler, left slaves busy for the one that is behind.
         let busy = self.system.busy.iter().copied().max().unwrap_or(0);
         let contend = both || busy > self.cores[turn].t;
-        if both && self.watch == watch::NOTHING && self.system.held.is_empty() {
+        if both && self.watch != watch::STEPS && self.system.held.is_empty() {
             match self.system.pairs.backoff_end(self.now) {
                 Some(end) => due = due.min(end),
                 None if due - self.now <= Block::CYCLES => {}
@@ -410,6 +416,9 @@ impl Machine {
     }
 
     fn trace(&mut self, index: usize, outcome: Outcome, before: u64) {
+        if outcome == Outcome::None {
+            return;
+        }
         if self.observer.is_some() {
             self.tell(index, outcome);
         }

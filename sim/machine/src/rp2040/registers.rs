@@ -259,9 +259,18 @@ impl System {
         for table in [&mut self.rom_code, &mut self.flash_code, &mut self.sram_code] {
             table.set_profile(on);
         }
+        self.pairs.profile(on);
     }
 
     pub(super) fn take_profile(&mut self, core: usize) -> Vec<(u32, ProfileCell)> {
+        for (core, address, cell) in self.pairs.take_profile() {
+            let table = match address >> 28 {
+                0 => &mut self.rom_code,
+                1 => &mut self.flash_code,
+                _ => &mut self.sram_code,
+            };
+            table.add_to_profile(core, address, cell);
+        }
         let tables = [&mut self.rom_code, &mut self.flash_code, &mut self.sram_code];
         tables.into_iter().flat_map(|table| table.take_profile(core)).collect()
     }

@@ -42,6 +42,7 @@ struct SavedSystem {
     line_cycles: u64,
     word_cycles: u64,
     slots: [u64; SLOTS * 16],
+    others_claimed: u64,
     busy: [u64; 16],
     fixed_first: Option<usize>,
     first: usize,
@@ -129,6 +130,7 @@ impl System {
             rom: _,
             cache_sram,
             marks: _,
+            watched: _,
             dropped: _,
             rom_code: _,
             flash_code: _,
@@ -137,6 +139,7 @@ impl System {
             line_cycles,
             word_cycles,
             slots,
+            others_claimed,
             busy,
             fixed_first,
             first,
@@ -166,6 +169,7 @@ impl System {
             line_cycles: *line_cycles,
             word_cycles: *word_cycles,
             slots: *slots,
+            others_claimed: *others_claimed,
             busy: *busy,
             fixed_first: *fixed_first,
             first: *first,
@@ -206,6 +210,7 @@ impl System {
         self.line_cycles = saved.line_cycles;
         self.word_cycles = saved.word_cycles;
         self.slots = saved.slots;
+        self.others_claimed = saved.others_claimed;
         self.busy = saved.busy;
         self.fixed_first = saved.fixed_first;
         self.first = saved.first;

@@ -1,12 +1,16 @@
 //! What ends a run, and what is warned of.
 
+use rtoslab_cpu::v6m::bus::{Bus, Ordered};
 use rtoslab_cpu::v6m::core::Core;
+use rtoslab_cpu::v6m::op::Op;
+use rtoslab_cpu::v6m::pair::Asked;
+use rtoslab_lab::Held;
 use rtoslab_periph::NEVER;
 
 use super::map::SRAM_BASE;
-use super::system::{MARK_WATCH, System, WriterAt};
+use super::system::{MARK_CODE, MARK_WATCH, System, WriterAt};
 use crate::stop::{Stop, StopReason};
-use crate::words::get;
+use crate::words::{get, put};
 
 impl System {
     /// The word around an offset was written: tells its watch, if it has one. True if the run must stop.
@@ -23,6 +27,52 @@ impl System {
             self.stop_now(Stop { reason: StopReason::Watch, core, cycle, address, detail });
         }
         stops
+    }
+
+    /// Whether the word at this offset is watched; of one that no longer is it may say so too.
+    pub(super) fn is_watched(&self, offset: u32) -> bool {
+        self.watched[(offset >> 8) as usize] >> (offset >> 2 & 63) & 1 != 0
+    }
+
+    /// A store to this offset while both cores' timing is remembered: what is watched is written in time order.
+    pub(super) fn store_in_order(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32) -> Ordered<()> {
+        if self.marks[(offset >> 8) as usize] & MARK_CODE != 0 {
+            return Ordered::InTime;
+        }
+        if !self.is_watched(offset) {
+            return Ordered::Always(());
+        }
+        let Some(cycle) = self.pairs.grant() else {
+            return match self.memory_of(offset, bytes) {
+                Some(memory) if !self.probes.stops_at_write(SRAM_BASE + (offset & !3)) => {
+                    self.pairs.ask(Asked::Store { offset, memory });
+                    Ordered::NotYet
+                }
+                _ => Ordered::InTime,
+            };
+        };
+        put(&mut self.sram, offset, bytes, value);
+        self.look_at_watches(offset, WriterAt { core: core.id, pc: core.pc(), cycle });
+        Ordered::Now(())
+    }
+
+    /// The instruction at this address, which has probes or is not at hand: they fire in time order.
+    pub(super) fn attend_in_order(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
+        let instruction = self.decode_at(address);
+        if self.pairs.is_served(core.id) {
+            return Ordered::Now(instruction);
+        }
+        if self.is_away(address, instruction) || self.probes.stops_at(address) {
+            return Ordered::InTime;
+        }
+        let Some(cycle) = self.pairs.grant() else {
+            self.pairs.ask(Asked::Probe);
+            return Ordered::NotYet;
+        };
+        self.passed_until[core.id] = None;
+        self.probes.issue(address, core.id, cycle, Held::of(&core.r), false);
+        self.pairs.serve(core.id);
+        Ordered::Now(instruction)
     }
 
     /// Cycle of the next stop that is held.

@@ -41,6 +41,8 @@ pub struct System {
     /// Content of the XIP cache while it serves as SRAM.
     pub(super) cache_sram: Box<[u8]>,
     pub(super) marks: [u8; MARKS],
+    /// The words of those 256 bytes that are watched, or were.
+    pub(super) watched: [u64; MARKS],
     /// Whose decoded code was dropped once.
     pub(super) dropped: [bool; MARKS],
     pub(super) rom_code: CodeTable,
@@ -53,6 +55,8 @@ pub struct System {
     pub(super) word_cycles: u64,
     /// Cycle of the transfer that holds each slave's slot.
     pub(super) slots: [u64; SLOTS * 16],
+    /// Cycle of the last transfer to a slave that is no memory.
+    pub(super) others_claimed: u64,
     /// First cycle in which a slave with multi-cycle transfers is free.
     pub(super) busy: [u64; 16],
     /// The core that BUS_PRIORITY puts first; otherwise the loser of a collision goes first.
@@ -97,6 +101,7 @@ impl System {
             rom,
             cache_sram: zeros(0x4000),
             marks: [0; MARKS],
+            watched: [0; MARKS],
             dropped: [false; MARKS],
             rom_code: CodeTable::new(0, ROM_BYTES),
             flash_code: CodeTable::new(FLASH_BASE, flash_bytes),
@@ -105,6 +110,7 @@ impl System {
             line_cycles: 0,
             word_cycles: 0,
             slots: [NEVER; SLOTS * 16],
+            others_claimed: 0,
             busy: [0; 16],
             fixed_first: None,
             first: 0,
@@ -185,6 +191,7 @@ impl System {
         let offset = address.wrapping_sub(SRAM_BASE);
         if offset < SRAM_BYTES {
             self.marks[(offset >> 8) as usize] |= MARK_WATCH;
+            self.watched[(offset >> 8) as usize] |= 1 << (offset >> 2 & 63);
         }
         offset < SRAM_BYTES
     }
@@ -413,18 +420,37 @@ unsafe impl Bus for System {
     }
 
     #[inline(never)]
-    unsafe fn order(&mut self, cores: [*mut Core; 2]) -> Turn {
+    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
+        self.attend_in_order(core, address)
+    }
+
+    #[inline(never)]
+    fn behind(&self, address: u32) -> Op {
+        self.decode_at(address)
+    }
+
+    #[inline(never)]
+    fn marked_store(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32) -> Ordered<()> {
+        self.store_in_order(core, offset, bytes, value)
+    }
+
+    #[inline(never)]
+    fn takes_stores(&self, offset: u32, words: u8) -> bool {
+        (0..u32::from(words))
+            .map(|word| offset + 4 * word)
+            .all(|at| self.marks(at) & MARK_CODE == 0 && !self.is_watched(at))
+    }
+
+    #[inline(never)]
+    unsafe fn order(&mut self, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
         // SAFETY: the caller's promise.
-        unsafe {
-            let [log, _] = self.pairs.logs((*cores[0]).id);
-            pair::order(self, cores, log)
-        }
+        unsafe { pair::order(self, cores, logs) }
     }
 
     #[inline(always)]
-    unsafe fn ordered(&mut self, cores: [*mut Core; 2]) -> Turn {
+    unsafe fn ordered(&mut self, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
         // SAFETY: the caller's promise.
-        unsafe { pair::ordered(self, cores) }
+        unsafe { pair::ordered(self, cores, log) }
     }
 
     #[inline(never)]

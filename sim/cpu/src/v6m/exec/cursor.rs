@@ -20,7 +20,7 @@ pub(super) enum Flow {
     Stalled,
     /// It cannot be executed ahead of time: the trace or basic block ends before it.
     InTime,
-    /// The trace ends before it, and it begins the next one.
+    /// The trace or basic block ends before it, and it begins the next one.
     NextTrace,
     /// It must come in time order with the other core's: the basic block ends before it, and it makes one by itself.
     Ordered,

@@ -196,7 +196,10 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             self.t = slot + timing::MEMORY_CYCLES;
             if Self::TIMES {
                 // It was stored when the trace was executed.
-            } else if bus.marks(offset) == 0 {
+                core.stored = slot;
+            } else if bus.marks(offset) == 0
+                || Self::PAIRED && Self::AHEAD && !self.store_marked::<B, BYTES, SINGLE>(core, bus, offset, value)?
+            {
                 if Self::PAIRED && Self::AHEAD {
                     if SINGLE {
                         self.note_access(bus.memory_of(offset, BYTES))?;
@@ -209,6 +212,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 }
                 // SAFETY: it is in the RAM.
                 unsafe { write::<BYTES>(bus.ram().add(offset as usize), value) };
+            } else if Self::PAIRED && Self::AHEAD {
+                // It was stored in its turn.
             } else if Self::TRACED {
                 return Err(Flow::InTime);
             } else {
@@ -227,6 +232,31 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         core.ip = self.ip;
         self.with_time(|at| bus.store::<CONTEND>(core, Some(other), address, BYTES, value, at))
             .map_err(|trap| self.trapped(core, bus, trap))
+    }
+
+    /// A store near code or a watched word, ahead of time: true if it was made, false if it is like others.
+    #[inline(always)]
+    fn store_marked<B: Bus, const BYTES: u32, const SINGLE: bool>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        offset: u32,
+        value: u32,
+    ) -> Result<bool, Flow> {
+        if !SINGLE {
+            // That was looked at before the first word.
+            return Ok(false);
+        }
+        core.ip = self.ip;
+        match bus.marked_store(core, offset, BYTES, value) {
+            Ordered::Always(()) => Ok(false),
+            Ordered::Now(()) => {
+                self.end = self.ip;
+                Ok(true)
+            }
+            Ordered::NotYet => Err(Flow::Ordered),
+            Ordered::InTime => Err(Flow::InTime),
+        }
     }
 
     /// A load that is neither RAM's nor constant, ahead of time.

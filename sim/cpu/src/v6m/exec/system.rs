@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, Flow};
 use super::fetching::after_wide;
-use crate::v6m::bus::Bus;
+use crate::v6m::bus::{Bus, Ordered};
 use crate::v6m::core::{Core, Phase, Request};
 use crate::v6m::op::Word;
 use rtoslab_timing::cortex_m0plus as timing;
@@ -149,10 +149,24 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// The instruction that a stand-in stands for, once what must happen before it has happened.
     #[inline(always)]
     pub fn attend<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
+        let address = core.address_of(self.ip);
+        if Self::PAIRED && CONTEND {
+            return Ok(bus.behind(address).to_word());
+        }
+        if Self::PAIRED {
+            // SAFETY: the bus's logs live as long as it.
+            if self.ip != unsafe { (*self.log).start() } {
+                return Err(Flow::NextTrace);
+            }
+            return match bus.attend_ahead(core, address) {
+                Ordered::Now(op) | Ordered::Always(op) => Ok(op.to_word()),
+                Ordered::NotYet => Err(Flow::Ordered),
+                Ordered::InTime => Err(Flow::InTime),
+            };
+        }
         if Self::TRACED {
             return Err(Flow::InTime);
         }
-        let address = core.address_of(self.ip);
         if core.brought.take() != Some(address) {
             let asked = self.t;
             let stays = self.with_time(|at| bus.bring::<CONTEND>(core, address, at));

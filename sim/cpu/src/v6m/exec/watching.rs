@@ -21,6 +21,19 @@ impl Started {
         Started { pc: core.address_of(ip), t, executed, bus_wait, flash_wait }
     }
 
+    /// Logs what is counted of it for the profile.
+    #[inline(always)]
+    pub(super) fn note(self, core: &mut Core, t: u64) {
+        core.steps.push(Step {
+            start: self.t,
+            end: t,
+            bus_wait: (core.bus_wait - self.bus_wait) as u32,
+            pc: self.pc,
+            executions: (core.instructions - self.executed) as u8,
+            ..Step::default()
+        });
+    }
+
     /// Logs it as it stands: `executed` tells whether it was completed, `code` what it was.
     #[inline(never)]
     pub(super) fn log(self, core: &mut Core, ip: *mut Op, t: u64, executed: u64, code: u8) {

@@ -6,17 +6,20 @@ use crate::step::watch;
 use crate::v6m::block::{Block, Turn};
 use crate::v6m::core::Core;
 use crate::v6m::exec;
+use crate::v6m::op::Code;
 use crate::v6m::region::Region;
 use crate::v6m::speculation::SpeculationLog;
 
 /// Where one transition leads.
-struct Outcome {
-    node: Node,
-    cycles: u64,
-    waits: [u64; 2],
+pub(super) struct Outcome {
+    pub node: Node,
+    pub cycles: u64,
+    pub waits: [u64; 2],
     /// Of the block that was handed in, or of a spin what was executed; and what the other core executed of one.
-    instructions: [u64; 2],
-    swaps: bool,
+    pub instructions: [u64; 2],
+    pub swaps: bool,
+    /// If the block is a store in time order: cycles until it was made.
+    pub stored: u64,
 }
 
 impl Outcome {
@@ -25,7 +28,7 @@ impl Outcome {
         let executed = if place.remainder.spin == 0 { place.remainder.instructions } else { 0 };
         let instructions = [executed, 0];
         let node = Node { state: node.state.swapped(), address: node.other.address, other: place };
-        Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true }
+        Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true, stored: 0 }
     }
 }
 
@@ -46,10 +49,13 @@ pub(super) unsafe fn learn<B: Paired>(
         let pairs = bus.pairs();
         let node = *pairs.table.node(pairs.node);
         let regions = [(*core).region, (*other).region];
+        pairs.table.account.note([&[]; 2]);
         let outcome = if block.is_wait() {
             wait(bus, regions, &node, block)
         } else {
-            let instructions = block.instructions(regions[0].op(node.address));
+            let place = regions[0].op(node.address);
+            let first = if (*place).code == Code::Attend { bus.behind(node.address) } else { *place };
+            let instructions = block.instructions(place, first);
             let remainder = block.begun(node.address, instructions);
             let begun = Place { remainder, ..Place::begins(node.address) };
             if node.other.remainder.instructions == 0 && (!block.is_ordered() || block.is_spin()) {
@@ -59,12 +65,16 @@ pub(super) unsafe fn learn<B: Paired>(
                 go_through(bus, regions, &node, begun)
             }
         };
-        let Some(Outcome { node, cycles, waits, instructions, swaps }) = outcome else {
+        let Some(mut outcome) = outcome else {
             (*mine).undo(&mut *core, bus.ram());
             return None;
         };
+        outcome.stored *= u64::from(block.is_ordered());
+        let Outcome { node, cycles, waits, instructions, swaps, stored } = outcome;
         let pairs = bus.pairs();
         debug_assert!(cycles <= Block::CYCLES);
+        pairs.table.account.add_fresh(pairs.turn);
+        pairs.stored = stored;
         (*mine).instructions = instructions[0];
         (*core).instructions += instructions[0];
         (*other).instructions += instructions[1];
@@ -76,10 +86,12 @@ pub(super) unsafe fn learn<B: Paired>(
         match pairs.table.number(node) {
             Some(next) => {
                 let key = Transition::key(before, block.shape);
-                if let Some(transition) = Transition::new(cycles, waits, instructions, swaps, next) {
-                    pairs.table.keep(key, &block, transition);
-                }
                 pairs.node = next;
+                if let Some(transition) = Transition::new(&outcome, next)
+                    && !pairs.table.keep(key, &block, transition)
+                {
+                    pairs.node = pairs.table.number_anew(node);
+                }
             }
             None => pairs.node = pairs.table.number_anew(node),
         }
@@ -118,7 +130,9 @@ unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, 
             spun(&node.other, &shadows[1]),
         ],
         swaps: ended != 0,
+        stored: shadows[0].stored.saturating_sub(now),
     });
+    bus.pairs().table.account.note(shadows.each_ref().map(|shadow| &shadow.steps[..]));
     bus.pairs().shadows = Some(shadows);
     outcome
 }
@@ -151,7 +165,9 @@ unsafe fn wait<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, block:
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
         instructions: [0, spun(&node.other, &shadows[1])],
         swaps,
+        stored: 0,
     });
+    bus.pairs().table.account.note(shadows.each_ref().map(|shadow| &shadow.steps[..]));
     bus.pairs().shadows = Some(shadows);
     outcome
 }
@@ -164,7 +180,8 @@ fn shadows<B: Paired>(bus: &mut B, regions: [Region; 2], places: [Place; 2], sta
         shadow.region = region;
         (shadow.ip, shadow.remainder) = (region.op(place.address), place.remainder);
         (shadow.transfer.mask, shadow.transfer.address) = (place.mask, place.data);
-        (shadow.bus_wait, shadow.instructions) = (0, 0);
+        (shadow.bus_wait, shadow.instructions, shadow.stored) = (0, 0, 0);
+        shadow.steps.clear();
     }
     let [first, other] = &mut *shadows;
     bus.resume(state, now, first, other);

@@ -1,10 +1,12 @@
 //! What is remembered, and the back-off of remembering where it does not pay.
 
+use super::order::Asked;
 use super::spin::{FailedRead, Spin};
 use super::table::Table;
 use crate::states::Counts;
 use crate::v6m::block::Turn;
 use crate::v6m::core::Core;
+use crate::v6m::region::ProfileCell;
 use crate::v6m::speculation::{SpeculationLog, SpeculationLogs};
 
 /// Back-off after runs of less than [`WORTH_CYCLES`]; each doubles the one before.
@@ -40,6 +42,10 @@ pub struct Pairs {
     pub(super) freed: bool,
     /// An ordered access is executed next: its cycle.
     pub(super) granted: Option<u64>,
+    /// What the core whose turn it is waits for.
+    pub(super) asked: Asked,
+    /// If the transition taken last was a store in time order: cycles until it was made.
+    pub(super) stored: u64,
     /// The machine must act behind it.
     pub(super) stops: bool,
     backoff_since: u64,
@@ -78,6 +84,33 @@ impl Pairs {
     /// The cycle of the ordered access in hand; `None` if it is not its turn.
     pub fn grant(&mut self) -> Option<u64> {
         self.granted.take()
+    }
+
+    /// The instruction at which a core stands cannot be executed before the other core has come as far, for that.
+    pub fn ask(&mut self, what: Asked) {
+        self.asked = what;
+    }
+
+    /// Whether the probes on the instruction at which a core stands have fired.
+    pub fn is_served(&self, core: usize) -> bool {
+        // SAFETY: the log lives as long as this, and nothing else uses it meanwhile.
+        unsafe { (*self.logs.of(core)[0]).served }
+    }
+
+    /// They have.
+    pub fn serve(&mut self, core: usize) {
+        // SAFETY: as above.
+        unsafe { (*self.logs.of(core)[0]).served = true };
+    }
+
+    /// Switches the profile of what is remembered on (from zero) or off.
+    pub fn profile(&mut self, on: bool) {
+        self.table.profile(on);
+    }
+
+    /// Takes it: core, address and cell.
+    pub fn take_profile(&mut self) -> Vec<(usize, u32, ProfileCell)> {
+        self.table.account.take()
     }
 
     /// The load in hand read this lock as taken.

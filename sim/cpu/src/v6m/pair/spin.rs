@@ -31,10 +31,16 @@ impl FailedRead {
         FailedRead { ip: core.ip, r: core.r, flags: flags(core), instructions: core.instructions, lock }
     }
 
+    /// Whether the core is back at the load.
+    #[inline(always)]
+    pub fn is_at(&self, core: &Core) -> bool {
+        self.ip == core.ip
+    }
+
     /// How many instructions a repetition has, if the core is back at the load as it was there before.
     pub fn repeats(&self, core: &Core) -> Option<u8> {
         let instructions = core.instructions.wrapping_sub(self.instructions) + 1;
-        let same = self.ip == core.ip && self.r == core.r && self.flags == flags(core);
+        let same = self.is_at(core) && self.r == core.r && self.flags == flags(core);
         if !same || !(2..=LONGEST).contains(&instructions) {
             return None;
         }

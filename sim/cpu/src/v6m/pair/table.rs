@@ -1,6 +1,8 @@
 //! Nodes by number, and transitions between them.
 
 use super::Node;
+use super::account::Account;
+use super::learn::Outcome;
 use crate::states::States;
 use crate::v6m::block::Block;
 
@@ -8,6 +10,8 @@ use crate::v6m::block::Block;
 const TRANSITIONS: u32 = 14;
 /// log2 of the nodes kept.
 const NODES: u32 = 15;
+/// Places for transitions, numbered one behind the other.
+pub(super) const PLACES: usize = 2 << TRANSITIONS;
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// How a basic block of one core moved both.
@@ -30,6 +34,8 @@ pub(super) struct Transition {
     pub swaps: bool,
     /// Number of the node behind it.
     pub next: u16,
+    /// If it is a store that both cores make in time order: cycles until it was made.
+    pub stored: u8,
 }
 
 impl Transition {
@@ -46,9 +52,10 @@ impl Transition {
     }
 
     /// `None` if a number is too large to be kept.
-    pub fn new(cycles: u64, waits: [u64; 2], instructions: [u64; 2], swaps: bool, next: u32) -> Option<Transition> {
-        let [first, other] = waits;
-        let [executed, spun] = instructions;
+    pub fn new(outcome: &Outcome, next: u32) -> Option<Transition> {
+        let &Outcome { cycles, swaps, stored, .. } = outcome;
+        let [first, other] = outcome.waits;
+        let [executed, spun] = outcome.instructions;
         Some(Transition {
             cycles: cycles.try_into().ok()?,
             waits: [first.try_into().ok()?, other.try_into().ok()?],
@@ -56,6 +63,7 @@ impl Transition {
             spun: spun.try_into().ok()?,
             swaps,
             next: next.try_into().ok()?,
+            stored: stored.try_into().ok()?,
             ..Transition::default()
         })
     }
@@ -78,13 +86,19 @@ const _: () = assert!(size_of::<Places>() == 64);
 pub(super) struct Table {
     transitions: Box<[Places; 1 << TRANSITIONS]>,
     nodes: States<Node, { 1 << NODES }>,
+    /// The profile of what is remembered.
+    pub account: Account,
 }
 
 impl Default for Table {
     fn default() -> Table {
         // Never on the stack.
         let transitions = vec![Default::default(); 1 << TRANSITIONS].into_boxed_slice();
-        Table { transitions: transitions.try_into().expect("as long as the array"), nodes: States::default() }
+        Table {
+            transitions: transitions.try_into().expect("as long as the array"),
+            nodes: States::default(),
+            account: Account::default(),
+        }
     }
 }
 
@@ -94,6 +108,7 @@ impl Table {
         if !self.nodes.is_empty() {
             self.transitions.fill(Default::default());
             self.nodes.clear();
+            self.account.clear();
         }
     }
 
@@ -115,25 +130,46 @@ impl Table {
         })
     }
 
-    /// Where a transition may be.
+    /// The number of the first of two places where a transition may be.
     #[inline(always)]
-    pub fn places(&mut self, key: u64, block: &Block) -> &mut [Transition; 2] {
+    pub fn place(key: u64, block: &Block) -> usize {
         let mixed = (key ^ block.accesses.rotate_left(17) ^ block.next << 20).wrapping_mul(ODD);
-        &mut self.transitions[(mixed >> (u64::BITS - TRANSITIONS)) as usize].0
+        2 * (mixed >> (u64::BITS - TRANSITIONS)) as usize
+    }
+
+    /// What is at this place, the first of two.
+    #[inline(always)]
+    pub fn first(&self, place: usize) -> &Transition {
+        &self.transitions[place / 2 % (1 << TRANSITIONS)].0[0]
     }
 
     /// Brings a transition from its second place to the first; false if it is not there.
     #[cold]
     #[inline(never)]
-    pub fn bring(&mut self, key: u64, block: &Block) -> bool {
-        let places = self.places(key, block);
+    pub fn bring(&mut self, place: usize, key: u64, block: &Block) -> bool {
+        self.account.swap(place, place + 1);
+        let places = &mut self.transitions[place / 2].0;
         places.swap(0, 1);
         places[0].is(key, block)
     }
 
-    /// Remembers a transition, which [`Table::bring`] did not find.
-    pub fn keep(&mut self, key: u64, block: &Block, transition: Transition) {
-        self.places(key, block)[0] = transition.named(key, block);
+    /// Remembers a transition, which [`Table::bring`] did not find. False if everything had to be forgotten for it.
+    pub fn keep(&mut self, key: u64, block: &Block, transition: Transition) -> bool {
+        let place = Table::place(key, block);
+        self.transitions[place / 2].0[0] = transition.named(key, block);
+        let has_room = self.account.keep(place);
+        if !has_room {
+            self.clear();
+        }
+        has_room
+    }
+
+    /// The account begins anew, or ends.
+    pub fn profile(&mut self, on: bool) {
+        if on {
+            self.clear();
+        }
+        self.account.switch(on);
     }
 }
 
@@ -146,6 +182,10 @@ mod tests {
     fn node(times: u64) -> Node {
         let other = Place { address: 0, remainder: Remainder::NONE, mask: 0, data: 0 };
         Node { state: State { times, ..State::default() }, address: 0, other }
+    }
+
+    fn outcome(cycles: u64) -> Outcome {
+        Outcome { node: node(0), cycles, waits: [0; 2], instructions: [1, 0], swaps: false, stored: 0 }
     }
 
     #[test]
@@ -165,29 +205,29 @@ mod tests {
         let mut table = Table::default();
         let block = Block { shape: 9, next: 0x40, accesses: 0x9 };
         let all: Vec<u64> = (0..1 << 20).map(|node| Transition::key(node, block.shape)).collect();
-        let place = |table: &mut Table, key: u64| table.places(key, &block).as_ptr();
-        let first = place(&mut table, all[0]);
-        let alike: Vec<u64> = all.into_iter().filter(|&key| place(&mut table, key) == first).take(3).collect();
+        let place = Table::place(all[0], &block);
+        let alike: Vec<u64> = all.into_iter().filter(|&key| Table::place(key, &block) == place).take(3).collect();
         let mut keep = |key: u64, cycles: u64| {
-            assert!(!table.bring(key, &block));
-            let transition = Transition::new(cycles, [0; 2], [1, 0], false, 0).expect("small numbers");
-            table.keep(key, &block, transition);
+            assert!(!table.bring(place, key, &block));
+            let transition = Transition::new(&outcome(cycles), 0).expect("small numbers");
+            assert!(table.keep(key, &block, transition));
         };
         (0..).zip(&alike).for_each(|(cycles, &key)| keep(key, cycles));
-        assert!(!table.bring(alike[0], &block));
+        assert!(!table.bring(place, alike[0], &block));
         for (cycles, &key) in (1..).zip(&alike[1..]) {
-            let found = table.places(key, &block)[0];
-            assert!(found.is(key, &block) || table.bring(key, &block));
-            assert_eq!(table.places(key, &block)[0].cycles, cycles);
+            assert!(table.first(place).is(key, &block) || table.bring(place, key, &block));
+            assert_eq!(table.first(place).cycles, cycles);
         }
         let other = Block { accesses: 0xa, ..block };
-        assert!(!table.places(alike[2], &other)[0].is(alike[2], &other));
+        assert!(!table.first(Table::place(alike[2], &other)).is(alike[2], &other));
     }
 
     #[test]
     fn what_is_too_large_is_not_kept() {
-        assert!(Transition::new(1 << 16, [0; 2], [1, 0], false, 0).is_none());
-        assert!(Transition::new(1, [0, 256], [1, 0], false, 0).is_none());
-        assert!(Transition::new(1, [0; 2], [1, 0], false, 1 << 16).is_none());
+        assert!(Transition::new(&outcome(1), 0).is_some());
+        assert!(Transition::new(&outcome(1 << 16), 0).is_none());
+        assert!(Transition::new(&Outcome { waits: [0, 256], ..outcome(1) }, 0).is_none());
+        assert!(Transition::new(&Outcome { stored: 256, ..outcome(1) }, 0).is_none());
+        assert!(Transition::new(&outcome(1), 1 << 16).is_none());
     }
 }
