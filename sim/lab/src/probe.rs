@@ -51,6 +51,8 @@ impl Held {
 #[derive(Debug, Clone, Default)]
 pub struct Probes {
     sites: HashMap<u32, Site, Quick>,
+    /// Where the run stops: few addresses.
+    stops: Vec<u32>,
     watches: HashMap<u32, Watch, Quick>,
     between: Vec<Between>,
     events: Vec<Event>,
@@ -68,7 +70,7 @@ impl Probes {
 
     /// True if the run stops before the instruction at `address`.
     pub fn stops_at(&self, address: u32) -> bool {
-        self.sites.get(&address).is_some_and(|site| site.until)
+        self.stops.contains(&address)
     }
 
     /// True if the run stops behind a write to the word at `address` (aligned).
@@ -79,6 +81,7 @@ impl Probes {
     /// Stops the run when `address` is about to execute.
     pub fn until(&mut self, address: u32) {
         self.sites.entry(address).or_default().until = true;
+        self.stops.push(address);
     }
 
     /// No longer stops the run at `address`; whoever calls it looks at the instruction again.
@@ -86,6 +89,7 @@ impl Probes {
         if let Some(site) = self.sites.get_mut(&address) {
             site.until = false;
         }
+        self.stops.retain(|stop| *stop != address);
     }
 
     /// No longer tells writes to the word at `address`.
@@ -190,7 +194,7 @@ impl Probes {
     /// that were not measured then are empty.
     pub fn rewind(&mut self, then: &Probes) {
         // Every field by name, so that a new instrument is not forgotten here.
-        let Probes { sites, watches: _, between, events, trace_exceptions: _, trace_pins: _ } = then;
+        let Probes { sites, stops: _, watches: _, between, events, trace_exceptions: _, trace_pins: _ } = then;
         self.events.clone_from(events);
         for (address, site) in &mut self.sites {
             site.pending = sites.get(address).map_or([0; CORES], |then| then.pending);
@@ -298,9 +302,11 @@ mod tests {
         probes.until(0x100);
         probes.watch_exec(0x100, 1);
         probes.watch_write(0x2000_0004, 3, true);
+        assert!(probes.stops_at(0x100) && !probes.stops_at(0x200) && probes.stops_at_write(0x2000_0004));
         probes.end_until(0x100);
         probes.end_until(0x200);
         probes.end_watch(0x2000_0006);
+        assert!(!probes.stops_at(0x100));
         assert!(!probes.issue(0x100, 0, 10, Held::default(), false));
         assert!(!probes.written(0x2000_0004, 1, 0, 9, 0));
         assert_eq!(probes.take_events().len(), 1);

@@ -14,9 +14,6 @@ import random
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import pytest
 
 from rtoslab._sim import Machine
 from tests.compat.build import boot_block
@@ -240,52 +237,3 @@ def test_the_same_cycles_as_without_memory() -> None:
             assert remembered[what] == value, (number, what)
     # Where both wait for each other's words, or one calls into a memory that is not striped, visits are short.
     assert 4 * sum(each > HITS for each in found) > 3 * len(found), found
-
-
-def outcome(first: list[int], second: list[int], *, sliced: bool, **registers: int) -> tuple[object, ...]:
-    pair = Pair(first, second, **registers)
-    pair.machine.write(QUICK, halves(NOP, NOP, BX_LR))
-    before = pair.machine.remembered()
-    advance(pair.machine, CYCLES, Look(sliced=sliced))
-    seen = [pair.machine.registers(core) for core in (0, 1)]
-    assert sliced or hits(pair.machine, before, anew=sliced) > 0
-    return *seen, pair.machine.stats()
-
-
-def test_a_word_that_one_core_writes_and_the_other_reads() -> None:
-    """The sum of all values that the reader saw tells what it saw when."""
-    write = [0x3001, 0x6008, 0xE7FC]  # adds r0, #1; str r0, [r1]; b
-    read = [0x680A, 0x189B, 0x3401, 0xE7FB]  # ldr r2, [r1]; adds r3, r3, r2; adds r4, #1; b
-    remembered, anew = (outcome(write, read, sliced=on, r1=SHARED, r3=0, r4=0) for on in (False, True))
-    assert remembered == anew
-
-
-def test_code_that_is_overwritten() -> None:
-    """Core 0 calls a function 90 times, then puts DSB where it has two NOPs or the other way round, and so on."""
-    inner = [0x47B8, 0x3E01, 0xD1FC]  # blx r7; subs r6, #1; bne
-    swap = [0x6022, 0x4610, 0x461A, 0x4603]  # str r2, [r4]; mov r0, r2; mov r2, r3; mov r3, r0
-    caller = [0x265A, *inner, *swap, 0xE7F6]  # movs r6, #90; ...; b
-    registers = {"r2": DSB, "r3": TWO_NOPS, "r4": QUICK, "r7": QUICK | 1}
-    remembered, anew = (outcome(caller, [0x3001, 0x3001, 0xE7FC], sliced=on, **registers) for on in (False, True))
-    assert remembered == anew
-
-
-def taking(held: int, free: int) -> list[int]:
-    """Takes the lock at r1, counts in r0 and in the word at r2, holds the lock for a few more, and so on."""
-    wait = [0x680B, 0x2B00, 0xD0FC]  # ldr r3, [r1]; cmp r3, #0; beq
-    count = [0x3001, 0x6814, 0x3401, 0x6014]  # adds r0, #1; ldr r4, [r2]; adds r4, #1; str r4, [r2]
-    body = [*wait, *count, *[NOP] * held, 0x6009, *[NOP] * free]  # str r1, [r1]
-    return [*body, 0xE000 | -(len(body) + 2) & 0x7FF]
-
-
-@pytest.mark.parametrize("held", [0, 1, 4, 7, 10])
-def test_a_lock_that_both_cores_wait_for(held: int) -> None:
-    """Who gets it when, and how often it was read in vain, at many distances between the cores."""
-    registers: Any = {"r0": 0, "r1": SIO + 0x100, "r2": SHARED}
-    in_vain = 0
-    for free in (0, 1, 2, 5, 11):
-        programs = taking(held, free), taking(3 * held % 7, 2 * free)
-        remembered, anew = (outcome(*programs, sliced=on, **registers) for on in (False, True))
-        assert remembered == anew, free
-        in_vain += sum(each["failed_reads"] for each in remembered[-1]["locks"])  # type: ignore[index]
-    assert in_vain > HITS

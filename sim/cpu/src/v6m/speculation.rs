@@ -101,8 +101,9 @@ fn word_of(bytes: u32) -> u32 {
 }
 
 /// Whether both have a byte in common.
+#[inline(always)]
 fn overlap(first: u32, second: u32) -> bool {
-    word_of(first) == word_of(second) && first & second & 0xf << LANES != 0
+    (word_of(first) == word_of(second)) & (first & second & 0xf << LANES != 0)
 }
 
 /// A word's bit. Neighbours have different ones, and so have words at the same place of neighbouring tables.
@@ -171,15 +172,16 @@ impl SpeculationLog {
             || other.written().any(|bytes| self.has_read(bytes))
     }
 
-    /// Mostly the word's bit says that it has not.
+    /// Mostly the word's bit says that it has not. All are compared, several at once.
     fn has_read(&self, bytes: u32) -> bool {
         self.reads & folded(word_of(bytes)) != 0
-            && self.read[..self.read_words.into()].iter().any(|&other| overlap(bytes, other))
+            && self.read[..self.read_words.into()].iter().fold(false, |any, &other| any | overlap(bytes, other))
     }
 
     /// Likewise.
     fn has_written(&self, bytes: u32) -> bool {
-        self.writes & folded(word_of(bytes)) != 0 && self.written().any(|other| overlap(bytes, other))
+        self.writes & folded(word_of(bytes)) != 0
+            && self.written().fold(false, |any, other| any | overlap(bytes, other))
     }
 
     /// What it writes.

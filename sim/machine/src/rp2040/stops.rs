@@ -58,17 +58,17 @@ impl System {
 
     /// The instruction at this address, which has probes or is not at hand: they fire in time order.
     pub(super) fn attend_in_order(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
-        let instruction = self.decode_at(address);
         if self.pairs.is_served(core.id) {
-            return Ordered::Now(instruction);
-        }
-        if self.is_away(address, instruction) || self.probes.stops_at(address) {
-            return Ordered::InTime;
+            return Ordered::Now(self.decode_at(address));
         }
         let Some(cycle) = self.pairs.grant() else {
             self.pairs.ask(Asked::Probe);
             return Ordered::NotYet;
         };
+        let instruction = self.decode_at(address);
+        if self.is_away(address, instruction) || self.probes.stops_at(address) {
+            return Ordered::InTime;
+        }
         self.passed_until[core.id] = None;
         self.probes.issue(address, core.id, cycle, Held::of(&core.r), false);
         self.pairs.serve(core.id);
