@@ -27,7 +27,7 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo docs site report-check test test-rust test-python gate mutants lint lint-rust lint-python bench dist bench-build bench-sweep bench-plan fuzz fuzz-inputs test-all test-checked test-sanitized set-up set-up-dev say-how-long packages clean
+.PHONY: help demo docs site report-check test test-rust test-python gate mutants lint lint-rust lint-python bench dist bench-build bench-sweep bench-plan bench-points fuzz fuzz-inputs test-all test-checked test-sanitized set-up set-up-dev say-how-long packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report; says how long it takes"
@@ -39,6 +39,7 @@ help:
 	@echo "make bench-build  what the first image of a configuration and further ones take, beside whole builds"
 	@echo "make bench-sweep  how long a phase sweep over 100 000 offsets takes"
 	@echo "make bench-plan   how long a sweep of 536 configurations and benchmarks takes: cold, warm, known"
+	@echo "make bench-points  what a point of a latency benchmark takes the host: cold, warm, known"
 	@echo "make report-check  every kind of page in headless Chromium: accessibility, widths, dark, print; installs chromium"
 	@echo "make dist      a wheel for pip, pipx or uv that needs no checkout, tried in an empty folder"
 	@echo "make docs      what pages print and what is generated from the code, written anew; make site: all of them as a site"
@@ -170,6 +171,9 @@ bench-sweep: set-up-dev
 
 bench-plan: set-up-dev
 	$(BIN)/python bench/sweep_plan.py
+
+bench-points: set-up-dev
+	$(BIN)/python bench/points.py
 
 # Coverage by LLVM's own pass, which a stable compiler has; overflow checks and assertions are in the crate's profile. It
 # learns from, and adds to, build/fuzz-corpus; sim/fuzz/corpus holds a small choice of that (docs/fuzzing.md).

@@ -1,8 +1,9 @@
 """`make bench-points`: what the points of latency benchmarks take on the host, in processor seconds each.
 
-A selection of `rtoslab run latency`: some benchmarks on every board, with three kernels and the probes as instrument.
-Twice: with nothing known, so every image is built, and with all images known but no result. More checkouts may be named
-beside this one; they take turns, so that a slow spell of the machine hits them all.
+A selection of `rtoslab run latency`: some benchmarks on every board, with three kernels and the probes as instrument;
+with nothing known, so every image is built, with all images known but no result, and with all results known, which is
+what the command takes besides. More checkouts may be named beside this one; they take turns, so that a slow spell of
+the machine hits them all.
 
     bench/points.py                      this checkout
     bench/points.py . ../other --jobs 1  two of them, each with a virtual environment of its own
@@ -23,7 +24,7 @@ from sweep_plan import PR_SET_CHILD_SUBREAPER, run_measured
 from rtoslab.base import find_root
 
 BENCHMARKS = ("call_times", "handler_times", "interrupt_latency", "mutex", "preemption", "timed_wait")
-CASES = ("nothing known", "images known")
+CASES = ("nothing known", "images known", "results known")
 
 
 @dataclass
@@ -40,7 +41,8 @@ class Checkout:
         results = self.folder / f"{CASES.index(case)}-{number}"
         if case == CASES[0]:
             shutil.rmtree(self.folder / "build", ignore_errors=True)
-        names = {"RTOSLAB_BUILD": str(self.folder / "build"), "RTOSLAB_CACHE": f"{results}-cache"}
+        cache = self.folder / "1-0-cache" if case == CASES[2] else f"{results}-cache"
+        names = {"RTOSLAB_BUILD": str(self.folder / "build"), "RTOSLAB_CACHE": str(cache)}
         python = self.root / ".venv" / "bin" / "python"
         command = [str(python), "-m", "rtoslab", "run", *options, "--out", str(results)]
         seen = run_measured(command, names, self.root)
@@ -67,7 +69,7 @@ def main() -> None:
     parser.add_argument("--kernels", default="freertos,rt,bare")
     parser.add_argument("--boards", default="all")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=3, help="of the runs with all images known")
+    parser.add_argument("--repeats", type=int, default=3, help="of the last two")
     arguments = parser.parse_args()
     if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         sys.exit("This needs Linux: processes whose parent has ended are to be counted too.")
@@ -77,7 +79,7 @@ def main() -> None:
     try:
         checkouts = [Checkout(each.resolve(), folder / str(number)) for number, each in enumerate(arguments.checkouts)]
         print(f"{'':50}{'points':>7}{'wall s':>8}{'processor s':>13}{'each':>9}{'load':>6}")
-        for case, repeats in zip(CASES, (1, arguments.repeats), strict=True):
+        for case, repeats in zip(CASES, (1, arguments.repeats, arguments.repeats), strict=True):
             for number in range(repeats):
                 for each in checkouts:
                     each.run(case, options, number)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from elftools.dwarf.die import DIE
 
-from rtoslab.base import ImageFileError, SymbolError, find_clang, find_root
+from rtoslab.base import ImageFileError, SymbolError, find_root
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.footprint import members_of
 from rtoslab.images import SourceLines, build
@@ -217,11 +217,9 @@ def _asked(kernel: Kernel) -> list[str]:
     return sorted({*(each.type for each in kernel.objects.values()), *([block.type] if block else [])})
 
 
-@pytest.mark.parametrize("config", [{}, {"opt": "-O0"}, {"lto": "1"}, {"compiler": "clang"}], ids=str)
+@pytest.mark.parametrize("config", [{}, {"opt": "-O0"}, {"lto": "1"}], ids=str)
 @pytest.mark.parametrize("kernel", ["freertos", "rt", "bare"])
 def test_another_reader_finds_the_same_in_images(kernel: str, config: dict[str, str]) -> None:
-    if config.get("compiler") == "clang" and find_clang() is None:
-        pytest.skip("Clang is not installed here")
     catalogue = Catalogue(find_root())
     (point,) = make_plan(catalogue, ["t1_arithmetic"], Options([kernel], ["nucleo-f446re"], [1], config=config)).points
     content = build(catalogue, point).elf.read_bytes()

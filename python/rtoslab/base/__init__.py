@@ -4,7 +4,19 @@ from rtoslab.base import tools
 from rtoslab.base.architecture import architecture, code_address, cross_tool, read_architecture
 from rtoslab.base.canonical_json import canonical
 from rtoslab.base.closure import sources_digest
-from rtoslab.base.contents import Row, Stamp, joined, listing, look_again, looked_at, one_look, rows, sha256_of, stamp
+from rtoslab.base.contents import (
+    Row,
+    Stamp,
+    files_below,
+    joined,
+    listing,
+    look_again,
+    looked_at,
+    one_look,
+    rows,
+    sha256_of,
+    stamp,
+)
 from rtoslab.base.counting import counted
 from rtoslab.base.dataclass_json import Reader, to_plain, to_text
 from rtoslab.base.errors import (
@@ -111,6 +123,7 @@ __all__ = [
     "cross_tool",
     "demand_extra",
     "disk_error",
+    "files_below",
     "find_clang",
     "find_root",
     "from_extra",

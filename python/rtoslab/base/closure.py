@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from rtoslab.base.contents import listing
+from rtoslab.base.contents import listing, looked_at, one_look
 from rtoslab.base.errors import CatalogueError
 
 _BY_NAME = frozenset({"import_module", "__import__", "iter_modules", "walk_packages"})
@@ -45,17 +45,19 @@ def module_closure(entry: str, package: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
     seen: set[Wanted] = set()
     wanted: list[Wanted] = [(entry, False)]
-    while wanted:
-        name, only_top = each = wanted.pop()
-        path = _file(name, package)
-        if path is None or each in seen or (name, False) in seen:
-            continue
-        seen.add(each)
-        found[name] = path
-        wanted += _imported(name, path, package, only_top=only_top)
+    with one_look():
+        while wanted:
+            name, only_top = each = wanted.pop()
+            path = _file(name, package)
+            if path is None or each in seen or (name, False) in seen:
+                continue
+            seen.add(each)
+            found[name] = path
+            wanted += _imported(name, path, package, only_top=only_top)
     return found
 
 
+@looked_at
 def _file(name: str, package: Path) -> Path | None:
     """The file of a module; None if the package has none of that name."""
     first, *rest = name.split(".")
@@ -66,6 +68,7 @@ def _file(name: str, package: Path) -> Path | None:
     return next((each for each in candidates if each.is_file()), None)
 
 
+@looked_at
 def _is_module(name: str, package: Path) -> bool:
     """Whether the package has a module of that name, be it one without a source here (an extension)."""
     first, *rest = name.split(".")
@@ -102,6 +105,7 @@ def _parsed(path: Path) -> ast.Module:
     return _parsed_as(path, path.stat().st_mtime_ns)
 
 
+@looked_at
 def _is_constant(name: str, module: str, package: Path) -> bool:
     """Whether a module's name stands for a literal: who takes that executes no function of the module."""
     path = _file(module, package)

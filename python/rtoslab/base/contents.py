@@ -8,6 +8,7 @@ takes `one_look` at them.
 """
 
 import hashlib
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -36,9 +37,9 @@ CLOCK_STEP_NS = 50_000_000
 """More than any file system's that is met; FAT's are no place for a checkout."""
 
 
-def stamp(path: Path) -> Stamp:
+def stamp(path: Path | str) -> Stamp:
     """What changes when a file does. Raises OSError."""
-    found, now = path.stat(), time.time_ns()
+    found, now = os.stat(path), time.time_ns()  # noqa: PTH116 (a third of the time)
     just_now = (now,) if now - found.st_mtime_ns < CLOCK_STEP_NS else ()
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, *just_now
 
@@ -85,11 +86,21 @@ def listing(base: Path, paths: Iterable[Path]) -> str:
     return joined(rows(base, paths))
 
 
-def rows(base: Path, paths: Iterable[Path]) -> tuple[Row, ...]:
+def rows(base: Path, paths: Iterable[Path | str]) -> tuple[Row, ...]:
     """Lines of a listing, in no order. Raises OSError."""
-    skip = len(base.parts)
-    found = ((path.parts[skip:], path) for path in paths)
+    skip = len(str(base)) + 1
+    found = ((tuple(str(path)[skip:].split(os.sep)), path) for path in paths)  # noqa: PTH206 (a third of the time)
     return tuple((parts, f"{'/'.join(parts)} {sha256_of(path)}\n") for parts, path in found)
+
+
+def files_below(folder: str) -> Iterator[str]:
+    """Every file, but none by way of a link to a folder. Raises OSError."""
+    with os.scandir(folder) as entries:
+        for each in entries:
+            if each.is_dir(follow_symlinks=False):
+                yield from files_below(each.path)
+            elif each.is_file():
+                yield each.path
 
 
 def joined(found: Iterable[Row]) -> str:
@@ -97,11 +108,11 @@ def joined(found: Iterable[Row]) -> str:
     return "".join(line for _, line in sorted(found))
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of(path: Path | str) -> str:
     """Of a file's content. Raises OSError."""
-    return _sha256(path, stamp(path))
+    return _sha256(str(path), stamp(path))
 
 
 @cache
-def _sha256(path: Path, _: Stamp) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _sha256(path: str, _: Stamp) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

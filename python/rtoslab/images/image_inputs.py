@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import Row, build_folder, cross_tool, joined, looked_at, rows, tools
+from rtoslab.base import Row, build_folder, cross_tool, files_below, joined, looked_at, rows, tools
 from rtoslab.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Tree, description_path, export_key
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import Expected
@@ -127,7 +127,8 @@ def facts_files(catalogue: Catalogue, point: Point) -> list[Path]:
     firmware = catalogue.root / "firmware"
     parts = ["cpus/cortexm/arch.toml", f"boards/{point.board}/board.toml"]
     parts += [_program_folder(point.benchmark)]
-    found = [*chain(*(_files(firmware, part) for part in parts)), catalogue.kernel(point.kernel).folder / "kernel.toml"]
+    found = [Path(each) for part in parts for each in _files(firmware, part)]
+    found.append(catalogue.kernel(point.kernel).folder / "kernel.toml")
     return [each for each in found if each.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
 
 
@@ -153,9 +154,8 @@ def _spec_rows(root: Path) -> tuple[Row, ...]:
     return rows(root, (root / "spec").glob("*.toml"))
 
 
-def _files(firmware: Path, part: str) -> list[Path]:
+def _files(firmware: Path, part: str) -> list[str]:
     path = firmware / part
     if not path.is_dir():
-        return [path] if path.is_file() else []
-    found = (Path(folder, name) for folder, _, names in os.walk(path) for name in names if name not in _OF_REAL_BOARDS)
-    return [each for each in found if each.is_file()]
+        return [str(path)] if path.is_file() else []
+    return [each for each in files_below(str(path)) if os.path.basename(each) not in _OF_REAL_BOARDS]  # noqa: PTH119
