@@ -34,6 +34,13 @@ def test_the_same_sources_elsewhere_are_the_same(checkout: Path) -> None:
     assert simulator_sources(checkout) == simulator_sources(find_root())
 
 
+def test_its_tests_are_none_of_its_sources(checkout: Path) -> None:
+    assert "/tests" not in _sim.SOURCES
+    path = checkout / "sim/machine/src/tests/m3m4_table.rs"
+    path.write_text(path.read_text() + "\n")
+    assert simulator_sources(checkout) == simulator_sources(find_root())
+
+
 def _edit(checkout: Path) -> str:
     path = checkout / SOURCE
     path.write_text(path.read_text() + "\n")

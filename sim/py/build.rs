@@ -57,10 +57,14 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
     own.filter_map(|line| line.split(['.', ' ', '=']).next())
 }
 
+/// All below a folder but tests (`tests/`, `tests.rs`): the module is not made of them.
 fn rust_files(folder: &Path, files: &mut BTreeSet<PathBuf>) {
     let entries = fs::read_dir(folder).unwrap_or_else(|cause| panic!("{}: {cause}", folder.display()));
     for entry in entries {
         let path = entry.expect("a folder that can be read").path();
+        if path.file_stem().is_some_and(|stem| stem == "tests") {
+            continue;
+        }
         if path.is_dir() {
             rust_files(&path, files);
         } else if path.extension().is_some_and(|extension| extension == "rs") {

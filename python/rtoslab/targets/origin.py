@@ -32,10 +32,11 @@ def simulator_sources(root: Path) -> str:
 
 
 def _demand_same(own: str, root: Path) -> None:
-    """Compares file by file. The checkout's files are those of the crates that the binary's list names."""
+    """Compares file by file. The checkout's files are those of the crates that the binary's list names, but for tests."""
     files = [root / line.rpartition(" ")[0] for line in own.splitlines()]
     folders = {root.joinpath(*path.relative_to(root).parts[:3]) for path in files if "src" in path.parts}
-    there = {path for folder in folders for path in folder.rglob("*.rs")} | {each for each in files if each.is_file()}
+    code = {path for folder in folders for path in folder.rglob("*.rs") if _is_made_of(path.relative_to(root))}
+    there = code | {each for each in files if each.is_file()}
     now, then = (dict(line.rsplit(" ", 1) for line in text.splitlines()) for text in (listing(root, there), own))
     changed = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
     if changed:
@@ -44,3 +45,8 @@ def _demand_same(own: str, root: Path) -> None:
             f"The simulator was built from other sources than those in {root} ({changed[0]}{others}); "
             "run `make set-up` there, then measure again."
         )
+
+
+def _is_made_of(path: Path) -> bool:
+    """Whether the simulator is made of a file of its crates: not of `tests/` and `tests.rs` (see `sim/py/build.rs`)."""
+    return "tests" not in {*path.parts, path.stem}

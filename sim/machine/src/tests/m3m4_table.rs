@@ -51,7 +51,7 @@ const INTEGER: &[Row] = &[
     ("STM of four: stmia r7!,{r0,r1,r2,r4}", &[0xc717], 5, 5),
     ("store, LDM: str r0,[r7]; ldmia r5,{r0,r1}", &[0x6038, 0xe895, 0x0003], 5, 5),
     ("store, STM: str r0,[r7]; stmia r5!,{r0,r1}", &[0x6038, 0xc503], 4, 4),
-    ("push and pop: push {r0,r1}; pop {r0,r1}", &[0xb403, 0xbc03], 7, 7),
+    ("push and pop: push {r0,r1}; pop {r0,r1}", &[0xb403, 0xbc03], 6, 7),
     ("STM, LDM: stmia r7!,{r0,r1}; ldmia r5!,{r0,r1}", &[0xc703, 0xcd03], 6, 7),
     ("STM, load: stmia r7!,{r0,r1}; ldr r0,[r5]", &[0xc703, 0x6828], 5, 6),
     ("STM, ALU, LDM: stmia r7!,{r0,r1}; movs r2,#1; ldmia r5!,{r0,r1}", &[0xc703, 0x2201, 0xcd03], 7, 7),
