@@ -32,7 +32,7 @@ def simulator_sources(root: Path) -> str:
 
 
 def _demand_same(own: str, root: Path) -> None:
-    """Compares file by file. The checkout's files are those of the crates that the binary's list names, but for tests."""
+    """File by file. The checkout's files are those of the crates that the binary's list names, but for tests."""
     files = [root / line.rpartition(" ")[0] for line in own.splitlines()]
     folders = {root.joinpath(*path.relative_to(root).parts[:3]) for path in files if "src" in path.parts}
     code = {path for folder in folders for path in folder.rglob("*.rs") if _is_made_of(path.relative_to(root))}
