@@ -10,6 +10,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 import pytest
@@ -34,7 +35,7 @@ from tests.test_papers import folder, published
 TAKE: Final = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
 START: Final = "void port_start(void)\n{\n"
 PAD: Final = (
-    '__attribute__((noinline)) static void pad(void)\n{\n    __asm volatile(".rept 17\\n nop\\n .endr");\n}\n\n'
+    '__attribute__((noinline)) static void pad(void)\n{\n    __asm volatile(".rept 21\\n nop\\n .endr");\n}\n\n'
 )
 BENCHMARKS: Final = {"move": "t8_allocation", "nop": "t7_synchronisation"}
 
@@ -81,7 +82,7 @@ def test_what_is_planted_shows(planted: dict[str, tuple[Path, Path]]) -> None:
     for what, runs in planted.items():
         before, after = ([throughput(each).cycles_per_count for each in points(run)] for run in runs)
         assert len(before) == len(after) == 4
-        assert before != after, what
+        assert median(before) != median(after), what
         assert (max(before) - min(before) > 0.5) == (what == "move"), "flash has waits, RAM has none"
 
 
