@@ -42,10 +42,9 @@ def _changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mappin
         linked = measured.get("linked_sha256")
         known = linked is not None and key in tree.exports
         return [f"the export {key}"] if known and linked_digest(one_export(kernel, key)) != linked else []
-    root, compiled = Path(tree.path), {
-        name.removeprefix(_COMPILED): digest for name, digest in build["sources"].items() if name.startswith(_COMPILED)
-    }  # fmt: skip
-    changed = sorted(name for name, digest in compiled.items() if _today(root / name) != digest)
+    sources = build["sources"].items()
+    compiled = {name.removeprefix(_COMPILED): digest for name, digest in sources if name.startswith(_COMPILED)}
+    changed = sorted(name for name, digest in compiled.items() if _today(Path(tree.path) / name) != digest)
     if changed:
         return [f"{kernel.id}'s {name}" for name in changed]
     return _commits(kernel.id, tree, measured)

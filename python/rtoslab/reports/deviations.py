@@ -66,10 +66,9 @@ def _mark_chart(chart: ChartData, names: Sequence[str], said: str, *, all_deviat
         {key: marked(cell, names) if key in _NAMING and isinstance(cell, str) else cell for key, cell in row.items()}
         for row in chart.rows
     ]
-    if rows == list(chart.rows) and not all_deviate:
-        return chart
-    mark = "" if rows != list(chart.rows) else f"{MARK} "
-    return replace(chart, rows=rows, caption=f"{mark}{chart.caption} {said}")
+    if rows != list(chart.rows):
+        return replace(chart, rows=rows, caption=f"{chart.caption} {said}")
+    return replace(chart, caption=f"{MARK} {chart.caption} {said}") if all_deviate else chart
 
 
 def _mark(table: TableData, names: Sequence[str], said: str, *, all_deviate: bool) -> TableData:

@@ -1,6 +1,5 @@
 """What a kernel's objects and control blocks hold, read from the board's memory by the image's debug information."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -29,29 +28,16 @@ class Place:
 
 
 Places = dict[str, dict[str, Place]]
-_KNOWN: Final[dict[tuple[str, frozenset[str]], Places]] = {}
-"""By an image's digest: points that differ in the board's timing alone have one image."""
-_MOST_KNOWN: Final = 256
 _SHOWN: Final = 12
 """Of the members that there are, how many a sentence names."""
 
 
 def places(image: bytes, structures: Iterable[str]) -> Places:
-    """Structure -> member -> place; a structure that the image does not know is left out."""
-    wanted = frozenset(structures)
-    key = hashlib.sha256(image).hexdigest(), wanted
-    if key not in _KNOWN:
-        if len(_KNOWN) >= _MOST_KNOWN:
-            del _KNOWN[next(iter(_KNOWN))]
-        _KNOWN[key] = _read(image, wanted)
-    return _KNOWN[key]
-
-
-def _read(image: bytes, wanted: frozenset[str]) -> Places:
-    """None of an image whose debug information is damaged."""
+    """Structure -> member -> place; a structure that the image does not know is left out, and all of them of an image
+    whose debug information is damaged."""
     sim = simulator()
     try:
-        found = sim.structures(image, sorted(wanted))
+        found = sim.structures(image, sorted(set(structures)))
     except sim.ImageError:
         return {}
     return {

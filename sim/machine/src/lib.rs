@@ -14,8 +14,10 @@ pub mod sweep;
 
 mod code;
 mod injection;
+mod lazy;
 mod m0plus;
 mod polling;
+mod profile;
 mod warnings;
 mod words;
 mod xip;

@@ -1,5 +1,6 @@
 //! Executable memory with its predecoded instructions and its place on the bus.
 
+use crate::profile::ProfileCell;
 use crate::v6m::op::{Code, Op};
 
 /// Transfer slots per slave, by cycle modulo this; together they are a row. No core claims further ahead of the other one
@@ -66,16 +67,4 @@ impl Region {
     pub fn is_nowhere(&self) -> bool {
         self.bytes == 0
     }
-}
-
-/// Where the time went at one instruction.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub struct ProfileCell {
-    /// Cycles from issue to the next issue.
-    pub cycles: u64,
-    /// Times executed.
-    pub executions: u64,
-    /// Part of `cycles` spent waiting for the bus or the flash.
-    pub wait_cycles: u64,
 }

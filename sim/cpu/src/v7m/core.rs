@@ -7,6 +7,7 @@ use super::mpu_state::Mpu;
 use super::nvic::{EXCEPTIONS, Nvic};
 use super::op::Op;
 use super::scb_state::Scb;
+use crate::profile::ProfileCell;
 use crate::step::Step;
 use crate::systick::SysTick;
 
@@ -83,18 +84,6 @@ pub struct Region {
     pub ops: *mut Op,
     /// Profile cells, parallel to `ops`; null while profiling is off.
     pub profile: *mut ProfileCell,
-}
-
-/// Where the time went at one instruction.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub struct ProfileCell {
-    /// Cycles from the end of the instruction before to its own end.
-    pub cycles: u64,
-    /// Times executed.
-    pub executions: u64,
-    /// Part of `cycles` spent waiting for the bus or the flash.
-    pub wait_cycles: u64,
 }
 
 /// One core.

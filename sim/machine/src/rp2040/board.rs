@@ -61,8 +61,7 @@ impl Board for Machine {
     }
 
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
-        let rows = self.system.take_profile(core).into_iter();
-        rows.map(|(address, cell)| (address, cell.cycles, cell.executions, cell.wait_cycles)).collect()
+        self.system.take_profile(core)
     }
 
     fn type_uart(&mut self, port: usize, text: &[u8]) {

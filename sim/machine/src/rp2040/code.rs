@@ -1,8 +1,9 @@
 //! Decoded code: what the tables show of each instruction, and when they forget it.
 
+use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::v6m::decode::{Place, decode};
 use rtoslab_cpu::v6m::op::{Code, Op};
-use rtoslab_cpu::v6m::region::{ProfileCell, Region};
+use rtoslab_cpu::v6m::region::Region;
 
 use super::map::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, slave};
 use super::system::{MARK_CODE, System};

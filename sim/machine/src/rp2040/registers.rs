@@ -2,13 +2,13 @@
 
 use rtoslab_cpu::systick::Rate;
 use rtoslab_cpu::v6m::core::Core;
-use rtoslab_cpu::v6m::region::ProfileCell;
 use rtoslab_lab::{Kind, Stimulus};
 use rtoslab_periph::rp2040::{ResetCause, block_at};
 use rtoslab_periph::{Access, Effects};
 use rtoslab_timing::rp2040::key;
 
 use super::system::System;
+use crate::board::ProfileRow;
 
 impl System {
     #[inline]
@@ -262,7 +262,7 @@ impl System {
         self.pairs.profile(on);
     }
 
-    pub(super) fn take_profile(&mut self, core: usize) -> Vec<(u32, ProfileCell)> {
+    pub(super) fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
         for (core, address, cell) in self.pairs.take_profile() {
             let table = match address >> 28 {
                 0 => &mut self.rom_code,

@@ -55,8 +55,7 @@ impl<F: Run> Board for Machine<F> {
         for (address, more) in self.runner.take_profile() {
             self.system.add_profile(address, more);
         }
-        let rows = self.system.take_profile().into_iter();
-        rows.map(|(address, cell)| (address, cell.cycles, cell.executions, cell.wait_cycles)).collect()
+        self.system.take_profile()
     }
 
     /// Into the port that printed last.

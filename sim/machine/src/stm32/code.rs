@@ -2,8 +2,12 @@
 
 use std::ops::Range;
 
-use rtoslab_cpu::v7m::core::{ProfileCell, Region};
+use rtoslab_cpu::profile::ProfileCell;
+use rtoslab_cpu::v7m::core::Region;
 use rtoslab_cpu::v7m::op::Op;
+
+use crate::board::ProfileRow;
+use crate::profile::Cells;
 
 /// Ops behind the last halfword, so that running off the end is noticed.
 const TAIL: usize = 4;
@@ -12,21 +16,19 @@ const TAIL: usize = 4;
 pub struct CodeTable {
     /// Ops as raw words: memory of zeros costs nothing until it is touched.
     ops: Vec<u128>,
-    /// [`ProfileCell`]s as their three words, for the same reason.
-    profile: Vec<[u64; 3]>,
+    profile: Cells,
     base: u32,
     bytes: u32,
     /// Halfwords whose op was asked for: nothing else was executed.
     used: Range<usize>,
 }
 
-const _: () = assert!(size_of::<ProfileCell>() == size_of::<[u64; 3]>());
-
 impl CodeTable {
     /// An undecoded table for `bytes` of code at `base`.
     pub fn new(base: u32, bytes: u32) -> CodeTable {
         let halves = bytes as usize / 2;
-        let mut table = CodeTable { ops: vec![0; halves + TAIL], profile: Vec::new(), base, bytes, used: halves..0 };
+        let mut table =
+            CodeTable { ops: vec![0; halves + TAIL], profile: Cells::default(), base, bytes, used: halves..0 };
         for index in halves..halves + TAIL {
             // SAFETY: inside the allocation.
             unsafe { *table.pointer().add(index) = Op::OUT_OF_REGION };
@@ -81,39 +83,23 @@ impl CodeTable {
         self.ops[index(first)..index(end + 1)].iter().any(|&op| op != 0)
     }
 
-    /// Adds to the profile of the instruction at an address inside.
+    /// Adds to the profile of the instruction at an address inside. Nothing happens if it is off.
     pub fn add_profile(&mut self, address: u32, more: ProfileCell) {
-        let index = (address.wrapping_sub(self.base) / 2) as usize;
-        if let Some(cell) = self.profile.get_mut(index) {
-            let more = [more.cycles, more.executions, more.wait_cycles];
-            cell.iter_mut().zip(more).for_each(|(word, more)| *word += more);
-        }
+        self.profile.add((address.wrapping_sub(self.base) / 2) as usize, more);
     }
 
-    /// Allocates (zeroed) or drops the profile cells.
+    /// Switches the profile on (from zero) or off.
     pub fn set_profile(&mut self, on: bool) {
-        let cells = if on { self.ops.len() } else { 0 };
-        self.profile = vec![[0; 3]; cells];
+        self.profile = if on { Cells::new(self.ops.len()) } else { Cells::default() };
     }
 
-    /// Non-zero cells with their addresses; the table is zeroed behind it.
-    pub fn take_profile(&mut self) -> Vec<(u32, ProfileCell)> {
-        let first = self.base + self.used.start as u32 * 2;
-        let cells = self.profile.get_mut(self.used.clone()).into_iter().flatten();
-        (first..)
-            .step_by(2)
-            .zip(cells)
-            .filter(|(_, [cycles, executions, _])| cycles | executions != 0)
-            .map(|(address, cell)| {
-                let [cycles, executions, wait_cycles] = std::mem::take(cell);
-                (address, ProfileCell { cycles, executions, wait_cycles })
-            })
-            .collect()
+    /// Takes the profile.
+    pub fn take_profile(&mut self) -> Vec<ProfileRow> {
+        self.profile.take(self.base, self.used.clone())
     }
 
     /// The region as the executor sees it.
     pub fn region(&mut self) -> Region {
-        let profile = if self.profile.is_empty() { std::ptr::null_mut() } else { self.profile.as_mut_ptr().cast() };
-        Region { base: self.base, bytes: self.bytes, ops: self.pointer(), profile }
+        Region { base: self.base, bytes: self.bytes, ops: self.pointer(), profile: self.profile.pointer() }
     }
 }

@@ -1,7 +1,8 @@
 //! The memories of which the executor's memory of time ([`rtoslab_cpu::v7m::memo`]) may make use.
 
+use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::states::Counts;
-use rtoslab_cpu::v7m::core::{Core, ProfileCell, Request};
+use rtoslab_cpu::v7m::core::{Core, Request};
 use rtoslab_cpu::v7m::memo::{self, Memo, Memorable, QuickBus, Watched};
 use rtoslab_cpu::v7m::op::Op;
 

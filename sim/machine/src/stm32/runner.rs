@@ -1,7 +1,8 @@
 //! How a machine runs its core.
 
+use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::states::Counts;
-use rtoslab_cpu::v7m::core::{Core, ProfileCell};
+use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::pipeline::Pipeline;
 
 /// How a family's machine runs its core.

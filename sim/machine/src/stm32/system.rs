@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::v7m::bus::{Bus, Loaded};
-use rtoslab_cpu::v7m::core::{Core, ProfileCell, Region};
+use rtoslab_cpu::v7m::core::{Core, Region};
 use rtoslab_cpu::v7m::decode::{Place, decode};
 use rtoslab_cpu::v7m::exception;
 use rtoslab_cpu::v7m::fault::Fault;
@@ -17,6 +18,7 @@ use super::code::CodeTable;
 use super::family::Family;
 use super::flash_port::FlashPort;
 use super::settings::Settings;
+use crate::board::ProfileRow;
 use crate::polling::Polling;
 use crate::stop::{Stop, StopReason};
 use crate::warnings::Warnings;
@@ -332,7 +334,7 @@ impl<F: Family> System<F> {
     }
 
     /// Takes the profile of every table.
-    pub(super) fn take_profile(&mut self) -> Vec<(u32, ProfileCell)> {
+    pub(super) fn take_profile(&mut self) -> Vec<ProfileRow> {
         self.tables.iter_mut().flat_map(CodeTable::take_profile).collect()
     }
 }

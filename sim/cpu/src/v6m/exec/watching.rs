@@ -1,9 +1,9 @@
 //! What the modes that watch note of an instruction: its [`Step`] for the observer, its part of the profile.
 
+use crate::profile::ProfileCell;
 use crate::step::Step;
 use crate::v6m::core::Core;
 use crate::v6m::op::{Op, op};
-use crate::v6m::region::ProfileCell;
 
 /// The instruction in hand, for its [`Step`].
 #[derive(Clone, Copy, Default)]

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::table::PLACES;
+use crate::profile::ProfileCell;
 use crate::step::Step;
-use crate::v6m::region::ProfileCell;
 
 /// Shares kept at most: more are added up, and all that is remembered with them is forgotten.
 const ROOM: usize = 1 << 20;
@@ -144,10 +144,11 @@ impl Account {
 fn add(cells: &mut [HashMap<u32, ProfileCell>; 2], shares: &[Share], times: [u64; 2]) {
     for share in shares {
         for (first, times) in times.into_iter().enumerate().filter(|(_, times)| *times != 0) {
-            let cell = cells[first ^ usize::from(share.is_other)].entry(share.address).or_default();
-            cell.cycles += times * u64::from(share.cycles);
-            cell.executions += times * u64::from(share.executions);
-            cell.wait_cycles += times * u64::from(share.waits);
+            *cells[first ^ usize::from(share.is_other)].entry(share.address).or_default() += ProfileCell {
+                cycles: times * u64::from(share.cycles),
+                executions: times * u64::from(share.executions),
+                wait_cycles: times * u64::from(share.waits),
+            };
         }
     }
 }

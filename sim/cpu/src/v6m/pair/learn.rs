@@ -46,30 +46,11 @@ pub(super) unsafe fn learn<B: Paired>(
 ) -> Option<Turn> {
     // SAFETY: `paired`'s promise: the block was executed, so that its instructions are ops, and so are the other core's.
     unsafe {
-        let pairs = bus.pairs();
-        let node = *pairs.table.node(pairs.node);
         let regions = [(*core).region, (*other).region];
-        pairs.table.account.note([&[]; 2]);
-        let outcome = if block.is_wait() {
-            wait(bus, regions, &node, block)
-        } else {
-            let place = regions[0].op(node.address);
-            let first = if (*place).code == Code::Attend { bus.behind(node.address) } else { *place };
-            let instructions = block.instructions(place, first);
-            let remainder = block.begun(node.address, instructions);
-            let begun = Place { remainder, ..Place::begins(node.address) };
-            if node.other.remainder.instructions == 0 && (!block.is_ordered() || block.is_spin()) {
-                // The other core has not executed its own one yet: that is handed in next, and no time passes before.
-                Some(Outcome::swapped(&node, begun))
-            } else {
-                go_through(bus, regions, &node, begun)
-            }
-        };
-        let Some(mut outcome) = outcome else {
+        let Some(outcome) = find_out(bus, regions, block) else {
             (*mine).undo(&mut *core, bus.ram());
             return None;
         };
-        outcome.stored *= u64::from(block.is_ordered());
         let Outcome { node, cycles, waits, instructions, swaps, stored } = outcome;
         let pairs = bus.pairs();
         debug_assert!(cycles <= Block::CYCLES);
@@ -97,6 +78,36 @@ pub(super) unsafe fn learn<B: Paired>(
         }
         Some(if pairs.judge() { Turn::Stop } else { pairs.goes_on(swaps) })
     }
+}
+
+/// Where a block that the first of two cores has executed, in these regions, leads from the node at hand. `None` if the
+/// state there is too far from usual.
+///
+/// # Safety
+/// The instructions of both cores' blocks are ops of their regions.
+unsafe fn find_out<B: Paired>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
+    let pairs = bus.pairs();
+    let node = *pairs.table.node(pairs.node);
+    pairs.table.account.note([&[]; 2]);
+    if block.is_wait() {
+        // SAFETY: the caller's promise.
+        return unsafe { wait(bus, regions, &node, block) };
+    }
+    let place = regions[0].op(node.address);
+    // SAFETY: as above, here and below.
+    let shown = unsafe { *place };
+    let first = if shown.code == Code::Attend { bus.behind(node.address) } else { shown };
+    // SAFETY: as above.
+    let instructions = unsafe { block.instructions(place, first) };
+    let remainder = block.begun(node.address, instructions);
+    let begun = Place { remainder, ..Place::begins(node.address) };
+    if node.other.remainder.instructions == 0 && (!block.is_ordered() || block.is_spin()) {
+        // The other core has not executed its own one yet: that is handed in next, and no time passes before.
+        return Some(Outcome::swapped(&node, begun));
+    }
+    // SAFETY: as above.
+    let found = unsafe { go_through(bus, regions, &node, begun) }?;
+    Some(Outcome { stored: found.stored * u64::from(block.is_ordered()), ..found })
 }
 
 /// Simulates `begun`, a basic block of the first of these cores, and what remains of the other one's, from `node` on until

@@ -3,10 +3,10 @@
 use super::order::Asked;
 use super::spin::{FailedRead, Spin};
 use super::table::Table;
+use crate::profile::ProfileCell;
 use crate::states::Counts;
 use crate::v6m::block::Turn;
 use crate::v6m::core::Core;
-use crate::v6m::region::ProfileCell;
 use crate::v6m::speculation::{SpeculationLog, SpeculationLogs};
 
 /// Back-off after runs of less than [`WORTH_CYCLES`]; each doubles the one before.

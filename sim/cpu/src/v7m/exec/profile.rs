@@ -1,8 +1,9 @@
 //! What is noted of each instruction: nothing, a profile of its address, or a step.
 
+use crate::profile::ProfileCell;
 use crate::step::{Step, watch};
 use crate::v7m::code::Code;
-use crate::v7m::core::{Core, ProfileCell};
+use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 
 /// What was known when the instruction in hand began; nothing if nothing is noted.

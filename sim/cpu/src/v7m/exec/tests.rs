@@ -1,8 +1,9 @@
 //! Where instructions leave the straight line: faults, branches to strange places, giving way, IT blocks. (What they
 //! compute is compared with an independent implementation, in the Python tests.)
 
+use crate::profile::ProfileCell;
 use crate::step::watch;
-use crate::v7m::core::{Phase, ProfileCell, Request};
+use crate::v7m::core::{Phase, Request};
 use crate::v7m::exec;
 use crate::v7m::fault::Fault;
 use crate::v7m::pipeline::m3m4::CortexM3;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::TRACE_INSTRUCTIONS;
-use crate::v7m::core::{Core, ProfileCell};
+use crate::profile::ProfileCell;
+use crate::v7m::core::Core;
 
 /// What one instruction of a trace takes, in one word: its address, then its cycles, then those of them that it waited.
 pub(super) type Share = u64;

@@ -30,9 +30,10 @@ mod traits;
 mod untimed;
 
 use super::code::Code;
-use super::core::{Core, ProfileCell, Request};
+use super::core::{Core, Request};
 use super::exec;
 use super::op::Op;
+use crate::profile::ProfileCell;
 use crate::states::{Counts, States};
 use crate::step::watch;
 pub use distance::{Distances, OPEN, cycle_at};

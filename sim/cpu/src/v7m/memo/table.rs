@@ -3,7 +3,8 @@
 use super::TRACE_INSTRUCTIONS;
 use super::account::{Account, NO_SHARES, Shares};
 use super::replay::Trace;
-use crate::v7m::core::{ProfileCell, Region};
+use crate::profile::ProfileCell;
+use crate::v7m::core::Region;
 use crate::v7m::op::Op;
 
 /// log2 of the transitions kept.

@@ -1,13 +1,12 @@
 //! Memories with their content, and the windows they are seen through with the code decoded from them.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
-use std::ptr::NonNull;
-
+use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::v6m::op::{Code, Op};
-use rtoslab_cpu::v6m::region::ProfileCell;
 
 use super::chip::{Kind, MemorySpec, WindowSpec};
 use crate::board::ProfileRow;
+use crate::lazy::Lazy;
+use crate::profile::Cells;
 
 /// Code was decoded from this part of a memory.
 pub const MARK_CODE: u8 = 1;
@@ -63,37 +62,6 @@ impl Memory {
     }
 }
 
-/// A zeroed array that the host gives memory to as it is touched: tables of large flashes stay small.
-pub struct Lazy<T> {
-    start: NonNull<T>,
-    layout: Layout,
-}
-
-impl<T: Copy> Lazy<T> {
-    /// `count` elements whose bytes are all 0.
-    ///
-    /// # Safety
-    /// All-zero bytes are a value of `T`.
-    unsafe fn new(count: usize) -> Lazy<T> {
-        let layout = Layout::array::<T>(count.max(1)).and_then(|layout| layout.align_to(64)).expect("a table of code");
-        // SAFETY: the layout has a size.
-        let start = unsafe { alloc_zeroed(layout) };
-        let Some(start) = NonNull::new(start.cast()) else { handle_alloc_error(layout) };
-        Lazy { start, layout }
-    }
-
-    fn pointer(&self) -> *mut T {
-        self.start.as_ptr()
-    }
-}
-
-impl<T> Drop for Lazy<T> {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout in `new`.
-        unsafe { dealloc(self.start.as_ptr().cast(), self.layout) };
-    }
-}
-
 /// Ops that stand behind the end of a table.
 const GUARD_OPS: usize = 8;
 
@@ -102,7 +70,7 @@ pub struct Window {
     /// Where it is and what it shows.
     pub spec: WindowSpec,
     ops: Option<Lazy<Op>>,
-    profile: Option<Lazy<ProfileCell>>,
+    profile: Cells,
 }
 
 impl Window {
@@ -118,7 +86,7 @@ impl Window {
             }
             table
         });
-        Window { spec, ops, profile: None }
+        Window { spec, ops, profile: Cells::default() }
     }
 
     /// Offset of an address in the window, if it is in it.
@@ -135,7 +103,7 @@ impl Window {
 
     /// Start of the profile cells; null while profiling is off.
     pub fn cells(&self) -> *mut ProfileCell {
-        self.profile.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
+        self.profile.pointer()
     }
 
     /// The op of an offset, if the window holds code. Panics behind the window's end.
@@ -160,24 +128,13 @@ impl Window {
 
     /// Switches the profile on (from zero) or off.
     pub fn set_profile(&mut self, on: bool) {
-        let wanted = on && self.spec.code;
-        // SAFETY: a cell of zeros counts nothing.
-        self.profile = wanted.then(|| unsafe { Lazy::new(self.spec.bytes as usize / 2 + GUARD_OPS) });
+        let halves = self.spec.bytes as usize / 2;
+        self.profile = if on && self.spec.code { Cells::new(halves + GUARD_OPS) } else { Cells::default() };
     }
 
     /// Addresses and counts of what executed; the profile starts again.
     pub fn take_profile(&mut self) -> Vec<ProfileRow> {
-        let Some(cells) = &self.profile else { return Vec::new() };
-        let mut taken = Vec::new();
-        for index in 0..self.spec.bytes / 2 {
-            // SAFETY: inside the table.
-            let cell = unsafe { &mut *cells.pointer().add(index as usize) };
-            if cell.cycles != 0 || cell.executions != 0 {
-                taken.push((self.spec.base + 2 * index, cell.cycles, cell.executions, cell.wait_cycles));
-                *cell = ProfileCell::default();
-            }
-        }
-        taken
+        self.profile.take(self.spec.base, 0..self.spec.bytes as usize / 2)
     }
 }
 

@@ -1,0 +1,68 @@
+//! The profile of one table of code: a cell for each halfword.
+
+use std::ops::Range;
+
+use rtoslab_cpu::profile::ProfileCell;
+
+use crate::board::ProfileRow;
+use crate::lazy::Lazy;
+
+/// The cells; none while the profile is off.
+#[derive(Default)]
+pub struct Cells(Option<Lazy<ProfileCell>>);
+
+impl Cells {
+    /// So many, all of them zero.
+    pub fn new(count: usize) -> Cells {
+        // SAFETY: a cell of zeros counts nothing.
+        Cells(Some(unsafe { Lazy::new(count) }))
+    }
+
+    /// The first one; null if there are none.
+    pub fn pointer(&self) -> *mut ProfileCell {
+        self.0.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
+    }
+
+    /// Adds to a halfword's cell. Nothing happens if there are none.
+    pub fn add(&mut self, index: usize, more: ProfileCell) {
+        if let Some(cell) = self.0.as_mut().and_then(|cells| cells.elements().get_mut(index)) {
+            *cell += more;
+        }
+    }
+
+    /// Takes what was counted, of halfwords that begin at `base` and of which only these were executed.
+    pub fn take(&mut self, base: u32, executed: Range<usize>) -> Vec<ProfileRow> {
+        let first = base.wrapping_add(2 * executed.start as u32);
+        let cells = self.0.as_mut().and_then(|cells| cells.elements().get_mut(executed)).into_iter().flatten();
+        (0..)
+            .map(|index| first.wrapping_add(2 * index))
+            .zip(cells)
+            .filter(|(_, cell)| cell.cycles | cell.executions != 0)
+            .map(|(address, cell)| {
+                let ProfileCell { cycles, executions, wait_cycles } = std::mem::take(cell);
+                (address, cycles, executions, wait_cycles)
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_is_taken_once_with_its_address() {
+        let more = ProfileCell { cycles: 3, executions: 1, wait_cycles: 2 };
+        let mut cells = Cells::default();
+        assert!(cells.pointer().is_null());
+        cells.add(0, more);
+        assert!(cells.take(0x100, 0..8).is_empty(), "it is off");
+        cells = Cells::new(8);
+        assert!(!cells.pointer().is_null());
+        [2, 2, 5, 99].into_iter().for_each(|index| cells.add(index, more));
+        assert_eq!(cells.take(0x100, 3..8), [(0x10a, 3, 1, 2)]);
+        assert_eq!(cells.take(0x100, 0..8), [(0x104, 6, 2, 4)]);
+        assert_eq!(cells.take(0x100, 0..8), []);
+        assert_eq!(cells.take(0x100, Range { start: 8, end: 0 }), [], "nothing was executed");
+    }
+}
