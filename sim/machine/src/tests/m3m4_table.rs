@@ -51,7 +51,12 @@ const INTEGER: &[Row] = &[
     ("STM of four: stmia r7!,{r0,r1,r2,r4}", &[0xc717], 5, 5),
     ("store, LDM: str r0,[r7]; ldmia r5,{r0,r1}", &[0x6038, 0xe895, 0x0003], 5, 5),
     ("store, STM: str r0,[r7]; stmia r5!,{r0,r1}", &[0x6038, 0xc503], 4, 4),
-    ("push and pop: push {r0,r1}; pop {r0,r1}", &[0xb403, 0xbc03], 6, 7),
+    ("push and pop: push {r0,r1}; pop {r0,r1}", &[0xb403, 0xbc03], 6, 9),
+    ("push, load by SP: push {r0,r1}; ldr r0,[sp,#4]", &[0xb403, 0x9801], 5, 8),
+    ("push, another instruction, load by SP: push {r0,r1}; movs r2,#1; ldr r0,[sp,#4]", &[0xb403, 0x2201, 0x9801], 6, 6),
+    ("two STM of one base: stmia r7!,{r0,r1}; stmia r7!,{r0,r1}", &[0xc703, 0xc703], 6, 8),
+    ("LDM, store by its base: ldmia r5!,{r0,r1}; str r0,[r5]", &[0xcd03, 0x6028], 4, 6),
+    ("LDM that does not write back, load by its base: ldmia.w r7,{r0,r1}; ldr r0,[r7]", &[0xe897, 0x0003, 0x6838], 5, 5),
     ("STM, LDM: stmia r7!,{r0,r1}; ldmia r5!,{r0,r1}", &[0xc703, 0xcd03], 6, 7),
     ("STM, load: stmia r7!,{r0,r1}; ldr r0,[r5]", &[0xc703, 0x6828], 5, 6),
     ("STM, ALU, LDM: stmia r7!,{r0,r1}; movs r2,#1; ldmia r5!,{r0,r1}", &[0xc703, 0x2201, 0xcd03], 7, 7),
@@ -116,6 +121,8 @@ const FLOAT: &[(&str, &[u16], u64)] = &[
     ("load four: vldmia r7,{s0-s3}", &[0xec97, 0x0a04], 5),
     ("store four: vstmia r7,{s0-s3}", &[0xec87, 0x0a04], 5),
     ("moves: vmov s0,r0; vmov r1,s1; vmov r0,r1,d1", &[0xee00, 0x0a10, 0xee10, 0x1a90, 0xec51, 0x0b11], 4),
+    ("two-register moves, three 32-bit opcodes behind each, at odd halfwords: mov r8,r8; (vmov r0,r1,d1; 3 mov.w r8,r8) twice", &[0x46c0, 0xec51, 0x0b11, 0xea4f, 0x0808, 0xea4f, 0x0808, 0xea4f, 0x0808, 0xec51, 0x0b11, 0xea4f, 0x0808, 0xea4f, 0x0808, 0xea4f, 0x0808], 13),
+    ("the same, aligned: (vmov r0,r1,d1; 3 mov.w r8,r8) twice", &[0xec51, 0x0b11, 0xea4f, 0x0808, 0xea4f, 0x0808, 0xea4f, 0x0808, 0xec51, 0x0b11, 0xea4f, 0x0808, 0xea4f, 0x0808, 0xea4f, 0x0808], 10),
     ("status: vmrs r0,fpscr; vmsr fpscr,r0", &[0xeef1, 0x0a10, 0xeee1, 0x0a10], 2),
 ];
 

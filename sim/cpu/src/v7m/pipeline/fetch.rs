@@ -2,10 +2,10 @@
 //!
 //! A word is fetched when there is room for it: in flight or waiting, it occupies one of three places until the decoder
 //! has taken its last halfword (or its first, as the end of a 32-bit opcode: the other half then waits apart). An
-//! instruction can leave the queue while the one before it is still being decoded; a floating-point one gives its place
-//! away a cycle later [ARM KA006138: in a long run at odd halfwords one cycle more in three]. From these rules follow the
-//! cost of unaligned targets and of groups of unaligned 32-bit opcodes, of untaken branches in 32-bit code, and how far
-//! flash waits are hidden.
+//! instruction can leave the queue while the one before it is still being decoded. At odd halfwords, a floating-point one
+//! gives the place of its second word away a cycle later [ARM KA006138: in a long run one cycle more in three], and one of
+//! several cycles keeps both its places until the last of them. From these rules follow the cost of unaligned targets and of groups of unaligned 32-bit
+//! opcodes, of untaken branches in 32-bit code, and how far flash waits are hidden.
 //!
 //! Words are fetched lazily: the bus is asked for one when the first instruction that needs it is issued, with the
 //! cycle in which its address went out. [`Prefetch::catch_up`] brings the bus up to date where order matters.
@@ -62,9 +62,6 @@ pub(super) struct Prefetch {
     pub executed: u64,
     /// Code comes over the System bus.
     pub system: bool,
-    /// The instruction to be issued is one of the floating-point unit: the word it ends in gives its place away a cycle
-    /// later.
-    pub float: bool,
     /// Extra cycles of a fetch where code comes from now.
     extra: u64,
     /// Extra cycles of a fetch over the System bus.
@@ -132,7 +129,7 @@ impl Prefetch {
             let free = ready.max(self.decoded) + 1;
             let own = &mut self.words[word as usize & 3].free;
             *own = (*own).min(free);
-            self.words[(word + 1) as usize & 3].free = free + u64::from(self.float);
+            self.words[(word + 1) as usize & 3].free = free;
             self.settle(core, ready, earliest)
         } else {
             // The upper half of a word that is there since the lower half was used or jumped over.
@@ -142,6 +139,24 @@ impl Prefetch {
             self.decoded = self.executed;
             self.executed = earliest;
             earliest
+        }
+    }
+
+    /// The floating-point opcode just issued, if it lies at an odd halfword, gives the place of its second word away a
+    /// cycle later.
+    pub fn keep_longer(&mut self) {
+        if self.pc & 2 != 0 {
+            self.words[(self.pc >> 2) as usize & 3].free += 1;
+        }
+    }
+
+    /// It gives the places of both its words away in cycle `until` at the earliest.
+    pub fn keep_both(&mut self, until: u64) {
+        if self.pc & 2 != 0 {
+            for word in [self.pc >> 2, (self.pc >> 2).wrapping_sub(1)] {
+                let place = &mut self.words[word as usize & 3].free;
+                *place = (*place).max(until);
+            }
         }
     }
 

@@ -16,6 +16,7 @@ use super::lane::{self, Lane};
 use super::{Jump, Pipeline};
 use crate::v7m::memo::Memorable;
 use rtoslab_timing::cortex_m3::{self as rules, key};
+use rtoslab_timing::cortex_m4;
 
 /// The Cortex-M3's pipeline.
 pub type CortexM3 = ThreeStage<false>;
@@ -46,6 +47,8 @@ enum Tail {
     Load,
     /// The second cycle of a store with register offset: only a NOP fits in.
     Store,
+    /// The base of a load or store multiple, which it wrote back (the M4 alone): `computed` names it.
+    Base,
 }
 
 /// Pipeline state of one core; `M4` is false for the M3.
@@ -124,13 +127,15 @@ impl<const M4: bool> ThreeStage<M4> {
             }
             _ => {}
         }
-        if address & self.wake.computed != 0 {
+        let based = address & self.wake.computed != 0;
+        if based && self.wake.tail != Tail::Base {
             from = from.max(core.t + 1);
         }
-        match lane {
+        from = match lane {
             Lane::Load | Lane::LoadBlock => from.max(self.store_ends + 1),
             _ => from.max(self.store_ends),
-        }
+        };
+        if based && self.wake.tail == Tail::Base { from + cortex_m4::WRITTEN_BACK_BASE_CYCLES } else { from }
     }
 
     /// Whether a branch puts its target's address out while it is decoded: with the target in the opcode, CBZ and CBNZ
@@ -153,7 +158,7 @@ impl<const M4: bool> ThreeStage<M4> {
     fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, lane: Lane) {
         let mut from = core.t;
         match lane {
-            Lane::Nop if self.wake.tail != Tail::None => from -= 1,
+            Lane::Nop if matches!(self.wake.tail, Tail::Load | Tail::Store) => from -= 1,
             Lane::Float => from = self.float.ready(op, from),
             Lane::LoadBlock | Lane::StoreBlock => {
                 from = self.memory_from(core, op, lane);
@@ -176,10 +181,15 @@ impl<const M4: bool> ThreeStage<M4> {
             }
             _ => {}
         }
-        self.fetch.float = lane == Lane::Float;
         core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), from);
-        self.fetch.float = false;
         match lane {
+            Lane::Float => {
+                let cycles = Self::table_cycles(op);
+                self.fetch.keep_longer();
+                if cycles > 1 {
+                    self.fetch.keep_both(core.t + cycles - 1);
+                }
+            }
             // While it loads, no address of a fetch goes out.
             Lane::LoadBlock => self.fetch.catch_up(core, bus, core.t + 1),
             // 4 DSB, 5 DMB, 6 ISB.
@@ -393,6 +403,11 @@ impl<const M4: bool> ThreeStage<M4> {
         self.leave(op);
         if matches!(lane, Lane::LoadBlock | Lane::StoreBlock) {
             self.wake.loaded = std::mem::take(&mut self.wake.computed);
+            let multiple = matches!(op.class, Class::LoadMultiple | Class::StoreMultiple);
+            if M4 && multiple && op.has(flag::PRE_INDEXED | flag::POST_INDEXED) {
+                self.wake.tail = Tail::Base;
+                self.wake.computed = 1 << (op.rn & 15);
+            }
         }
     }
 }
