@@ -447,6 +447,12 @@ unsafe impl Bus for System {
         unsafe { pair::order(self, cores, logs) }
     }
 
+    #[inline(never)]
+    unsafe fn summoned(&mut self, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
+        // SAFETY: the caller's promise.
+        unsafe { pair::summoned(self, cores, logs) }
+    }
+
     #[inline(always)]
     unsafe fn ordered(&mut self, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
         // SAFETY: the caller's promise.
