@@ -314,6 +314,22 @@ mod tests {
     }
 
     #[test]
+    fn a_step_of_an_exception_is_a_block_that_leads_anywhere() {
+        for step in [Step::Enter, Step::Vector, Step::Return, Step::Chain] {
+            for (from, to) in [(0x1000_0100, 0x2000_0204), (0x2000_0204, 0x1000_0100), (0x40, 0x40)] {
+                let block = Block::step(step, Some(5), from, to);
+                assert_eq!(block.as_step(from), Some((step, 5, to)));
+                assert!(!block.is_ordered() && !block.is_wait() && !block.is_branch());
+            }
+        }
+        let left = Block { shape: 17 | Block::LEAVES, ..Block::NONE };
+        assert!(left.as_step(0).is_none() && left.begun(0, 3).leaves && !left.begun(0, 3).private);
+        let mut ops = [Code::Nop, Code::Nop, Code::Bx].map(Op::bare);
+        // SAFETY: all lie in `ops`.
+        assert_eq!(unsafe { left.instructions(ops.as_mut_ptr(), ops[0]) }, 3);
+    }
+
+    #[test]
     fn a_spin_begins_again_until_it_is_the_last() {
         let mut rest = Block::spin(2, 6, false).begun(0x40, 2);
         assert_eq!((rest.next, rest.spin, rest.branch), (0x40, 2, true));

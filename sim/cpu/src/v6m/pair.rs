@@ -174,7 +174,7 @@ pub unsafe fn run<B: Paired>(cores: *mut Core, turn: usize, due: u64, bus: &mut 
             return;
         }
         let now = bus.pairs().now;
-        bus.pairs().turn = turn;
+        (bus.pairs().turn, bus.pairs().looks) = (turn, false);
         bus.pairs().logs.of(0).into_iter().for_each(|log| (*log).forget_all());
         exec::run::<B, false, { watch::PAIRS }>(cores, turn, bus);
         land(cores, bus);
@@ -225,6 +225,7 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
         bus.resume(&node.state, now, &mut *cores.add(turn), &mut *cores.add(1 - turn));
         let [log, _] = bus.pairs().logs.of(turn);
         exception::settle(bus, &mut *cores.add(turn), &mut *log);
+        exception::keep_tie(bus, [&*cores, &*cores.add(1)]);
     }
 }
 
@@ -323,5 +324,8 @@ mod tests {
         let state = State { slots: [1, 2], times: 0x0000_0605_0403_0201 };
         assert_eq!(state.swapped(), State { slots: [1, 2], times: 0x0001_0506_0304_0102 });
         assert_eq!(state.swapped().swapped(), state);
+        let entering = State { times: state.times | State::entering([true, false]), ..state };
+        assert_eq!((entering.enter(), entering.swapped().enter()), ([true, false], [false, true]));
+        assert_eq!(entering.swapped().swapped(), entering);
     }
 }
