@@ -128,7 +128,11 @@ def loop(
     return code, Loop(rng, units).loop(setup, rng.randrange(4, 20) if short else rng.randrange(40, 400))
 
 
-def segments(rng: random.Random, *, short: bool) -> tuple[list[int], list[tuple[int, bytes]]]:
+Program = tuple[list[int], list[tuple[int, bytes]]]
+"""Where each core starts, and what is in memory."""
+
+
+def segments(rng: random.Random, *, short: bool) -> Program:
     """Where each core starts, and what is in memory: vectors, tick handlers, a function in RAM, the loops."""
     units = rng.choice(KINDS_OF_SHORT if short else KINDS)
     loops = [loop(rng, core, units, short=short) for core in (0, 1)]
@@ -177,9 +181,9 @@ def advance(machine: Machine, cycles: int, look: Look) -> list[tuple[str, int]]:
     return stops
 
 
-def run(seed: str, pauses: list[int], *, short: bool, look: Look) -> tuple[int, dict[str, object]]:
+def run(program: Program, pauses: list[int], *, look: Look) -> tuple[int, dict[str, object]]:
     """How many stretches took their time from memory, and what can be seen."""
-    starts, parts = segments(random.Random(seed), short=short)
+    starts, parts = program
     # The image holds what lies in flash, the rest is written once core 1 runs.
     boot = (FLASH, boot_block() + struct.pack("<2I", SRAM + 0xA000, SRAM | 1))
     machine = Pair([NOP], [NOP], boot, *(part for part in parts if part[0] >> 28 == 1)).machine
@@ -205,9 +209,9 @@ def run(seed: str, pauses: list[int], *, short: bool, look: Look) -> tuple[int, 
     }
 
 
-def addresses(rng: random.Random, seed: str, *, short: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def addresses(rng: random.Random, program: Program) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Of the code of both loops, some of no instruction; of words that they or their handlers write, or nobody."""
-    starts, parts = segments(random.Random(seed), short=short)
+    starts, parts = program
     code = [(start, len(dict(parts)[start])) for start in starts]
     probes = [start + 2 * rng.randrange(size // 2) for start, size in code * rng.randrange(1, 6)]
     words = [TICKS, TICKS + 4, *(SHARED + 4 * rng.randrange(8) for _ in range(3))]
@@ -224,13 +228,14 @@ def test_the_same_cycles_as_without_memory() -> None:
         pauses = [CYCLES, *(rng.randint(1, 4_000) for _ in range(8)), *(rng.randint(1, 30) for _ in range(30))]
         # Long loops make most stretches meet in a way that is new, and rewrite each other; short ones come back.
         short = number % 2 == 0
+        program = segments(random.Random(f"pair {number}"), short=short)
         look = Look()
         if number // 2 % 2:
-            probes, words = addresses(rng, f"pair {number}", short=short)
+            probes, words = addresses(rng, program)
             look = Look(profile=True, probes=probes, words=words)
-        known, remembered = run(f"pair {number}", pauses, short=short, look=look)
+        known, remembered = run(program, pauses, look=look)
         found += [known] * short
-        _, anew = run(f"pair {number}", pauses, short=short, look=replace(look, sliced=True))
+        _, anew = run(program, pauses, look=replace(look, sliced=True))
         ticks = struct.unpack_from("<2I", anew["memory"], TICKS - SRAM)  # type: ignore[arg-type]
         assert min(ticks) > 5, (number, ticks)
         for what, value in anew.items():

@@ -32,6 +32,14 @@ impl Block {
     pub const ORDERED: u64 = 2;
     /// Set in `shape` if it has such accesses and gives way to the other core's instructions of the same cycle.
     pub const GIVES_WAY: u64 = 4;
+    /// Set in `shape` if its last instruction leaves it to the machine where execution goes on: SVC, an exception return.
+    pub const LEAVES: u64 = 1 << 16;
+    /// Set in `shape` if its last instruction is a store to the core's private registers, which is made behind it.
+    pub const PRIVATE: u64 = 1 << 17;
+    /// Set in `shape` if an exception may be taken behind it.
+    pub const UNMASKS: u64 = 1 << 18;
+    /// First of the bits of `shape` that say which [`Step`] it is, from 1 on; 0: none.
+    const STEP: u32 = 20;
     /// None.
     pub const NONE: Block = Block { shape: 0, next: 0, accesses: 0 };
 
@@ -46,7 +54,30 @@ impl Block {
         let next = start.wrapping_add((self.next as i64 / (size_of::<Op>() as i64 / 2)) as u32);
         let gives_way = self.shape & Block::GIVES_WAY != 0;
         let spin = if self.is_spin() { instructions as u8 } else { 0 };
-        Remainder { instructions, branch: self.is_branch(), gives_way, spin, is_last: false, next, accesses }
+        let leaves = self.shape & Block::LEAVES != 0;
+        let private = self.shape & Block::PRIVATE != 0;
+        let branch = self.is_branch();
+        Remainder { instructions, branch, leaves, private, gives_way, spin, is_last: false, next, accesses }
+    }
+
+    /// A step of an exception, from a core at this address to that one; the frame is in this memory.
+    pub(in crate::v6m) fn step(step: Step, memory: Option<u32>, from: u32, to: u32) -> Block {
+        let bytes = i64::from(to.wrapping_sub(from) as i32) * (size_of::<Op>() as i64 / 2);
+        let accesses = memory.map_or(0, |memory| Block::ACCESS | u64::from(memory));
+        Block { shape: (step as u64) << Block::STEP, next: bytes as u64, accesses }
+    }
+
+    /// What [`Block::step`] made it of: the step, the memory of its frame, where it leads from that address.
+    pub(in crate::v6m) fn as_step(&self, from: u32) -> Option<(Step, u32, u32)> {
+        let step = match self.shape >> Block::STEP {
+            1 => Step::Enter,
+            2 => Step::Vector,
+            3 => Step::Return,
+            4 => Step::Chain,
+            _ => return None,
+        };
+        let memory = (self.accesses & (Block::ACCESS - 1)) as u32;
+        Some((step, memory, self.begun(from, 0).next))
     }
 
     /// One access in time order.
@@ -97,7 +128,8 @@ impl Block {
     /// # Safety
     /// `start` is that place.
     pub(in crate::v6m) unsafe fn instructions(&self, start: *mut Op, first: Op) -> u64 {
-        let end = start.wrapping_byte_add(self.shape as usize & !(size_of::<Op>() - 1));
+        let bytes = self.shape & (Block::LEAVES - 1) & !(size_of::<Op>() as u64 - 1);
+        let end = start.wrapping_byte_add(bytes as usize);
         let (mut at, mut op, mut count) = (start, first, 0);
         while at < end {
             at = at.wrapping_add(if op.is_wide() { 2 } else { 1 });
@@ -109,6 +141,19 @@ impl Block {
     }
 }
 
+/// A step of an exception: no instruction, but a block of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The frame is stacked.
+    Enter = 1,
+    /// The handler begins.
+    Vector = 2,
+    /// The frame is unstacked.
+    Return = 3,
+    /// From one handler to the next.
+    Chain = 4,
+}
+
 /// A basic block, or the rest of one, that is simulated in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Remainder {
@@ -116,6 +161,10 @@ pub struct Remainder {
     pub instructions: u64,
     /// The last one is a branch that is taken.
     pub branch: bool,
+    /// Behind the last one the machine says where execution goes on.
+    pub leaves: bool,
+    /// The last one is a store to the core's private registers.
+    pub private: bool,
     /// Its ordered accesses give way to the other core's instructions of the same cycle.
     pub gives_way: bool,
     /// Instructions of each repetition of a [`Block::spin`]; else 0.
@@ -130,8 +179,17 @@ pub struct Remainder {
 
 impl Remainder {
     /// Nothing left.
-    pub const NONE: Remainder =
-        Remainder { instructions: 0, branch: false, gives_way: false, spin: 0, is_last: false, next: 0, accesses: 0 };
+    pub const NONE: Remainder = Remainder {
+        instructions: 0,
+        branch: false,
+        leaves: false,
+        private: false,
+        gives_way: false,
+        spin: 0,
+        is_last: false,
+        next: 0,
+        accesses: 0,
+    };
 
     /// The memory that the next access goes to.
     #[inline(always)]
@@ -157,6 +215,12 @@ impl Remainder {
     pub fn put_back(&mut self, memory: u32) {
         let access = Block::ACCESS | u64::from(memory);
         self.accesses = self.accesses >> Block::ACCESS_BITS | access << (u64::BITS - Block::ACCESS_BITS);
+    }
+
+    /// Whether the instruction in hand is a store to the core's private registers.
+    #[inline(always)]
+    pub fn is_private(&self) -> bool {
+        self.private && self.instructions == 1
     }
 
     /// Whether the instruction in hand is a branch that is taken.
@@ -247,6 +311,22 @@ mod tests {
             assert_eq!(Block::ordered(6, true).instructions(ops.as_mut_ptr(), ops[0]), 1);
             assert_eq!(Block::spin(3, 6, true).instructions(ops.as_mut_ptr(), ops[0]), 3);
         }
+    }
+
+    #[test]
+    fn a_step_of_an_exception_is_a_block_that_leads_anywhere() {
+        for step in [Step::Enter, Step::Vector, Step::Return, Step::Chain] {
+            for (from, to) in [(0x1000_0100, 0x2000_0204), (0x2000_0204, 0x1000_0100), (0x40, 0x40)] {
+                let block = Block::step(step, Some(5), from, to);
+                assert_eq!(block.as_step(from), Some((step, 5, to)));
+                assert!(!block.is_ordered() && !block.is_wait() && !block.is_branch());
+            }
+        }
+        let left = Block { shape: 17 | Block::LEAVES, ..Block::NONE };
+        assert!(left.as_step(0).is_none() && left.begun(0, 3).leaves && !left.begun(0, 3).private);
+        let mut ops = [Code::Nop, Code::Nop, Code::Bx].map(Op::bare);
+        // SAFETY: all lie in `ops`.
+        assert_eq!(unsafe { left.instructions(ops.as_mut_ptr(), ops[0]) }, 3);
     }
 
     #[test]

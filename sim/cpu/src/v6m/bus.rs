@@ -25,6 +25,8 @@ pub enum Ordered<T> {
     Now(T),
     /// It must come in time order: [`Bus::order`] has not let it yet.
     NotYet,
+    /// It is made behind the basic block, which ends with it: only this core can tell.
+    Behind,
     /// It cannot be executed ahead of time.
     InTime,
 }
@@ -175,6 +177,15 @@ pub unsafe trait Bus {
     /// # Safety
     /// As for [`Bus::paired`].
     unsafe fn ordered(&mut self, _cores: [*mut Core; 2], _log: *mut SpeculationLog) -> Turn {
+        Turn::Stop
+    }
+
+    /// The first of these cores stands behind a basic block whose log says [`SpeculationLog::summons`]: who goes on. If it is
+    /// that core, and the log says so no more, its next instruction does.
+    ///
+    /// # Safety
+    /// As for [`Bus::paired`].
+    unsafe fn summoned(&mut self, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2]) -> Turn {
         Turn::Stop
     }
 

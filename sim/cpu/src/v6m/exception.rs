@@ -18,6 +18,13 @@ pub struct ExceptionTiming {
     pub late_arrival: u64,
 }
 
+/// EXC_RETURN values (ARMv6-M B1.5.8): to a handler, to a thread on the main stack, to one on the process stack.
+const HANDLER: u32 = 0xffff_fff1;
+const MAIN_THREAD: u32 = 0xffff_fff9;
+const PROCESS_THREAD: u32 = 0xffff_fffd;
+/// Eight words.
+pub(super) const FRAME_BYTES: u32 = 32;
+
 /// What happened, for traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -47,14 +54,64 @@ pub fn wakes(core: &Core) -> bool {
     core.nvic.candidate().is_some_and(|(_, priority)| priority < core.nvic.active_priority())
 }
 
+/// Where an entry stacks its frame, and whether that is aligned by a word.
+fn frame_of(core: &Core) -> (u32, u32) {
+    let pad = core.r[13] >> 2 & 1;
+    (core.r[13].wrapping_sub(4 * pad).wrapping_sub(FRAME_BYTES), pad)
+}
+
+/// Where an entry stacks its frame.
+pub(super) fn entry_frame(core: &Core) -> u32 {
+    frame_of(core).0
+}
+
+/// Where a return with this EXC_RETURN value finds its frame; `None` if it is no such value.
+pub(super) fn return_frame(core: &Core, value: u32) -> Option<u32> {
+    match value | 1 {
+        PROCESS_THREAD => Some(core.psp()),
+        HANDLER | MAIN_THREAD => Some(core.msp()),
+        _ => None,
+    }
+}
+
+/// Where a frame, of which these are the last two words, leads to. `None` if that faults.
+pub(super) fn return_address(value: u32, pc: u32, xpsr: u32) -> Option<u32> {
+    let is_consistent = (xpsr & 0x3f != 0) == (value | 1 == HANDLER);
+    (is_consistent && xpsr >> 24 & 1 != 0).then_some(pc & !1)
+}
+
+/// The exception that follows on the one that is returned from, if one does.
+pub(super) fn next_in_chain(core: &mut Core) -> Option<u32> {
+    let (pending, active) = (core.nvic.pending, core.nvic.active);
+    core.nvic.deactivate(core.ipsr);
+    let next = takeable(core);
+    (core.nvic.pending, core.nvic.active) = (pending, active);
+    next
+}
+
+/// The exception that an entry which is complete now would go to.
+pub(super) fn candidate(core: &Core) -> Option<u32> {
+    let Phase::Entry { number, .. } = core.phase else { return None };
+    Some(core.nvic.candidate().map_or(number, |(n, _)| n))
+}
+
+/// What an exception's frame in RAM loses to arbitration, its first word in the cycle behind `core.t`.
+pub(super) fn time_frame<B: Bus>(core: &mut Core, bus: &mut B, address: u32) -> u64 {
+    let offset = address.wrapping_sub(B::RAM_BASE);
+    let started = core.t + 1;
+    (0..u64::from(FRAME_BYTES / 4)).fold(0, |wait, word| {
+        let at = started + word + wait;
+        wait + claim_ram(core, bus, offset + 4 * word as u32, at) - at
+    })
+}
+
 /// Starts an entry at `core.t`: stacks the frame; the vector is read when the late-arrival window closes.
 pub fn begin<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, number: u32, timing: ExceptionTiming) {
     core.transfer.mask = 0;
     let recognised = core.t;
     let pc = core.pc();
     core.stray = None;
-    let pad = core.r[13] >> 2 & 1;
-    let frame = core.r[13].wrapping_sub(4 * pad).wrapping_sub(32);
+    let (frame, pad) = frame_of(core);
     let xpsr = core.xpsr() | pad << 9;
     let words = [core.r[0], core.r[1], core.r[2], core.r[3], core.r[12], core.r[14], pc, xpsr];
     let mut wait = 0;
@@ -70,9 +127,9 @@ pub fn begin<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, number: 
     }
     core.r[13] = frame;
     let exc_return = match (core.ipsr != 0, core.sp_is_psp) {
-        (true, _) => 0xffff_fff1,
-        (false, false) => 0xffff_fff9,
-        (false, true) => 0xffff_fffd,
+        (true, _) => HANDLER,
+        (false, false) => MAIN_THREAD,
+        (false, true) => PROCESS_THREAD,
     };
     core.select_psp(false);
     core.thumb = true;
@@ -87,7 +144,7 @@ pub fn complete<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) -
     let Phase::Entry { number, exc_return, wait, recognised } = core.phase else {
         return Outcome::None;
     };
-    let number = core.nvic.candidate().map_or(number, |(n, _)| n);
+    let number = candidate(core).unwrap_or(number);
     core.phase = Phase::Run;
     core.t = recognised + timing.entry + wait;
     core.exception_cycles += core.t - recognised;
@@ -142,7 +199,7 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
 ) -> Outcome {
     let number = core.ipsr;
     let value = value | 1;
-    if !matches!(value, 0xffff_fff1 | 0xffff_fff9 | 0xffff_fffd) {
+    if !matches!(value, HANDLER | MAIN_THREAD | PROCESS_THREAD) {
         hard_fault::<B, CONTEND>(core, bus, timing);
         return Outcome::None;
     }
@@ -154,13 +211,18 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
         vector(core, bus, next, value);
         return Outcome::Chained(number, next);
     }
-    if value != 0xffff_fff1 && core.nvic.scr & 2 != 0 {
+    if sleeps_on_exit(core, value) {
         core.phase = Phase::SleepInterrupt { on_exit: Some(value) };
         core.slept_at = core.t;
         return Outcome::Slept(number);
     }
     unstack::<B, CONTEND>(core, bus, value, timing);
     Outcome::Returned(number)
+}
+
+/// Whether a return with this value is to sleep (SLEEPONEXIT).
+pub(super) fn sleeps_on_exit(core: &Core, value: u32) -> bool {
+    value | 1 != HANDLER && core.nvic.scr & 2 != 0
 }
 
 /// Wakes from sleep-on-exit straight into a handler: the frame is still stacked.
@@ -176,9 +238,9 @@ pub fn chain_from_sleep<B: Bus>(core: &mut Core, bus: &mut B, exc_return: u32, t
 }
 
 fn unstack<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, value: u32, timing: ExceptionTiming) {
-    let psp = value == 0xffff_fffd;
+    let psp = value == PROCESS_THREAD;
     core.select_psp(psp);
-    if value != 0xffff_fff1 {
+    if value != HANDLER {
         core.spsel = psp;
     }
     let frame = core.r[13];
@@ -200,11 +262,11 @@ fn unstack<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, value: u32
     core.r[14] = lr;
     core.r[13] = frame.wrapping_add(32) | (xpsr >> 9 & 1) << 2;
     core.set_apsr(xpsr);
-    core.ipsr = if value == 0xffff_fff1 { xpsr & 0x3f } else { 0 };
+    core.ipsr = if value == HANDLER { xpsr & 0x3f } else { 0 };
     core.t = started + timing.exit + wait;
     core.exception_cycles += core.t - started;
     core.fetch_ready = 0;
-    let inconsistent = (xpsr & 0x3f != 0) != (value == 0xffff_fff1);
+    let inconsistent = (xpsr & 0x3f != 0) != (value == HANDLER);
     jump(core, bus, pc & !1 | xpsr >> 24 & 1);
     if inconsistent {
         hard_fault::<B, CONTEND>(core, bus, timing);

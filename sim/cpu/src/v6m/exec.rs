@@ -25,10 +25,10 @@ use crate::step::watch;
 use crate::v6m::block::{Block, Turn};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
-use crate::v6m::op::{Op, op};
+use crate::v6m::op::op;
 use crate::v6m::trace::Trace;
 use branch::off_the_code;
-use cursor::{Cursor, Flow};
+use cursor::{Cursor, Flow, leave};
 use fetching::{fetch, wait_for_fetch};
 use watching::{Profiled, Started};
 
@@ -400,8 +400,10 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 Turn::Same
             } else {
                 let gives_way = core.id as u64 & u64::from(Block::accesses_memory(cursor.accesses, B::ORDERED_MEMORY));
+                // SAFETY: the bus's logs live as long as it.
+                let summons = unsafe { (*cursor.log).summons };
                 let block = Block {
-                    shape: shape + gives_way * Block::GIVES_WAY,
+                    shape: shape + gives_way * Block::GIVES_WAY + summons,
                     next: (cursor.ip as usize).wrapping_sub(start) as u64,
                     accesses: cursor.accesses,
                 };
@@ -419,15 +421,23 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     continue 'run;
                 }
             }
-            match turn {
-                Turn::Same => {}
-                Turn::Other => {
-                    std::mem::swap(&mut core, &mut other);
-                    std::mem::swap(&mut cursor.log, &mut other_log);
-                    cursor.ip = core.ip;
+            loop {
+                match turn {
+                    Turn::Same => {}
+                    Turn::Other => {
+                        std::mem::swap(&mut core, &mut other);
+                        std::mem::swap(&mut cursor.log, &mut other_log);
+                    }
+                    Turn::Stop => return false,
                 }
-                Turn::Stop => return false,
+                // SAFETY: the bus's logs live as long as it.
+                if unsafe { (*cursor.log).summons } == 0 {
+                    break;
+                }
+                // SAFETY: the core stands behind its block.
+                turn = unsafe { bus.summoned([&raw mut *core, &raw mut *other], [cursor.log, other_log]) };
             }
+            cursor.ip = core.ip;
             (cursor.end, cursor.accesses) = (cursor.ip.wrapping_byte_add(Block::BYTES), 0);
             // SAFETY: the bus's logs live as long as it.
             unsafe { (*cursor.log).begin(core) };
@@ -482,12 +492,4 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     cursor.keep_count(core);
     bus.request_attention();
     false
-}
-
-/// Puts down where a core is, apart from the interpreter's frequent paths, so that those stay straight.
-#[cold]
-#[inline(never)]
-fn leave(core: &mut Core, ip: *mut Op, t: u64) {
-    core.ip = ip;
-    core.t = t;
 }

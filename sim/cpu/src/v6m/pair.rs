@@ -24,6 +24,7 @@
 //! is undone, and both cores go on in time. Where that pays too little, remembering backs off ([`Pairs`]).
 
 mod account;
+mod exception;
 mod learn;
 mod memory;
 mod order;
@@ -34,9 +35,11 @@ use crate::step::watch;
 use crate::v6m::block::{Block, Remainder, Turn};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
+use crate::v6m::exception::{ExceptionTiming, Outcome};
 use crate::v6m::exec;
 use crate::v6m::speculation::SpeculationLog;
 
+pub use exception::summoned;
 use learn::learn;
 pub use memory::Pairs;
 pub use order::{Asked, order, ordered};
@@ -63,8 +66,25 @@ impl State {
     /// The same, the other core first.
     fn swapped(&self) -> State {
         let pairs = 0x00ff_00ff_00ff;
-        let times = (self.times & pairs) << 8 | self.times >> 8 & pairs | self.times >> 48 << 48;
-        State { slots: self.slots, times: times ^ State::FIRST }
+        let times = (self.times & pairs) << 8 | self.times >> 8 & pairs | (self.times ^ State::FIRST) & State::FIRST;
+        let [first, other] = self.enter();
+        State { slots: self.slots, times: times | State::entering([other, first]) }
+    }
+
+    /// Whether the first core and the other one are in the entry of an exception, which leaves the other alone on the bus.
+    fn enter(&self) -> [bool; 2] {
+        [State::FIRST << 1, State::FIRST << 2].map(|bit| self.times & bit != 0)
+    }
+
+    /// That, as bits of `times`.
+    pub fn entering([first, other]: [bool; 2]) -> u64 {
+        State::FIRST << 1 & u64::from(first).wrapping_neg() | State::FIRST << 2 & u64::from(other).wrapping_neg()
+    }
+
+    /// The first core goes on no sooner than the other one has.
+    fn comes_second(&self) -> bool {
+        let [at, other_at] = self.cores();
+        at > other_at || at == other_at && !self.wins_ties()
     }
 
     /// Times of the core that goes on first and of the other one.
@@ -128,6 +148,15 @@ pub trait Paired: Bus {
     /// That core read it as taken so many times more.
     fn read_as_locked(&mut self, lock: u8, core: usize, times: u64);
 
+    /// The transfer slots that a state tells of.
+    fn memory_slots(&mut self) -> &mut [u64];
+
+    /// The rules of exceptions, if they can be taken while timing is remembered.
+    fn exception_timing(&self) -> Option<ExceptionTiming>;
+
+    /// Notes what became of an exception that a core took since cycle `before`.
+    fn passed(&mut self, core: &Core, outcome: Outcome, before: u64);
+
     /// Takes a state up at cycle `now`.
     fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core);
 }
@@ -145,7 +174,7 @@ pub unsafe fn run<B: Paired>(cores: *mut Core, turn: usize, due: u64, bus: &mut 
             return;
         }
         let now = bus.pairs().now;
-        bus.pairs().turn = turn;
+        (bus.pairs().turn, bus.pairs().looks) = (turn, false);
         bus.pairs().logs.of(0).into_iter().for_each(|log| (*log).forget_all());
         exec::run::<B, false, { watch::PAIRS }>(cores, turn, bus);
         land(cores, bus);
@@ -194,6 +223,9 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
             debug_assert!((*cores.add(1 - turn)).pc() == node.other.address);
         }
         bus.resume(&node.state, now, &mut *cores.add(turn), &mut *cores.add(1 - turn));
+        let [log, _] = bus.pairs().logs.of(turn);
+        exception::settle(bus, &mut *cores.add(turn), &mut *log);
+        exception::keep_tie(bus, [&*cores, &*cores.add(1)]);
     }
 }
 
@@ -292,5 +324,8 @@ mod tests {
         let state = State { slots: [1, 2], times: 0x0000_0605_0403_0201 };
         assert_eq!(state.swapped(), State { slots: [1, 2], times: 0x0001_0506_0304_0102 });
         assert_eq!(state.swapped().swapped(), state);
+        let entering = State { times: state.times | State::entering([true, false]), ..state };
+        assert_eq!((entering.enter(), entering.swapped().enter()), ([true, false], [false, true]));
+        assert_eq!(entering.swapped().swapped(), entering);
     }
 }

@@ -26,6 +26,11 @@ pub fn store(core: &mut Core, address: u32, value: u32, now: u64) -> Option<Unmo
     Some((offset == MPU_CTRL && value & 1 != 0).then_some("MPU enforcement (MPU_CTRL.ENABLE)"))
 }
 
+/// Whether a store to this address is one to a register that only says what of the core's exceptions pends or may be taken.
+pub fn is_timeless(address: u32) -> bool {
+    matches!(address.wrapping_sub(SCS), 0x100 | 0x180 | 0x200 | 0x280 | 0xd04)
+}
+
 const DEBUG_UNIT: &str = "debug unit";
 const NO_REGISTER: &str = "private peripheral register";
 

@@ -2,7 +2,7 @@
 
 use std::mem::{MaybeUninit, offset_of};
 
-use crate::v6m::core::Core;
+use crate::v6m::core::{Core, Request};
 use crate::v6m::op::Op;
 
 /// Most words that a basic block reads or writes: each of its instructions up to nine, one of them looked at before.
@@ -25,6 +25,10 @@ pub struct SpeculationLog {
     /// The probes on the instruction that comes next have fired; those on its first instruction had.
     pub(in crate::v6m) served: bool,
     pub(in crate::v6m) probed: bool,
+    /// Behind the basic block an exception may have to be dealt with: bits of [`Block::shape`](crate::v6m::block::Block).
+    pub(in crate::v6m) summons: u64,
+    /// The store behind it, address and value, if it ends with one to the core's private registers.
+    pub(in crate::v6m) store: (u32, u32),
     /// Which words of RAM it reads and writes, all of them folded into 64.
     reads: u64,
     writes: u64,
@@ -44,6 +48,8 @@ impl Default for SpeculationLog {
             instructions: 0,
             served: false,
             probed: false,
+            summons: 0,
+            store: (0, 0),
             reads: 0,
             writes: 0,
             read_words: 0,
@@ -122,7 +128,7 @@ impl SpeculationLog {
     /// Likewise, and no probe has fired.
     pub(in crate::v6m) fn forget_all(&mut self) {
         self.forget();
-        (self.served, self.probed) = (false, false);
+        (self.served, self.probed, self.summons) = (false, false, 0);
     }
 
     /// Begins where the core stands.
@@ -207,6 +213,9 @@ impl SpeculationLog {
         // SAFETY: as in `begin`, whose bytes these are.
         unsafe { (&raw mut *core).cast::<Start>().write(self.start) };
         core.ip = self.ip;
+        if std::mem::take(&mut self.summons) != 0 {
+            core.request = Request::None;
+        }
         self.forget();
     }
 }

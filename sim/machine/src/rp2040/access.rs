@@ -3,6 +3,7 @@
 use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
 use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::pair::Asked;
+use rtoslab_cpu::v6m::ppb;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
 
@@ -105,6 +106,9 @@ impl System {
     /// A store of a basic block ahead of time, likewise.
     #[inline(never)]
     pub(super) fn store_ordered(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) -> Ordered<()> {
+        if bytes == 4 && core.privileged() && ppb::is_timeless(address) {
+            return Ordered::Behind;
+        }
         if address >> 28 != 0xd || bytes != 4 || address & 3 != 0 {
             return Ordered::InTime;
         }

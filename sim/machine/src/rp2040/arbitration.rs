@@ -1,13 +1,16 @@
 //! Transfer slots: which core has a bus slave in which cycle, and what is remembered of that.
 
 use rtoslab_cpu::v6m::bus::Bus;
-use rtoslab_cpu::v6m::core::Core;
+use rtoslab_cpu::v6m::core::{Core, Phase};
+use rtoslab_cpu::v6m::exception::{ExceptionTiming, Outcome};
 use rtoslab_cpu::v6m::pair::{Paired, Pairs, State};
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_periph::NEVER;
 
 use super::map::slave;
 use super::system::System;
+use crate::m0plus::face;
+use crate::m0plus::turn::record;
 
 impl System {
     /// A slave takes nothing before cycle `until`: a transfer there lasts longer than others. Data accesses look at that
@@ -71,6 +74,8 @@ impl System {
     }
 }
 
+/// Transfers of a stack frame, one a cycle.
+const FRAME_CYCLES: u64 = 8;
 /// Slaves that a basic block's transfers go to: all memories.
 const MEMORIES: usize = slave::ROM + 1;
 const _: () = assert!(MEMORIES * SLOTS == 2 * u64::BITS as usize);
@@ -136,6 +141,7 @@ impl Paired for System {
             state.times |= u64::from(u8::try_from(time).ok()?) << (8 * index);
         }
         state.times |= State::FIRST * u64::from(self.first == first.id);
+        state.times |= State::entering([first, other].map(|core| matches!(core.phase, Phase::Entry { .. })));
         Some(state)
     }
 
@@ -149,6 +155,21 @@ impl Paired for System {
 
     fn read_as_locked(&mut self, lock: u8, core: usize, times: u64) {
         self.periph.sio.read_as_locked(lock, core, times);
+    }
+
+    fn memory_slots(&mut self) -> &mut [u64] {
+        &mut self.slots[..MEMORIES * SLOTS]
+    }
+
+    fn exception_timing(&self) -> Option<ExceptionTiming> {
+        let timing = self.timing.exception();
+        // The frame is through before the core goes on.
+        let shortest = timing.late_arrival.min(timing.entry).min(timing.exit);
+        (shortest > FRAME_CYCLES).then_some(timing)
+    }
+
+    fn passed(&mut self, core: &Core, outcome: Outcome, before: u64) {
+        record(&mut self.probes, core, face::pc(core), outcome, before);
     }
 
     fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core) {

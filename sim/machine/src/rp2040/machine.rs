@@ -91,6 +91,7 @@ impl Machine {
     /// Overrides a timing rule by name.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         self.system.timing.set(key, value)?;
+        self.system.pairs.clear();
         self.system.flash_timing_changed();
         Ok(())
     }
@@ -315,6 +316,9 @@ impl Machine {
         let timing = self.system.timing.exception();
         let mut moved = false;
         for index in 0..2 {
+            if self.system.pairs.keeps_tie() && self.cores[index].phase != Phase::Run {
+                continue;
+            }
             if let Some((outcome, before)) = turn::enter(&mut self.cores[index], &mut *self.system, self.now, timing) {
                 self.trace(index, outcome, before);
                 moved = true;
@@ -330,6 +334,7 @@ impl Machine {
 
     /// Lets the core that is behind, or both, execute up to `due`.
     fn execute(&mut self, mut due: u64) {
+        self.system.pairs.end_tie();
         if self.observer.is_some() {
             due = due.min(self.now + TURN_CYCLES);
             self.before_turn();

@@ -7,7 +7,7 @@ use rtoslab_cpu::v6m::pair::Asked;
 use rtoslab_lab::Held;
 use rtoslab_periph::NEVER;
 
-use super::map::SRAM_BASE;
+use super::map::{SRAM_BASE, SRAM_BYTES};
 use super::system::{MARK_CODE, MARK_WATCH, System, WriterAt};
 use crate::stop::{Stop, StopReason};
 use crate::words::{get, put};
@@ -27,6 +27,16 @@ impl System {
             self.stop_now(Stop { reason: StopReason::Watch, core, cycle, address, detail });
         }
         stops
+    }
+
+    /// Marks the page of a watched SRAM word; false if the address is not in SRAM.
+    pub(super) fn mark_watch(&mut self, address: u32) -> bool {
+        let offset = address.wrapping_sub(SRAM_BASE);
+        if offset < SRAM_BYTES {
+            self.marks[(offset >> 8) as usize] |= MARK_WATCH;
+            self.watched[(offset >> 8) as usize] |= 1 << (offset >> 2 & 63);
+        }
+        offset < SRAM_BYTES
     }
 
     /// Whether the word at this offset is watched; of one that no longer is it may say so too.

@@ -2,7 +2,7 @@
 
 use rtoslab_cpu::v6m::block::{Block, Turn};
 use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
-use rtoslab_cpu::v6m::core::Core;
+use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::op::Op;
 use rtoslab_cpu::v6m::pair::{self, Pairs};
 use rtoslab_cpu::v6m::region::Region;
@@ -184,16 +184,6 @@ impl System {
             self.refresh_line(evicted);
         }
         self.refresh_line(line);
-    }
-
-    /// Marks the page of a watched SRAM word; false if the address is not in SRAM.
-    pub(super) fn mark_watch(&mut self, address: u32) -> bool {
-        let offset = address.wrapping_sub(SRAM_BASE);
-        if offset < SRAM_BYTES {
-            self.marks[(offset >> 8) as usize] |= MARK_WATCH;
-            self.watched[(offset >> 8) as usize] |= 1 << (offset >> 2 & 63);
-        }
-        offset < SRAM_BYTES
     }
 
     /// Content of memory (ROM, flash, SRAM); `None` outside.
@@ -447,6 +437,12 @@ unsafe impl Bus for System {
         unsafe { pair::order(self, cores, logs) }
     }
 
+    #[inline(never)]
+    unsafe fn summoned(&mut self, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
+        // SAFETY: the caller's promise.
+        unsafe { pair::summoned(self, cores, logs) }
+    }
+
     #[inline(always)]
     unsafe fn ordered(&mut self, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
         // SAFETY: the caller's promise.
@@ -455,7 +451,9 @@ unsafe impl Bus for System {
 
     #[inline(never)]
     fn gives_way(&mut self, core: &Core, other: &Core, t: u64) -> bool {
-        let tied = core.remainder.gives_way && other.t == t && self.first == core.id;
+        // A core that stacks for an exception leaves the other one alone.
+        let runs = other.phase == Phase::Run;
+        let tied = runs && core.remainder.gives_way && other.t == t && self.first == core.id;
         let gives_way = tied && !self.is_local_at(other.pc());
         if gives_way {
             self.first = other.id;

@@ -3,6 +3,7 @@
 use super::cursor::{Cursor, Flow};
 use super::fetching::{fetch, second_half_ready};
 use super::operands::condition_holds;
+use crate::v6m::block::Block;
 use crate::v6m::bus::Bus;
 use crate::v6m::core::{Core, Request};
 use crate::v6m::op::Op;
@@ -20,6 +21,12 @@ pub(super) fn off_the_code(core: &Core) -> &'static str {
         Some(_) if core.thumb => NO_CODE,
         Some(_) => NO_THUMB_BIT,
     }
+}
+
+/// In handler mode such an address is not gone to.
+#[inline(always)]
+pub(super) fn returns_from_exception(core: &Core, value: u32) -> bool {
+    core.ipsr != 0 && value >= 0xf000_0000
 }
 
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
@@ -94,10 +101,19 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// BX and POP {PC}: exception return in handler mode, else the Thumb bit must be set.
     #[inline(always)]
     pub fn exchange<B: Bus>(&mut self, core: &mut Core, bus: &mut B, value: u32, at: u64) -> Flow {
+        if Self::PAIRED && Self::TIMES && core.remainder.leaves {
+            self.t = at;
+            return Flow::Jumped;
+        }
+        if Self::PAIRED && Self::AHEAD && returns_from_exception(core, value) {
+            self.summon(Block::LEAVES);
+            core.request = Request::ExceptionReturn(value);
+            return Flow::Taken;
+        }
         if Self::TRACED {
             return self.indirect(core, bus, value, at, true, None);
         }
-        if core.ipsr != 0 && value >= 0xf000_0000 {
+        if returns_from_exception(core, value) {
             self.t = at;
             return self.leave(core, Request::ExceptionReturn(value));
         }

@@ -85,6 +85,20 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         core.t = self.t;
     }
 
+    /// Behind the basic block, which ends with the instruction in hand, an exception may have to be dealt with.
+    #[inline(always)]
+    pub fn summon(&self, why: u64) {
+        // SAFETY: the bus's logs live as long as it.
+        unsafe { (*self.log).summons |= why };
+    }
+
+    /// The same if the instruction goes on with the next one.
+    #[inline(always)]
+    pub fn end_behind(&mut self, why: u64) {
+        self.summon(why);
+        self.end = self.ip.wrapping_add(1);
+    }
+
     /// An instruction more is retired.
     #[inline(always)]
     pub fn retire(&mut self, core: &mut Core) {
@@ -136,4 +150,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         core.request = request;
         Flow::Left
     }
+}
+
+/// Puts down where a core is, apart from the interpreter's frequent paths, so that those stay straight.
+#[cold]
+#[inline(never)]
+pub(super) fn leave(core: &mut Core, ip: *mut Op, t: u64) {
+    core.ip = ip;
+    core.t = t;
 }

@@ -170,6 +170,10 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             (false, _) => address,
             (true, false) => B::RAM_BASE,
             (true, true) => {
+                if core.remainder.is_private() {
+                    self.t += timing::MEMORY_CYCLES;
+                    return Ok(());
+                }
                 let memory = core.remainder.access();
                 if memory == B::ORDERED_MEMORY {
                     return self.time_ordered(core, other, bus);
@@ -224,6 +228,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         if Self::PAIRED && Self::AHEAD && SINGLE {
             let ordered = bus.ordered_store(core, address, BYTES, value);
+            if ordered == Ordered::Behind {
+                // SAFETY: the bus's logs live as long as it.
+                unsafe { (*self.log).store = (address, value) };
+                self.end_behind(Block::PRIVATE);
+                return Ok(());
+            }
             return self.note_ordered::<B, ()>(ordered);
         }
         if Self::TRACED {
@@ -255,7 +265,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 Ok(true)
             }
             Ordered::NotYet => Err(Flow::Ordered),
-            Ordered::InTime => Err(Flow::InTime),
+            Ordered::Behind | Ordered::InTime => Err(Flow::InTime),
         }
     }
 
@@ -286,7 +296,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 Ok(value)
             }
             Ordered::NotYet => Err(Flow::Ordered),
-            Ordered::InTime => Err(Flow::InTime),
+            Ordered::Behind | Ordered::InTime => Err(Flow::InTime),
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! `Core::transfer` says how far one has come.
 
+use super::branch::returns_from_exception;
 use super::cursor::{Cursor, Flow};
 use super::operands::{are_constant, is_plain};
 use crate::v6m::bus::Bus;
@@ -53,7 +54,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             }
             let target = self.load_at::<B, 4, false>(core, other, bus, last)?;
             let offset = (target & !1).wrapping_sub(core.region.base);
-            if target & 1 == 0 || offset >= core.region.bytes {
+            let is_near = target & 1 != 0 && offset < core.region.bytes;
+            if !is_near && !(Self::PAIRED && returns_from_exception(core, target)) {
                 return Err(Flow::InTime);
             }
             if !Self::PAIRED && self.indirect != Trace::NO_INDIRECT {
@@ -148,9 +150,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return Ok(false);
         }
         if Self::PAIRED && Self::AHEAD {
-            let constant = (!plain).then_some(B::CONSTANT_MEMORY);
             let offset = address.wrapping_sub(B::RAM_BASE);
-            self.note_access(constant.or_else(|| bus.memory_of(offset, 4 * u32::from(words))))?;
+            let memory = if plain { bus.memory_of(offset, 4 * u32::from(words)) } else { Some(B::CONSTANT_MEMORY) };
+            self.note_access(memory)?;
         }
         core.transfer.mask = mask;
         core.transfer.address = if Self::PAIRED && CONTEND { bus.sample_of(core.remainder.access()) } else { address };

@@ -2,6 +2,7 @@
 
 use super::cursor::{Cursor, Flow};
 use super::fetching::after_wide;
+use crate::v6m::block::Block;
 use crate::v6m::bus::{Bus, Ordered};
 use crate::v6m::core::{Core, Phase, Request};
 use crate::v6m::op::Word;
@@ -34,11 +35,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     #[inline(always)]
     pub fn unmask_interrupts<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED && interrupted(core) {
-            return Flow::InTime;
+            if !(Self::PAIRED && Self::AHEAD) {
+                return Flow::InTime;
+            }
+            self.end_behind(Block::UNMASKS);
         }
         if core.privileged() {
             core.primask = false;
-            if interrupted(core) {
+            if !Self::TRACED && interrupted(core) {
                 call_machine(core, bus);
             }
         }
@@ -61,11 +65,17 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     pub fn write_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         // What CONTROL says is not undone.
         const CONTROL: u32 = 20;
-        if Self::PAIRED && Self::AHEAD && self.word.imm() == CONTROL || Self::TRACED && interrupted(core) {
+        if Self::PAIRED && Self::AHEAD && self.word.imm() == CONTROL {
             return Flow::InTime;
         }
+        if Self::TRACED && interrupted(core) {
+            if !(Self::PAIRED && Self::AHEAD) {
+                return Flow::InTime;
+            }
+            self.end_behind(Block::UNMASKS);
+        }
         let value = core.r[(self.word.b() & 15) as usize];
-        if core.set_special(self.word.imm(), value) && interrupted(core) {
+        if core.set_special(self.word.imm(), value) && !Self::TRACED && interrupted(core) {
             call_machine(core, bus);
         }
         self.t += timing::SPECIAL_REGISTER_CYCLES;
@@ -130,10 +140,18 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// SVC: the next instruction is where the exception returns to.
     #[inline(always)]
     pub fn call_supervisor(&mut self, core: &mut Core) -> Flow {
-        if Self::TRACED {
+        if Self::TRACED && !Self::PAIRED {
             return Flow::InTime;
         }
         self.ip = self.ip.wrapping_add(1);
+        if Self::PAIRED && Self::TIMES {
+            return Flow::Jumped;
+        }
+        if Self::PAIRED {
+            self.summon(Block::LEAVES);
+            core.request = Request::Svc;
+            return Flow::Taken;
+        }
         self.leave(core, Request::Svc)
     }
 
@@ -161,7 +179,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return match bus.attend_ahead(core, address) {
                 Ordered::Now(op) | Ordered::Always(op) => Ok(op.to_word()),
                 Ordered::NotYet => Err(Flow::Ordered),
-                Ordered::InTime => Err(Flow::InTime),
+                Ordered::Behind | Ordered::InTime => Err(Flow::InTime),
             };
         }
         if Self::TRACED {

@@ -3,11 +3,12 @@
 use super::table::Transition;
 use super::{Node, Paired, Place, State};
 use crate::step::watch;
-use crate::v6m::block::{Block, Turn};
-use crate::v6m::core::Core;
+use crate::v6m::block::{Block, Step, Turn};
+use crate::v6m::core::{Core, Phase};
+use crate::v6m::exception;
 use crate::v6m::exec;
 use crate::v6m::op::Code;
-use crate::v6m::region::Region;
+use crate::v6m::region::{Region, SLOTS};
 use crate::v6m::speculation::SpeculationLog;
 
 /// Where one transition leads.
@@ -89,6 +90,9 @@ unsafe fn find_out<B: Paired>(bus: &mut B, regions: [Region; 2], block: Block) -
     let pairs = bus.pairs();
     let node = *pairs.table.node(pairs.node);
     pairs.table.account.note([&[]; 2]);
+    if let Some((step, memory, to)) = block.as_step(node.address) {
+        return take(bus, regions, &node, step, (memory, to));
+    }
     if block.is_wait() {
         // SAFETY: the caller's promise.
         return unsafe { wait(bus, regions, &node, block) };
@@ -120,8 +124,12 @@ unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, 
     let mut shadows = shadows(bus, regions, [begun, node.other], &node.state);
     let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.first() == 0));
     shadows[start].limit = shadows[1 - start].t + u64::from(bus.first() == start);
+    let alone = node.state.enter()[1].then(|| Alone::begin(bus, &mut shadows[0]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::run::<B, true, { watch::PAIRS }>(shadows.as_mut_ptr(), start, bus) };
+    if let Some(alone) = alone {
+        alone.end(bus, &mut shadows[0]);
+    }
     let ended = usize::from(shadows[0].remainder.instructions != 0);
     let (at_end, under_way) = (&shadows[ended], &shadows[1 - ended]);
     let expected = [begun, node.other][ended].remainder.next;
@@ -166,8 +174,12 @@ unsafe fn wait<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, block:
     let now = bus.pairs().now;
     let mut shadows = shadows(bus, regions, [stands, node.other], &state);
     shadows[1].limit = shadows[0].t + u64::from(bus.first() == 1);
+    let alone = state.enter()[0].then(|| Alone::begin(bus, &mut shadows[1]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::take_turn(shadows.as_mut_ptr(), 1, bus) };
+    if let Some(alone) = alone {
+        alone.end(bus, &mut shadows[1]);
+    }
     let swaps = shadows[1].remainder.instructions == 0;
     let (at_end, under_way) = (&shadows[usize::from(swaps)], &shadows[usize::from(!swaps)]);
     let outcome = bus.state(at_end, under_way).map(|state| Outcome {
@@ -183,11 +195,80 @@ unsafe fn wait<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, block:
     outcome
 }
 
+/// A step of an exception of the first core, whose frame is in this memory, to that address. The other one gets no turn.
+fn take<B: Paired>(
+    bus: &mut B,
+    regions: [Region; 2],
+    node: &Node,
+    step: Step,
+    (memory, to): (u32, u32),
+) -> Option<Outcome> {
+    let timing = bus.exception_timing()?;
+    let now = bus.pairs().now;
+    let mut shadows = shadows(bus, regions, [Place::begins(node.address), node.other], &node.state);
+    let [core, other] = &mut *shadows;
+    let wait = match step {
+        Step::Enter | Step::Return => exception::time_frame(core, bus, bus.sample_of(memory)),
+        Step::Vector | Step::Chain => 0,
+    };
+    // Slots further ahead are not in the state.
+    let is_far = core.t + u64::from(exception::FRAME_BYTES) / 4 + wait >= now + SLOTS as u64;
+    core.t += wait
+        + match step {
+            Step::Enter => timing.late_arrival,
+            Step::Vector => timing.entry - timing.late_arrival,
+            Step::Return => timing.exit,
+            Step::Chain => timing.tail_chain,
+        };
+    if step == Step::Enter {
+        core.phase = IN_ENTRY;
+    } else {
+        (core.phase, core.fetch_ready) = (Phase::Run, 0);
+    }
+    let outcome = bus.state(core, other).filter(|_| !is_far).map(|state| Outcome {
+        node: Node { state, address: to, other: node.other },
+        cycles: core.t.min(other.t) - now,
+        waits: [core.bus_wait, 0],
+        instructions: [0; 2],
+        swaps: false,
+        stored: 0,
+    });
+    bus.pairs().shadows = Some(shadows);
+    outcome
+}
+
+/// A core alone on the bus, which arbitrates nothing: what that knew of before.
+struct Alone {
+    slots: Vec<u64>,
+    bus_free: u64,
+}
+
+impl Alone {
+    fn begin<B: Paired>(bus: &mut B, core: &mut Core) -> Alone {
+        let slots = bus.memory_slots().to_vec();
+        bus.memory_slots().fill(NEVER);
+        core.fetch_ready = 0;
+        Alone { slots, bus_free: std::mem::take(&mut core.bus_free) }
+    }
+
+    fn end<B: Paired>(self, bus: &mut B, core: &mut Core) {
+        bus.memory_slots().copy_from_slice(&self.slots);
+        core.bus_free = self.bus_free;
+        debug_assert!(core.fetch_ready == 0 && core.bus_wait == 0, "no core is in the way of one that is alone");
+    }
+}
+
+/// Of a shadow core nothing but that is asked.
+const IN_ENTRY: Phase = Phase::Entry { number: 0, exc_return: 0, wait: 0, recognised: 0 };
+/// No cycle.
+const NEVER: u64 = u64::MAX;
+
 /// Shadow cores at these places, and the bus at that state.
 fn shadows<B: Paired>(bus: &mut B, regions: [Region; 2], places: [Place; 2], state: &State) -> Box<[Core; 2]> {
     let now = bus.pairs().now;
     let mut shadows = bus.pairs().shadows.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
-    for ((shadow, region), place) in shadows.iter_mut().zip(regions).zip(places) {
+    for (((shadow, region), place), enters) in shadows.iter_mut().zip(regions).zip(places).zip(state.enter()) {
+        shadow.phase = if enters { IN_ENTRY } else { Phase::Run };
         shadow.region = region;
         (shadow.ip, shadow.remainder) = (region.op(place.address), place.remainder);
         (shadow.transfer.mask, shadow.transfer.address) = (place.mask, place.data);

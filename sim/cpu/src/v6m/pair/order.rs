@@ -48,9 +48,9 @@ pub unsafe fn order<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut S
         let pairs = bus.pairs();
         let (node, now, asked) = (pairs.table.node(pairs.node), pairs.now, pairs.asked);
         let [at, other_at] = node.state.cores();
-        let mut waits = at > other_at || at == other_at && !node.state.wins_ties();
+        let mut waits = node.state.comes_second();
         let mut gives_way = false;
-        if !waits && at == other_at && is_second && asked == Asked::Port {
+        if !waits && at == other_at && is_second && asked == Asked::Port && !node.state.enter()[1] {
             let address = node.other.address;
             gives_way = !bus.minds_no_order(address);
             waits = gives_way;

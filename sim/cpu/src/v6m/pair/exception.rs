@@ -1,0 +1,276 @@
+//! Exceptions of one core while the other one's block is under way: entry, vector, return and tail-chain are blocks of
+//! their own ([`Step`]), without instructions.
+//!
+//! A core comes to one behind an instruction that may let an exception in or returns from one; that instruction ends its
+//! block ([`SpeculationLog::summons`]). As on the chip nobody gets a turn between that instruction and the first step. What
+//! a step does is done once, in time order, and never undone: it waits for nobody, but the vector for the other core to come
+//! as far. Meanwhile the core is in [`Phase::Entry`], and the other one is alone on the bus.
+
+use super::{Node, Paired, hand_in};
+use crate::v6m::block::{Block, Step, Turn};
+use crate::v6m::bus::Bus;
+use crate::v6m::core::{Core, Phase, Request};
+use crate::v6m::exception::{self, Outcome};
+use crate::v6m::nvic::exception::SVCALL;
+use crate::v6m::speculation::SpeculationLog;
+
+/// Words of a frame.
+const WORDS: u32 = exception::FRAME_BYTES / 4;
+
+/// What a core does next that stands before an exception, or inside the entry to one.
+enum Next {
+    /// Nothing of that kind.
+    Nothing,
+    /// What only the machine can do.
+    Stop,
+    /// Stacks the frame for this exception, which it raises first if it calls for it.
+    Enter { number: u32, calls: bool },
+    /// Goes to the handler.
+    Vector,
+    /// Returns by this value.
+    Return(u32),
+}
+
+/// What [`Bus::summoned`](crate::v6m::bus::Bus::summoned) does.
+///
+/// # Safety
+/// As for [`paired`](super::paired); the core stands behind its block and has begun no other one.
+pub unsafe fn summoned<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
+    // SAFETY: the caller's promise, here and below.
+    let next = unsafe {
+        let (core, mine) = (&mut *cores[0], &mut *logs[0]);
+        settle(bus, core, mine);
+        mine.begin(core);
+        what_next(core)
+    };
+    // SAFETY: as above.
+    let turn = unsafe {
+        match next {
+            Next::Nothing => Some(Turn::Same),
+            Next::Enter { number, calls } => enter(bus, cores, logs, number, calls),
+            Next::Vector => go_to_handler(bus, cores, logs),
+            Next::Return(value) => leave_handler(bus, cores, logs, value),
+            Next::Stop => None,
+        }
+    };
+    if matches!(next, Next::Vector) {
+        return turn.unwrap_or(Turn::Stop);
+    }
+    let pairs = bus.pairs();
+    let state = &pairs.table.node(pairs.node).state;
+    let [at, other_at] = state.cores();
+    // The machine looks at both cores now: an entry of the other one that ends in this cycle ends before anything else.
+    pairs.looks = turn.is_none_or(|turn| turn == Turn::Stop) || at == other_at && state.enter()[1];
+    if pairs.looks { Turn::Stop } else { turn.unwrap_or(Turn::Stop) }
+}
+
+/// Both cores are where the machine takes over. If one of them is at the end of an entry, and the other one was to execute
+/// an instruction of that cycle first, it still is.
+pub(super) fn keep_tie<B: Paired>(bus: &mut B, cores: [&Core; 2]) {
+    let enters = cores.map(|core| core.phase != Phase::Run);
+    let is_tie = cores[0].t == cores[1].t && enters[0] != enters[1] && enters[1 - bus.first()];
+    bus.pairs().tie_kept = is_tie && !bus.pairs().looks;
+}
+
+/// Makes the store with which the core's block ended.
+pub(super) fn settle<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog) {
+    if std::mem::take(&mut mine.summons) & Block::PRIVATE != 0 {
+        let ((address, value), mut unused) = (mine.store, core.t);
+        // It was looked at before it was put off, and does not fault.
+        let _ = bus.store::<false>(core, None, address, 4, value, &mut unused);
+    }
+}
+
+fn what_next(core: &Core) -> Next {
+    match (core.phase, core.request) {
+        (Phase::Entry { .. }, Request::None) => Next::Vector,
+        (Phase::Run, Request::None) => {
+            exception::takeable(core).map_or(Next::Nothing, |number| Next::Enter { number, calls: false })
+        }
+        (Phase::Run, Request::Svc) if core.nvic.priority_of(SVCALL) < core.execution_priority() => {
+            Next::Enter { number: SVCALL, calls: true }
+        }
+        (Phase::Run, Request::ExceptionReturn(value)) => Next::Return(value),
+        _ => Next::Stop,
+    }
+}
+
+/// Stacks the frame. As for [`summoned`], `None` if only the machine can do that.
+unsafe fn enter<B: Paired>(
+    bus: &mut B,
+    cores: [*mut Core; 2],
+    logs: [*mut SpeculationLog; 2],
+    number: u32,
+    calls: bool,
+) -> Option<Turn> {
+    let timing = bus.exception_timing()?;
+    // SAFETY: the caller's promise.
+    let core = unsafe { &mut *cores[0] };
+    let offset = exception::entry_frame(core).wrapping_sub(B::RAM_BASE);
+    let memory = memory_of_frame(bus, offset)?;
+    let marks = bus.marks(offset) | bus.marks(offset + exception::FRAME_BYTES - 4);
+    // SAFETY: as above, here and below.
+    if marks != 0 && !bus.takes_stores(offset, WORDS as u8) || unsafe { meets(logs, offset, WORDS, true) } {
+        return None;
+    }
+    // SAFETY: as above.
+    let (turn, wait) = unsafe { take_step(bus, cores, logs[0], (Step::Enter, Some(memory)), None) }?;
+    // SAFETY: as above.
+    let core = unsafe { &mut *cores[0] };
+    if calls {
+        core.request = Request::None;
+        core.nvic.pend(number);
+    }
+    exception::begin::<B, false>(core, bus, number, timing);
+    if let Phase::Entry { wait: lost, .. } = &mut core.phase {
+        *lost = wait;
+    }
+    // SAFETY: as above.
+    unsafe { (*logs[0]).summons = Block::UNMASKS };
+    Some(turn)
+}
+
+/// The handler begins, once the other core has come as far. As for [`enter`].
+unsafe fn go_to_handler<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
+    let timing = bus.exception_timing()?;
+    let node = |bus: &mut B| {
+        let pairs = bus.pairs();
+        *pairs.table.node(pairs.node)
+    };
+    while node(bus).state.comes_second() {
+        // SAFETY: the caller's promise, here and below.
+        let turn = unsafe { hand_in(bus, cores, logs[0], Block::wait(false)) };
+        // SAFETY: as above.
+        unsafe { (*logs[0]).summons = Block::UNMASKS };
+        if turn? != Turn::Same {
+            return turn;
+        }
+    }
+    // SAFETY: as above.
+    let core = unsafe { &mut *cores[0] };
+    let number = exception::candidate(core)?;
+    // SAFETY: as above.
+    let target = unsafe { vector(bus, core, logs, number) }?;
+    // SAFETY: as above.
+    let (turn, _) = unsafe { take_step(bus, cores, logs[0], (Step::Vector, None), Some(target)) }?;
+    // SAFETY: as above.
+    let (core, mine) = unsafe { (&mut *cores[0], &mut *logs[0]) };
+    let Phase::Entry { recognised, .. } = core.phase else { return None };
+    let outcome = exception::complete(core, bus, timing);
+    done(bus, core, mine, outcome, recognised);
+    Some(turn)
+}
+
+/// The return from a handler: to what was interrupted, or to the next one. As for [`enter`].
+unsafe fn leave_handler<B: Paired>(
+    bus: &mut B,
+    cores: [*mut Core; 2],
+    logs: [*mut SpeculationLog; 2],
+    value: u32,
+) -> Option<Turn> {
+    let timing = bus.exception_timing()?;
+    // SAFETY: the caller's promise, here and below.
+    let core = unsafe { &mut *cores[0] };
+    let frame = exception::return_frame(core, value)?.wrapping_sub(B::RAM_BASE);
+    let (step, target) = if let Some(next) = exception::next_in_chain(core) {
+        // SAFETY: as above.
+        ((Step::Chain, None), unsafe { vector(bus, core, logs, next) }?)
+    } else {
+        let memory = memory_of_frame(bus, frame)?;
+        // SAFETY: as above; the frame is in the RAM.
+        let [pc, xpsr] = [6, 7].map(|index| unsafe { word(bus, frame + 4 * index) });
+        let target = exception::return_address(value, pc, xpsr)?;
+        // SAFETY: as above.
+        if exception::sleeps_on_exit(core, value) || unsafe { meets(logs, frame, WORDS, false) } {
+            return None;
+        }
+        bus.region(target)?;
+        ((Step::Return, Some(memory)), target)
+    };
+    // SAFETY: as above.
+    let (turn, wait) = unsafe { take_step(bus, cores, logs[0], step, Some(target)) }?;
+    // SAFETY: as above.
+    let (core, mine) = unsafe { (&mut *cores[0], &mut *logs[0]) };
+    core.request = Request::None;
+    let before = core.t;
+    let outcome = exception::exception_return::<B, false>(core, bus, value, timing);
+    core.t += wait;
+    core.exception_cycles += wait;
+    done(bus, core, mine, outcome, before);
+    Some(turn)
+}
+
+/// Moves both cores by this step of the first one, to the address `to` or nowhere else: who goes on, and what it lost to
+/// arbitration. The core's time is that of its begin.
+unsafe fn take_step<B: Paired>(
+    bus: &mut B,
+    cores: [*mut Core; 2],
+    mine: *mut SpeculationLog,
+    (step, memory): (Step, Option<u32>),
+    to: Option<u32>,
+) -> Option<(Turn, u64)> {
+    let pairs = bus.pairs();
+    let Node { state, address, .. } = *pairs.table.node(pairs.node);
+    let at = pairs.now + state.cores()[0];
+    // SAFETY: the caller's promise; nothing was executed that would have to be undone.
+    unsafe {
+        let lost = (*cores[0]).bus_wait;
+        let turn = hand_in(bus, cores, mine, Block::step(step, memory, address, to.unwrap_or(address)))?;
+        (*cores[0]).t = at;
+        Some((turn, (*cores[0]).bus_wait - lost))
+    }
+}
+
+/// The core is behind a step that ended in this way.
+fn done<B: Paired>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog, outcome: Outcome, before: u64) {
+    let pairs = bus.pairs();
+    let node = pairs.table.node(pairs.node);
+    debug_assert!(core.t == pairs.now + node.state.cores()[0] && core.pc() == node.address);
+    bus.passed(core, outcome, before);
+    mine.summons = if exception::takeable(core).is_some() { Block::UNMASKS } else { 0 };
+}
+
+/// The memory that holds a frame at this offset of the RAM, if one does.
+fn memory_of_frame<B: Bus>(bus: &B, offset: u32) -> Option<u32> {
+    let is_in_ram = offset & 3 == 0 && offset <= B::RAM_BYTES - exception::FRAME_BYTES;
+    if is_in_ram { bus.memory_of(offset, exception::FRAME_BYTES) } else { None }
+}
+
+/// Where a handler begins. `None` if that is not at hand, or nowhere. As for [`enter`].
+unsafe fn vector<B: Bus>(bus: &mut B, core: &Core, logs: [*mut SpeculationLog; 2], number: u32) -> Option<u32> {
+    let address = core.nvic.vtor.wrapping_add(4 * number);
+    let offset = address.wrapping_sub(B::RAM_BASE);
+    let target = if offset >= B::RAM_BYTES {
+        bus.constant(address, 4)?
+    // SAFETY: the caller's promise, here and below.
+    } else if unsafe { meets(logs, offset, 1, false) } {
+        return None;
+    } else {
+        // SAFETY: the tables of vectors are aligned, and so is the RAM's end.
+        unsafe { word(bus, offset) }
+    };
+    bus.region(target & !1).filter(|_| target & 1 != 0)?;
+    Some(target & !1)
+}
+
+/// Whether these words of RAM, written or else read now, meet what the other core has done ahead. As for [`enter`].
+unsafe fn meets([mine, theirs]: [*mut SpeculationLog; 2], offset: u32, words: u32, written: bool) -> bool {
+    // SAFETY: the caller's promise.
+    let (mine, theirs) = unsafe { (&mut *mine, &*theirs) };
+    for at in (0..words).map(|word| offset + 4 * word) {
+        if written {
+            mine.write::<4>(at, 0);
+        } else {
+            mine.read::<4>(at);
+        }
+    }
+    let meets = mine.may_meet(theirs) && mine.meets(theirs);
+    mine.forget();
+    meets
+}
+
+/// A word of RAM at an offset.
+unsafe fn word<B: Bus>(bus: &mut B, offset: u32) -> u32 {
+    // SAFETY: the caller promises that it lies in the RAM.
+    u32::from_le(unsafe { bus.ram().add(offset as usize).cast::<u32>().read_unaligned() })
+}
