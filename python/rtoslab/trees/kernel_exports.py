@@ -20,6 +20,8 @@ MOST_NAMED = 6
 _BYTES = 4 << 20
 _SET = re.compile(r"(CONFIG_\w+)=(.*)")
 _NOT_SET = re.compile(r"# (CONFIG_\w+) is not set")
+_UNKNOWN = re.compile(r"# (CONFIG_\w+) is unknown")
+"""In a file of `config/earlier/`: an option that the version does not have."""
 _COMMON = "common"
 
 Settings = Mapping[str, str | None]
@@ -178,8 +180,15 @@ def _asked(
         asked |= _part(kernel, need)
     places = ("", f".{board}", *(f".{need}" for need in needs))
     for each in (f"earlier/{name}{place}" for name in absent for place in places):
-        asked |= _part(kernel, each) if (kernel.folder / "config" / f"{each}.defconfig").is_file() else {}
+        path = kernel.folder / "config" / f"{each}.defconfig"
+        asked |= settings(path) if path.is_file() else {}
+        for option in _unknown(path) if path.is_file() else ():
+            asked.pop(option, None)
     return asked
+
+
+def _unknown(path: Path) -> list[str]:
+    return _UNKNOWN.findall(read_text(path, "a part of the kernel's configuration", CatalogueError, _BYTES))
 
 
 def _absent(kernel: Entry[Kernel], path: Path) -> tuple[str, ...]:
