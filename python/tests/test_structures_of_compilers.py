@@ -1,4 +1,4 @@
-"""Members of structures as GCC and Clang write them, in every version of DWARF: held against what the compiler itself says."""
+"""Members of structures as GCC and Clang write them, in DWARF 2 to 5, held against what the compiler itself says."""
 
 import shutil
 import struct
@@ -54,7 +54,8 @@ def source() -> str:
     told += [f"sizeof(((struct block *)0)->{each}{ELEMENT.get(each, '')})" for each in (*MEMBERS, *INSIDE)]
     lines.append(f'__attribute__((section(".told"))) const unsigned told[] = {{ {", ".join(told)} }};')
     lines.append("struct block one;")
-    lines += ["struct bits {", *(f"    unsigned {name} : {width};" for name, (width, _) in BITS.items()), "    char last;", "};"]
+    fields = (f"    unsigned {name} : {width};" for name, (width, _) in BITS.items())
+    lines += ["struct bits {", *fields, "    char last;", "};"]
     values = ", ".join(f".{name} = {value}" for name, (_, value) in BITS.items())
     lines.append(f'__attribute__((section(".held"))) struct bits bits = {{ {values} }};')
     return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ from rtoslab.cli.ended import EndedError, answer
 from rtoslab.cli.names import CatalogueName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.plan import Options
-from rtoslab.reports import report_formats
+from rtoslab.reports import MARK, footnote, report_formats
 from rtoslab.worst_case import (
     WINDOW_MS,
     EndedSweepError,
@@ -149,7 +149,8 @@ def _picked(catalogue: Catalogue, program: str, service: str | None) -> dict[str
 def _print(scenario: Scenario, finding: WorstCase) -> None:
     console = PlainConsole()
     console.print(finding.claim, markup=False)
-    table = Table("first instruction of", "min", "median", "p99", "max", "max, us", "at offset", title=scenario.title)
+    title = f"{scenario.title} {MARK}" if finding.deviations else scenario.title
+    table = Table("first instruction of", "min", "median", "p99", "max", "max, us", "at offset", title=title)
     for column in table.columns[1:]:
         column.justify = "right"
     both = {"handler": finding.handler, "task": finding.task}
@@ -169,3 +170,5 @@ def _print(scenario: Scenario, finding: WorstCase) -> None:
         if each is not None:
             how = "asleep, then" if each.asleep else "executing"
             console.print(f"worst for the {name}, {how}: {each.executing}", markup=False, soft_wrap=True)
+    if finding.deviations:
+        console.print(footnote(finding.deviations), markup=False, soft_wrap=True)

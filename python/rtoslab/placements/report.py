@@ -117,6 +117,7 @@ def study_as_json(studies: Sequence[Study]) -> dict[str, Any]:
                 "point": each.point.model_dump(mode="json"),
                 "placements": list(each.placements),
                 "run_ids": list(each.run_ids),
+                "deviations": dict(each.deviations),
                 "line_bytes": each.line_bytes,
                 "figures": {name: _band_as_json(band) for name, band in each.bands.items()},
                 "functions": [_function_as_json(one) for one in each.functions],

@@ -47,10 +47,7 @@ def places(image: bytes, structures: Iterable[str]) -> Places:
         found = sim.structures(image, sorted(set(structures)))
     except sim.ImageError:
         return {}
-    return {
-        structure: {name: Place(*told) for name, *told in members}
-        for structure, members in found
-    }
+    return {structure: {name: Place(*told) for name, *told in members} for structure, members in found}
 
 
 def _named(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:

@@ -14,6 +14,7 @@ from rtoslab.conformance import examine
 from rtoslab.images import build
 from rtoslab.intake import read_image
 from rtoslab.plan import Options, make_plan
+from rtoslab.reports import Deviations
 from rtoslab.store import make_manifest, virtual_target
 from rtoslab.targets import (
     EVENT,
@@ -65,6 +66,8 @@ class Scenario:
     """(address, size in bytes, name) of functions and objects, by address."""
     manifest: Mapping[str, Any]
     """Everything that can change a number."""
+    deviations: Deviations
+    """Of the kernel from the port contract, as it declares; of an image nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,7 @@ def of_benchmark(
         tick_cycles=begin.tick_cycles,
         symbols=tuple(machine.symbols()),
         manifest=manifest,
+        deviations={point.kernel: conformance.deviations} if conformance.deviations else {},
     )
 
 
@@ -189,6 +193,7 @@ def of_image(image: Path, board: Board, target: Target, *, cores: int | None = N
         tick_cycles=looked.tick_cycles,
         symbols=tuple(machine.symbols()),
         manifest={"image": image.name, "board": board.model_dump(mode="json")},
+        deviations={},
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rtoslab.reports import Deviations
 from rtoslab.worst_case.arrivals import Span
 from rtoslab.worst_case.places import Place, Places
 from rtoslab.worst_case.scenario import Scenario
@@ -65,6 +66,8 @@ class WorstCase:
     handler: Latency
     task: Latency | None
     met: tuple[Meeting, ...]
+    deviations: Deviations
+    """Of the kernel from the port contract, as it declares."""
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -97,6 +100,7 @@ def find(scenario: Scenario, span: Span, arrivals: NDArray[np.void]) -> WorstCas
         handler=handler,
         task=task,
         met=_met(scenario, places, arrivals),
+        deviations=scenario.deviations,
     )
 
 
