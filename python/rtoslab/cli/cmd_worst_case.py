@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_root
+from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, counted, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.display import short_path
@@ -126,7 +126,7 @@ def command(
         say("")
         _print(scenario, finding)
         place = short_path(folder)
-        click.echo(f"{finding.arrivals:,} arrivals in {seconds:.1f} s. Stored in {place}, with report.html.")
+        click.echo(f"{counted(finding.arrivals, 'arrival')} in {seconds:.1f} s. Stored in {place}, with report.html.")
     if ended is not None:
         raise EndedError(ended, found)
     return EXIT_OK

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
-from rtoslab.base import TaskSetError, make_folder, write_whole
+from rtoslab.base import TaskSetError, counted, make_folder, write_whole
 from rtoslab.intake import read_table
 from rtoslab.reports import MARK, footnote
 from rtoslab.rta.bound_search import Bench, Tried
@@ -41,7 +41,9 @@ class Summary:
         marked = {self.kernel: self.deviations} if self.deviations else {}
         said = f"\n{footnote(marked)}" if marked else ""
         where = f"{self.kernel}{MARK if marked else ''} on {self.board}{cores}{config}"
-        told = f"{where}: {self.sets:,} sets, {self.jobs:,} jobs, {self.findings} findings"
+        told = ", ".join(
+            [f"{where}: {counted(self.sets, 'set')}", counted(self.jobs, "job"), counted(self.findings, "finding")]
+        )
         if self.least is None or self.median is None:
             return f"{told}; no task has both a bound and a response{said}"
         return f"{told}; bound / longest response: least {self.least:.4f}, median {self.median:.4f}{said}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rtoslab.base import counted
 from rtoslab.reports import Deviations, Document, Section, TableData, flagged_by
 from rtoslab.rta import study_charts as plots
 from rtoslab.rta.charges import MODEL_NAMES, Model
@@ -96,7 +97,7 @@ def _tick(study: Study) -> list[Section]:
     }
     rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]
     table = TableData(
-        f"All {len(taken):,} ticks that met only work, switches included",
+        f"{counted(len(taken), 'tick')} that met only work, switches included",
         ("tick's handlers", ">us", ">times the observed"),
         rows,
     )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rtoslab.base import CatalogueError
+from rtoslab.base import CatalogueError, counted
 from rtoslab.catalogue import DEFAULT_OPT, Entry, ExportWants, Kernel, Tree, export_key, export_place
 from rtoslab.intake import read_text, shown
 from rtoslab.trees.versions import absent_in_export, earlier_names
@@ -144,7 +144,7 @@ def _wants(kernel: Entry[Kernel]) -> ExportWants:
 
 def _place(key: str) -> str:
     board, cores, opt = export_place(key)
-    return f"{board} with {cores} core{'s' * (cores > 1)}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
+    return f"{board} with {counted(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
 
 
 def _how(kernel: Entry[Kernel]) -> str:

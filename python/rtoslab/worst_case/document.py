@@ -5,6 +5,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rtoslab.base import counted
 from rtoslab.reports import ChartData, Document, Section, TableData, cycles_text, flagged_by
 from rtoslab.worst_case.worst_case import Latency, WorstCase
 
@@ -21,9 +22,10 @@ _METHOD: Final = (
 def make_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Document:
     """`arrivals`: the sweep's, as `arrivals.ARRIVAL`."""
     both = [("handler", finding.handler), *([("task", finding.task)] if finding.task is not None else [])]
+    arrived = counted(finding.arrivals, "arrival")
     document = Document(
         title=f"Worst case: {finding.title}",
-        subtitle=f"{finding.clock_hz / 1e6:g} MHz · {finding.arrivals:,} arrivals over {finding.span} · virtual board",
+        subtitle=f"{finding.clock_hz / 1e6:g} MHz · {arrived} over {finding.span} · virtual board",
         summary=finding.claim,
         sections=(
             _figures(finding, both),

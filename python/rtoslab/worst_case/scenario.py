@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError
+from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError, counted
 from rtoslab.catalogue import Benchmark, Board, Catalogue
 from rtoslab.conformance import examine
 from rtoslab.images import build
@@ -124,9 +124,7 @@ def of_benchmark(
     if point.not_applicable is not None:
         raise PlanError(f"{facts.title} is n/a on {point.board} with {point.kernel}: {point.not_applicable}.")
     if core >= point.cores:
-        raise PlanError(
-            f"The image runs on {point.cores} core{'s' if point.cores > 1 else ''}; there is no core {core}."
-        )
+        raise PlanError(f"The image runs on {counted(point.cores, 'core')}; there is no core {core}.")
     progress("building", 0.0)
     built = build(catalogue, point)
     conformance = examine(catalogue, point, progress)

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rtoslab.base import counted
 from rtoslab.reports import Deviations
 from rtoslab.worst_case.arrivals import Span
 from rtoslab.worst_case.places import Place, Places
@@ -147,7 +148,8 @@ def _claim(scenario: Scenario, span: Span, arrivals: int, handler: Latency, task
     over = (
         f"Over every arrival phase of this scenario within {span.name}{of_cycles}"
         if span.exhaustive
-        else f"Of {arrivals:,} arrivals drawn by seed {span.seed} from the {span.cycles:,} cycles of {span.name}"
+        else f"Of {counted(arrivals, 'arrival')} drawn by seed {span.seed} from the {span.cycles:,} cycles of "
+        f"{span.name}"
     )
     seen = "" if span.exhaustive else ", as observed"
 
