@@ -25,13 +25,13 @@ static bool holds(const void *block, uint8_t pattern, size_t bytes)
 #endif
 
 #if KERNEL_SERVICES_HEAP
-/* What all blocks are aligned to, 8 at most, and 1 if none lies in another. Of sizes so different by 4 one block tells
- * an alignment to 4. */
+/* What all blocks are aligned to, at most what the port promises, and 1 if none lies in another. Of sizes so different by 4
+ * one block tells an alignment to 4. */
 static void heap_blocks(void)
 {
     static const uint8_t sizes[] = {4, 8, 12, 16, 20};
     void *blocks[sizeof sizes];
-    uintptr_t bits = 8;
+    uintptr_t bits = PORT_HEAP_ALIGN_BYTES;
     bool whole = true;
 
     for (uint8_t i = 0; i < sizeof sizes; i++) {

@@ -19,9 +19,12 @@ class ImageError(SimError):
 class SettingError(SimError):
     """Unknown setting, or a value out of range."""
 
-def structures(image: bytes, names: list[str]) -> list[tuple[str, list[tuple[str, int, int, bool]]]]:
+def structures(
+    image: bytes, names: list[str]
+) -> list[tuple[str, list[tuple[str, int, int, bool, tuple[int, int] | None]]]]:
     """By an image's debug information: structure (by its name or its type's), and of each of its members the name
-    (`outer.inner` of structures inside), offset, bytes (of an array those of an element), whether it is an array.
+    (`outer.inner` of structures inside), offset, bytes (of an array those of an element), whether it is an array, and of a
+    bit field which bit of its first byte it begins with, and how many it has.
     Raises ImageError for damaged debug information."""
 
 class BetweenResult(TypedDict):

@@ -4,6 +4,7 @@ Ports broken on purpose, built and run on the virtual Pico."""
 
 import re
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -15,7 +16,11 @@ from rtoslab.conformance.judge import Outcome
 from rtoslab.images import build
 from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.results.results import Measured
+from rtoslab.rta import images
+from rtoslab.rta.firmware import make_firmware
+from rtoslab.worst_case.scenario import of_benchmark
 from tests.checkouts import alter
+from tests.rta.systems import KERNEL
 from tests.test_conformance_whole import conformance, failing
 
 FREERTOS, RT, BARE = ("kernels/freertos/port.h", "kernels/rt/port.h", "kernels/bare/port.h")
@@ -128,9 +133,24 @@ def test_a_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: P
     (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
     assert isinstance(outcome.result, Measured)
     assert "its manual says so" in outcome.result.deviations["Queue order"]
+    options = Options(["bare"], ["pico"], [1], 1000)
+    swept = of_benchmark(Catalogue(checkout), "phase_sweep", options)
+    assert list(swept.deviations["bare"]) == ["Queue order"]
     alter(checkout, toml, "queue_order =", "queue_odour =")
     with pytest.raises(CatalogueError, match="declares a deviation of `queue_odour`, which is no check"):
         conformance(checkout, "bare")
+
+
+def test_bounds_and_overheads_keep_a_declared_deviation(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deviations = '[deviations]\nheap_blocks = "by design"\n\n[symbols]\n'
+    alter(checkout, "kernels/freertos/kernel.toml", "[symbols]\n", deviations)
+    alter(checkout, FREERTOS, *ODD)
+    catalogue = Catalogue(checkout)
+    firmware = make_firmware(catalogue, "freertos", "pico", {})
+    assert "by design" in firmware.deviations["Heap blocks"]
+    monkeypatch.setattr(images, "measure", lambda *_, **__: KERNEL)
+    found = images.Images(firmware, firmware, cast("Any", None)).overheads(catalogue)
+    assert found == KERNEL.model_copy(update={"deviations": firmware.deviations})
 
 
 QUEUE = """

@@ -21,6 +21,22 @@ def test_a_sleep_that_lasts_a_tick_longer_lets_one_go_by() -> None:
     assert judge(SLEEP, [*ASLEEP, A_TICK, call("yield", OTHER), *WOKEN] * 5, LATE).verdict is Verdict.FAILS
 
 
+WAIT = {"rule": "course", "round": ["0 yield", "tick", "tick ?", *SLEEP["round"]]}
+
+
+def test_a_round_that_says_itself_how_many_ticks_go_by_is_not_given_one_more() -> None:
+    """As that of a wait that ends by its time-out, which lasts a tick longer, too; then the task sleeps."""
+
+    def of(waited: int, slept: int) -> list[Step]:
+        return [call("yield"), *[A_TICK] * waited, *ASLEEP, *[A_TICK] * slept, WOKEN[-1]]
+
+    assert judge(WAIT, of(1, 1) * 5).verdict is Verdict.HOLDS
+    assert judge(WAIT, of(2, 2) * 5, LATE).verdict is Verdict.HOLDS
+    assert judge(WAIT, of(2, 2) * 5).verdict is Verdict.FAILS, "not declared"
+    assert judge(WAIT, of(3, 2) * 5, LATE).verdict is Verdict.FAILS, "the wait is longer"
+    assert judge(WAIT, of(2, 3) * 5, LATE).verdict is Verdict.FAILS, "the sleep is longer"
+
+
 UNTIL = {
     **FACTS,
     "symbols": {**FACTS["symbols"], "tick_now": ["now"]},

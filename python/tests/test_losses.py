@@ -92,7 +92,7 @@ def test_the_section_on_stress_tells_a_starving_call() -> None:
     assert starved is not None
     assert "At 10 % the target keeps 25%" not in " ".join(calm.prose), "one level has no first and last"
     assert "starves" not in " ".join(calm.prose)
-    assert "In 1 of 1 runs with stress a call starves" in " ".join(starved.prose)
+    assert "In the one run with stress a call starves" in " ".join(starved.prose)
     assert "250 attempts of core 1 fail in 1 call, 1.00 for each pair" in " ".join(starved.prose)
     assert [row[:3] for row in starved.tables[0].rows] == [["0", "1", "4,000"], ["10", "1", "1,000"]]
     assert starved.tables[0].rows[1][6:8] == ["12 (1)", "1,000 (1)"]
@@ -121,9 +121,24 @@ def test_the_sections_on_access_patterns() -> None:
     ]
     assert section.tables[0].rows[0][2:4] == ["50.0%", "100.0%"]
     assert scaling_section([measured(1), measured(2)], Places()) is None
-    explained = losses_section(points)
+    explained = losses_section(points, {each.run_id for each in points})
     assert explained is not None
     assert {row["row"] for row in explained.charts[0].rows} == {
         f"{cores}, shared={shared}" for cores in ("1 core", "2 cores (pinned)") for shared in (0, 1)
     }
-    assert losses_section([measured(1)]) is None
+    assert losses_section([measured(1)], {"1"}) is None
+
+
+def test_what_is_lost_is_told_of_the_run_s_own_points() -> None:
+    """Those of other kernels that are shown beside, measured once, are counted nowhere."""
+    points = [measured(cores, 1000 // cores**2, kernel=kernel) for kernel in ("own", "other") for cores in (1, 2)]
+    points = [each.model_copy(update={"run_id": f"{each.point.kernel}{each.point.cores}"}) for each in points]
+
+    def told(*own: str) -> str:
+        section = losses_section(points, own)
+        assert section is not None
+        return " ".join(section.prose[1:])
+
+    assert told("own1", "own2").startswith("Of what 1 point with several cores loses, ")
+    assert told("own2", "other2").startswith("Of what 2 points with several cores lose, ")
+    assert not told()

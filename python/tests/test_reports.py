@@ -37,7 +37,7 @@ def test_every_format_is_found_by_its_file() -> None:
 
 def test_the_summary_says_what_was_found() -> None:
     assert "lowers the total throughput of T2 (x 0.80)" in WHOLE.summary
-    assert "10% of its cycles so, and" in WHOLE.summary
+    assert "spends 10% of its cycles waiting for them and " in WHOLE.summary
     assert "grows by 1,800 bytes" in WHOLE.summary
 
 

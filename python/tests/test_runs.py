@@ -126,7 +126,7 @@ def test_nothing_found_is_said(tmp_path: Path) -> None:
     assert "nothing to export" in error(rtoslab("runs", "export", "--in", tmp_path), 1)
 
 
-def _run_of(folder: Path, index: int, points: Sequence[Measured], board: str = "one") -> None:
+def run_of(folder: Path, index: int, points: Sequence[Measured], board: str = "one") -> None:
     """A run of these points on the day of its index, each with a run id of its own."""
     run = RunDirectory.create(folder / str(index), None, [point(1)] * len(points))
     for number, each in enumerate(points):
@@ -161,8 +161,8 @@ def test_history_claims_no_move_that_the_place_of_the_code_may_be(
     before: list[Measured], after: list[Measured], board: str, is_claimed: bool, tmp_path: Path
 ) -> None:
     """Bands that meet, and the same code elsewhere on the same board; a changed nop or a changed board is a move."""
-    _run_of(tmp_path, 0, before)
-    _run_of(tmp_path, 1, after, board)
+    run_of(tmp_path, 0, before)
+    run_of(tmp_path, 1, after, board)
     document = history_document(list(find([tmp_path], Wanted())), ["cycles_per_count"])
     (table,) = document.sections[0].tables
     assert len(table.rows) == 1, "the placement is no axis"
@@ -173,7 +173,7 @@ def test_history_claims_no_move_that_the_place_of_the_code_may_be(
 
 def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
-        _run_of(tmp_path, index, [measured(1, counts)])
+        run_of(tmp_path, index, [measured(1, counts)])
     document = history_document(list(find([tmp_path], Wanted())))
     text = report_formats()["md"](document)
     assert "at rev2 |" in text

@@ -15,6 +15,8 @@
  *     port_critical_t            what leaving a critical section needs to know of entering it
  * With priority_get or priority_set:
  *     PORT_PRIORITY(abstract)    the number by which the kernel itself knows a priority
+ * With heap, where its blocks are not aligned to 8:
+ *     PORT_HEAP_ALIGN_BYTES      4u
  * With event:
  *     PORT_EVENT_BITS            how many bits an event has, at least 24
  *
@@ -58,6 +60,10 @@ struct port_heap_free {
 
 #if PORT_CONTRACT != 3
 #error "This kernel's port.h was written for another version of the port contract; see spec/port.md."
+#endif
+
+#ifndef PORT_HEAP_ALIGN_BYTES
+#define PORT_HEAP_ALIGN_BYTES 8u
 #endif
 
 #define PORT_IS(function, type) \

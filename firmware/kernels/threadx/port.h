@@ -9,6 +9,7 @@
 #define PORT_PRIORITY_MAX (TX_MAX_PRIORITIES - 1)
 #define PORT_PRIORITY(abstract) ((uint32_t)PORT_PRIORITY_MAX - (abstract))
 #define PORT_TIME_SLICE_TICKS 0
+#define PORT_HEAP_ALIGN_BYTES 4u
 /* ThreadX masks every interrupt while it works, so a handler of any level may call it. */
 #define PORT_ISR_URGENCY 0
 #define PORT_EVENT_BITS 32

@@ -23,6 +23,9 @@ file(STRINGS "${KERNEL_SOURCE_DIR}/definitions.txt" zephyr_definitions)
 add_library(kernel INTERFACE)
 target_include_directories(kernel SYSTEM INTERFACE ${TREE_HEADERS})
 target_compile_definitions(kernel INTERFACE ${zephyr_definitions})
+foreach(name IN LISTS TREE_ABSENT) # what the version has not yet, for the port
+  target_compile_definitions(kernel INTERFACE "ZEPHYR_WITHOUT_${name}")
+endforeach()
 # A handler's last call must come back to the handler: one that returned to Zephyr's entry code instead, the virtual board
 # would not see end.
 target_compile_options(kernel INTERFACE -imacros "${KERNEL_SOURCE_DIR}/include/autoconf.h" -fno-optimize-sibling-calls)

@@ -4,13 +4,28 @@
 #include "bench/port.h"
 #include "bench_core.h"
 
+#define STACK_ALIGNMENT_BYTES 8u
+#define SYST_CORE_CLOCK (1u << 2)
+#define FIRST_INTERRUPT 16u
+
+#ifdef ZEPHYR_WITHOUT_k_timeout_t
+/* Its heap has blocks of a few sizes, aligned to 4: what is made once is cut from memory beside it. Its main
+ * thread's stack is part of the allowance, too. */
+#define PIECES_ELSEWHERE_BYTES (CONFIG_HEAP_MEM_POOL_SIZE + CONFIG_MAIN_STACK_SIZE)
+#include "bench_pieces.h"
+#define cut_stack cut
+#define wait_for_ever() k_thread_suspend(k_current_get())
+#else
 #include <zephyr/fatal.h>
 #include <zephyr/irq.h>
 #include <zephyr/linker/sections.h>
 #include <zephyr/sw_isr_table.h>
 
-#define STACK_ALIGNMENT_BYTES 8u
-#define SYST_CORE_CLOCK (1u << 2)
+#define STACKED(frame) ((frame)->basic)
+#define cut k_malloc
+#define cut_stack(bytes) k_aligned_alloc(STACK_ALIGNMENT_BYTES, bytes)
+#define wait_for_ever() ((void)k_sleep(K_FOREVER))
+#endif
 
 /* The image's handlers, of which it may have any. */
 static void no_handler(void)
@@ -25,7 +40,7 @@ void BOARD_ASYNC_IRQ_HANDLER(void) __attribute__((weak, alias("no_handler")));
 /* What Zephyr's build makes of its applications' IRQ_CONNECT, in the same places: every vector leads to its entry code,
  * which looks a line's handler up. All of the chip's lines are in it: Zephyr leaves out those without a source, one of
  * which is ours (RP2040). No handler of ours takes the argument that it hands over. */
-#define CALLED(handler) ((void (*)(const void *))(void (*)(void))(handler))
+#define CALLED(handler) ((__typeof__(_sw_isr_table[0].isr))(void (*)(void))(handler))
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 uintptr_t __irq_vector_table _irq_vector_table[BOARD_IRQ_LINES] = {
@@ -59,8 +74,8 @@ static void begin(void *task, void *unused, void *unused_too)
 
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {
-    struct port_task *task = k_malloc(sizeof *task);
-    k_thread_stack_t *stack = k_aligned_alloc(STACK_ALIGNMENT_BYTES, K_THREAD_STACK_LEN(request->stack_bytes));
+    struct port_task *task = cut(sizeof *task);
+    k_thread_stack_t *stack = cut_stack(K_THREAD_STACK_LEN(request->stack_bytes));
 
     if (task == NULL || stack == NULL || request->core != 0) {
         return false;
@@ -77,7 +92,7 @@ bool port_task_create(port_task_t *handle, const struct port_task_request *reque
 /* Zephyr's main thread, which none of the tasks preempts, made them; they run when it waits. */
 void port_start(void)
 {
-    (void)k_sleep(K_FOREVER);
+    wait_for_ever();
     last_words_error(ERROR_KERNEL_START, "Zephyr woke its main thread");
 }
 
@@ -90,7 +105,7 @@ uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
-    char *items = k_malloc((size_t)length * item_bytes);
+    char *items = cut((size_t)length * item_bytes);
 
     if (items != NULL) {
         k_msgq_init(queue, items, item_bytes, length);
@@ -105,9 +120,9 @@ bool port_mailbox_create(port_mailbox_t *mailbox)
 
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
 {
-    void *memory = k_malloc((size_t)blocks * block_bytes);
+    void *buffer = cut((size_t)blocks * block_bytes);
 
-    return memory != NULL && k_mem_slab_init(pool, memory, block_bytes, blocks) == 0;
+    return buffer != NULL && PORT_DONE(k_mem_slab_init(pool, buffer, block_bytes, blocks));
 }
 
 static uint32_t running_exception(void)
@@ -121,12 +136,14 @@ static uint32_t running_exception(void)
 /* In place of Zephyr's: what it finds broken, and the faults that it does not know what to do with. */
 void k_sys_fatal_error_handler(unsigned int reason, const z_arch_esf_t *frame)
 {
+    uint32_t exception = running_exception();
+
     if (frame != NULL) {
-        last_words_fault(&(struct fault_facts){.kind = reason == K_ERR_SPURIOUS_IRQ ? "unexpected" : "hardfault",
-                                               .exception = running_exception(),
-                                               .pc = frame->basic.pc,
-                                               .lr = frame->basic.lr,
-                                               .psr = frame->basic.xpsr,
+        last_words_fault(&(struct fault_facts){.kind = exception >= FIRST_INTERRUPT ? "unexpected" : "hardfault",
+                                               .exception = exception,
+                                               .pc = STACKED(frame).pc,
+                                               .lr = STACKED(frame).lr,
+                                               .psr = STACKED(frame).xpsr,
                                                .sp = (uintptr_t)(frame + 1)});
     }
     last_words_assert("Zephyr", reason);

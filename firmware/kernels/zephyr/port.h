@@ -2,7 +2,15 @@
 #pragma once
 
 #include <version.h>
+
+#ifdef ZEPHYR_WITHOUT_k_timeout_t
+#include "earlier.h"
+#else
 #include <zephyr/kernel.h>
+
+/* Whether a call did what was asked. */
+#define PORT_DONE(call) ((call) == 0)
+#endif
 
 #define PORT_CONTRACT 3
 #define PORT_TICK_HZ CONFIG_SYS_CLOCK_TICKS_PER_SEC
@@ -28,7 +36,9 @@ struct port_task {
 typedef struct port_task *port_task_t;
 typedef struct k_sem port_semaphore_t;
 typedef struct k_mutex port_mutex_t;
+#if KERNEL_SERVICES_CONDITION
 typedef struct k_condvar port_condition_t;
+#endif
 typedef struct k_msgq port_queue_t;
 typedef struct k_msgq port_mailbox_t;
 typedef struct k_mem_slab port_pool_t;
@@ -81,6 +91,7 @@ static inline void port_sleep_ticks(uint32_t ticks)
     (void)k_sleep(K_TICKS(ticks));
 }
 
+#if KERNEL_SERVICES_SLEEP_UNTIL
 /* Ticks are counted in 64 bits, and a sleep until a past one would last until the next: so none may pass between the look
  * at the clock and the sleep. A thread that sleeps lets interrupts in, and finds them locked as it goes on. */
 static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
@@ -96,6 +107,7 @@ static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
     }
     irq_unlock(before);
 }
+#endif
 
 static inline void port_yield(void)
 {
@@ -134,7 +146,7 @@ static inline void port_resume_from_isr(port_task_t task)
 
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
-    return k_sem_init(semaphore, initial, maximum) == 0;
+    return PORT_DONE(k_sem_init(semaphore, initial, maximum));
 }
 
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
@@ -161,7 +173,7 @@ static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
 
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
-    return k_mutex_init(mutex) == 0;
+    return PORT_DONE(k_mutex_init(mutex));
 }
 
 static inline bool port_mutex_lock(port_mutex_t *mutex)
@@ -176,9 +188,10 @@ static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
-    return k_mutex_unlock(mutex) == 0;
+    return PORT_DONE(k_mutex_unlock(mutex));
 }
 
+#if KERNEL_SERVICES_CONDITION
 static inline bool port_condition_create(port_condition_t *condition)
 {
     return k_condvar_init(condition) == 0;
@@ -193,10 +206,11 @@ static inline void port_condition_signal(port_condition_t *condition)
 {
     (void)k_condvar_signal(condition);
 }
+#endif
 
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
-    return k_msgq_put(queue, item, K_FOREVER) == 0;
+    return k_msgq_put(queue, (void *)item, K_FOREVER) == 0;
 }
 
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
@@ -206,7 +220,7 @@ static inline bool port_queue_receive(port_queue_t *queue, void *item)
 
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
-    return k_msgq_put(queue, item, K_NO_WAIT) == 0;
+    return k_msgq_put(queue, (void *)item, K_NO_WAIT) == 0;
 }
 
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)

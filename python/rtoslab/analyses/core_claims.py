@@ -5,6 +5,7 @@ from typing import Final
 
 from rtoslab.analyses.counts_per_second import Gain
 from rtoslab.analyses.value_claims import Judged, larger, worst
+from rtoslab.base import all_of
 from rtoslab.catalogue import Claim
 
 
@@ -42,7 +43,11 @@ def _heap_grows(_: Claim, pairs: Sequence[Gain]) -> Judged:
         peaks.append((_name(each), one.peak_bytes, many.peak_bytes))
     not_higher = [name for name, one, many in peaks if many <= one]
     low, high = min(many - one for _, one, many in peaks), max(many - one for _, one, many in peaks)
-    seen = f"not in {', '.join(not_higher)}" if not_higher else f"{low:+,} to {high:+,} bytes in all {len(peaks)} tests"
+    seen = (
+        f"not in {', '.join(not_higher)}"
+        if not_higher
+        else f"{low:+,} to {high:+,} bytes in {all_of(len(peaks), 'test')}"
+    )
     return worst([larger(many, one, 0) for _, one, many in peaks]), seen
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from rtoslab.analyses.claims import ClaimVerdict
 from rtoslab.analyses.middle_placement import PlacedPoint
 from rtoslab.analyses.placed_times import PLACEMENT, unplaced
-from rtoslab.base import counted
+from rtoslab.base import all_of, counted
 from rtoslab.results import Measured
 
 
@@ -33,7 +33,7 @@ def _verdict(places: Sequence[ClaimVerdict]) -> ClaimVerdict:
         return first
     outcomes = Counter(each.outcome for each in places)
     if len(outcomes) == 1:
-        return replace(first, seen=f"in all {len(places)} placements; in the linker's order {first.seen}")
+        return replace(first, seen=f"in {all_of(len(places), 'placement')}; in the linker's order {first.seen}")
     untold = next((each for each in places if each.outcome not in {"same", "different", "tie"}), None)
     if untold is not None:
         return untold

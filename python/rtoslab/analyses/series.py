@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from rtoslab.base import counted
 from rtoslab.results import PointId
 
 UNPINNED: Final = "param.pinned"
@@ -18,7 +19,7 @@ def short_test(point: PointId) -> str:
 
 def core_words(cores: int) -> str:
     """`1 core`, `2 cores`."""
-    return f"{cores} core{'s' if cores > 1 else ''}"
+    return counted(cores, "core")
 
 
 def pinning(point: PointId) -> str:

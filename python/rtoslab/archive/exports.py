@@ -27,6 +27,7 @@ AXES: Final = (
     ("placement", pa.int32()),
     ("run_id", pa.string()),
     ("status", pa.string()),
+    ("deviations", pa.string()),
 )
 FIGURE_COLUMNS: Final = (*AXES, ("metric", pa.string()), ("value", pa.float64()), ("unit", pa.string()))
 SAMPLE_COLUMNS: Final = (
@@ -77,6 +78,7 @@ def _axes(found: Found) -> Row:
         "placement": int(placement(point)),
         "run_id": found.result.run_id,
         "status": found.result.status,
+        "deviations": "; ".join(found.result.deviations) if isinstance(found.result, Measured) else "",
     }
 
 

@@ -17,7 +17,7 @@ from rtoslab.base.contents import (
     sha256_of,
     stamp,
 )
-from rtoslab.base.counting import counted
+from rtoslab.base.counting import all_of, counted
 from rtoslab.base.dataclass_json import Reader, to_plain, to_text
 from rtoslab.base.errors import (
     EXIT_ERROR,
@@ -113,6 +113,7 @@ __all__ = [
     "UnknownNameError",
     "Value",
     "__version__",
+    "all_of",
     "alone",
     "alone_if_free",
     "architecture",

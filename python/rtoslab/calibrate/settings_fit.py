@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from rtoslab.base import counted
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.calibrate.match import SAME, Match, Values, Vector
 from rtoslab.calibrate.readings import Readings, Runs
@@ -83,7 +84,7 @@ def fit(
     match = Match(table, silicon, runs, defaults)
     start = dict(match.defaults)
     seen = [key for key in match.keys if match.shows(start, key)]
-    say(f"{len(seen)} settings show in the rows; the search begins.")
+    say(f"{counted(len(seen), 'setting', 'shows', 'show')} in the rows; the search begins.")
     best = search(match, seen, say)
     ranges = {key: _alone(match, best, key) for key in seen}
     groups: list[Group] = []

@@ -151,10 +151,16 @@ class Earlier(Strict):
     """Services that need it."""
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
+    silent: tuple[str, ...] = ()
+    """Services whose function gives nothing back yet: none of `[results]`."""
     objects: dict[str, ObjectFacts] = Field(default_factory=dict)
     waits: Waits | None = None
     behaviour: dict[str, int | str | tuple[str, ...]] = Field(default_factory=dict)
     """Facts of `[behaviour]`."""
+    probes: dict[str, str] = Field(default_factory=dict)
+    """Symbols of `[probes]`."""
+    memory: dict[str, str] = Field(default_factory=dict)
+    """Symbols of `[memory]`."""
 
 
 class Kernel(Strict):
@@ -279,8 +285,11 @@ def _before(kernel: Kernel, change: Earlier) -> Kernel:
         "reasons": {**kernel.reasons, **dict.fromkeys(change.lacks, why)},
         "symbols": {**kernel.symbols, **change.symbols},
         "arguments": {**kernel.arguments, **change.arguments},
+        "results": {service: value for service, value in kernel.results.items() if service not in change.silent},
         "objects": {**kernel.objects, **change.objects},
         "waits": change.waits or kernel.waits,
         "behaviour": Behaviour.model_validate({**kernel.behaviour.model_dump(), **change.behaviour}),
+        "probes": kernel.probes and Probes.model_validate({**kernel.probes.model_dump(), **change.probes}),
+        "memory": kernel.memory and KernelMemory.model_validate({**kernel.memory.model_dump(), **change.memory}),
     }
     return kernel.without(change.lacks).model_copy(update=update)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, find_root
+from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, counted, find_root
 from rtoslab.captures import capture_forms, record, sampled, write_capture
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, board_option, config_option, kernel_option, target_option
@@ -75,5 +75,5 @@ def command(
     capture = sampled(recording.capture, sample_rate) if sample_rate else recording.capture
     write_capture(capture, output, form)
     edges = len(recording.capture.channels[0].edges()[0])
-    click.echo(f"{recording.title}: {edges:,} edges in {output}.", err=output == STANDARD_OUTPUT)
+    click.echo(f"{recording.title}: {counted(edges, 'edge')} in {output}.", err=output == STANDARD_OUTPUT)
     return EXIT_OK

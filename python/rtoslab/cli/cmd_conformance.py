@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, counted, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.beside_image import beside_image
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
@@ -100,7 +100,7 @@ def _examine(
 
 
 def _print(console: PlainConsole, verdict: Conformance) -> None:
-    cores = f"{verdict.cores} core{'s' if verdict.cores > 1 else ''}"
+    cores = f"{counted(verdict.cores, 'core')}"
     name = f"{verdict.kernel} on {verdict.board}, {cores}"
     table = Table("check", "core", "seen", "", title=name, title_justify="left")
     absent: dict[str, list[str]] = {}

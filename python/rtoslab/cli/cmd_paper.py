@@ -30,7 +30,7 @@ from rtoslab.papers import (
 )
 from rtoslab.plan import Options, placed
 from rtoslab.reference import of_paper, weights_of_paper
-from rtoslab.reports import export, report_formats
+from rtoslab.reports import deviating, export, report_formats
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -132,6 +132,7 @@ def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
     return {
         "paper": done.paper.key,
         "run": str(folder),
+        "deviations": deviating(done.measured),
         "figures": [_figure(each) for each in done.compared.values()],
         "claims": [_claim(each) for each in done.verdicts],
         "setups": [
@@ -160,6 +161,7 @@ def _figure(each: Compared) -> dict[str, Any]:
         "no_ratio": each.no_ratio,
         "ratio_least": each.ratios[0] if each.ratios else None,
         "ratio_most": each.ratios[1] if each.ratios else None,
+        "deviates": each.deviates,
         "state": each.state,
         "why": each.why,
     }

@@ -214,15 +214,13 @@ class _Bench:
 
 
 def _print(found: Study) -> None:
-    from rtoslab.rta import beside_table, bounds_table, chains_table, check_table, sensitivity_table  # noqa: PLC0415
+    from rtoslab.rta import shown_tables  # noqa: PLC0415
 
     console = PlainConsole()
-    beside = beside_table(found, found.beside) if found.beside is not None else None
-    for table in (beside, bounds_table(found), check_table(found), chains_table(found), sensitivity_table(found)):
-        if table is not None:
-            console.print(_rich(table))
-            if table.note:
-                console.print(table.note, soft_wrap=True)
+    for table in shown_tables(found):
+        console.print(_rich(table))
+        if table.note:
+            console.print(table.note, soft_wrap=True)
     for note in (*found.notes, *(found.check.notes if found.check is not None else ())):
         console.print(painted("note", "yellow"), note, soft_wrap=True)
     colour = "green" if found.holds else "red"

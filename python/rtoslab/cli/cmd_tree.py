@@ -12,6 +12,7 @@ from rtoslab.base import (
     EXIT_POINT_FAILED,
     CatalogueError,
     RtoslabError,
+    counted,
     find_root,
     make_folder,
     write_whole,
@@ -86,7 +87,7 @@ def _port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
 
 def _counted(tree: Tree) -> str:
     """How many files are compiled: a draft that took a folder too many is seen by it at once."""
-    return ", ".join(f"{len(sources_in(tree, core))} files for {core}" for core in tree.cores)
+    return ", ".join(f"{counted(len(sources_in(tree, core)), 'file')} for {core}" for core in tree.cores)
 
 
 @command.command("list", short_help="Show the trees known here, with version and commit.")

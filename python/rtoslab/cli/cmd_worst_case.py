@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_root
+from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, counted, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.display import short_path
@@ -14,7 +14,7 @@ from rtoslab.cli.ended import EndedError, answer
 from rtoslab.cli.names import CatalogueName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.plan import Options
-from rtoslab.reports import report_formats
+from rtoslab.reports import MARK, footnote, report_formats
 from rtoslab.worst_case import (
     WINDOW_MS,
     EndedSweepError,
@@ -126,7 +126,7 @@ def command(
         say("")
         _print(scenario, finding)
         place = short_path(folder)
-        click.echo(f"{finding.arrivals:,} arrivals in {seconds:.1f} s. Stored in {place}, with report.html.")
+        click.echo(f"{counted(finding.arrivals, 'arrival')} in {seconds:.1f} s. Stored in {place}, with report.html.")
     if ended is not None:
         raise EndedError(ended, found)
     return EXIT_OK
@@ -149,7 +149,8 @@ def _picked(catalogue: Catalogue, program: str, service: str | None) -> dict[str
 def _print(scenario: Scenario, finding: WorstCase) -> None:
     console = PlainConsole()
     console.print(finding.claim, markup=False)
-    table = Table("first instruction of", "min", "median", "p99", "max", "max, us", "at offset", title=scenario.title)
+    title = f"{scenario.title} {MARK}" if finding.deviations else scenario.title
+    table = Table("first instruction of", "min", "median", "p99", "max", "max, us", "at offset", title=title)
     for column in table.columns[1:]:
         column.justify = "right"
     both = {"handler": finding.handler, "task": finding.task}
@@ -169,3 +170,5 @@ def _print(scenario: Scenario, finding: WorstCase) -> None:
         if each is not None:
             how = "asleep, then" if each.asleep else "executing"
             console.print(f"worst for the {name}, {how}: {each.executing}", markup=False, soft_wrap=True)
+    if finding.deviations:
+        console.print(footnote(finding.deviations), markup=False, soft_wrap=True)

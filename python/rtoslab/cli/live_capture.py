@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from rtoslab.api import targets_of
-from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, CaptureError, PlanError, find_root
+from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, CaptureError, PlanError, counted, find_root
 from rtoslab.captures import (
     OUT,
     LiveRun,
@@ -72,8 +72,8 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
         raise CaptureError(f"{cause} The capture is kept in {output}.") from None
     seen = sum(len(each.ticks) for each in pulses.values())
     click.echo(
-        f"{virtual.title}, recorded by {analyzer.driver}: {len(channel.edges()[0]):,} edges in {output}; {seen:,} "
-        f"pulses are the window's, of {len(virtual.order):,} that the image makes in it."
+        f"{virtual.title}, recorded by {analyzer.driver}: {counted(len(channel.edges()[0]), 'edge')} in {output}; "
+        f"{counted(seen, 'pulse', 'is', 'are')} the window's, of {len(virtual.order):,} that the image makes in it."
     )
     return EXIT_OK
 
@@ -81,8 +81,10 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
 def _say_what_is_too_short(virtual: Recording, analyzer: Analyzer) -> None:
     short, count = virtual.shorter_than(1 / analyzer.rate_hz)
     if short:
+        are = "is" if short == 1 else "are"
         click.echo(
-            f"Of the image's {count:,} pulses {short:,} are shorter than a sample of {1e9 / analyzer.rate_hz:.0f} ns, "
+            f"Of the image's {counted(count, 'pulse')} {short:,} {are} shorter than a sample of "
+            f"{1e9 / analyzer.rate_hz:.0f} ns, "
             "and may not be seen; a higher --sample-rate sees more.",
             err=True,
         )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from rtoslab.analyses import BYTES, CYCLES, Metric, per_what
+from rtoslab.base import all_of, counted
 from rtoslab.compare.attribution import attribution
 from rtoslab.compare.comparison import Change, Comparison, Verdict
 from rtoslab.compare.differences import condensed
@@ -40,17 +41,18 @@ def summary(comparison: Comparison) -> str:
         return f"{comparison.after.name} and {comparison.before.name} have no point in common."
     worse = [each for each in comparison.real if each.verdict is Verdict.WORSE]
     better = len(comparison.real) - len(worse)
+    figures = counted(len(comparison.changes), "figure")
     told = (
-        f"{len(worse)} of {len(comparison.changes)} figures are worse and {better} better"
+        f"{len(worse)} of {figures} {'is' if len(worse) == 1 else 'are'} worse and {better} better"
         if comparison.real
         else f"no figure of {len(comparison.changes)} differs"
         if all(each.verdict is Verdict.SAME for each in comparison.changes)
-        else f"of {len(comparison.changes)} figures none can be told to differ"
+        else f"of {figures} none can be told to differ"
     )
     largest = [each for each in comparison.real if each.before.unit == CYCLES][:1]
     said = f" The largest: {sentence(largest[0])}." if largest else ""
-    points = f"{pairs} point{'s' if pairs > 1 else ''}"
-    return f"{comparison.after.name} against {comparison.before.name}: of {points} {told}.{said}"
+    told = f"of {counted(pairs, 'point')} {told}"
+    return f"{comparison.after.name} against {comparison.before.name}: {told}.{said}"
 
 
 def sentence(change: Change) -> str:
@@ -137,8 +139,8 @@ def _undecided(comparison: Comparison, ident: str, against: str) -> Section | No
         return None
     rule = (
         "Samples of real boards carry noise. A shift is claimed if the Mann-Whitney test rejects at "
-        f"{ALPHA:.0%} over all {len(noisy)} comparisons together and the interval of the difference of medians does "
-        "not hold zero."
+        f"{ALPHA:.0%} over {all_of(len(noisy), 'comparison')} together and the interval of the difference of medians "
+        "does not hold zero."
     )
     prose = [rule]
     few = sum(min(each.counts) < FEW_SAMPLES for each in noisy)

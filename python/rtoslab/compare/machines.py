@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 from rtoslab.compare.attribution import attribution
 from rtoslab.compare.comparison import Change, Comparison, Verdict
 from rtoslab.intake import xml
+from rtoslab.reports import Deviations, deviating, footnote
 
 Complaint = Callable[[Change], str | None]
 """Why a change counts as a failure; None if it does not."""
@@ -24,6 +25,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
     return {
         "before": comparison.before.name,
         "after": comparison.after.name,
+        "deviations": _deviations(comparison),
         "over": {name: list(values) for name, values in comparison.matching.over.items()},
         "differences": [
             {"key": each.key, "before": each.before, "after": each.after, "points": each.points}
@@ -46,6 +48,12 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "only_after": list(comparison.matching.only_after),
         "without_figures": [pair.label for pair in comparison.without_figures],
     }
+
+
+def _deviations(comparison: Comparison) -> Deviations:
+    """Of the kernels on both sides."""
+    figures = (each for side in (comparison.before, comparison.after) for each in side.figures)
+    return deviating([each.result for each in figures if each.result is not None])
 
 
 def _change(change: Change) -> dict[str, Any]:
@@ -87,6 +95,9 @@ def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = worse) ->
             failures=str(failures),
             errors=str(len(lost)),
         )
+        if deviations := _deviations(each):
+            properties = ET.SubElement(suite, "properties")
+            ET.SubElement(properties, "property", name="deviations", value=xml(footnote(deviations)))
         for change in each.changes:
             case = ET.SubElement(suite, "testcase", classname=xml(change.pair.label), name=xml(change.before.id))
             why = complaint(change)

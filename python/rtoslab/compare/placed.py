@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rtoslab.analyses import PLACEMENT, Metric, band_of, unplaced
+from rtoslab.base import counted
 from rtoslab.compare.sides import Figures, Side
 
 
@@ -44,7 +45,7 @@ def _joined(group: Sequence[Figures]) -> Sequence[Figures]:
     first = _without(group[0])
     shared = [name for name in first.metrics if all(name in each.metrics for each in group)]
     metrics = {name: over_band([each.metrics[name] for each in group]) for name in shared}
-    manifest = {**first.manifest, f"build.{PLACEMENT}": f"{len(group)} placements"}
+    manifest = {**first.manifest, f"build.{PLACEMENT}": counted(len(group), "placement")}
     results = [each.result for each in group if each.result is not None]
     return [replace(first, metrics=metrics, manifest=manifest, placed=results)]
 

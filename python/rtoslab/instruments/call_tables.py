@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from rtoslab.base import Table
+from rtoslab.base import Table, counted
 from rtoslab.instruments.call_replay import ITSELF, Spending
 from rtoslab.instruments.measured_calls import GreatestCall, MeasuredCalls, MeasuredFunction
 from rtoslab.instruments.profile_tables import path_text
@@ -28,7 +28,7 @@ def call_heading(measured: MeasuredFunction) -> str:
     function, tally = measured.function, measured.tally
     place = f"{function.address:#010x}" + (f", {measured.source}" if measured.source else "")
     stack = f", at most {tally.stack_bytes} bytes of stack" if tally.stack_bytes is not None else ""
-    calls = f"{tally.calls:,} call{'' if tally.calls == 1 else 's'}" if tally.calls else "no call that returned"
+    calls = counted(tally.calls, "call") if tally.calls else "no call that returned"
     return f"{function.name} ({place}): {calls}{stack}"
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict
 
-from rtoslab.base import ImageFileError, PlanError
+from rtoslab.base import ImageFileError, PlanError, counted
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Board, Catalogue, Kernel
 from rtoslab.images import build
 from rtoslab.instruments.image_kernel import kernel_of
@@ -142,7 +142,7 @@ def _benchmark(
     built = build(catalogue, point)
     where = catalogue.board(point.board).facts
     return Subject(
-        label=f"{facts.id} {point.kernel} {point.board} {point.cores} core{'s' if point.cores > 1 else ''}",
+        label=f"{facts.id} {point.kernel} {point.board} {counted(point.cores, 'core')}",
         elf=built.elf,
         image=built.elf.read_bytes(),
         board=where,

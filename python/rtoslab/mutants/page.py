@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from rtoslab.base import counted
 from rtoslab.catalogue import Catalogue
 from rtoslab.mutants.mutants import MutantsOf
 
@@ -30,7 +31,7 @@ def page(catalogue: Catalogue, every: Mapping[str, MutantsOf]) -> str:
     count = sum(len(of.mutant) for of in every.values())
     names = [f"{name}/{of.mutant[0].id}" for name, of in sorted(every.items())]
     head = _HEAD.format(one=min(every), other=names[-1])
-    parts = [head, f"{count} mutants of {len(every)} benchmarks:\n"]
+    parts = [head, f"{counted(count, 'mutant')} of {counted(len(every), 'benchmark')}:\n"]
     for name, of in sorted(every.items()):
         parts.append(f"## {name}: {catalogue.benchmark(name).facts.title}\n")
         rows = [f"| {each.id} | {each.mistake} | {', '.join(each.refused_by)} |" for each in of.mutant]

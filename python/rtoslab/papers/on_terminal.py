@@ -69,10 +69,11 @@ def _show_setups(done: Reproduction, console: Console) -> None:
 
 
 def _setup_line(done: Reproduction, setup: InSetup) -> str:
-    said = f"Set-up {setup.setup.id} ({setup.setup.title}): {len(changed(done, setup))} statements judged otherwise"
+    said = f"Set-up {setup.setup.id} ({setup.setup.title}): "
+    said += f"{counted(len(changed(done, setup)), 'statement')} judged otherwise"
     far = distances(done, setup)
     if far is None:
         return f"{said}."
     before, after = far
-    figures = len(setup.own())
-    return f"{said}; {figures} figures, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."
+    figures = counted(len(setup.own()), "figure")
+    return f"{said}; {figures}, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."

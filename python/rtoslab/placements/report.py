@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rtoslab.analyses import Band, core_words
+from rtoslab.base import counted
 from rtoslab.placements.moved_functions import Place, PlacedFunction
 from rtoslab.placements.study import LEAST_MOVED, Study
 from rtoslab.reports import Document, Section, TableData
@@ -18,7 +19,7 @@ def study_document(studies: Sequence[Study]) -> Document:
     first = studies[0].point
     sections = [section for each in studies for section in (_figures(each), _functions(each))]
     return Document(
-        title=f"{first.title} in {len(studies[0].placements)} placements",
+        title=f"{first.title} in {counted(len(studies[0].placements), 'placement')}",
         subtitle=" · ".join([first.title, first.kernel, first.board, core_words(first.cores), *_config(studies)]),
         summary=" ".join(_sentence(name, band) for each in studies for name, band in list(each.bands.items())[:1]),
         sections=tuple(sections),
@@ -31,11 +32,12 @@ def _config(studies: Sequence[Study]) -> list[str]:
 
 
 def _sentence(name: str, band: Band) -> str:
+    placements = counted(len(band.values), "placement")
     if not band.width:
-        return f"{name}: {band.median:,.2f} in each of {len(band.values)} placements; the place costs nothing here."
+        return f"{name}: {band.median:,.2f} in each of {placements}; the place costs nothing here."
     return (
         f"{name}: median {band.median:,.2f} cycles, band {band.least:,.2f} to {band.most:,.2f} "
-        f"({band.percent:.2f} %) over {len(band.values)} placements."
+        f"({band.percent:.2f} %) over {placements}."
     )
 
 
@@ -117,6 +119,7 @@ def study_as_json(studies: Sequence[Study]) -> dict[str, Any]:
                 "point": each.point.model_dump(mode="json"),
                 "placements": list(each.placements),
                 "run_ids": list(each.run_ids),
+                "deviations": dict(each.deviations),
                 "line_bytes": each.line_bytes,
                 "figures": {name: _band_as_json(band) for name, band in each.bands.items()},
                 "functions": [_function_as_json(one) for one in each.functions],

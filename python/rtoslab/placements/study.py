@@ -1,7 +1,7 @@
 """The figures of one point in all its placements."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rtoslab.analyses import Band, cycles_by_function, leading, per_what
 from rtoslab.base import PlanError
@@ -30,6 +30,8 @@ class Study:
     bands: Mapping[str, Band]
     functions: Sequence[PlacedFunction]
     line_bytes: int
+    deviations: Mapping[str, str] = field(default_factory=dict)
+    """Of the kernel from the port contract, as it declares."""
 
 
 def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) -> list[Study]:
@@ -77,4 +79,5 @@ def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, Measured]]) -> 
         bands,
         placed_functions(cycles, symbols, whole, line_bytes, LEAST_MOVED),
         line_bytes,
+        results[0].deviations,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
+from rtoslab.base import counted
 from rtoslab.plan.plan import Point
 
 _UNSAID = {"not_applicable"}
@@ -32,5 +33,5 @@ def _said(key: str, value: str) -> str:
     if key in {_ALWAYS, "kernel", "board", "opt", "compiler"}:
         return value
     if key == "cores":
-        return f"{value} core{'s' if value != '1' else ''}"
+        return counted(int(value), "core")
     return f"by {value}" if key == "instrument" else f"{key}={value}"

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, find_clang
+from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, counted, find_clang
 from rtoslab.catalogue import DEFAULT_OPT, Benchmark, Board, Entry, Kernel, export_key
 from rtoslab.intake import whole as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
@@ -68,7 +68,7 @@ def _services_lack(
     if cores > 1 and benchmark.facts.handlers is not None:
         return "the kernel's handlers are timed on one core"
     if cores > board.facts.cores:
-        return f"{board.facts.title} has {board.facts.cores} core{'s' if board.facts.cores > 1 else ''}"
+        return f"{board.facts.title} has {counted(board.facts.cores, 'core')}"
     if cores > 1 and not kernel.facts.smp:
         why = kernel.facts.reasons.get("smp")
         return f"{kernel.facts.title} has no symmetric multiprocessing" + (f": {why}" if why else "")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from rtoslab.base import PlanError, UnknownNameError
+from rtoslab.base import PlanError, UnknownNameError, counted
 from rtoslab.catalogue import (
     DEFAULT_BOARD,
     DEFAULT_KERNEL,
@@ -67,7 +67,7 @@ class Point:
     @property
     def label(self) -> str:
         """Short, for progress lines and errors."""
-        return f"{self.benchmark} {self.kernel} {self.board} {self.cores} core{'s' if self.cores > 1 else ''}" + (
+        return f"{self.benchmark} {self.kernel} {self.board} {counted(self.cores, 'core')}" + (
             f" by {self.instrument}" if self.instrument else ""
         )
 

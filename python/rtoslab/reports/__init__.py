@@ -1,9 +1,9 @@
 """What a person reads: a document of sections, written in any format."""
 
-from rtoslab.reports.deviations import MARK, deviating, footnote
+from rtoslab.reports.deviations import MARK, Deviations, deviating, footnote
 from rtoslab.reports.document import make_document
 from rtoslab.reports.export_files import export
-from rtoslab.reports.flagged import flagged
+from rtoslab.reports.flagged import flagged, flagged_by
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
 from rtoslab.reports.table import ChartData, Document, Section, TableData, banded, cycles_text, ends
@@ -12,6 +12,7 @@ from rtoslab.reports.terminal import show_points, show_proofs
 __all__ = [
     "MARK",
     "ChartData",
+    "Deviations",
     "Document",
     "Section",
     "TableData",
@@ -21,6 +22,7 @@ __all__ = [
     "ends",
     "export",
     "flagged",
+    "flagged_by",
     "footnote",
     "make_document",
     "parity_section",

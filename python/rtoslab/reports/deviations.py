@@ -9,6 +9,9 @@ from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 
 MARK: Final = "†"
+_SAYS: Final = f"{MARK} deviates from the port contract"
+Deviations = Mapping[str, Mapping[str, str]]
+"""Kernel -> the checks that it fails as declared -> what was seen, with the reason."""
 _NAMING: Final = {"series", "row", "x", "facet", "test"}
 """What a chart shows at its axes, in its legend and above its panels."""
 
@@ -22,7 +25,7 @@ def deviating(measured: Sequence[Measured]) -> dict[str, dict[str, str]]:
     return found
 
 
-def footnote(kernels: Mapping[str, Mapping[str, str]]) -> str:
+def footnote(kernels: Deviations) -> str:
     """What the mark means; empty without such kernels."""
     if not kernels:
         return ""
@@ -30,7 +33,12 @@ def footnote(kernels: Mapping[str, Mapping[str, str]]) -> str:
         f"{kernel}: {', '.join(f'{check} ({saw})' for check, saw in checks.items())}"
         for kernel, checks in kernels.items()
     )
-    return f"{MARK} deviates from the port contract, as its kernel.toml declares. {told}."
+    return f"{_SAYS}, as its kernel.toml declares. {told}."
+
+
+def footnote_in(text: str) -> str:
+    """That of a note or caption, which ends with it; empty if it has none."""
+    return text[text.index(_SAYS) :] if _SAYS in text else ""
 
 
 def marked(text: str, names: Iterable[str]) -> str:
@@ -42,7 +50,7 @@ def marked(text: str, names: Iterable[str]) -> str:
 
 def mark_section(
     section: Section,
-    kernels: Mapping[str, Mapping[str, str]],
+    kernels: Deviations,
     also: Iterable[str] = (),
     *,
     all_deviate: bool,

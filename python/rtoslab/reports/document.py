@@ -76,7 +76,7 @@ def make_document(
         speed.gain_section(measured, places),
         scaling.scaling_section(measured, places),
         of_one(stress.stress_section(measured)),
-        of_one(losses.losses_section(measured)),
+        of_one(losses.losses_section(measured, {each.middle.run_id for each in placed})),
         of_one(costs.cycles_section(measured)),
         of_one(costs.locks_section(measured)),
         of_one(costs.functions_section(measured)),

@@ -1,6 +1,12 @@
 """The door to `charts`, whose libraries are heavy: an extra of the package, loaded as the first chart is drawn."""
 
+import re
+import textwrap
+from typing import Final
+from xml.sax.saxutils import escape
+
 from rtoslab.base import from_extra
+from rtoslab.reports.deviations import footnote_in
 from rtoslab.reports.table import ChartData
 
 
@@ -10,3 +16,32 @@ def drawn(chart: ChartData) -> str:
         from rtoslab.reports.charts import svg  # noqa: PLC0415 (altair takes a third of the time that a command starts in)
 
     return svg(chart)
+
+
+_SIZE: Final = re.compile(r'width="(\d+)" height="(\d+)"')
+_LINE: Final = 16
+"""Pixels from one line of a note to the next."""
+_LETTER: Final = 6
+"""Pixels that a letter of it is wide, at most of most."""
+
+
+def drawn_alone(chart: ChartData) -> str:
+    """The same for a file of its own: where kernels are marked, what the mark means stands below."""
+    text, note = drawn(chart), footnote_in(chart.caption)
+    size = _SIZE.search(text)
+    if not note or size is None:
+        return text
+    width, height = int(size[1]), int(size[2])
+    lines = textwrap.wrap(note, max(20, (width - 2 * _LINE) // _LETTER))
+    taller = height + _LINE * (len(lines) + 1)
+    below = "".join(
+        f'<text x="{_LINE}" y="{height + _LINE * number}" font-family="Arial, Liberation Sans, sans-serif" '
+        f'font-size="11">{escape(line)}</text>'
+        for number, line in enumerate(lines, start=1)
+    )
+    for before, now in (
+        (f'width="{width}" height="{height}"', f'width="{width}" height="{taller}"'),
+        (f'viewBox="0 0 {width} {height}"', f'viewBox="0 0 {width} {taller}"'),
+    ):
+        text = text.replace(before, now)
+    return f"{text.removesuffix('</svg>')}{below}</svg>"

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from rtoslab.base import disk_error, write_whole
 from rtoslab.intake import one_line, sheet
-from rtoslab.reports.drawing import drawn
+from rtoslab.reports.deviations import MARK, footnote_in
+from rtoslab.reports.drawing import drawn_alone
 from rtoslab.reports.table import Document, TableData
 
-_OURS = re.compile(r"[\w.-]*-figure\d+\.svg|[\w.-]*-table\d+-[a-z0-9-]*\.(csv|tex)")
+_OURS = re.compile(r"[\w.-]*-figure\d+\.svg|[\w.-]*-table\d+-[a-z0-9-]*\.(csv|tex)|deviations\.txt")
 """Names of the files of an export: no other is removed from a folder."""
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -24,7 +25,7 @@ _LATEX = {
     "\N{MULTIPLICATION SIGN}": r"$\times$", "\N{MIDDLE DOT}": r"$\cdot$", "\N{RIGHTWARDS ARROW}": r"$\rightarrow$",
     "\N{EN DASH}": "--", "\N{EM DASH}": "---", "\N{MINUS SIGN}": "$-$", "\N{PLUS-MINUS SIGN}": r"$\pm$",
     "\N{LESS-THAN OR EQUAL TO}": r"$\leq$", "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
-    "\N{ALMOST EQUAL TO}": r"$\approx$", "\n": " ",
+    "\N{ALMOST EQUAL TO}": r"$\approx$", "\n": " ", MARK: r"\dag{}",
 }  # fmt: skip
 
 
@@ -45,14 +46,18 @@ def export(document: Document, folder: Path) -> list[Path]:
 
 
 def files(document: Document) -> Iterator[tuple[str, str]]:
-    """(file name, content) of every chart and table, in the report's order."""
+    """(file name, content) of every chart and table, in the report's order; and what the mark on kernels means, for
+    tables that have no place to say it."""
     for section in document.sections:
         for number, chart in enumerate(section.charts, start=1):
-            yield f"{section.id}-figure{number}.svg", drawn(chart) + "\n"
+            yield f"{section.id}-figure{number}.svg", drawn_alone(chart) + "\n"
         for number, table in enumerate(section.tables, start=1):
             stem = f"{section.id}-table{number}-{slug(table.title)}"
             yield f"{stem}.csv", to_csv(table)
             yield f"{stem}.tex", to_latex(table)
+    noted = (footnote_in(each.note) for section in document.sections for each in section.tables)
+    if explained := next(filter(None, noted), ""):
+        yield "deviations.txt", f"{explained}\n"
 
 
 def slug(title: str) -> str:
@@ -75,6 +80,8 @@ def to_latex(table: TableData) -> str:
     for index, (_, number) in enumerate(table.heads):
         wide = max((len(row[index]) for row in table.rows), default=0) > 40
         specs.append("r" if number else "p{0.3\\linewidth}" if wide else "l")
+    note = footnote_in(table.note)
+    below = rf"\multicolumn{{{len(specs)}}}{{p{{0.9\linewidth}}}}{{\footnotesize {latex(note)}}} \\"
     lines = [
         f"% {one_line(table.title)}",
         rf"\begin{{tabular}}{{{''.join(specs)}}}",
@@ -83,6 +90,7 @@ def to_latex(table: TableData) -> str:
         r"\midrule",
         *(" & ".join(latex(cell) for cell in row) + r" \\" for row in table.rows),
         r"\bottomrule",
+        *([below] if note else []),
         r"\end{tabular}",
     ]
     return "\n".join(lines) + "\n"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rtoslab.reports.deviations import deviating, footnote, mark_section
+from rtoslab.reports.deviations import Deviations, deviating, footnote, mark_section
 from rtoslab.reports.table import Document
 from rtoslab.results import Measured
 
@@ -13,10 +13,15 @@ def flagged(document: Document, measured: Sequence[Measured], names: Mapping[str
 
     Where all that was measured deviates, titles and captions are marked. `names` are other names -> id.
     """
-    kernels = deviating(measured)
+    return flagged_by(document, deviating(measured), names, all_deviate=all(each.deviations for each in measured))
+
+
+def flagged_by(
+    document: Document, kernels: Deviations, names: Mapping[str, str] | None = None, *, all_deviate: bool
+) -> Document:
+    """The same where the figures are no points that were stored."""
     if not kernels:
         return document
     also = [name for name, kernel in (names or {}).items() if kernel in kernels and name not in kernels]
-    only = all(each.deviations for each in measured)
-    sections = tuple(mark_section(each, kernels, also, all_deviate=only) for each in document.sections)
+    sections = tuple(mark_section(each, kernels, also, all_deviate=all_deviate) for each in document.sections)
     return replace(document, sections=sections, summary=" ".join(filter(None, (document.summary, footnote(kernels)))))

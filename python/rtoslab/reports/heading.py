@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from rtoslab.analyses import core_words, short_test
+from rtoslab.base import counted
 from rtoslab.catalogue import Catalogue, Suite
 from rtoslab.results import Measured, PointId
 from rtoslab.store import StoredPoint
@@ -61,7 +62,7 @@ def _tests(points: Sequence[PointId]) -> str:
     row = [(found[1], int(found[2])) for found in numbers if found is not None]
     if len(row) == len(short) and all(a == c and b + 1 == d for (a, b), (c, d) in pairwise(row)):
         return f"{short[0]} to {short[-1]}"
-    return f"{len(titles)} benchmarks"
+    return counted(len(titles), "benchmark")
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

@@ -17,9 +17,9 @@ from rtoslab.rta.images import Images
 from rtoslab.rta.operations import with_operations
 from rtoslab.rta.overheads import Overheads, read_overheads, write_overheads
 from rtoslab.rta.randomsets import SHAPES, cores_system, event_system, random_system
-from rtoslab.rta.report import document
+from rtoslab.rta.report import document, shown_tables
 from rtoslab.rta.system import System
-from rtoslab.rta.tables import as_json, beside_table, bounds_table, chains_table, check_table, sensitivity_table
+from rtoslab.rta.tables import as_json
 from rtoslab.rta.task_set_study import Study, study
 from rtoslab.rta.taskset import TaskSet, read_task_set
 from rtoslab.rta.work import calibrate
@@ -36,12 +36,8 @@ __all__ = [
     "TaskSet",
     "analyse",
     "as_json",
-    "beside_table",
-    "bounds_table",
     "calibrate",
-    "chains_table",
     "check",
-    "check_table",
     "cores_system",
     "document",
     "event_system",
@@ -53,7 +49,7 @@ __all__ = [
     "read_task_set",
     "rows_of",
     "search",
-    "sensitivity_table",
+    "shown_tables",
     "shrunk",
     "study",
     "summary",

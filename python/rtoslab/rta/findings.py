@@ -8,8 +8,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
-from rtoslab.base import TaskSetError, make_folder, write_whole
+from rtoslab.base import TaskSetError, counted, make_folder, write_whole
 from rtoslab.intake import read_table
+from rtoslab.reports import MARK, footnote
 from rtoslab.rta.bound_search import Bench, Tried
 from rtoslab.rta.overheads import to_toml
 from rtoslab.rta.system import Handler, System, Task
@@ -30,16 +31,22 @@ class Summary:
     median: float | None
     """Of the bound (split tick) over the longest response, all tasks of all sets; None if nothing has both."""
     least: float | None
+    deviations: Mapping[str, str]
+    """Of the kernel from the port contract, as it declares."""
 
     def text(self) -> str:
         """One line."""
         config = "".join(f", {name}={value}" for name, value in self.config.items())
         cores = f", {self.cores} cores" if self.cores > 1 else ""
-        where = f"{self.kernel} on {self.board}{cores}{config}"
-        told = f"{where}: {self.sets:,} sets, {self.jobs:,} jobs, {self.findings} findings"
+        marked = {self.kernel: self.deviations} if self.deviations else {}
+        said = f"\n{footnote(marked)}" if marked else ""
+        where = f"{self.kernel}{MARK if marked else ''} on {self.board}{cores}{config}"
+        told = ", ".join(
+            [f"{where}: {counted(self.sets, 'set')}", counted(self.jobs, "job"), counted(self.findings, "finding")]
+        )
         if self.least is None or self.median is None:
-            return f"{told}; no task has both a bound and a response"
-        return f"{told}; bound / longest response: least {self.least:.4f}, median {self.median:.4f}"
+            return f"{told}; no task has both a bound and a response{said}"
+        return f"{told}; bound / longest response: least {self.least:.4f}, median {self.median:.4f}{said}"
 
     def as_json(self) -> dict[str, Any]:
         """For machines."""
@@ -60,6 +67,7 @@ def summary(bench: Bench, tried: Sequence[Tried]) -> Summary:
         findings=sum(bool(each.findings) for each in tried),
         median=median(ratios) if ratios else None,
         least=min(ratios, default=None),
+        deviations=bench.firmware.deviations,
     )
 
 

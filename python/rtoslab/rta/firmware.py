@@ -117,6 +117,8 @@ class Firmware:
     tick_hz: int
     most_tasks: int
     priorities: int
+    deviations: Mapping[str, str]
+    """Of the kernel from the port contract, as it declares."""
 
     @property
     def tick_cycles(self) -> int:
@@ -182,7 +184,8 @@ def make_firmware(
     point = one_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, asked)
     if point.not_applicable is not None:
         raise CheckError(f"No task set can be run here: {point.not_applicable}.")
-    examine(catalogue, point).demand()
+    conformance = examine(catalogue, point)
+    conformance.demand()
     built = build(catalogue, point)
     return Firmware(
         point=point,
@@ -193,6 +196,7 @@ def make_firmware(
         tick_hz=_tick_hz(built, board_entry.facts, kernel_entry.facts, cores),
         most_tasks=benchmark.facts.tasks_per_core,
         priorities=benchmark.facts.priorities,
+        deviations=conformance.deviations,
     )
 
 

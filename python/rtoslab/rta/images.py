@@ -40,7 +40,7 @@ class Images:
 
     def overheads(self, catalogue: Catalogue) -> Overheads:
         """Measured, or found measured. Raises CheckError."""
-        if self.firmware is self.on_one_core:
-            return measure(catalogue, self.firmware, self.work)
-        alone = measure(catalogue, self.on_one_core, self.work)
-        return measure(catalogue, self.firmware, self.work, alone=alone)
+        firmware = self.firmware
+        alone = None if firmware is self.on_one_core else measure(catalogue, self.on_one_core, self.work)
+        found = measure(catalogue, firmware, self.work, alone=alone)
+        return found.model_copy(update={"deviations": firmware.deviations})

@@ -126,6 +126,8 @@ class Overheads(Strict):
     clock_hz: int = Field(gt=0)
     config: Mapping[str, str] = Field(default_factory=dict)
     note: str = ""
+    deviations: Mapping[str, str] = Field(default_factory=dict)
+    """Conformance checks that the kernel fails as its kernel.toml declares -> what was seen, with the reason."""
     tick: Tick
     switch: Switch
     interrupt: Interrupt = Interrupt()

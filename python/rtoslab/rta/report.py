@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from rtoslab.reports import Document, Section, TableData
+from rtoslab.base import counted
+from rtoslab.reports import Deviations, Document, Section, TableData, flagged_by
 from rtoslab.rta import study_charts as plots
 from rtoslab.rta.charges import MODEL_NAMES, Model
+from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.prices import Prices
 from rtoslab.rta.tables import (
     beside_table,
@@ -37,12 +39,34 @@ def document(study: Study) -> Document:
         beside = beside_table(study, study.beside) if study.beside is not None else None
         tables = tuple(filter(None, (beside, fits_table(overheads) if overheads.fit else None)))
         sections.append(Section("overheads", "The kernel's overheads", (overheads.note,), (), tables))
-    return Document(
+    document = Document(
         title=f"Response times: {study.task_set.title}",
         subtitle=" · ".join(part for part in where if part),
         summary=" ".join(study.answer()),
         sections=tuple(sections),
     )
+    return flagged_by(document, deviations(study), all_deviate=_all_deviate(study))
+
+
+def deviations(study: Study) -> Deviations:
+    """Of the kernels whose overheads these are."""
+    return {each.kernel: each.deviations for each in _sources(study) if each.deviations}
+
+
+def _all_deviate(study: Study) -> bool:
+    return all(each.deviations for each in _sources(study))
+
+
+def _sources(study: Study) -> list[Overheads]:
+    return [each for each in (study.overheads, study.beside) if each is not None]
+
+
+def shown_tables(study: Study) -> list[TableData]:
+    """Those for a terminal."""
+    beside = beside_table(study, study.beside) if study.beside is not None else None
+    found = (beside, bounds_table(study), check_table(study), chains_table(study), sensitivity_table(study))
+    page = Document("", "", "", (Section("", "", tables=tuple(filter(None, found))),))
+    return [*flagged_by(page, deviations(study), all_deviate=_all_deviate(study)).sections[0].tables]
 
 
 def _bounds(study: Study) -> tuple[TableData, ...]:
@@ -73,7 +97,7 @@ def _tick(study: Study) -> list[Section]:
     }
     rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]
     table = TableData(
-        f"All {len(taken):,} ticks that met only work, switches included",
+        f"{counted(len(taken), 'tick')} that met only work, switches included",
         ("tick's handlers", ">us", ">times the observed"),
         rows,
     )

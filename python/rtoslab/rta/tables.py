@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
+from rtoslab.base import counted
 from rtoslab.reports import TableData
 from rtoslab.rta.analysis import Bound
 from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, Model
@@ -89,8 +90,9 @@ def check_table(study: Study) -> TableData | None:
     tick_us = check.trace.tick_cycles * 1e6 / study.system.clock_hz
     times = check.ticks / check.hyperperiod_ticks
     part = "the hyperperiod" if times == 1 else f"{times:.3g} times the hyperperiod"
+    ticks, jobs = counted(check.ticks, "tick"), counted(check.jobs, "job")
     note = (
-        f"From the critical instant on, {part}: {check.ticks:,} ticks of {tick_us:g} us, {check.jobs:,} jobs. "
+        f"From the critical instant on, {part}: {ticks} of {tick_us:g} us, {jobs}. "
         "Each model's bound over the longest response: below 1 it would be wrong."
     )
     return TableData("Responses observed on the virtual board, us", columns, rows, note)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from rtoslab.base import counted
 from rtoslab.rta.analysis import Analysis, Bound, analyse, costs
 from rtoslab.rta.board_check import Check
 from rtoslab.rta.chains import ChainBound, bound_chain, observed_chain
@@ -133,7 +134,7 @@ class Study:
         if found.smp.cores > 1:
             config += f", {found.smp.cores} cores, work up to {found.smp.contention_permille / 10:g} % longer for that"
         source = f"; its overheads: {found.note}" if found.note else ""
-        seen = "" if self.check is None else f", {self.check.jobs:,} jobs of this set held against the bounds"
+        seen = "" if self.check is None else f", {counted(self.check.jobs, 'job')} of this set held against the bounds"
         return [f"For {where} at {found.clock_hz / 1e6:g} MHz, {tick_hz:g} ticks a second{config}{source}{seen}."]
 
     def _why(self, bound: Bound) -> str:

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from rtoslab.analyses import Band, PlacedTime, Ratio
-from rtoslab.base import ReportError
+from rtoslab.base import ReportError, counted
 from rtoslab.reports import ChartData, Document, Section, TableData, banded, flagged
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import StoredPoint
@@ -63,7 +63,7 @@ def _summary(seen: Observations, effects: Sequence[Effect], measured: int, asked
     first = next((each for each in effects if each.claimed), None)
     said = (
         f"{measured} of {asked} points were measured: "
-        f"{_counted(len(seen.options), 'option')} on {_counted(len(seen.times), 'benchmark')}. "
+        f"{counted(len(seen.options), 'option')} on {counted(len(seen.times), 'benchmark')}. "
     )
     if first is None:
         return f"{said}No option changes the time by more than the place of the code does."
@@ -86,9 +86,8 @@ def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
         for each in effects
         for target, ratio in each.ratios.items()
     ]
-    caption = (
-        f"Change of time by option, one mark for each of {len(seen.times)} benchmarks; the strongest option first."
-    )
+    marks = f"one mark for each of {counted(len(seen.times), 'benchmark')}"
+    caption = f"Change of time by option, {marks}; the strongest option first."
     prose = (
         "The change of time when one option leaves its first value, over every two points that are alike in all "
         "others. Less is faster."
@@ -126,9 +125,10 @@ def _interactions(seen: Observations) -> Section | None:
         [_from_to(each.first), _from_to(each.second), each.target, _change(each.ratio), str(each.squares)]
         for each in found[:SHOWN_INTERACTIONS]
     ]
+    pairs = counted(len(found), "pair", "of a change and a benchmark is", "of changes and benchmarks are")
     prose = (
         "How far two changes together are from what each does alone: 0 % would say that their effects multiply. "
-        f"{len(found)} pairs of changes and benchmarks are off by {LEAST_INTERACTION:.1%} or more."
+        f"{pairs} off by {LEAST_INTERACTION:.1%} or more."
     )
     if len(off) > len(found):
         prose += f" Of {len(off) - len(found)} more, some choice of places would undo it: placement."
@@ -215,7 +215,3 @@ def _absent(points: Sequence[StoredPoint]) -> Section | None:
     rows = [[status, str(count), reason] for (status, reason), count in reasons.most_common()]
     table = TableData("Points without a number", ("what", ">points", "why"), rows)
     return Section("absent", "Not measured", (), (), [table])
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"

@@ -18,15 +18,22 @@ class Place:
 
     offset: int
     bytes: int
-    """Of an array those of an element."""
+    """Of an array those of an element, of a bit field those that it touches."""
     is_array: bool = False
+    bits: tuple[int, int] | None = None
+    """Of a bit field: which bit of its first byte it begins with, and how many it has."""
 
     def read(self, word: Word, base: int) -> int | None:
         """Its value in the structure at `base`, of four bytes at most."""
-        value = word(base + self.offset)
-        return None if value is None else value & ((1 << 8 * min(self.bytes, 4)) - 1)
+        first, width = self.bits or (0, 8 * self.bytes)
+        value, beyond = word(base + self.offset), 0
+        if self.bits and first + width > _WORD_BITS:
+            beyond = word(base + self.offset + 4) or 0
+        mask = (1 << min(width, _WORD_BITS)) - 1
+        return None if value is None else (value | beyond << _WORD_BITS) >> first & mask
 
 
+_WORD_BITS: Final = 32
 Places = dict[str, dict[str, Place]]
 _SHOWN: Final = 12
 """Of the members that there are, how many a sentence names."""
@@ -40,10 +47,7 @@ def places(image: bytes, structures: Iterable[str]) -> Places:
         found = sim.structures(image, sorted(set(structures)))
     except sim.ImageError:
         return {}
-    return {
-        structure: {name: Place(offset, size, is_array) for name, offset, size, is_array in members}
-        for structure, members in found
-    }
+    return {structure: {name: Place(*told) for name, *told in members} for structure, members in found}
 
 
 def _named(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rtoslab.base import CatalogueError
+from rtoslab.base import CatalogueError, counted
 from rtoslab.catalogue import DEFAULT_OPT, Entry, ExportWants, Kernel, Tree, export_key, export_place
 from rtoslab.intake import read_text, shown
 from rtoslab.trees.versions import absent_in_export, earlier_names
@@ -20,6 +20,8 @@ MOST_NAMED = 6
 _BYTES = 4 << 20
 _SET = re.compile(r"(CONFIG_\w+)=(.*)")
 _NOT_SET = re.compile(r"# (CONFIG_\w+) is not set")
+_UNKNOWN = re.compile(r"# (CONFIG_\w+) is unknown")
+"""In a file of `config/earlier/`: an option that the version does not have."""
 _COMMON = "common"
 
 Settings = Mapping[str, str | None]
@@ -142,7 +144,7 @@ def _wants(kernel: Entry[Kernel]) -> ExportWants:
 
 def _place(key: str) -> str:
     board, cores, opt = export_place(key)
-    return f"{board} with {cores} core{'s' * (cores > 1)}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
+    return f"{board} with {counted(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
 
 
 def _how(kernel: Entry[Kernel]) -> str:
@@ -178,8 +180,15 @@ def _asked(
         asked |= _part(kernel, need)
     places = ("", f".{board}", *(f".{need}" for need in needs))
     for each in (f"earlier/{name}{place}" for name in absent for place in places):
-        asked |= _part(kernel, each) if (kernel.folder / "config" / f"{each}.defconfig").is_file() else {}
+        path = kernel.folder / "config" / f"{each}.defconfig"
+        asked |= settings(path) if path.is_file() else {}
+        for option in _unknown(path) if path.is_file() else ():
+            asked.pop(option, None)
     return asked
+
+
+def _unknown(path: Path) -> list[str]:
+    return _UNKNOWN.findall(read_text(path, "a part of the kernel's configuration", CatalogueError, _BYTES))
 
 
 def _absent(kernel: Entry[Kernel], path: Path) -> tuple[str, ...]:

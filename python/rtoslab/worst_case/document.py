@@ -5,7 +5,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.reports import ChartData, Document, Section, TableData, cycles_text
+from rtoslab.base import counted
+from rtoslab.reports import ChartData, Document, Section, TableData, cycles_text, flagged_by
 from rtoslab.worst_case.worst_case import Latency, WorstCase
 
 PLOTTED: Final = 2500
@@ -21,9 +22,10 @@ _METHOD: Final = (
 def make_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Document:
     """`arrivals`: the sweep's, as `arrivals.ARRIVAL`."""
     both = [("handler", finding.handler), *([("task", finding.task)] if finding.task is not None else [])]
-    return Document(
+    arrived = counted(finding.arrivals, "arrival")
+    document = Document(
         title=f"Worst case: {finding.title}",
-        subtitle=f"{finding.clock_hz / 1e6:g} MHz · {finding.arrivals:,} arrivals over {finding.span} · virtual board",
+        subtitle=f"{finding.clock_hz / 1e6:g} MHz · {arrived} over {finding.span} · virtual board",
         summary=finding.claim,
         sections=(
             _figures(finding, both),
@@ -32,6 +34,7 @@ def make_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Document:
             _met(finding),
         ),
     )
+    return flagged_by(document, finding.deviations, all_deviate=bool(finding.deviations))
 
 
 def _figures(finding: WorstCase, both: list[tuple[str, Latency]]) -> Section:

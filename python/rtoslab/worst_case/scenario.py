@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError
+from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError, counted
 from rtoslab.catalogue import Benchmark, Board, Catalogue
 from rtoslab.conformance import examine
 from rtoslab.images import build
 from rtoslab.intake import read_image
 from rtoslab.plan import Options, make_plan
+from rtoslab.reports import Deviations
 from rtoslab.store import make_manifest, virtual_target
 from rtoslab.targets import (
     EVENT,
@@ -65,6 +66,8 @@ class Scenario:
     """(address, size in bytes, name) of functions and objects, by address."""
     manifest: Mapping[str, Any]
     """Everything that can change a number."""
+    deviations: Deviations
+    """Of the kernel from the port contract, as it declares; of an image nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +124,7 @@ def of_benchmark(
     if point.not_applicable is not None:
         raise PlanError(f"{facts.title} is n/a on {point.board} with {point.kernel}: {point.not_applicable}.")
     if core >= point.cores:
-        raise PlanError(
-            f"The image runs on {point.cores} core{'s' if point.cores > 1 else ''}; there is no core {core}."
-        )
+        raise PlanError(f"The image runs on {counted(point.cores, 'core')}; there is no core {core}.")
     progress("building", 0.0)
     built = build(catalogue, point)
     conformance = examine(catalogue, point, progress)
@@ -154,6 +155,7 @@ def of_benchmark(
         tick_cycles=begin.tick_cycles,
         symbols=tuple(machine.symbols()),
         manifest=manifest,
+        deviations={point.kernel: conformance.deviations} if conformance.deviations else {},
     )
 
 
@@ -189,6 +191,7 @@ def of_image(image: Path, board: Board, target: Target, *, cores: int | None = N
         tick_cycles=looked.tick_cycles,
         symbols=tuple(machine.symbols()),
         manifest={"image": image.name, "board": board.model_dump(mode="json")},
+        deviations={},
     )
 
 

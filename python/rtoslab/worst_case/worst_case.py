@@ -6,6 +6,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rtoslab.base import counted
+from rtoslab.reports import Deviations
 from rtoslab.worst_case.arrivals import Span
 from rtoslab.worst_case.places import Place, Places
 from rtoslab.worst_case.scenario import Scenario
@@ -65,6 +67,8 @@ class WorstCase:
     handler: Latency
     task: Latency | None
     met: tuple[Meeting, ...]
+    deviations: Deviations
+    """Of the kernel from the port contract, as it declares."""
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -97,6 +101,7 @@ def find(scenario: Scenario, span: Span, arrivals: NDArray[np.void]) -> WorstCas
         handler=handler,
         task=task,
         met=_met(scenario, places, arrivals),
+        deviations=scenario.deviations,
     )
 
 
@@ -143,7 +148,8 @@ def _claim(scenario: Scenario, span: Span, arrivals: int, handler: Latency, task
     over = (
         f"Over every arrival phase of this scenario within {span.name}{of_cycles}"
         if span.exhaustive
-        else f"Of {arrivals:,} arrivals drawn by seed {span.seed} from the {span.cycles:,} cycles of {span.name}"
+        else f"Of {counted(arrivals, 'arrival')} drawn by seed {span.seed} from the {span.cycles:,} cycles of "
+        f"{span.name}"
     )
     seen = "" if span.exhaustive else ", as observed"
 

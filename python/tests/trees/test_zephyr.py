@@ -15,7 +15,8 @@ CONFIG = find_root() / "firmware" / "kernels" / "zephyr" / "config"
 TABLES = """typedef void (* ISR)(const void *);
 	{(const void *)0x0, (ISR)((uintptr_t)&z_irq_spurious)},
 """
-DRIVER = "	{(const void *)0x20000010, (ISR)0x8001235},\n"
+DRIVERS = ("\t{(const void *)0x20000010, (ISR)0x8001235},\n", "\t{(void *)0x0, (void *)0x8001235},\n")
+"""As later versions and 1.14 write one."""
 
 
 def wants() -> ExportWants:
@@ -84,8 +85,9 @@ def test_an_export_is_gathered_behind_the_build(tmp_path: Path) -> None:
     assert not [each for each in listed if each.startswith(str(build))]
 
 
-def test_a_driver_with_an_interrupt_is_refused(tmp_path: Path) -> None:
-    done = gather(make_build(tmp_path, TABLES + DRIVER))
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_driver_with_an_interrupt_is_refused(tmp_path: Path, driver: str) -> None:
+    done = gather(make_build(tmp_path, TABLES + driver))
     assert done.returncode != 0
     assert "1 interrupt(s) belong to drivers" in done.stderr
 
@@ -104,9 +106,45 @@ def test_each_board_has_its_application(tmp_path: Path, board: str) -> None:
     assert "{" not in told
 
 
+def test_the_linker_script_of_the_last_pass_counts(tmp_path: Path) -> None:
+    """In 1.14 the first pass's also places the table that the last one leaves out."""
+    build = make_build(tmp_path)
+    write(build / "zephyr" / "linker_pass_final.cmd", "SECTIONS { last }\n")
+    assert gather(build).returncode == 0
+    assert (build / "export" / "scripts" / "zephyr.ld").read_text() == "SECTIONS { last }\n"
+
+
+def test_zephyr_1_14_is_asked_for_what_it_knows(tmp_path: Path) -> None:
+    """Its build stops at an option that it does not know."""
+    said("kernel", "files", "zephyr", "--board", "nucleo-f446re", "--version", "1.14.1", "-o", str(tmp_path))
+    asked = (tmp_path / "prj.conf").read_text()
+    assert "THREAD_RUNTIME_STATS" not in asked
+    assert "CONFIG_FPU" not in asked
+    assert "CONFIG_FLOAT=y\n" in asked
+    assert "# CONFIG_TICKLESS_IDLE is not set\n" in asked
+    assert "rtoslab tree add zephyr-1.14.1 " in (tmp_path / "README.md").read_text()
+
+
+def test_what_zephyr_1_14_does_otherwise() -> None:
+    facts = Catalogue(find_root()).kernel("zephyr").facts
+    earlier = facts.earlier_than(["k_timeout_t"])
+    assert facts.services["condition"]
+    assert not earlier.services["condition"]
+    assert "mutex_unlock" in facts.results
+    assert "mutex_unlock" not in earlier.results
+    assert "mutex_lock" in earlier.results
+    assert earlier.probes is not None
+    assert earlier.probes.switch_symbol == "__pendsv"
+    assert earlier.probes.idle_symbols == ("idle",)
+    assert earlier.memory is not None
+    assert earlier.memory.pool_used_symbol == "memory_used"
+    assert earlier.memory.task_block is not None
+    assert earlier.behaviour.heap_align_bytes == 4
+
+
 def test_the_application_reads_every_header_that_the_port_reads() -> None:
     """An export has only those that the application read."""
     port = CONFIG.parent
     included = [set(filter(lambda line: line.startswith("#include <"), each.read_text().splitlines())) for each in (
-        CONFIG / "application" / "main.c", port / "port.h", port / "port.c")]  # fmt: skip
-    assert included[0] >= included[1] | included[2]
+        CONFIG / "application" / "main.c", port / "port.h", port / "earlier.h", port / "port.c")]  # fmt: skip
+    assert included[0] >= set().union(*included[1:])

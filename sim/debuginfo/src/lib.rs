@@ -10,7 +10,7 @@ use std::io::Read;
 
 use flate2::read::ZlibDecoder;
 use gimli::constants as dw;
-use gimli::{AttributeValue, DwarfSections, EndianSlice, LittleEndian};
+use gimli::{AttributeValue, DwarfSections, EndianSlice, LittleEndian, Operation};
 use object::{CompressionFormat, Object, ObjectSection};
 use thiserror::Error;
 
@@ -20,6 +20,8 @@ use crate::units::{Place, Units};
 const DEPTH: usize = 32;
 /// Members of one structure at most, with those of structures inside: one that holds itself twice doubles at each level.
 const MEMBERS: usize = 10_000;
+/// Of a member whose type does not tell its size.
+const UNTOLD_BYTES: u64 = 4;
 /// A section that is compressed holds so much at most.
 const SECTION_BYTES: u64 = 256 << 20;
 
@@ -47,10 +49,12 @@ pub struct Member {
     pub name: String,
     /// From the structure's begin.
     pub offset: u64,
-    /// Of an array those of an element; 4 where that is not told.
+    /// Of an array those of an element; 4 where that is not told; of a bit field those that it touches.
     pub bytes: u64,
     /// Whether there are several in a row.
     pub is_array: bool,
+    /// Of a bit field: which bit of its first byte it begins with, and how many it has.
+    pub bits: Option<(u64, u64)>,
 }
 
 /// The members of each of these structures that the image knows, by the structure's name or by that of its type. The
@@ -121,44 +125,106 @@ fn walk(units: &Units<'_>, holder: Place, outer: &Outer, found: &mut Vec<Member>
     }
     let is_union = units.entry(holder)?.tag() == dw::DW_TAG_union_type;
     for each in units.children(holder)? {
-        let place = units.entry(each)?.attr_value(dw::DW_AT_data_member_location)?;
-        if units.entry(each)?.tag() != dw::DW_TAG_member || (place.is_none() && !is_union) {
+        if units.entry(each)?.tag() != dw::DW_TAG_member {
             continue;
         }
-        let offset = place.map_or(Ok(0), number)?.saturating_add(outer.base);
-        let (kind, is_array) = sized(units, each)?;
+        let kind = sized(units, each)?;
+        let Some(spot) = spot(units, each, kind.bytes, is_union)? else { continue };
+        let offset = spot.offset.saturating_add(outer.base);
         let name = units.name(each)?.map(text);
         if let Some(name) = &name {
-            let bytes = match kind {
-                Some(kind) => units.entry(kind)?.attr_value(dw::DW_AT_byte_size)?.map_or(Ok(4), number)?,
-                None => 4,
-            };
-            found.push(Member { name: format!("{}{name}", outer.before), offset, bytes, is_array });
+            let name = format!("{}{name}", outer.before);
+            found.push(Member { name, offset, bytes: spot.bytes, is_array: kind.is_array, bits: spot.bits });
             if found.len() > MEMBERS {
                 return Err(Damaged::Said("a structure of it has more than 10,000 members"));
             }
         }
-        let Some(kind) = kind.filter(|_| !is_array) else { continue };
-        if matches!(units.entry(kind)?.tag(), dw::DW_TAG_structure_type | dw::DW_TAG_union_type) {
+        let Some(inside) = kind.at.filter(|_| !kind.is_array) else { continue };
+        if matches!(units.entry(inside)?.tag(), dw::DW_TAG_structure_type | dw::DW_TAG_union_type) {
             let before = name.map_or_else(|| outer.before.clone(), |name| format!("{}{name}.", outer.before));
-            walk(units, kind, &Outer { before, base: offset, depth: outer.depth + 1 }, found)?;
+            walk(units, inside, &Outer { before, base: offset, depth: outer.depth + 1 }, found)?;
         }
     }
     Ok(())
 }
 
-/// The type that tells a member's size, behind names for it, and whether the member is an array of that type.
-fn sized(units: &Units<'_>, member: Place) -> Result<(Option<Place>, bool), Damaged> {
-    let (mut kind, mut is_array) = (member, false);
+/// The type that tells a member's size, behind names for it and arrays of it.
+struct Kind {
+    at: Option<Place>,
+    bytes: u64,
+    is_array: bool,
+}
+
+/// A pointer ends the search: not every compiler says how long it is, and what it points to is no part of the member.
+fn sized(units: &Units<'_>, member: Place) -> Result<Kind, Damaged> {
+    let (mut at, mut is_array) = (member, false);
     for _ in 0..DEPTH {
-        if units.entry(kind)?.attr_value(dw::DW_AT_byte_size)?.is_some() {
-            return Ok((Some(kind), is_array));
-        }
-        let Some(next) = units.reference(kind, dw::DW_AT_type)? else { return Ok((None, is_array)) };
-        kind = next;
-        is_array |= units.entry(kind)?.tag() == dw::DW_TAG_array_type;
+        let Some(next) = units.reference(at, dw::DW_AT_type)? else {
+            return Ok(Kind { at: None, bytes: UNTOLD_BYTES, is_array });
+        };
+        at = next;
+        let entry = units.entry(at)?;
+        let told = entry.attr_value(dw::DW_AT_byte_size)?;
+        let bytes = match (entry.tag(), told) {
+            (dw::DW_TAG_array_type, _) => {
+                is_array = true;
+                continue;
+            }
+            (_, Some(told)) => number(told)?,
+            (dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type, None) => {
+                units.encoding(at)?.address_size.into()
+            }
+            (_, None) => continue,
+        };
+        return Ok(Kind { at: Some(at), bytes, is_array });
     }
     Err(Damaged::Said("a type of it is a name for itself"))
+}
+
+/// Where a member lies in the structure that it is directly in.
+struct Spot {
+    offset: u64,
+    bytes: u64,
+    bits: Option<(u64, u64)>,
+}
+
+/// None for one that says no place, as members that are no part of the structure do. `bytes`: its type's.
+fn spot(units: &Units<'_>, member: Place, bytes: u64, is_union: bool) -> Result<Option<Spot>, Damaged> {
+    let entry = units.entry(member)?;
+    let told = |attribute| entry.attr_value(attribute)?.map(number).transpose();
+    let place = entry.attr_value(dw::DW_AT_data_member_location)?;
+    let place = place.map(|value| location(value, units.encoding(member)?)).transpose()?;
+    let first = match (told(dw::DW_AT_data_bit_offset)?, told(dw::DW_AT_bit_size)?) {
+        (Some(first), Some(width)) => Some((first, width)),
+        (None, Some(width)) => {
+            // Until DWARF 3: from the uppermost bit of the unit that the field is kept in.
+            let unit = told(dw::DW_AT_byte_size)?.unwrap_or(bytes).saturating_mul(8);
+            let above = entry.attr_value(dw::DW_AT_bit_offset)?.and_then(|value| value.sdata_value());
+            let below = i128::from(unit) - i128::from(above.unwrap_or(0)) - i128::from(width);
+            let begins = i128::from(place.unwrap_or(0)) * 8 + if above.is_some() { below } else { 0 };
+            let begins = u64::try_from(begins).map_err(|_| Damaged::Said("a bit field of it lies before it"))?;
+            Some((begins, width))
+        }
+        (_, None) => None,
+    };
+    Ok(match (first, place) {
+        (Some((first, width)), _) => {
+            let bits = (first % 8, width);
+            Some(Spot { offset: first / 8, bytes: bits.0.saturating_add(width).div_ceil(8), bits: Some(bits) })
+        }
+        (None, Some(offset)) => Some(Spot { offset, bytes, bits: None }),
+        (None, None) => is_union.then_some(Spot { offset: 0, bytes, bits: None }),
+    })
+}
+
+/// Of a member: a number, or in DWARF 2 how much to add to where the structure lies.
+fn location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) -> Result<u64, Damaged> {
+    let Some(expression) = value.exprloc_value() else { return number(value) };
+    let mut operations = expression.operations(encoding);
+    match (operations.next()?, operations.next()?) {
+        (Some(Operation::PlusConstant { value }), None) => Ok(value),
+        _ => Err(Damaged::Said("a member's place is to be calculated")),
+    }
 }
 
 fn number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, Damaged> {

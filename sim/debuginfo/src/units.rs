@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use gimli::constants::{DW_AT_name, DW_AT_sibling, DwAt};
 use gimli::{
-    AttributeValue, DebuggingInformationEntry, Dwarf, EndianSlice, LittleEndian, Unit, UnitHeader, UnitOffset,
+    AttributeValue, DebuggingInformationEntry, Dwarf, Encoding, EndianSlice, LittleEndian, Unit, UnitHeader, UnitOffset,
 };
 
 use crate::Damaged;
@@ -88,6 +88,11 @@ impl<'a> Units<'a> {
             }
             Some(_) => Err(Damaged::Said("an entry names another one in an unknown way")),
         }
+    }
+
+    /// How long addresses are where an entry lies, and in which version it is written.
+    pub fn encoding(&self, at: Place) -> Result<Encoding, Damaged> {
+        Ok(self.unit(at.unit)?.encoding())
     }
 
     fn unit(&self, index: usize) -> Result<&Unit<Bytes<'a>>, Damaged> {

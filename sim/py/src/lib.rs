@@ -389,13 +389,15 @@ fn stop_to_dict<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyDict
     Ok(dict)
 }
 
-/// Structure, and of each of its members: name, offset, bytes, whether it is an array.
-type Members = Vec<(String, Vec<(String, u64, u64, bool)>)>;
+/// Name, offset, bytes, whether it is an array, the bits of a bit field.
+type Row = (String, u64, u64, bool, Option<(u64, u64)>);
+/// Structure, and its members.
+type Members = Vec<(String, Vec<Row>)>;
 
 #[pyfunction]
 fn structures(image: &[u8], names: Vec<String>) -> PyResult<Members> {
     let found = rtoslab_debuginfo::structures(image, &names).map_err(|error| ImageError::new_err(error.to_string()))?;
-    let row = |member: Member| (member.name, member.offset, member.bytes, member.is_array);
+    let row = |member: Member| (member.name, member.offset, member.bytes, member.is_array, member.bits);
     Ok(found.into_iter().map(|(name, members)| (name, members.into_iter().map(row).collect())).collect())
 }
 

@@ -119,13 +119,24 @@ def _without_waited(
 ) -> list[seen.Step]:
     """Without the tick that each sleep waits longer: behind it comes nothing that a round wants behind a tick.
 
-    No two of them in a row are left out: a sleep that lasts still longer breaks the order.
+    No two of them in a row are left out: a sleep that lasts still longer breaks the order. Where a round itself says how
+    many ticks in a row go by, those behind the same step stay.
     """
-    behind = [step for each in rounds for tick, step in pairwise(each) if tick.kind == seen.TICK]
+    behind = [
+        step for each in rounds for tick, step in pairwise(each) if tick.kind == seen.TICK and step.kind != seen.TICK
+    ]
+    told = [
+        before
+        for each in rounds
+        for before, tick, more in zip(each, each[1:], each[2:], strict=False)
+        if tick.kind == more.kind == seen.TICK
+    ]
     kept: list[seen.Step] = []
-    waited = False
+    waited = is_told = False
     for step, next_one in zip(steps, [*steps[1:], None], strict=True):
-        if step.kind == seen.TICK:
+        if step.kind != seen.TICK:
+            is_told = any(matcher.fits(step, each, Names()) for each in told)
+        elif not is_told:
             ends = next_one is None or any(matcher.fits(next_one, each, Names()) for each in behind)
             waited = not (waited or ends)
             if waited:

@@ -1,5 +1,6 @@
 """The interrupt that a series is named for was taken inside every one of its intervals, so often."""
 
+from rtoslab.base import counted
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.inside import sampled
 from rtoslab.results import Finding
@@ -14,7 +15,7 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the entries of the chip's interrupt lines, seen between the marks; the tick is none of them."""
-    demands = f"{params.interrupts} interrupt{'' if params.interrupts == 1 else 's'} in every sample"
+    demands = f"{counted(params.interrupts, 'interrupt')} in every sample"
     if evidence.observed is None:
         return unseen(params.rule, demands)
     problems: list[str] = []

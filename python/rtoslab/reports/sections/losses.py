@@ -1,6 +1,6 @@
 """Why more cores cost: the cycles of one count by cause, with one core and with several, and the lock that bounds."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rtoslab.analyses import (
     PARTS,
@@ -14,6 +14,7 @@ from rtoslab.analyses import (
     series_names,
     short_test,
 )
+from rtoslab.base import counted
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 
@@ -33,8 +34,8 @@ _CRITICAL_NOTE = (
 )
 
 
-def losses_section(points: Sequence[Measured]) -> Section | None:
-    """The explanation that the paper argues for, in cycles."""
+def losses_section(points: Sequence[Measured], own: Collection[str]) -> Section | None:
+    """The explanation that the paper argues for, in cycles. `own`: run ids of those that the sentences count."""
     found = losses(points)
     if not found:
         return None
@@ -42,7 +43,7 @@ def losses_section(points: Sequence[Measured]) -> Section | None:
     return Section(
         "losses",
         "What more cores cost a single operation",
-        (_PROSE, *_findings(found)),
+        (_PROSE, *_findings([each for each in found if each.gain.many.point.run_id in own])),
         (_chart(found, names),),
         (_loss_table(found, names), _critical_table(found, names)),
     )
@@ -57,8 +58,9 @@ def _findings(found: Sequence[Loss]) -> list[str]:
         bus = sum(each.extra["bus wait"] for each in dear)
         work = sum(each.extra["kernel"] for each in dear)
         sentences.append(
-            f"Over all {len(dear)} that lose, {waits / whole:.0%} of the loss is waiting for locks, "
-            f"{work / whole:.0%} are more instructions of the kernel, {bus / whole:.0%} is waiting for the bus."
+            f"Of what {counted(len(dear), 'point')} with several cores {'loses' if len(dear) == 1 else 'lose'}, "
+            f"{waits / whole:.0%} is waiting for locks, "
+            f"{work / whole:.0%} are more instructions of the kernel and {bus / whole:.0%} is waiting for the bus."
         )
     by_lock: dict[str, dict[str, float]] = {}
     for each in found:
@@ -66,8 +68,8 @@ def _findings(found: Sequence[Loss]) -> list[str]:
             tests = by_lock.setdefault(each.lock.name, {})
             tests[_name(each)] = min(each.lock.held_part, tests.get(_name(each), 1.0))
     sentences += [
-        f"In {', '.join(tests)} the {lock} is held for {min(tests.values()):.0%} of the window or more: there the "
-        "cores take turns, whatever objects they use."
+        f"In {', '.join(tests)} the {lock} is held for {min(tests.values()):.0%} of the window"
+        f"{' or more' if len(tests) > 1 else ''}: there the cores take turns, whatever objects they use."
         for lock, tests in by_lock.items()
     ]
     return [" ".join(sentences)] if sentences else []

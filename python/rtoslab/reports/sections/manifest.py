@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 
 from rtoslab.analyses import cores_of, series_names, short_test
-from rtoslab.base import canonical
+from rtoslab.base import canonical, counted
 from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint, flatten
 
@@ -83,5 +83,5 @@ def _flat(manifest: dict[str, object]) -> dict[str, str]:
         return flatten(manifest)
     sources = build["sources"]
     digest = hashlib.sha256(canonical(sources).encode()).hexdigest()
-    brief = {**build, "sources": f"{len(sources)} files, SHA-256 of their list {digest[:16]}"}
+    brief = {**build, "sources": f"{counted(len(sources), 'file')}, SHA-256 of their list {digest[:16]}"}
     return flatten({**manifest, "build": brief})

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rtoslab.base import counted
 from rtoslab.reference import changed_since
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Measured
@@ -40,8 +41,8 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | No
 def _briefly(changes: Sequence[str]) -> str:
     """Files are counted: a reader of the report wants to know whether, not which."""
     files = [each for each in changes if each.startswith("firmware/")]
-    counted = [f"{len(files)} files of the firmware"] if len(files) > 1 else files
-    return "; ".join([*(each for each in changes if each not in files), *counted]) or "nothing"
+    briefly = [f"{counted(len(files), 'file')} of the firmware"] if len(files) > 1 else files
+    return "; ".join([*(each for each in changes if each not in files), *briefly]) or "nothing"
 
 
 def origin(manifest: Mapping[str, Any]) -> str:

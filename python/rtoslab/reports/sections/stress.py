@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import LEVEL, SEED, Level, Step, levels, series_names, steps, throughput
+from rtoslab.base import all_of, counted
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 
@@ -68,11 +69,13 @@ def _findings(found: Sequence[Step]) -> list[str]:
         run = max(starving, key=lambda each: (each.percent, max(each.failed.values())))
         core = _starving(run)[0]
         pairs = throughput(run.point).total_hz * run.point.window_s
-        calls = f"{run.collided[core]} call{'s' if run.collided[core] != 1 else ''}"
+        calls = counted(run.collided[core], "call")
+        tries = counted(run.failed[core], "attempt", f"of core {core} fails", f"of core {core} fail")
+        runs = f"{len(starving)} of {counted(len(stressed), 'run')}"
+        where = all_of(len(stressed), "run") if len(starving) == len(stressed) else runs
         sentences.append(
-            f"In {len(starving)} of {len(stressed)} runs with stress a call starves. At {run.percent} %, for instance, "
-            f"{run.failed[core]:,} attempts of core {core} fail in {calls}, {run.failed[core] / pairs:.2f} for each "
-            "pair of the target: "
+            f"In {where} with stress a call starves. At {run.percent} %, for instance, {tries} in "
+            f"{calls}, {run.failed[core] / pairs:.2f} for each pair of the target: "
             + (
                 f"{run.lock.contended_part:.0%} of all who want the {run.lock.name} find it taken, so "
                 if run.lock

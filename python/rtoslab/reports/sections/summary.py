@@ -65,7 +65,7 @@ def _lock_sentence(pairs: list[Gain], places: Places) -> str:
     bus = _part(itemgetter("bus wait"), point, core, places)
     return (
         f"Most waiting for locks is seen in {short_test(point.point)}, where core {core} spends "
-        f"{banded(part, _SHARE)} of its cycles so, and {banded(bus, _SHARE)} waiting for the bus."
+        f"{banded(part, _SHARE)} of its cycles waiting for them and {banded(bus, _SHARE)} waiting for the bus."
     )
 
 
