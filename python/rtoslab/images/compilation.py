@@ -21,6 +21,8 @@ _DEFINED: Final = re.compile(r"#define ([A-Za-z_]\w*)")
 _ASKED: Final = re.compile(rb"^#(?:define|undef) ([A-Za-z_]\w*).*\n", re.MULTILINE)
 _PATHS: Final = frozenset({"-MT", "-MF", "-o"})
 _FOLDERS: Final = ("-I", "-isystem", "-iquote")
+_PREPROCESSORS: Final = (*_FOLDERS, "-D", "-U")
+"""Options that say nothing to what follows the preprocessor."""
 _OPEN_COMMENT: Final = re.compile(r"/\*(?!.*\*/)")
 _QUOTED: Final = re.compile(r"['\"\\]")
 _ARCHIVE: Final = re.compile(r": && \S+ -E rm -f (\S+) && \S+ qc \1 +(.+) && \S+ \1 && :")
@@ -77,6 +79,19 @@ class Compilation:
     def placeless(self) -> list[str]:
         """The call without the name of its build folder."""
         return [each.replace(str(self.work), "@") for each in self.arguments]
+
+    @property
+    def of_code(self) -> list[str]:
+        """What of that call still counts once the source is preprocessed: not where headers are looked for, nor what is
+        defined, nor where the object goes."""
+        found = []
+        words = iter(self.placeless)
+        for each in words:
+            if each in _PREPROCESSORS or each in _PATHS:
+                next(words, None)
+            elif not each.startswith(_PREPROCESSORS) and each != "-MD":
+                found.append(each)
+        return found
 
     @property
     def folders(self) -> list[str]:
