@@ -2,14 +2,17 @@
 
 import io
 import os
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from rtoslab.base.errors import StoreError
 from rtoslab.base.tools import find
-from rtoslab.images import making, shelves
+from rtoslab.images import kept_objects, making, shelves
 from rtoslab.images.compilation import Compilation, archiving, compilation
 from rtoslab.images.kept_objects import JUST_NOW_NS, Objects, compilers
 from rtoslab.images.shelves import Shelves
@@ -116,10 +119,45 @@ def test_a_header_that_comes_before_another_is_seen(place: Place) -> None:
     assert first != second
 
 
-def test_what_is_in_no_list_of_files_is_not_kept(place: Place) -> None:
-    place.write("source.c", '#include "facts.h"\nconst char built[] = __DATE__ " " __TIME__;\n')
-    assert place.build()[0]
+@pytest.mark.parametrize("option", ["-I{0}/second", "-isystem{0}/second", "-DNOBODY_ASKS=1", "-UNOBODY_ASKS"])
+def test_the_same_code_by_another_call_is_compiled_once(place: Place, option: str) -> None:
+    """Another board's folders, say: once the source is preprocessed, where it looked for headers counts no more."""
+    (place.folder / "second").mkdir()
+    _, content = place.build()
+    assert place.build(PLAIN, option.format(place.folder)) == (False, content)
+
+
+@pytest.mark.parametrize("option", ["-DOWN=3", "-O1", "-fno-inline", "-I{0}/second"])
+def test_other_code_or_another_option_is_compiled_anew(place: Place, option: str) -> None:
+    """The header in `second` holds the same, but a debugger is told where a line comes from."""
+    header = "#ifndef OWN\n#define OWN 10\n#endif\nstatic inline int other(void) { return OWN; }\n"
+    for folder in ("headers", "second"):
+        place.write(f"{folder}/own.h", header)
+    place.build()
+    assert place.build(PLAIN, option.format(place.folder))[0]
+
+
+@pytest.mark.parametrize("code", ['const char built[] = __DATE__ " " __TIME__;', '__asm(".include \\"own.s\\"");'])
+def test_what_is_in_no_list_of_files_is_not_kept(place: Place, code: str) -> None:
+    place.write("own.s", "")
+    place.write("source.c", f'#include "facts.h"\n{code}\n')
+    assert place.build(PLAIN, f"-I{place.folder}")[0]
     assert not list((place.folder / "kept").rglob("*.of"))
+
+
+def test_threads_that_ask_for_one_file_are_told_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one once heard that a file was gone that the first one was still reading: nothing was kept then."""
+    both = threading.Barrier(2, timeout=5)
+
+    def slow(file: str) -> str:
+        with suppress(threading.BrokenBarrierError):
+            both.wait()
+        return file
+
+    monkeypatch.setattr(kept_objects, "sha256_of", slow)
+    objects = Objects(tmp_path, Shelves(tmp_path / "kept"), "")
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(objects._digest, ["a header"] * 2)) == ["a header"] * 2
 
 
 def test_what_changes_while_it_is_compiled_is_not_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

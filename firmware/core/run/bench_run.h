@@ -4,11 +4,10 @@
 #include "bench/bench.h"
 #include "bench_core.h"
 
-/* The window is agreed by tick, so it is a whole number of them: a slow tick needs a longer window or warm-up. */
+/* The window is agreed by tick, so it is a whole number of them: a slow tick needs a longer window or warm-up. Demanded
+ * where the time is waited for, so that no other file is compiled again for another window. */
 #define TICKS_OF_MS(ms) ((uint32_t)((uint64_t)(ms) * PORT_TICK_HZ / 1000u))
-
-_Static_assert(TICKS_OF_MS(BENCH_WINDOW_MS) >= 1 && TICKS_OF_MS(BENCH_WARMUP_MS) >= 1,
-               "WINDOW_MS and WARMUP_MS must last one tick or longer");
+#define DEMAND_A_TICK(ms) _Static_assert(TICKS_OF_MS(ms) >= 1, "WINDOW_MS and WARMUP_MS must last one tick or longer")
 
 /* bench.c: records. The control task's index follows those of the tasks. */
 struct task_facts {

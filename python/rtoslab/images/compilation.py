@@ -12,6 +12,7 @@ import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -21,11 +22,14 @@ _DEFINED: Final = re.compile(r"#define ([A-Za-z_]\w*)")
 _ASKED: Final = re.compile(rb"^#(?:define|undef) ([A-Za-z_]\w*).*\n", re.MULTILINE)
 _PATHS: Final = frozenset({"-MT", "-MF", "-o"})
 _FOLDERS: Final = ("-I", "-isystem", "-iquote")
+_PREPROCESSORS: Final = (*_FOLDERS, "-D", "-U")
+"""Options that say nothing to what follows the preprocessor."""
 _OPEN_COMMENT: Final = re.compile(r"/\*(?!.*\*/)")
 _QUOTED: Final = re.compile(r"['\"\\]")
 _ARCHIVE: Final = re.compile(r": && \S+ -E rm -f (\S+) && \S+ qc \1 +(.+) && \S+ \1 && :")
 """As CMake writes it: away with the one before, the members, the index."""
 _BETWEEN_FILES: Final = re.compile(r"(?<!\\)\s+")
+_ESCAPED: Final = re.compile(r"\\(.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,19 @@ class Compilation:
         return [each.replace(str(self.work), "@") for each in self.arguments]
 
     @property
+    def of_code(self) -> list[str]:
+        """What of that call still counts once the source is preprocessed: not where headers are looked for, nor what is
+        defined, nor where the object goes."""
+        found = []
+        words = iter(self.placeless)
+        for each in words:
+            if each in _PREPROCESSORS or each in _PATHS:
+                next(words, None)
+            elif not each.startswith(_PREPROCESSORS) and each != "-MD":
+                found.append(each)
+        return found
+
+    @property
     def folders(self) -> list[str]:
         """Where headers are looked for, and the source's own folder; not those of the build."""
         found = [str(self.source.parent)]
@@ -86,7 +103,7 @@ class Compilation:
             if each.startswith(_FOLDERS):
                 option = next(option for option in _FOLDERS if each.startswith(option))
                 found.append(each[len(option) :] or self.arguments[at + 1])
-        absolute = {os.path.normpath(f"{self.work}/{each}" if each[0] != "/" else each) for each in found}
+        absolute = {_absolute(str(self.work), each) for each in found}
         return sorted(absolute - {f"{self.work}/generated"})
 
     def preprocess(self) -> Preprocessed | None:
@@ -112,11 +129,12 @@ class Compilation:
     def files(self) -> tuple[str, ...]:
         """Absolute paths of what the compiler said it read; of what it does not preprocess it says nothing."""
         if not self._told.is_file():
-            return (os.path.normpath(self.source),)
+            return (_absolute(str(self.work), str(self.source)),)
         text = self._told.read_text(encoding="utf-8", errors="surrogateescape")
-        names = _BETWEEN_FILES.split(text.partition(":")[2].replace("\\\n", " ").strip())
-        plain = {re.sub(r"\\(.)", r"\1", each).replace("$$", "$") for each in names if each}
-        return tuple(sorted({os.path.normpath(self.work / each) for each in plain}))
+        text = text.partition(":")[2].replace("\\\n", " ").strip()
+        names = text.split() if "\\" not in text else [_ESCAPED.sub(r"\1", each) for each in _BETWEEN_FILES.split(text)]
+        work = str(self.work)
+        return tuple(sorted({_absolute(work, each.replace("$$", "$")) for each in names if each}))
 
     def put(self, content: bytes, callgraph: bytes | None) -> None:
         """What another compilation made, in the place of this one's. Raises OSError."""
@@ -176,13 +194,22 @@ def content_key(call: str, files: Mapping[str, str], generated: Mapping[str, str
 def _counts(text: str, names: frozenset[str] | None) -> str:
     """What of a generated file can reach an object: macros that are asked for, in whatever line they stand, and every
     other line with its number, which a debugger is told."""
-    if names is None or "\\\n" in text or _OPEN_COMMENT.search(text):
+    lines = None if names is None else _lines(text)
+    if lines is None or names is None:
         return text
-    kept = []
-    for number, line in enumerate(text.splitlines()):
-        macro = _DEFINED.match(line)
-        if macro is None:
-            kept.append(f"{number} {line}")
-        elif macro[1] in names:
-            kept.append(line)
-    return "\n".join(kept)
+    return "\n".join([line for macro, line in lines if macro is None or macro in names])
+
+
+@lru_cache(maxsize=64)
+def _lines(text: str) -> tuple[tuple[str | None, str], ...] | None:
+    """Each line, with the macro that it defines or else with its number; None if lines do not stand for themselves."""
+    if "\\\n" in text or _OPEN_COMMENT.search(text):
+        return None
+    found = ((_DEFINED.match(line), number, line) for number, line in enumerate(text.splitlines()))
+    return tuple((macro[1], line) if macro else (None, f"{number} {line}") for macro, number, line in found)
+
+
+@lru_cache(maxsize=8192)
+def _absolute(work: str, path: str) -> str:
+    """A path from the build's folder on, without what it says twice."""
+    return os.path.normpath(path if path[0] == "/" else f"{work}/{path}")

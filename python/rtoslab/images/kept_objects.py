@@ -26,12 +26,16 @@ LISTS: Final = 16
 """Of files, kept for one call: each combination of conditions may read others."""
 JUST_NOW_NS: Final = 50_000_000
 """More than a step of any file system's clock."""
-UNTOLD: Final = (b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"incbin")
-"""In a file of which an object is made: what it depends on is in no list."""
+UNTOLD: Final = (b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"incbin", b".include")
+"""In a file of which an object is made: what it depends on is in no list, or only the assembler reads it."""
 ONE_IMAGE: Final = frozenset({"BENCH_RUN_ID", "BENCH_MANIFEST"})
 """Macros that no two images share: an object that asks for them is not worth its room."""
+_SEARCHED: Final[dict[str, bool]] = {}
+"""Whether a content was found to hold one of those, by its digest."""
 _ENVIRONMENT: Final = ("CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH")
 _FORMAT: Final = 1
+_UNREAD: Final = "unread"
+"""In place of what a file holds: nobody has asked yet."""
 _Lists = Iterator[tuple[tuple[str, ...], list[str] | None]]
 
 
@@ -56,12 +60,11 @@ class Objects:
     _digests: dict[str, str | None] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
     _texts: dict[str, str | None] = field(default_factory=dict)
-    _untold: dict[str, bool] = field(default_factory=dict)
 
     def call(self, asked: Compilation) -> str:
         """Names a compiler call: arguments, compiler, the source, and all that could be read, by name."""
         source = self._digest(str(asked.source)) if self._place(str(asked.source))[0] != "@" else None
-        return _key(self._bare(asked), source, [self._names_below(each) for each in asked.folders])
+        return _key(self._bare(asked.placeless), source, [self._names_below(each) for each in asked.folders])
 
     def alone(self, call: str) -> AbstractContextManager[None]:
         """One process at a time compiles this; the others find it kept."""
@@ -90,7 +93,7 @@ class Objects:
         StoreError."""
         files = tuple(map(self._place, found.files))
         outside = [each for each in files if each[0] != "@"]
-        if any(_changed_since(each, began_ns) for each in outside) or any(map(self._holds_untold, found.files)):
+        if any(_changed_since(each, began_ns) for each in outside) or any(map(_holds_untold, found.files)):
             return
         new = {"asked": found.asked, "files": list(files)}
         others = [each for each in self._listed(call) if each != new]
@@ -116,11 +119,11 @@ class Objects:
         """Raises StoreError."""
         self.shelves.put(key, content)
 
-    def _bare(self, asked: Compilation) -> list[Any]:
-        return [self.compilers, asked.placeless, {name: os.environ.get(name) for name in _ENVIRONMENT}]
+    def _bare(self, words: list[str]) -> list[Any]:
+        return [self.compilers, words, {name: os.environ.get(name) for name in _ENVIRONMENT}]
 
     def _code(self, asked: Compilation, found: Preprocessed) -> str:
-        return _key(self._bare(asked), found.digest)
+        return _key(self._bare(asked.of_code), found.digest)
 
     def _lists(self, call: str) -> _Lists:
         """Files and macros of earlier compilations of a call, the last one first; `@` stands for the build's folder."""
@@ -142,33 +145,32 @@ class Objects:
         return content_key(call, there, texts, names)
 
     def _text(self, place: str) -> str | None:
-        if place not in self._texts:
-            self._texts[place] = None
+        text = self._texts.get(place, _UNREAD)
+        if text is _UNREAD:
+            text = None
             with suppress(OSError, UnicodeDecodeError):
-                self._texts[place] = (self.work / place[2:]).read_text(encoding="utf-8")
-        return self._texts[place]
+                text = (self.work / place[2:]).read_text(encoding="utf-8")
+            self._texts[place] = text
+        return text
 
     def _digest(self, file: str) -> str | None:
-        if file not in self._digests:
-            self._digests[file] = None
+        """Entered once it is known, whole: another thread may ask for the same file meanwhile, or drop it."""
+        digest = self._digests.get(file, _UNREAD)
+        if digest is _UNREAD:
+            digest = None
             with suppress(OSError):
-                self._digests[file] = sha256_of(Path(file))
-        return self._digests[file]
+                digest = sha256_of(file)
+            self._digests[file] = digest
+        return digest
 
     def _place(self, file: str) -> str:
         inside = f"{self.work}/"
         return f"@/{file[len(inside) :]}" if file.startswith(inside) else file
 
-    def _holds_untold(self, file: str) -> bool:
-        if file not in self._untold:
-            content = Path(file).read_bytes()
-            self._untold[file] = any(each in content for each in UNTOLD)
-        return self._untold[file]
-
     def _names_below(self, folder: str) -> str:
         """The names of all files below, without content: one that is new may come before another."""
         if folder not in self._names:
-            found = sorted(f"{base}/{name}" for base, _, names in os.walk(folder) for name in names)
+            found = sorted(_below(folder))
             self._names[folder] = hashlib.sha256("\n".join(found).encode("utf-8", "surrogateescape")).hexdigest()
         return self._names[folder]
 
@@ -202,6 +204,26 @@ def now_ns() -> int:
 
 def _key(*parts: Any) -> str:
     return hashlib.sha256(json.dumps([_FORMAT, *parts], sort_keys=True).encode()).hexdigest()
+
+
+def _holds_untold(file: str) -> bool:
+    """Raises OSError."""
+    digest = sha256_of(file)
+    if digest not in _SEARCHED:
+        content = Path(file).read_bytes()
+        digest = hashlib.sha256(content).hexdigest()  # it may be another file by now
+        _SEARCHED[digest] = any(each in content for each in UNTOLD)
+    return _SEARCHED[digest]
+
+
+def _below(folder: str) -> Iterator[str]:
+    """Every name of a file, whatever it is. What cannot be looked into holds nothing, for a compiler neither."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for each in entries:
+            if each.is_dir(follow_symlinks=False):
+                yield from _below(each.path)
+            elif not each.is_dir():
+                yield each.path
 
 
 def _changed_since(file: str, began_ns: int) -> bool:

@@ -61,7 +61,7 @@ class _Steps:
         if found is not None and not asked.bears_its_place(made.object):
             with suppress(StoreError):  # the image needs no kept object; on a disk without room it fails itself
                 self.objects.keep(asked, call, found, made, began_ns)
-        return made, asked.files()
+        return made, asked.files() if found is None else found.files
 
     def _compiled(self, asked: Compilation) -> Made:
         said = self._run(asked.arguments, asked.work)

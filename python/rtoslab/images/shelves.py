@@ -15,6 +15,10 @@ from rtoslab.base import alone, make_folder, write_whole
 SHELVES: Final = 64
 SHELF_BYTES: Final = 8 << 20
 """512 MB in all: objects of some hundred configurations."""
+PROCESSES: Final = 8
+"""That may fill a shelf side by side: each looks at it again when it has put its part of what was free."""
+_ROOM: Final[dict[Path, int]] = {}
+"""What is left of that part, by shelf: to look at a shelf takes longer than to put something on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +47,18 @@ class Shelves:
         """Raises StoreError."""
         shelf = self._shelf(key)
         make_folder(shelf)
-        write_whole(shelf / key, hashlib.sha256(content).hexdigest().encode() + b"\n" + content, "an object")
-        _make_room(shelf)
+        whole = hashlib.sha256(content).hexdigest().encode() + b"\n" + content
+        write_whole(shelf / key, whole, "an object")
+        _ROOM[shelf] = _ROOM.get(shelf, 0) - len(whole)
+        if _ROOM[shelf] < 0:
+            _ROOM[shelf] = _make_room(shelf) // PROCESSES
 
     def _shelf(self, key: str) -> Path:
         return self.folder / f"{int(key[:8], 16) % SHELVES:02d}"
 
 
-def _make_room(shelf: Path) -> None:
-    """Another process may do the same meanwhile."""
+def _make_room(shelf: Path) -> int:
+    """How many bytes more there is room for. Another process may do the same meanwhile."""
     held: list[tuple[int, int, str]] = []
     with suppress(OSError), os.scandir(shelf) as entries:
         for each in entries:
@@ -62,7 +69,8 @@ def _make_room(shelf: Path) -> None:
     excess = sum(size for _, size, _ in held) - SHELF_BYTES
     for _, size, path in sorted(held):
         if excess <= 0:
-            return
+            break
         with suppress(OSError):
             Path(path).unlink()
         excess -= size
+    return max(0, -excess)

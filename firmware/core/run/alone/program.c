@@ -6,6 +6,8 @@
 #include "../bench_run.h"
 
 _Static_assert(BENCH_CORES == 1 && BENCH_TASKS_PER_CORE == 1, "without tasks there is one flow of control");
+DEMAND_A_TICK(BENCH_WARMUP_MS);
+DEMAND_A_TICK(BENCH_WINDOW_MS);
 
 static void stop(void)
 {

@@ -7,6 +7,7 @@
 #define NAME_CHARS 8u
 
 _Static_assert(BENCH_CORES <= 10 && BENCH_TASKS_PER_CORE <= 10, "task names hold one digit each");
+DEMAND_A_TICK(BENCH_WARMUP_MS);
 
 static char names[BENCH_CORES][BENCH_TASKS_PER_CORE][NAME_CHARS];
 static port_task_t control;

@@ -1,6 +1,8 @@
 /* Counts, with tasks: the window lasts its time. */
 #include "../../bench_run.h"
 
+DEMAND_A_TICK(BENCH_WINDOW_MS);
+
 void measure_make_wait(void)
 {
 }
