@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -106,6 +107,17 @@ def test_a_further_latency_image_compiles_neither_kernel_nor_port(elsewhere: Cat
     again = compiled(build(elsewhere, other))
     assert "core/identity.c" in again
     assert not {each for each in again if each.startswith(("FreeRTOS-Kernel/", "cortexm/", "f4/", "freertos/"))}
+
+
+def test_an_instrument_a_window_and_a_board_compile_what_sees_them(elsewhere: Catalogue, tmp_path: Path) -> None:
+    first, by_pin, *_ = points(elsewhere, ["mutex"], "freertos", "nucleo-f446re")
+    assert {"run/ruler.c", "core/wire.c"} <= set(compiled(build(elsewhere, first)))
+    assert compiled(build(elsewhere, by_pin)) == ["core/identity.c", "latency/samples.c", "mutex/mutex.c"]
+    for point in points(elsewhere, ["mutex"], "freertos", "stm32f411ce")[0], replace(first, window_ms=900):
+        built = build(elsewhere, point)
+        of_all = {"core/wire.c", "cortexm/fault.c", "run/ruler.c", "run/window.c", "stm32/pins.c", "tasks/gate.c"}
+        assert not of_all & set(compiled(built))
+        demand_as_from_nothing(elsewhere, point, built, tmp_path / f"{point.board}-whole")
 
 
 def test_what_an_option_does_not_reach_is_not_compiled_again(elsewhere: Catalogue) -> None:
