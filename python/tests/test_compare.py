@@ -62,7 +62,7 @@ def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
         (1.0, Verdict.WORSE),
         (0.0, Verdict.SAME),
     ]
-    assert "1 of 3 figures are worse and 1 better" in summary(found)
+    assert "1 of 3 figures is worse and 1 better" in summary(found)
 
 
 def test_sides_that_differ_in_one_axis_are_compared_over_it() -> None:

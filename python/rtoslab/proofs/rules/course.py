@@ -119,8 +119,8 @@ def _without_waited(
 ) -> list[seen.Step]:
     """Without the tick that each sleep waits longer: behind it comes nothing that a round wants behind a tick.
 
-    No two of them in a row are left out: a sleep that lasts still longer breaks the order. Where a round itself says how
-    many ticks in a row go by, those behind the same step stay.
+    No two of them in a row are left out: a sleep that lasts still longer breaks the order. Where a round itself says
+    how many ticks in a row go by, those behind the same step stay.
     """
     behind = [
         step for each in rounds for tick, step in pairwise(each) if tick.kind == seen.TICK and step.kind != seen.TICK
