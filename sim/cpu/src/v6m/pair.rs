@@ -223,9 +223,7 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
             debug_assert!((*cores.add(1 - turn)).pc() == node.other.address);
         }
         bus.resume(&node.state, now, &mut *cores.add(turn), &mut *cores.add(1 - turn));
-        let [log, _] = bus.pairs().logs.of(turn);
-        exception::settle(bus, &mut *cores.add(turn), &mut *log);
-        exception::keep_tie(bus, [&*cores, &*cores.add(1)]);
+        exception::land(bus, cores, turn);
     }
 }
 

@@ -55,7 +55,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             let target = self.load_at::<B, 4, false>(core, other, bus, last)?;
             let offset = (target & !1).wrapping_sub(core.region.base);
             let is_near = target & 1 != 0 && offset < core.region.bytes;
-            if !is_near && !(Self::PAIRED && returns_from_exception(core, target)) {
+            if !(is_near || Self::PAIRED && returns_from_exception(core, target)) {
                 return Err(Flow::InTime);
             }
             if !Self::PAIRED && self.indirect != Trace::NO_INDIRECT {

@@ -64,16 +64,27 @@ pub unsafe fn summoned<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mu
     if pairs.looks { Turn::Stop } else { turn.unwrap_or(Turn::Stop) }
 }
 
-/// Both cores are where the machine takes over. If one of them is at the end of an entry, and the other one was to execute
-/// an instruction of that cycle first, it still is.
-pub(super) fn keep_tie<B: Paired>(bus: &mut B, cores: [&Core; 2]) {
-    let enters = cores.map(|core| core.phase != Phase::Run);
-    let is_tie = cores[0].t == cores[1].t && enters[0] != enters[1] && enters[1 - bus.first()];
-    bus.pairs().tie_kept = is_tie && !bus.pairs().looks;
+/// Both cores are where the machine takes over, that one behind its block. If one of them is at the end of an entry, and the
+/// other one was to execute an instruction of that cycle first, it still is, unless the machine looks at both before.
+///
+/// # Safety
+/// As for [`run`](super::run).
+pub(super) unsafe fn land<B: Paired>(bus: &mut B, cores: *mut Core, turn: usize) {
+    let [log, _] = bus.pairs().logs.of(turn);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (core, mine) = (&mut *cores.add(turn), &mut *log);
+        bus.pairs().looks |= mine.summons != 0 && core.phase == Phase::Run;
+        settle(bus, core, mine);
+        let cores = [&*cores, &*cores.add(1)];
+        let enters = cores.map(|core| core.phase != Phase::Run);
+        let is_tie = cores[0].t == cores[1].t && enters[0] != enters[1] && enters[1 - bus.first()];
+        bus.pairs().tie_kept = is_tie && !bus.pairs().looks;
+    }
 }
 
 /// Makes the store with which the core's block ended.
-pub(super) fn settle<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog) {
+fn settle<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog) {
     if std::mem::take(&mut mine.summons) & Block::PRIVATE != 0 {
         let ((address, value), mut unused) = (mine.store, core.t);
         // It was looked at before it was put off, and does not fault.
