@@ -125,7 +125,7 @@ def test_an_interaction_within_the_bands_is_placement() -> None:
         for extra in (1.0, 6.0)
     ]
     assert "0 pairs of changes and benchmarks are off by 0.2% or more. Of 1 more, some choice of places" in texts[0]
-    assert "1 pairs of changes and benchmarks are off by 0.2% or more." in texts[1]
+    assert "1 pair of changes is off by 0.2% or more." in texts[1]
     assert re.search(r"\+6\.0 % \(\+[34]\.\d % to \+[78]\.\d %\)", texts[1])
 
 

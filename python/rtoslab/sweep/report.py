@@ -125,7 +125,7 @@ def _interactions(seen: Observations) -> Section | None:
         [_from_to(each.first), _from_to(each.second), each.target, _change(each.ratio), str(each.squares)]
         for each in found[:SHOWN_INTERACTIONS]
     ]
-    pairs = counted(len(found), "pair", "of a change and a benchmark is", "of changes and benchmarks are")
+    pairs = counted(len(found), "pair", "of changes is", "of changes and benchmarks are")
     prose = (
         "How far two changes together are from what each does alone: 0 % would say that their effects multiply. "
         f"{pairs} off by {LEAST_INTERACTION:.1%} or more."
