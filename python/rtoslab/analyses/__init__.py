@@ -29,7 +29,7 @@ from rtoslab.analyses.placed_claims import joined_verdicts, points_by_place
 from rtoslab.analyses.placed_figures import Places
 from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, mean_ratio, placed_times, placement, unplaced
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
-from rtoslab.analyses.series import core_words, cores_of, pinning_note, series_names, short_test
+from rtoslab.analyses.series import cores_of, pinning_note, series_names, short_test
 from rtoslab.analyses.tick_cost import TickModel, by_loops, released, tick_model
 
 __all__ = [
@@ -68,7 +68,6 @@ __all__ = [
     "calls_by_function",
     "comparisons",
     "conditions",
-    "core_words",
     "cores_of",
     "cycles_by_function",
     "four_ways",

@@ -17,11 +17,6 @@ def short_test(point: PointId) -> str:
     return first if re.fullmatch(r"[A-Z]+[0-9]+(-[0-9]+)?[a-z]?", first) else point.benchmark
 
 
-def core_words(cores: int) -> str:
-    """`1 core`, `2 cores`."""
-    return counted(cores, "core")
-
-
 def pinning(point: PointId) -> str:
     """On several cores `pinned`, or `not pinned` where the kernel runs each task on whichever core is free for it."""
     if point.cores == 1:
@@ -31,7 +26,7 @@ def pinning(point: PointId) -> str:
 
 def cores_of(point: PointId) -> str:
     """`1 core`, `2 cores (pinned)`."""
-    return f"{core_words(point.cores)} ({pinning(point)})" if pinning(point) else core_words(point.cores)
+    return f"{counted(point.cores, 'core')} ({pinning(point)})" if pinning(point) else counted(point.cores, "core")
 
 
 def pinning_note(points: Iterable[PointId]) -> str:

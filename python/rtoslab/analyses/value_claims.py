@@ -11,7 +11,7 @@ from statistics import median
 from typing import Final, Literal
 
 from rtoslab.analyses.axis_values import TIME_S, Value
-from rtoslab.analyses.series import core_words
+from rtoslab.base import counted
 from rtoslab.catalogue import Claim
 
 Told = Literal["same", "different", "tie"]
@@ -28,7 +28,7 @@ class Picked:
     @property
     def name(self) -> str:
         """The place in words."""
-        words = (core_words(int(place)) if axis == "cores" else str(place) for axis, place in self.where.items())
+        words = (counted(int(place), "core") if axis == "cores" else str(place) for axis, place in self.where.items())
         return ", ".join(words) or "all"
 
 

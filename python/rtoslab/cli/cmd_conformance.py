@@ -100,8 +100,7 @@ def _examine(
 
 
 def _print(console: PlainConsole, verdict: Conformance) -> None:
-    cores = f"{counted(verdict.cores, 'core')}"
-    name = f"{verdict.kernel} on {verdict.board}, {cores}"
+    name = f"{verdict.kernel} on {verdict.board}, {counted(verdict.cores, 'core')}"
     table = Table("check", "core", "seen", "", title=name, title_justify="left")
     absent: dict[str, list[str]] = {}
     for each in verdict.findings:

@@ -9,7 +9,6 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.analyses import core_words
 from rtoslab.archive import Found, Wanted, find
 from rtoslab.base import ReportError, StoreError, counted, runs_folder, write_whole
 from rtoslab.cli.display import short_path
@@ -187,7 +186,7 @@ def _point_table(found: list[Found]) -> Table:
             point.benchmark,
             point.kernel,
             point.board,
-            core_words(point.cores),
+            counted(point.cores, "core"),
             config,
             each.result.status,
             each.result.run_id,

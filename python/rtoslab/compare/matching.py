@@ -7,7 +7,7 @@ are compared over (two kernels, two boards, -O2 against -O3): it does not keep t
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rtoslab.analyses import core_words
+from rtoslab.base import counted
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.results import PointId
 
@@ -61,7 +61,7 @@ def match(before: Side, after: Side, *, same_axes: bool = False) -> Matching:
 def axes_of(point: PointId) -> Axes:
     """A point's axes as texts, the configuration's keys among them."""
     axes = {"benchmark": point.benchmark, "kernel": point.kernel, "board": point.board}
-    return {**axes, "cores": core_words(point.cores), "window": f"{point.window_ms} ms", **point.config}
+    return {**axes, "cores": counted(point.cores, "core"), "window": f"{point.window_ms} ms", **point.config}
 
 
 def _compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:

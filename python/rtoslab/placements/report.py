@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rtoslab.analyses import Band, core_words
+from rtoslab.analyses import Band
 from rtoslab.base import counted
 from rtoslab.placements.moved_functions import Place, PlacedFunction
 from rtoslab.placements.study import LEAST_MOVED, Study
@@ -20,7 +20,7 @@ def study_document(studies: Sequence[Study]) -> Document:
     sections = [section for each in studies for section in (_figures(each), _functions(each))]
     return Document(
         title=f"{first.title} in {counted(len(studies[0].placements), 'placement')}",
-        subtitle=" · ".join([first.title, first.kernel, first.board, core_words(first.cores), *_config(studies)]),
+        subtitle=" · ".join([first.title, first.kernel, first.board, counted(first.cores, "core"), *_config(studies)]),
         summary=" ".join(_sentence(name, band) for each in studies for name, band in list(each.bands.items())[:1]),
         sections=tuple(sections),
     )

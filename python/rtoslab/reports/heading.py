@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from rtoslab.analyses import core_words, short_test
+from rtoslab.analyses import short_test
 from rtoslab.base import counted
 from rtoslab.catalogue import Catalogue, Suite
 from rtoslab.results import Measured, PointId
@@ -32,7 +32,7 @@ def title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | No
     with_what = _listed([kernels.get(name, name) for name in _distinct(each.kernel for each in shown)])
     where = _listed([boards.get(name, name) for name in _distinct(each.board for each in shown)])
     cores = sorted({each.cores for each in shown})
-    several = f", {_listed([core_words(each) for each in cores])}" if cores != [1] else ""
+    several = f", {_listed([counted(each, 'core') for each in cores])}" if cores != [1] else ""
     return f"{_tests(shown)}: {with_what} on the {where}{several}"
 
 

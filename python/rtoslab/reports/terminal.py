@@ -11,7 +11,6 @@ from rtoslab.analyses import (
     PlacedPoint,
     Places,
     conditions,
-    core_words,
     gains,
     lock_wait_part,
     numberless,
@@ -125,7 +124,7 @@ def label(result: AnyResult) -> str:
     """A point in few words."""
     point = result.point
     config = "".join(f" {key}={value}" for key, value in point.config.items())
-    return f"{point.benchmark} {point.kernel} {point.board} {core_words(point.cores)}{config}"
+    return f"{point.benchmark} {point.kernel} {point.board} {counted(point.cores, 'core')}{config}"
 
 
 def _table(results: Sequence[AnyResult], places: Places) -> Table:
@@ -136,7 +135,7 @@ def _table(results: Sequence[AnyResult], places: Places) -> Table:
     kernels = deviating(measured)
     alike = series_names([each.point.model_copy(update={"cores": 1}) for each in results])
     for name, each in zip(alike, results, strict=True):
-        series = ", ".join(part for part in name.split(", ") if part != core_words(1))
+        series = ", ".join(part for part in name.split(", ") if part != counted(1, "core"))
         groups.setdefault((each.point.title, marked(series, kernels)), {})[each.point.cores] = each
     pairs = {each.many.point.run_id: each for each in gains(measured)}
     named = any(series for _, series in groups)
@@ -145,7 +144,7 @@ def _table(results: Sequence[AnyResult], places: Places) -> Table:
     if named:
         table.add_column("run with")
     for count in cores:
-        table.add_column(core_words(count), justify="right", no_wrap=not places.are_several)
+        table.add_column(counted(count, "core"), justify="right", no_wrap=not places.are_several)
     if pairs:
         table.add_column("gain", justify="right", no_wrap=not places.are_several)
         table.add_column("cycles awaiting locks", justify="right")

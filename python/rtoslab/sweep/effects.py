@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rtoslab.analyses import COUNTS, PLACEMENT, PlacedTime, Ratio, core_words, mean_ratio, placed_times
+from rtoslab.analyses import COUNTS, PLACEMENT, PlacedTime, Ratio, mean_ratio, placed_times
+from rtoslab.base import counted
 from rtoslab.parity import AS_USUAL
 from rtoslab.plan import USUAL
 from rtoslab.results import Measured, PointId
@@ -170,7 +171,7 @@ def _axes(identity: PointId) -> dict[str, str]:
     return {
         "kernel": identity.kernel,
         "board": identity.board,
-        "cores": core_words(identity.cores),
+        "cores": counted(identity.cores, "core"),
         **USUAL,
         **identity.config,
     }

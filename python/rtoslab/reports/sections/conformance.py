@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import core_words
+from rtoslab.base import counted
 from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint
 
@@ -21,7 +21,7 @@ def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
         stored = each.manifest.get("conformance")
         if isinstance(stored, dict):
             point = each.result.point
-            name = f"{point.kernel} on {point.board}, {core_words(point.cores)}"
+            name = f"{point.kernel} on {point.board}, {counted(point.cores, 'core')}"
             verdicts[stored["digest"]] = (name, stored["checks"])
     if not verdicts:
         return None

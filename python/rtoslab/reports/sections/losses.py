@@ -7,7 +7,6 @@ from rtoslab.analyses import (
     VISIBLE_PART,
     BusiestLock,
     Loss,
-    core_words,
     cores_of,
     lock_waits,
     losses,
@@ -84,7 +83,7 @@ def _chart(found: Sequence[Loss], names: Sequence[str]) -> ChartData:
     for loss, name in zip(found, names, strict=True):
         if _is_long(loss):
             continue
-        alone = name.replace(cores_of(loss.gain.many.point.point), core_words(1))
+        alone = name.replace(cores_of(loss.gain.many.point.point), counted(1, "core"))
         for cost, row in ((loss.one, alone), (loss.many, name)):
             rows += [
                 {
