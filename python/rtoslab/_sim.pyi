@@ -176,6 +176,10 @@ class Machine:
         """Each step: when the output since the last step ends with or contains the prompt, type the text."""
     def remembered(self) -> tuple[int, int]:
         """How many stretches of instructions took their time from memory, and of how many it was found out."""
+    def translated(self) -> int:
+        """How many of those stretches were executed as code of the host."""
+    def translate_after(self, executions: int) -> None:
+        """Stretches are translated to code of the host when they were executed so often; 0: never."""
     def passed_over(self) -> int:
         """How many cycles of waits for a register were passed over; counted anew after a restore."""
     def stats(self) -> Stats: ...

@@ -44,6 +44,8 @@ pub struct Counts {
     pub known: u64,
     /// Those whose time was found out, and mostly remembered.
     pub learnt: u64,
+    /// Traces that were executed as code of the host, to their end or to where they went another way.
+    pub translated: u64,
 }
 
 /// Up to `ROOM` states by number.
@@ -51,11 +53,16 @@ pub struct Counts {
 pub(crate) struct States<S, const ROOM: usize> {
     all: Vec<S>,
     numbers: HashMap<S, u32, BuildHasherDefault<Multiply>>,
+    /// The number of the state that was met last at a place.
+    met: Vec<u32>,
 }
+
+/// Places where a state is looked for first.
+const PLACES: usize = 1 << 10;
 
 impl<S, const ROOM: usize> Default for States<S, ROOM> {
     fn default() -> Self {
-        States { all: Vec::new(), numbers: HashMap::default() }
+        States { all: Vec::new(), numbers: HashMap::default(), met: vec![0; PLACES] }
     }
 }
 
@@ -71,6 +78,18 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         let number = self.all.len() as u32;
         self.all.push(state);
         self.numbers.insert(state, number);
+        Some(number)
+    }
+
+    /// The same; it is met at a place, where mostly it is the one that was met there last: to compare two takes less than to
+    /// look one up.
+    pub fn number_at(&mut self, place: usize, state: S) -> Option<u32> {
+        let met = self.met[place % PLACES];
+        if self.all.get(met as usize) == Some(&state) {
+            return Some(met);
+        }
+        let number = self.number(state)?;
+        self.met[place % PLACES] = number;
         Some(number)
     }
 
@@ -101,8 +120,11 @@ mod tests {
         let numbers: Vec<_> = (0..9).map(|state| states.number(state << 40)).collect();
         assert_eq!(numbers, [Some(0), Some(1), Some(2), Some(3), Some(4), Some(5), Some(6), Some(7), None]);
         assert_eq!((states.number(5 << 40), *states.state(5)), (Some(5), 5 << 40));
+        let met =
+            [(1, 3), (1, 3), (1, 4), (1 + PLACES, 4), (2, 9)].map(|(at, state)| states.number_at(at, state << 40));
+        assert_eq!(met, [Some(3), Some(3), Some(4), Some(4), None]);
         states.clear();
         assert!(states.is_empty());
-        assert_eq!(states.number(8 << 40), Some(0));
+        assert_eq!(states.number_at(1, 8 << 40), Some(0));
     }
 }

@@ -246,6 +246,14 @@ impl Machine {
         (counts.known, counts.learnt)
     }
 
+    fn translated(&self) -> u64 {
+        self.inner.remembered().translated
+    }
+
+    fn translate_after(&mut self, executions: u32) {
+        self.inner.translate_after(executions);
+    }
+
     fn stats<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cores = PyList::empty(py);
         for core in 0..self.inner.cores() {

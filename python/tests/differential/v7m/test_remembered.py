@@ -69,6 +69,7 @@ class Seen:
 
     known: int
     learnt: int
+    translated: int
     state: dict[str, object]
     profile: dict[int, tuple[int, int]]
     """Address -> cycles, executions in the first stretch."""
@@ -89,9 +90,19 @@ def cost_by_address(machine: Machine, watching: Watching) -> dict[int, tuple[int
     return {pc: cost for pc, cost in found.items() if any(cost)}
 
 
-def run(chip: str, settings: dict[str, int], content: bytes, pauses: list[int], data: int, watching: Watching) -> Seen:
+def run(
+    chip: str,
+    settings: dict[str, int],
+    content: bytes,
+    pauses: list[int],
+    data: int,
+    watching: Watching,
+    translate_after: int | None = None,
+) -> Seen:
     """The loop, looked at in a way."""
     machine = Machine(chip)
+    if translate_after is not None:
+        machine.translate_after(translate_after)
     for key, value in settings.items():
         machine.set(key, value)
     machine.load(content, "loop.elf")
@@ -127,7 +138,7 @@ def run(chip: str, settings: dict[str, int], content: bytes, pauses: list[int], 
         "events": machine.take_events(),
         "between": machine.between_result(0) if watching.probes else None,
     }
-    return Seen(known, learnt, state, cost)
+    return Seen(known, learnt, machine.translated(), state, cost)
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -180,7 +180,7 @@ fn enter<B: Remembered>(core: &Core, bus: &mut B) -> bool {
     let Some(state) = bus.state(core) else { return false };
     let node = Node { state, address: core.address_of(core.ip) };
     let memo = bus.memo();
-    let number = memo.nodes.number(node).or_else(|| {
+    let number = memo.nodes.number_at(node.address as usize / 2, node).or_else(|| {
         memo.clear();
         memo.nodes.number(node)
     });

@@ -72,6 +72,10 @@ impl<F: Run> Board for Machine<F> {
         self.runner.counts()
     }
 
+    fn translate_after(&mut self, executions: u32) {
+        self.runner.translate_after(executions);
+    }
+
     fn stats(&self, _: usize) -> Stats {
         self.core_stats()
     }

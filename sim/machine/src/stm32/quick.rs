@@ -3,7 +3,7 @@
 use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::states::Counts;
 use rtoslab_cpu::v7m::core::{Core, Request};
-use rtoslab_cpu::v7m::memo::{self, Memo, Memorable, QuickBus, Watched};
+use rtoslab_cpu::v7m::memo::{self, Memo, Memorable, QuickBus, QuickRam, RamLayout, Watched};
 use rtoslab_cpu::v7m::op::Op;
 
 use super::chip::{FLASH_BASE, Kind, RAM_BASE};
@@ -43,6 +43,10 @@ where
         Memo::clear(self);
     }
 
+    fn translate_after(&mut self, executions: u32) {
+        Memo::translate_after(self, executions);
+    }
+
     fn counts(&self) -> Counts {
         Memo::counts(self)
     }
@@ -70,6 +74,13 @@ where
 
     fn resume(&mut self, state: &Self::State, t: u64) {
         self.flash_port.resume(state, t);
+    }
+
+    #[inline(always)]
+    fn ram(&mut self) -> Option<QuickRam<'_>> {
+        const _: () = assert!(1 << MARK_SHIFT == memo::MARKED_BYTES);
+        let layout = RamLayout { base: RAM_BASE, split: self.ram_split, end: self.fast_end };
+        Some(QuickRam { bytes: &mut self.ram, marks: &self.marks, layout })
     }
 
     #[inline(always)]

@@ -28,6 +28,9 @@ pub trait Runner<P: Pipeline, B>: Default {
     /// Rules of time changed.
     fn clear(&mut self) {}
 
+    /// When traces are translated to code of the host.
+    fn translate_after(&mut self, _executions: u32) {}
+
     /// How often remembered time was of use.
     fn counts(&self) -> Counts;
 }

@@ -196,6 +196,7 @@ impl<F: Family> System<F> {
         let stand_in = if self.probes.watches_code(address) { Op::ATTEND } else { Op::default() };
         if let Some(table) = self.table(address) {
             *table.op(address) = stand_in;
+            self.epoch += 1;
         }
     }
 

@@ -27,6 +27,7 @@ mod replay;
 mod table;
 mod trace;
 mod traits;
+mod translate;
 mod untimed;
 
 use super::code::Code;
@@ -43,6 +44,8 @@ use replay::{Trace, replay};
 use table::{Key, STATES, Transition, Transitions};
 use trace::{End, execute_trace};
 pub use traits::{Memorable, QuickBus, Watched, is_store};
+use translate::Translations;
+pub use translate::{MARKED_BYTES, QuickRam, RamLayout};
 
 /// Most instructions in a trace.
 const TRACE_INSTRUCTIONS: u32 = 18;
@@ -86,13 +89,20 @@ impl Home {
 pub struct Memo<P: Memorable, B: QuickBus> {
     states: States<(P::State, B::State), STATES>,
     transitions: Transitions<B::Lookups>,
+    translations: Translations,
     epoch: u64,
     counts: Counts,
 }
 
 impl<P: Memorable, B: QuickBus> Default for Memo<P, B> {
     fn default() -> Memo<P, B> {
-        Memo { states: States::default(), transitions: Transitions::new(), epoch: 0, counts: Counts::default() }
+        Memo {
+            states: States::default(),
+            transitions: Transitions::new(),
+            translations: Translations::new(),
+            epoch: 0,
+            counts: Counts::default(),
+        }
     }
 }
 
@@ -106,6 +116,12 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
     /// How often it was of use so far.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Traces are translated when they were executed so often; 0: never.
+    pub fn translate_after(&mut self, executions: u32) {
+        self.translations.clear();
+        self.translations.after = executions;
     }
 
     /// Takes the profile of what was executed under `watch::PROFILE` and is in no cell of a region.
@@ -164,6 +180,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         if bus.epoch() != self.epoch {
             self.epoch = bus.epoch();
             self.clear();
+            self.translations.clear();
         }
         let Some(state) = self.number(core, pipe, bus) else { return false };
         let mut at = At { state: Some(state), stale: false };
@@ -218,7 +235,18 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         let Some(state) = at.state else { return End::Barred };
         let start = core.ip;
         // SAFETY: the caller's promise.
-        let (log, end) = unsafe { execute_trace(core, pipe, bus, Log::new(most)) };
+        let place = Key::place(bias, start);
+        let translation = if most == TRACE_INSTRUCTIONS { self.translations.at(place) } else { None };
+        let (log, end, left) = match translation {
+            // SAFETY: as above.
+            Some(number) => unsafe { self.translations.run(number, core, pipe, bus) },
+            None => {
+                // SAFETY: as above.
+                let (log, end) = unsafe { execute_trace(core, pipe, bus, Log::new(most)) };
+                (log, end, None)
+            }
+        };
+        self.counts.translated += u64::from(translation.is_some());
         let instructions = most - log.left;
         if instructions == 0 {
             return end;
@@ -249,6 +277,11 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
                 stored_after
             }
         };
+        let is_interpreted = translation.is_none() || left.is_some();
+        if P::TRANSLATES && is_interpreted && most == TRACE_INSTRUCTIONS && end == End::Complete {
+            // SAFETY: it was executed just now.
+            unsafe { self.translations.executed::<P, B>(core, bus, trace, place, left) };
+        }
         if let End::Watched { word, wide } = end {
             let pc = core.address_of(core.ip.wrapping_sub(1 + usize::from(wide)));
             bus.tell_watched(core, word, pc, begun.saturating_add_signed(stored_after.into()));
@@ -299,7 +332,8 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
     /// room for it.
     fn number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
         let state = (pipe.state(core)?, bus.state(core.t)?);
-        self.states.number(state).or_else(|| {
+        let place = core.address_of(core.ip) as usize / 2;
+        self.states.number_at(place, state).or_else(|| {
             self.clear();
             self.states.number(state)
         })

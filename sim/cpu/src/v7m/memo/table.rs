@@ -15,7 +15,7 @@ pub(super) const STATES: usize = 1 << 16;
 /// Which trace, from which state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Key {
-    /// Where it starts: its address, times the bytes of ops for each byte of code.
+    /// Where it starts: its [`Key::place`].
     start: u64,
     /// The bits of its log.
     log: u64,
@@ -30,6 +30,12 @@ impl Key {
         base.wrapping_sub(region.ops as u64)
     }
 
+    /// Where an op stands: its address, times the bytes of ops for each byte of code.
+    #[inline(always)]
+    pub fn place(bias: u64, op: *mut Op) -> u64 {
+        (op as u64).wrapping_add(bias)
+    }
+
     /// The key of a trace of ops. Nothing of it depends on where the host keeps them.
     #[inline(always)]
     pub fn new(bias: u64, trace: Trace, state: u32) -> Key {
@@ -37,7 +43,7 @@ impl Key {
         let Trace { start, end, instructions, log, .. } = trace;
         let distance = (end as u64).wrapping_sub(start as u64) << 28;
         let rest = u64::from(state) | u64::from(instructions) << 16 | u64::from(trace.is_watched) << 27 | distance;
-        Key { start: (start as u64).wrapping_add(bias), log: log.bits(), rest }
+        Key { start: Key::place(bias, start), log: log.bits(), rest }
     }
 
     #[inline(always)]

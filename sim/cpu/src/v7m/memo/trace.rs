@@ -31,7 +31,7 @@ pub(super) enum End {
 
 /// A trace that ended: two words, as functions return them in registers.
 #[derive(Debug, Clone, Copy)]
-struct Ended {
+pub(super) struct Ended {
     bits: u64,
     /// Instructions that could have followed, in eight bits; above them [`BARRED`], or [`WATCHED`] and a word's address.
     left: u64,
@@ -45,6 +45,26 @@ const WIDE: u64 = 1 << 10;
 const WORD: u32 = 32;
 
 impl Ended {
+    /// No trace.
+    pub const NOTHING: Ended = Ended { bits: 1, left: 0 };
+
+    /// Complete, with nothing left and this log.
+    #[inline(always)]
+    pub fn is_full_with(self, bits: u64) -> bool {
+        self.left == 0 && self.bits == bits
+    }
+
+    /// What was logged, and how it ended.
+    #[inline(always)]
+    pub fn told(self) -> (Log, End) {
+        let end = match self.left & (BARRED | WATCHED) {
+            0 => End::Complete,
+            BARRED => End::Barred,
+            _ => End::Watched { word: (self.left >> WORD) as u32, wide: self.left & WIDE != 0 },
+        };
+        (Log { bits: self.bits, left: self.left as u32 & 0xff }, end)
+    }
+
     /// Ends a trace before the instruction at `ip`.
     #[inline(always)]
     fn at(core: &mut Core, ip: *mut Op, log: Log, end: End) -> Ended {
@@ -54,7 +74,7 @@ impl Ended {
 
     /// The same where `core.ip` is up to date.
     #[inline(always)]
-    fn there(log: Log, end: End) -> Ended {
+    pub fn there(log: Log, end: End) -> Ended {
         let how = match end {
             End::Complete => 0,
             End::Barred => BARRED,
@@ -81,13 +101,7 @@ pub(super) unsafe fn execute_trace<P: Memorable, B: QuickBus>(
 ) -> (Log, End) {
     let ip = core.ip;
     // SAFETY: the caller's promise.
-    let ended = unsafe { go_on(core, pipe, bus, ip, log) };
-    let end = match ended.left & (BARRED | WATCHED) {
-        0 => End::Complete,
-        BARRED => End::Barred,
-        _ => End::Watched { word: (ended.left >> WORD) as u32, wide: ended.left & WIDE != 0 },
-    };
-    (Log { bits: ended.bits, left: ended.left as u32 & 0xff }, end)
+    unsafe { go_on(core, pipe, bus, ip, log) }.told()
 }
 
 /// The function of a code: `ip` points to its instruction, the numbers are the [`Log`]'s.
@@ -126,7 +140,13 @@ impl<P: Memorable, B: QuickBus> Functions<P, B> {
 /// # Safety
 /// As for [`exec::run`], `ip` in place of the core's.
 #[inline(always)]
-unsafe fn go_on<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, ip: *mut Op, log: Log) -> Ended {
+pub(super) unsafe fn go_on<P: Memorable, B: QuickBus>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    ip: *mut Op,
+    log: Log,
+) -> Ended {
     let functions = &Functions::<P, B>::ALL;
     // SAFETY: `ip` points into the ops of the region, and the function is that of its op.
     unsafe {
@@ -272,6 +292,20 @@ unsafe fn predicated<P: Memorable, B: QuickBus>(
     core.ip = ip;
     // SAFETY: the caller's promise.
     let block = unsafe { execute_block(core, pipe, bus, Log { bits, left }) };
+    // SAFETY: as above.
+    unsafe { behind_block(core, pipe, bus, &block) }
+}
+
+/// Goes on behind an IT block, if its trace does.
+///
+/// # Safety
+/// As for [`go_on`]; the block was executed.
+pub(super) unsafe fn behind_block<P: Memorable, B: QuickBus>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    block: &Block,
+) -> Ended {
     match block.end {
         Some(end) => Ended::there(block.log, end),
         None if block.log.left == 0 => Ended::there(block.log, End::Complete),
@@ -284,10 +318,10 @@ unsafe fn predicated<P: Memorable, B: QuickBus>(
 }
 
 /// How an IT block went.
-struct Block {
-    log: Log,
+pub(super) struct Block {
+    pub log: Log,
     /// `None`: the trace goes on behind the block.
-    end: Option<End>,
+    pub end: Option<End>,
 }
 
 /// An IT, at which `core.ip` points, and the instructions behind it.
@@ -295,7 +329,12 @@ struct Block {
 /// # Safety
 /// As for [`exec::run`].
 #[inline(never)]
-unsafe fn execute_block<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, log: Log) -> Block {
+pub(super) unsafe fn execute_block<P: Memorable, B: QuickBus>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    log: Log,
+) -> Block {
     // No room for a whole block: it begins the next trace.
     if log.left < 5 {
         return Block { log, end: Some(End::Complete) };

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 
 use super::log::{HOME_BITS, Log};
-use super::{Home, manner};
+use super::{Home, QuickRam, manner};
 use crate::v7m::bus::Bus;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
@@ -17,6 +17,9 @@ use crate::v7m::pipeline::Pipeline;
 pub trait Memorable: Pipeline {
     /// All that future timing depends on, times as distances from now; ancient ones are alike.
     type State: Copy + Eq + Hash;
+
+    /// All that it logs of an access is its home, and of a branch nothing: its traces may be translated.
+    const TRANSLATES: bool = true;
 
     /// The state before the instruction at `core.ip`; `None` if it cannot be remembered.
     fn state(&self, core: &Core) -> Option<Self::State>;
@@ -87,6 +90,9 @@ pub trait QuickBus: Bus {
 
     /// Takes a state up at time `t`.
     fn resume(&mut self, state: &Self::State, t: u64);
+
+    /// The main RAM, if it may be accessed past [`QuickBus::ram_load`] and [`QuickBus::ram_store`], to the same effect.
+    fn ram(&mut self) -> Option<QuickRam<'_>>;
 
     /// A load from main RAM.
     fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;

@@ -72,6 +72,7 @@ impl M7 {
 
 impl Memorable for M7 {
     type State = State;
+    const TRANSLATES: bool = false;
 
     fn state(&self, core: &Core) -> Option<State> {
         let now = core.t;

@@ -1,0 +1,84 @@
+//! Which registers of the host hold registers of the target.
+
+/// Those that may: rdx, rsi, rdi, r8 to r11, r14, r15.
+const HOSTS: [u8; 9] = [2, 6, 7, 8, 9, 10, 11, 14, 15];
+
+/// A register of the host.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    /// The target's register in it.
+    guest: Option<u8>,
+    /// The core has an older value.
+    dirty: bool,
+    /// When it was last used.
+    used: u32,
+    /// The instruction in hand needs it.
+    locked: bool,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Registers {
+    held: [Held; HOSTS.len()],
+    now: u32,
+    /// Registers of the host that were used, by number.
+    pub used: u16,
+}
+
+impl Registers {
+    /// The next instruction begins.
+    pub fn unlock(&mut self) {
+        self.now += 1;
+        self.held.iter_mut().for_each(|held| held.locked = false);
+    }
+
+    /// The host's register with one of the target's, which it keeps while the instruction in hand needs it.
+    pub fn find(&mut self, guest: u8) -> Option<u8> {
+        let index = self.held.iter().position(|held| held.guest == Some(guest))?;
+        let held = &mut self.held[index];
+        (held.used, held.locked) = (self.now, true);
+        Some(HOSTS[index])
+    }
+
+    /// A register of the host for one of the target's, and whose value must be written back before.
+    pub fn allocate(&mut self, guest: u8) -> (u8, Option<u8>) {
+        let free = |held: &Held| if held.guest.is_none() { 0 } else { 1 + held.used };
+        let (index, held) = self
+            .held
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, held)| !held.locked)
+            .min_by_key(|(_, held)| free(held))
+            .expect("an instruction needs fewer registers than there are");
+        let evicted = held.guest.filter(|_| held.dirty);
+        *held = Held { guest: Some(guest), dirty: false, used: self.now, locked: true };
+        self.used |= 1 << HOSTS[index];
+        (HOSTS[index], evicted)
+    }
+
+    /// Forgets what a call does not keep; nothing may be dirty.
+    pub fn called(&mut self) {
+        for (held, host) in self.held.iter_mut().zip(HOSTS) {
+            if host < 12 {
+                *held = Held::default();
+            }
+            held.dirty = false;
+        }
+    }
+
+    /// Forgets everything.
+    pub fn forget(&mut self) {
+        self.held = Default::default();
+    }
+
+    /// Its value is new.
+    pub fn soil(&mut self, guest: u8) {
+        self.held.iter_mut().filter(|held| held.guest == Some(guest)).for_each(|held| held.dirty = true);
+    }
+
+    /// Those of the target whose values the core has not, and where they are.
+    pub fn dirty(&self) -> Vec<(u8, u8)> {
+        let pairs = self.held.iter().zip(HOSTS);
+        pairs.filter(|(held, _)| held.dirty).filter_map(|(held, host)| Some((held.guest?, host))).collect()
+    }
+}
