@@ -55,24 +55,28 @@ def program(kind: str, body: list[int]) -> bytes:
     return elf([(FLASH, struct.pack("<2I", TABLE, CODE | 1)), (CODE, struct.pack(f"<{len(code)}H", *code))], CODE | 1)
 
 
-def execute(kind: str, content: bytes, rows: Sequence[Sequence[int]], after: int) -> After:
+def execute(kind: str, content: bytes, rows: Sequence[Sequence[int]], after: int, *, faults: bool) -> After:
     """All rows, translated after so many executions."""
     machine = Machine(TRANSLATED[kind])
     machine.translate_after(after)
     machine.load(content, "rows.elf")
     machine.write(TABLE, b"".join(struct.pack(f"<{ROW_WORDS}I", *row) for row in rows))
     machine.write(SPLIT[kind] - 0x200, bytes(range(256)) * 4)
+    for ident, watched in enumerate((SPLIT[kind] - 8, SPLIT[kind] + 4)):
+        machine.watch_write(watched, ident, False)
     machine.run(20_000)
     registers = machine.registers(0)
-    assert registers["sp"] == TABLE + 4 * ROWS * ROW_WORDS, "all rows were executed"
+    if not faults:
+        assert registers["sp"] == TABLE + 4 * ROWS * ROW_WORDS, "all rows were executed"
     memory = machine.read(TABLE, 4 * ROWS * ROW_WORDS), machine.read(SPLIT[kind] - 0x200, 0x400)
-    return After(machine.translated(), [machine.cycle(), machine.stats(), registers, *memory])
+    state = [machine.cycle(), machine.stats(), registers, machine.take_events(), *memory]
+    return After(machine.translated(), state)
 
 
-def agree(kind: str, body: list[int], rows: Sequence[Sequence[int]]) -> int:
+def agree(kind: str, body: list[int], rows: Sequence[Sequence[int]], *, faults: bool = False) -> int:
     """Both ways; how many loops were executed as code of the host."""
     content = program(kind, body)
-    never, at_once = (execute(kind, content, rows, after) for after in (NEVER, AT_ONCE))
+    never, at_once = (execute(kind, content, rows, after, faults=faults) for after in (NEVER, AT_ONCE))
     assert never.translated == 0
     assert at_once.state == never.state, [hex(half) for half in body]
     return at_once.translated
@@ -115,6 +119,46 @@ def test_encodings(kind: str, row: Encoding) -> None:
         body = row.draw(rng)
         assert agree(kind, body, anything(rng)) > ROWS / 2
     agree(kind, [0xBF08 | rng.randrange(14) << 4, *row.draw(rng)], anything(rng))
+
+
+@pytest.mark.parametrize("kind", TRANSLATED)
+def test_one_after_the_other(kind: str) -> None:
+    """Four data processing instructions: flags that the next one reads or writes, results that it reads."""
+    rng = random.Random(f"translated sequences {kind}")
+    carry = [row for row in DATA_PROCESSING if row.name.split()[0] in {"adc", "sbc", "add", "sub", "mov", "rsb"}]
+    known = [row for row in DATA_PROCESSING if kind in row.cores.split()]
+    for number in range(60 * SEEDS):
+        chosen = [rng.choice(carry if number % 2 else known) for _ in range(4)]
+        body = [half for row in chosen for half in row.draw(rng)]
+        agree(kind, body, anything(rng))
+
+
+SETTERS = (
+    0x1840,
+    0x1A40,
+    0x4008,
+    0x0048,
+    0x0848,
+    0x1048,
+    0x4288,
+    0x42C8,
+    0x4208,
+    0x0008,
+    0x4148,
+    0x4188,
+    0x4248,
+    0x4348,
+)
+"""Of r0 by r1: ADDS, SUBS, ANDS, LSLS, LSRS, ASRS, CMP, CMN, TST, MOVS, ADCS, SBCS, RSBS, MULS."""
+
+
+@pytest.mark.parametrize("condition", range(14))
+def test_conditional_branches(condition: int) -> None:
+    """Behind everything that sets flags: over one instruction or not."""
+    rng = random.Random(f"translated branch {condition}")
+    for kind in TRANSLATED:
+        for setter in SETTERS:
+            assert agree(kind, [setter, 0xD000 | condition << 8, 0x3201], anything(rng)) > ROWS / 2, hex(setter)
 
 
 def narrow() -> list[list[int]]:
@@ -197,6 +241,18 @@ def test_several_words(row: Encoding) -> None:
                 fixed = {"i": (mask | 0x21) & ~(1 << BASE)}
             body = row.draw(rng, n=BASE, **fixed)
             assert agree(kind, body, placed(rng, near, 4)) > ROWS / 4, [hex(half) for half in body]
+
+
+@pytest.mark.parametrize("body", [[0x680B], [0x880B], [0xE9D1, 0x3400], [0xC938], [0x600B], [0xE9C1, 0x3400], [0xC138]])
+def test_the_end_of_ram(body: list[int]) -> None:
+    """Behind it there is a fault, and nothing of the host."""
+    rng = random.Random("translated end")
+    for kind, end in (("m3", SRAM + 0x5000), ("m4", SRAM + 0x2_0000)):
+        rows = placed(rng, end - 0x80, 4)
+        assert agree(kind, body, rows) > ROWS / 2
+        for behind in (end - 4, end, end + 4, SRAM - 4):
+            rows[-1][1 + BASE] = behind
+            agree(kind, body, rows, faults=True)
 
 
 def test_float_accesses() -> None:

@@ -26,8 +26,8 @@ use plan::{Step, plan};
 #[cfg(target_arch = "x86_64")]
 use x64 as host;
 
-/// Executions of a trace, whatever its path, before it is translated: about as many as take as long as that.
-const TRANSLATED_AFTER: u32 = 200;
+/// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
+const TRANSLATED_AFTER: u32 = 1000;
 /// log2 of the places a trace may begin at that are remembered.
 const HEADS: u32 = 12;
 /// Most translations, each of which takes a page of the host's memory or two.
