@@ -31,7 +31,7 @@ def recognised(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
 
 def _fits(facts: Kernel, path: Path, headers: set[str]) -> bool:
     if facts.export is not None:
-        return (path / facts.export.config).is_file()
+        return all((path / each).is_file() for each in (facts.export.config, facts.export.version_header))
     return facts.tree is not None and headers.issuperset(Path(each).name for each in facts.tree.headers)
 
 
