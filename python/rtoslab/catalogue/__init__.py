@@ -13,7 +13,6 @@ from rtoslab.catalogue.suites import TIMED, Claim, Experiment, Resolution, Suite
 from rtoslab.catalogue.trees import (
     PORTS_VARIABLE,
     Tree,
-    TreePart,
     described_as,
     description_path,
     export_key,
@@ -62,7 +61,6 @@ __all__ = [
     "Table",
     "TaskBlock",
     "Tree",
-    "TreePart",
     "TreeWants",
     "Weighed",
     "described_as",
