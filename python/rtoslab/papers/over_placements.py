@@ -16,8 +16,8 @@ from rtoslab.store import StoredPoint
 
 _ONE = (
     "Each figure is of one placement of the code. Where two kernels are near each other, or one cache serves two "
-    "cores, another may turn their order: with --placements 8 each counts by its median, and a statement that placements "
-    "disagree about says placement."
+    "cores, another may turn their order: with --placements 8 each counts by its median, and a statement "
+    "that placements disagree about says placement."
 )
 
 
