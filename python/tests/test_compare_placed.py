@@ -76,7 +76,12 @@ def test_a_report_states_the_rule() -> None:
     text = report_formats()["md"](comparison_document([found]))
     assert "have nothing in common" in text
     assert "-2.72 to 12.42" in text
-    assert "any difference is real" not in text
+    assert "Of one placement on each side" not in text
+    text = report_formats()["md"](comparison_document([compare(side([428.67]), side([437.09]))]))
+    assert "in one placement each: a difference is exact, and may be of the code's place" in text
+    assert "Of one placement on each side: a small difference may be of where the linker put the code" in text
+    alike = report_formats()["md"](comparison_document([compare(side([428.67]), side([428.67]))]))
+    assert "Of one placement on each side" not in alike
 
 
 def test_a_planted_nop_is_more_than_placement(tmp_path: Path) -> None:

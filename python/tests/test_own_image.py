@@ -1,13 +1,14 @@
 """`rtoslab run --image`: whoever built it, an image that holds our runner says what it measures, and is proved."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rtoslab import api
-from rtoslab.base.errors import ImageFileError, RunError, SettingError
+from rtoslab.base.errors import ImageFileError, RunError, SettingError, StoreError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.own_image import run_image
@@ -62,6 +63,30 @@ def test_of_a_kernel_that_is_not_known_what_needs_no_symbol_is_proved(image: Pat
     assert not checked.differences
     assert "myKernel" in rtoslab("report", folder, "--format", "md").stdout
     assert rtoslab("report", folder, "-o", tmp_path / "r.html").returncode == 0
+
+
+def test_once_its_port_is_named_it_is_judged_anew(image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was proved of it as a stranger is no answer then."""
+    monkeypatch.chdir(tmp_path)
+    path = stranger(image, tmp_path)
+    before, unknown = run_image(ROOT, path, "pico", None, {})
+    port = tmp_path / "ports" / "myKernel"
+    shutil.copytree(ROOT / "firmware" / "kernels" / "freertos", port)
+    facts = (port / "kernel.toml").read_text()
+    assert 'id = "freertos"' in facts
+    (port / "kernel.toml").write_text(facts.replace('id = "freertos"', 'id = "myKernel"'))
+    monkeypatch.setenv("RTOSLAB_PORTS", str(port.parent))
+    after, known = run_image(ROOT, path, "pico", None, {})
+    assert isinstance(unknown.result, Measured)
+    assert isinstance(known.result, Measured), known.result
+    assert known.fresh
+    assert "unseen" in {each.verdict.value for each in unknown.result.proofs}
+    assert {each.verdict.value for each in known.result.proofs} == {"holds"}
+    assert before != after
+    with pytest.raises(StoreError, match="choose another --out"):
+        run_image(ROOT, path, "pico", before, {})
+    renamed = path.rename(tmp_path / "renamed.elf")
+    assert run_image(ROOT, renamed, "pico", None, {})[1].fresh
 
 
 @pytest.mark.parametrize(("bench", "name", "said", "stage"), [

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
 from rtoslab.catalogue.paper_schemas import Figure, Table
 from rtoslab.papers.document import paper_document
+from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.over_placements import in_each_placement
 from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import Reproduction, reproduce
@@ -90,6 +92,17 @@ def test_a_statement_is_judged_in_every_placement(
     assert ("placement" in verdict.seen) == (len(one_core) > 1)
     summary = paper_document(CATALOGUE, done).summary
     assert ("1 by the placement of the code, 0 not" in summary) == (outcome == "placement")
+
+
+@pytest.mark.parametrize("places", [1, 3])
+def test_beside_verdicts_of_one_placement_stands_what_another_may_turn(
+    places: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = _paper(tmp_path, [500, 600, 500][:places], [200, 200, 220][:places])
+    (claims,) = (each for each in paper_document(CATALOGUE, done).sections if each.id == "claims")
+    show_paper(done, Console(width=400))
+    for told in ("\n".join(claims.prose), capsys.readouterr().out):
+        assert ("another may turn their order" in told) == (places == 1)
 
 
 def test_a_point_in_one_placement_stands_beside_all_of_the_others() -> None:

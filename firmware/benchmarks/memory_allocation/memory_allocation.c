@@ -25,7 +25,7 @@ static void use(struct bench_task *self, volatile uint32_t *block, size_t words)
     }
     block[words - 1u] = ~self->count;
     block[0] = self->count;
-    if (((uintptr_t)block & (PORT_HEAP_ALIGN_BYTES - 1u)) != 0 || block[0] != self->count || (words > 1 && block[words - 1u] != ~self->count)) {
+    if (!bench_block_is_aligned(block) || block[0] != self->count || (words > 1 && block[words - 1u] != ~self->count)) {
         bad_blocks++;
     }
 }

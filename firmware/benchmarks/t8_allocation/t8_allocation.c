@@ -37,7 +37,7 @@ static void body(struct bench_task *self)
         }
         block[0] = mark; /* 2 */
         block[WORDS - 1] = ~mark;
-        if (((uintptr_t)block & (PORT_HEAP_ALIGN_BYTES - 1u)) != 0 || block[0] != mark || block[WORDS - 1] != ~mark) { /* 3 */
+        if (!bench_block_is_aligned(block) || block[0] != mark || block[WORDS - 1] != ~mark) { /* 3 */
             bad_blocks[self->core]++;
         }
         port_free((void *)(uintptr_t)block); /* 4 */

@@ -65,6 +65,14 @@ static inline void bench_count(struct bench_task *self)
     self->count = self->count + 1u;
 }
 
+#if KERNEL_SERVICES_HEAP
+/* Whether a block lies as the port promises of its heap. */
+static inline bool bench_block_is_aligned(const volatile void *block)
+{
+    return ((uintptr_t)block & (PORT_HEAP_ALIGN_BYTES - 1u)) == 0;
+}
+#endif
+
 struct bench_task *bench_task(unsigned core, unsigned index);
 
 /* Counts of this task inside the measured window; for report() only. */

@@ -8,15 +8,15 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import platformdirs
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationError
 
 from rtoslab.base import CatalogueError, Strict
 from rtoslab.catalogue.defaults import DEFAULT_OPT
 from rtoslab.catalogue.strict_files import strictly
-from rtoslab.intake import read_table
+from rtoslab.intake import problem, read_table, visible
 
 FOLDER_VARIABLE: Final = "RTOSLAB_TREES"
 """Names another folder for the descriptions."""
@@ -30,7 +30,7 @@ _WORD: Final = re.compile(r"!?[^\s\",;\\$()]{1,240}")
 
 def _word(text: str) -> str:
     if not _WORD.fullmatch(text):
-        raise ValueError("it may not hold spaces, commas, quotes, `;`, `$`, brackets or backslashes")
+        raise ValueError(f"{visible(text)} may not hold spaces, commas, quotes, `;`, `$`, brackets or backslashes")
     return text
 
 
@@ -42,7 +42,7 @@ def _inside(text: str) -> str:
 
 def _plain(text: str) -> str:
     if re.search(r'[";\\\n]', text):
-        raise ValueError("it may not hold quotes, `;`, backslashes or line ends")
+        raise ValueError(f"{visible(text)} may not hold quotes, `;`, backslashes or line ends")
     return text
 
 
@@ -122,8 +122,21 @@ def trees_folder() -> Path:
 
 
 def description_path(ident: str) -> Path:
-    """The file of one tree's description."""
-    return trees_folder() / f"{ident}.toml"
+    """The file of one tree's description. Raises CatalogueError for what can be no id."""
+    try:
+        return trees_folder() / f"{_id(ident)}.toml"
+    except ValueError as cause:
+        raise CatalogueError(f"No tree can be called {visible(ident)!r}: {cause}.") from None
+
+
+def described_as(facts: Mapping[str, Any]) -> Tree:
+    """A description of what was found in a tree. Raises CatalogueError for names that none can hold."""
+    try:
+        return Tree(**facts)
+    except ValidationError as cause:
+        raise CatalogueError(
+            f"{facts['path']} cannot be described, {problem(cause)}; rename what is called so, or name another folder."
+        ) from None
 
 
 def path_variable(ident: str) -> str:
@@ -142,7 +155,12 @@ def read_tree(path: Path) -> Tree:
     if tree.id != path.stem:
         raise CatalogueError(f"{path} says id = {tree.id!r}; make it the file's name, or `rtoslab tree add` it again.")
     named = os.environ.get(path_variable(tree.id))
-    return tree.model_copy(update={"path": str(Path(named).absolute())}) if named else tree
+    if not named:
+        return tree
+    try:
+        return tree.model_copy(update={"path": _plain(str(Path(named).absolute()))})
+    except ValueError as cause:
+        raise CatalogueError(f"{path_variable(tree.id)}: {cause}; name another folder.") from None
 
 
 def port_folders(root: Path) -> list[Path]:

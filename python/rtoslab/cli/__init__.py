@@ -60,7 +60,14 @@ _PREFIX = "cmd_"
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="rtoslab")
-def app() -> None:
+@click.option(
+    "--tree",
+    "places",
+    multiple=True,
+    metavar="ID=PATH",
+    help="For this call, another place of a tree that is known: `rtoslab --tree ID=PATH run …`.",
+)
+def app(places: tuple[str, ...]) -> None:
     """A laboratory for RTOS benchmarking, on real boards and on a cycle-level virtual board.
 
     \b
@@ -68,6 +75,10 @@ def app() -> None:
     understood; 3 a point failed (proof, fault, unreadable records);
     130 interrupted, finished work kept.
     """
+    if places:
+        from rtoslab.cli.tree_places import name_places  # noqa: PLC0415 (it is rarely wanted, and the catalogue slow)
+
+        name_places(places)
 
 
 def main() -> None:

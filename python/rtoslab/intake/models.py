@@ -11,7 +11,7 @@ def problem(cause: ValidationError) -> str:
     """`key.of.it: what is wrong`, of the first defect; on one line, whatever the table holds."""
     first = cause.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "the file"
-    return f"{one_line(where[:_MOST])}: {one_line(first['msg'][:_MOST])}"
+    return f"{one_line(where[:_MOST])}: {one_line(first['msg'].removeprefix('Value error, ')[:_MOST])}"
 
 
 def missing(cause: ValidationError) -> str | None:

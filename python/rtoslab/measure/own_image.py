@@ -4,11 +4,12 @@ It says itself what it measures, on which kernel and board; it is decoded and pr
 stored with what it said. What built it is not known here: its hash stands in the place of sources and flags.
 """
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import PlanError, UnknownNameError, runs_folder
+from rtoslab.base import PlanError, StoreError, UnknownNameError, canonical, runs_folder, sha256_of
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import CONFORMANCE_IMAGE, Build
 from rtoslab.intake import Elf, visible
@@ -28,7 +29,7 @@ from rtoslab.store import (
     read_files,
     virtual_target,
 )
-from rtoslab.targets import BroughtImage, acquainted, brought_image, run_virtual
+from rtoslab.targets import BroughtImage, acquainted, brought_image, run_virtual, simulator_sources
 
 NOT_EXAMINED = "not examined: the image was built elsewhere"
 """In the place of a conformance verdict."""
@@ -51,20 +52,46 @@ def run_image(root: Path, path: Path, board: str, out: Path | None, timing: Mapp
     point = _point(catalogue, image.said, timing)
     identity = point_id(catalogue, point)
     identity = identity.model_copy(update={"config": {**identity.config, "image": visible(path.stem)}})
-    folder = out or runs_folder() / f"image-{image.sha256[:12]}"
+    judges = _judges(catalogue, point)
+    folder = out or runs_folder() / _own_folder(root, identity, image, judges)
     run = RunDirectory.create(folder, None, [identity])
-    return folder, _carried(catalogue, point, identity, image, run)
+    return folder, _carried(catalogue, point, identity, image, judges, run)
 
 
-def _carried(catalogue: Catalogue, point: Point, identity: PointId, image: BroughtImage, run: RunDirectory) -> Outcome:
+def _judges(catalogue: Catalogue, point: Point) -> dict[str, str]:
+    """The files that say what is proved, with their digests: the image does not tell whether its port is known here."""
+    files = {
+        "benchmark.toml": catalogue.benchmark(point.benchmark).folder / "benchmark.toml",
+        "kernel.toml": catalogue.kernel(point.kernel).folder / "kernel.toml",
+    }
+    return {name: sha256_of(path) for name, path in files.items() if path.is_file()}
+
+
+def _own_folder(root: Path, identity: PointId, image: BroughtImage, judges: Mapping[str, str]) -> str:
+    """The same image, judged alike on the same board, resumes the same directory."""
+    asked = [identity.model_dump(mode="json"), image.sha256, dict(judges), simulator_sources(root)]
+    return f"image-{hashlib.sha256(canonical(asked).encode()).hexdigest()[:12]}"
+
+
+def _carried(
+    catalogue: Catalogue,
+    point: Point,
+    identity: PointId,
+    image: BroughtImage,
+    judges: dict[str, str],
+    run: RunDirectory,
+) -> Outcome:
     board = catalogue.board(point.board).facts
-    build = Build(image.path.parent, image.expected, image.sha256, _info(point, image))
+    build = Build(image.path.parent, image.expected, image.sha256, {**_info(point, image), "judged_by": judges})
     target = virtual_target(catalogue.root, point, board)
     manifest = make_manifest(point, board, build, target, {"digest": "", "checks": {"all": NOT_EXAMINED}})
     run_id = manifest_hash(manifest)[:16]
     name = folder_name(identity, run_id)
     if run.has(name):
         return Outcome(run.read(name).result, run.place(name), fresh=False)
+    other = run.other_build(name)
+    if other is not None:
+        raise StoreError(f"{other} is of another image, virtual board or port; choose another --out to measure again.")
     output = run_virtual(virtual_job(catalogue, point, image.content, image.path.name))
     result = evaluate(catalogue, identity, run_id, output, build.expected)
     whole = evaluated_files(name, result, manifest, output, image.path, {})

@@ -8,6 +8,7 @@ from typing import Any
 from rtoslab.analyses import PLACEMENT, TOLD, ClaimVerdict
 from rtoslab.base import counted
 from rtoslab.catalogue import Catalogue, Condition, Part
+from rtoslab.papers.over_placements import one_placement
 from rtoslab.papers.over_time import over_time
 from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import Reproduction
@@ -43,7 +44,7 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
     sections = [
         _conditions(done),
         *(_part(done, part, titles) for part in facts.part),
-        claims_section(done.verdicts),
+        claims_section(done.verdicts, one_placement(done.values)),
         *setups_section(done),
         *(replace(each, charts=()) if each.id in _REDRAWN else each for each in plain if each.id not in _REPLACED),
     ]
@@ -57,7 +58,7 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
     return flagged(document, done.measured, {title: kernel for kernel, title in titles.items()})
 
 
-def claims_section(verdicts: Sequence[ClaimVerdict]) -> Section:
+def claims_section(verdicts: Sequence[ClaimVerdict], note: str = "") -> Section:
     """Every statement of the paper with our verdict; the contradicted ones first."""
     order = (*TOLD, "not computed", "bring your own")
     ranked = sorted(verdicts, key=lambda each: order.index(each.outcome))
@@ -65,7 +66,7 @@ def claims_section(verdicts: Sequence[ClaimVerdict]) -> Section:
     return Section(
         "claims",
         "What the paper says, computed again",
-        (_CLAIMS_PROSE,),
+        (_CLAIMS_PROSE, *([note] if note else [])),
         (),
         (TableData("Statements", ("section", "the paper says", "judged by", "here", "seen"), rows),),
     )

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.base import counted
+from rtoslab.papers.over_placements import one_placement
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.setup_report import changed, distances, missing_trees
 from rtoslab.papers.setups import InSetup
@@ -56,6 +57,8 @@ def show_paper(done: Reproduction, console: Console) -> None:
             by = f" ({verdict.threshold})" if verdict.threshold else ""
             claims.add_row(verdict.claim.section, verdict.claim.says + by, outcome, verdict.seen)
         console.print(claims)
+        if note := one_placement(done.values):
+            console.print(note)
     _show_setups(done, console)
 
 

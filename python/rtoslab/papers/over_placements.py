@@ -14,6 +14,17 @@ from rtoslab.papers.compare import Compared
 from rtoslab.results import NotApplicable
 from rtoslab.store import StoredPoint
 
+_ONE = (
+    "Each figure is of one placement of the code. Where two kernels are near each other, or one cache serves two "
+    "cores, another may turn their order: with --placements 8 each counts by its median, and a statement "
+    "that placements disagree about says placement."
+)
+
+
+def one_placement(values: Sequence[Value]) -> str:
+    """What a reader of verdicts must know where no figure stands in several placements; else nothing."""
+    return "" if not values or any(each.band is not None for each in values) else _ONE
+
 
 def in_each_placement(points: Iterable[StoredPoint]) -> list[list[StoredPoint]]:
     """The run as it would be in one placement each, axes without it; a point that stands in fewer is in all.

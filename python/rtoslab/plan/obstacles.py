@@ -1,13 +1,14 @@
 """Why a point cannot exist: what a kernel, a board or a compiler lacks for it."""
 
+import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, counted, find_clang
-from rtoslab.catalogue import DEFAULT_OPT, Benchmark, Board, Entry, Kernel, export_key
+from rtoslab.catalogue import DEFAULT_OPT, Benchmark, Board, Entry, Kernel, Tree, export_key, path_variable
 from rtoslab.intake import whole as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
-from rtoslab.trees import OPTIMISATIONS, another_version, export_trouble
+from rtoslab.trees import OPTIMISATIONS, another_version, export_trouble, names_missing
 
 MOST_PLACEMENT = 99_999
 """As firmware/cmake/Options.cmake has it."""
@@ -38,12 +39,28 @@ def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
     if tree.exports:
         return None
     if not Path(tree.path).is_dir():
-        return f"the tree {tree.id} is not where it was: `rtoslab tree list` says where that is"
+        return f"the tree {tree.id} is not where {_told_place(tree)}"
     if wants is not None and board.core not in wants.cores:
         return f"the port of {kernel.facts.title} is for {', '.join(wants.cores)}"
     if tree.cores and board.core not in tree.cores:
         return f"the tree {tree.id} has nothing for a {board.core}, but for {', '.join(tree.cores)}"
-    return another_version(kernel)
+    return _another_tree(tree, board.core) or another_version(kernel)
+
+
+def _another_tree(tree: Tree, core: str) -> str | None:
+    missing = names_missing(tree, core)
+    if not missing:
+        return None
+    told = f"{missing[0][0].lower()}{missing[0][1:-1]}"
+    return f"the tree {tree.id} is another than was described, {told}: `rtoslab tree check {tree.id}` says more"
+
+
+def _told_place(tree: Tree) -> str:
+    """Who says where a tree lies that is not there, and what to do; its place is the machine's own and not told."""
+    variable = path_variable(tree.id)
+    if os.environ.get(variable):
+        return f"{variable} says"
+    return f"it was (`rtoslab tree list`): `rtoslab tree add {tree.id} PATH --force` describes it where it is now"
 
 
 def _export_lacks(kernel: Entry[Kernel], key: str) -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import Kernel, Tree, TreePart, TreeWants
+from rtoslab.catalogue import Kernel, Tree, TreeWants, described_as
 from rtoslab.intake import read_bytes
 from rtoslab.trees.repositories import described
 from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, absent_names
@@ -38,19 +38,21 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
     index = _indexed(path, wants)
     cores = {core: _core_part(index, wants, words) for core, words in wants.cores.items()}
     common = _common(index, kernel, wants)
-    kept = {core: part for core, part in cores.items() if part.sources}
+    kept = {core: part for core, part in cores.items() if part["sources"]}
     if not kept:
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
         raise CatalogueError(f"No folder in {path} holds the port for one core (looked for {looked}); check the path.")
     headers = _header_folders(index, wants, common)
-    tree = Tree(
-        id=ident,
-        port=port,
-        path=str(path),
-        version=version or _version(index, wants, headers) or described(path) or "unknown",
-        sources=tuple(common),
-        headers=tuple(headers),
-        cores=kept,
+    tree = described_as(
+        {
+            "id": ident,
+            "port": port,
+            "path": str(path),
+            "version": version or _version(index, wants, headers) or described(path) or "unknown",
+            "sources": tuple(common),
+            "headers": tuple(headers),
+            "cores": kept,
+        }
     )
     return tree.model_copy(update={"absent": absent_names(kernel, tree)})
 
@@ -83,11 +85,11 @@ def _avoided(name: str, wants: TreeWants) -> bool:
     return any(each.lower() in parts for each in wants.avoid)
 
 
-def _core_part(index: _Index, wants: TreeWants, words: tuple[str, ...]) -> TreePart:
-    """The files for one core, each by its name: those of another one may lie beside them."""
+def _core_part(index: _Index, wants: TreeWants, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The files for one core (`TreePart`), each by its name: those of another one may lie beside them."""
     named = ((each, name) for each in index.headers for name in wants.headers if _is_called(each, name))
     headers = dict.fromkeys(str(_folder(each, name)) for each, name in named if _fits(each, words))
-    return TreePart(sources=tuple(str(each) for each in index.code if _fits(each, words)), headers=tuple(headers))
+    return {"sources": tuple(str(each) for each in index.code if _fits(each, words)), "headers": tuple(headers)}
 
 
 def _is_called(path: PurePosixPath, name: str) -> bool:

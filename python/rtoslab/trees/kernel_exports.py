@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rtoslab.base import CatalogueError, counted
-from rtoslab.catalogue import DEFAULT_OPT, Entry, ExportWants, Kernel, Tree, export_key, export_place
+from rtoslab.catalogue import DEFAULT_OPT, Entry, ExportWants, Kernel, Tree, described_as, export_key, export_place
 from rtoslab.intake import read_text, shown
 from rtoslab.trees.versions import absent_in_export, earlier_names
 
@@ -100,7 +100,8 @@ def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree
         )
     exports = {**(before.exports if before else {}), key: str(path)}
     first = before.path if before else str(path)
-    return Tree(id=ident, port=port, path=first, version=version, lacks=lacks, absent=absent, exports=exports), key
+    told = {"id": ident, "port": port, "path": first, "version": version, "lacks": lacks, "absent": absent}
+    return described_as({**told, "exports": exports}), key
 
 
 def one_export(kernel: Entry[Kernel], key: str) -> Tree:

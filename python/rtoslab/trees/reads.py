@@ -55,8 +55,9 @@ def linked_digest(tree: Tree) -> str:
     return hashlib.sha256(listing(root, files).encode()).hexdigest()
 
 
-def names_missing(tree: Tree) -> list[str]:
-    """A sentence for each pattern or folder of a description that names nothing; the tree itself first."""
+def names_missing(tree: Tree, core: str | None = None) -> list[str]:
+    """A sentence for each pattern or folder of a description, of one core or of all, that names nothing; first for the
+    tree itself."""
     root = Path(tree.path)
     if tree.exports:
         gone = [path for path in tree.exports.values() if not Path(path).is_dir()]
@@ -64,8 +65,12 @@ def names_missing(tree: Tree) -> list[str]:
     if not root.is_dir():
         return [f"The tree {tree.id} is not at {tree.path}; {path_variable(tree.id)} names another place for one call."]
     found = []
-    for where, part in (("", tree), *((f" (for {core})", part) for core, part in tree.cores.items())):
-        found += [f"No file is {each}{where}." for each in part.sources if not any(root.glob(each.removeprefix("!")))]
+    cores = {name: part for name, part in tree.cores.items() if core in (None, name)}
+    for where, part in (("", tree), *((f" (for {name})", part) for name, part in cores.items())):
+        there = {each: any(root.glob(each.removeprefix("!"))) for each in part.sources}
+        found += [f"No file is {each}{where}." for each in part.sources if not there[each] and each[0] != "!"]
+        left = (each[1:] for each in part.sources if not there[each] and each[0] == "!")
+        found += [f"No file is {each}, which is to be left out{where}." for each in left]
         found += [f"There is no folder {each}{where}." for each in part.headers if not (root / each).is_dir()]
     return found
 

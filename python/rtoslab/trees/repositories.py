@@ -52,6 +52,7 @@ def _existing(root: Path, pattern: str) -> Path:
 
 
 def _state(root: Path, top: Path) -> Repository:
+    root = root.resolve()  # as version control tells its own place
     inside = root.is_relative_to(top)
     origin = _git(top, "config", "--get", "remote.origin.url")
     reachable = _REMOTE.fullmatch(origin) and not origin.startswith("file:")

@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.base import CatalogueError
 from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree
-from rtoslab.intake import read_bytes
+from rtoslab.intake import read_bytes, shown
 
 MOST_FILES: Final = 400_000
 FILE_BYTES: Final = 4 << 20
@@ -31,7 +31,7 @@ def recognised(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
 
 def _fits(facts: Kernel, path: Path, headers: set[str]) -> bool:
     if facts.export is not None:
-        return (path / facts.export.config).is_file()
+        return all((path / each).is_file() for each in (facts.export.config, facts.export.version_header))
     return facts.tree is not None and headers.issuperset(Path(each).name for each in facts.tree.headers)
 
 
@@ -50,7 +50,9 @@ def absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]
 
 
 def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
-    """Names that a version does not have, by what the port says they came with."""
+    """Names that a version does not have, by what the port says they came with. Raises CatalogueError."""
+    if not re.match(r"[Vv]?\d", version):
+        raise CatalogueError(f"{shown(version)} is no version of {kernel.title}; say it in numbers, such as 11.0.")
     return tuple(each.name for each in kernel.earlier if _numbers(version) < _numbers(each.since))
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_trees
@@ -86,3 +87,6 @@ def test_versions_are_compared_by_number(home: Path) -> None:
     assert earlier_names(facts, "V1.1.4") == ("tiny_new_word", "TINY_PAUSE")
     assert earlier_names(facts, "1.10") == ()
     assert earlier_names(facts, "2") == ()
+    assert earlier_names(facts, "1.10.0-RC1") == ()
+    with pytest.raises(CatalogueError, match="'banana' is no version of Tiny"):
+        earlier_names(facts, "banana")

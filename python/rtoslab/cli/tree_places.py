@@ -1,0 +1,29 @@
+"""`rtoslab --tree ID=PATH`: another place of a known tree, for one call.
+
+It is put where the environment variable of that tree would be, so that all processes of the call see it.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from rtoslab.base import CatalogueError
+from rtoslab.catalogue import path_variable, read_trees
+
+
+def name_places(places: Iterable[str]) -> None:
+    """Raises CatalogueError for a tree that is not known or has no one place, UsageError for what is no ID=PATH."""
+    trees = read_trees()
+    for each in places:
+        ident, said, path = each.partition("=")
+        if not said or not path:
+            raise click.UsageError(f"--tree takes ID=PATH, not {each!r}.")
+        if ident not in trees:
+            raise CatalogueError(f"There is no tree {ident}; `rtoslab tree add {ident} {path}` describes it.")
+        if trees[ident].exports:
+            raise CatalogueError(
+                f"{ident} is linked from exports, one for each board: `rtoslab tree add {ident} {path}` names another."
+            )
+        os.environ[path_variable(ident)] = str(Path(path).expanduser().absolute())

@@ -1,0 +1,129 @@
+"""Where a tree may lie and what it may be called: links, spaces, another place for one call, the wrong place."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rtoslab import api
+from rtoslab.base.errors import CatalogueError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.results.results import Measured, NotApplicable
+from rtoslab.trees.versions import recognised
+from tests.test_cli import error, rtoslab
+from tests.trees.exports import make_export, make_export_port
+from tests.trees.tiny import commit, make_port, make_tree
+
+
+@pytest.fixture
+def home(user: Path) -> Path:
+    """A user with a port of their own and a tree in a folder with a space in its name."""
+    make_tree(user / "my trees" / "tiny")
+    make_port(user / "ports")
+    return user
+
+
+def added(path: Path, *words: str) -> None:
+    done = rtoslab("tree", "add", "tiny", path, *words)
+    assert done.returncode == 0, done.stderr
+
+
+def measured(home: Path, out: str) -> Measured | NotApplicable:
+    (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], cores=[1], window_ms=10, out=home / out)
+    assert isinstance(outcome.result, Measured | NotApplicable), outcome.result
+    return outcome.result
+
+
+def test_a_tree_by_a_link_is_told_as_the_checkout_that_it_is_and_its_edits_are_seen(home: Path) -> None:
+    (link := home / "link").symlink_to(home / "my trees" / "tiny")
+    added(link)
+    first = measured(home, "one")
+    assert isinstance(first, Measured)
+    (listed,) = json.loads(rtoslab("tree", "list", "--json").stdout)
+    assert [(each["at"], each["dirty"]) for each in listed["repositories"]] == [(".", False)]
+    header = home / "my trees" / "tiny" / "include" / "tiny.h"
+    header.write_text(header.read_text().replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
+    edited = measured(home, "two")
+    assert isinstance(edited, Measured)
+    assert edited.counters != first.counters
+
+
+def test_a_call_may_name_another_place(home: Path) -> None:
+    other = make_tree(home / "other")
+    header = other / "include" / "tiny.h"
+    header.write_text(header.read_text().replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
+    commit(other)
+    added(home / "my trees" / "tiny")
+    ask = ("run", "t7", "--kernel", "tiny", "--window", "10ms", "--json")
+    figures = []
+    for words in ((), ("--tree", f"tiny={other}"), ()):
+        done = rtoslab(*words, *ask)
+        assert done.returncode == 0, done.stderr
+        (point,) = json.loads(done.stdout)["points"]
+        figures.append(point["counters"])
+    assert figures[0] == figures[2] != figures[1]
+    assert "`rtoslab tree add foo /x` describes it" in error(rtoslab("--tree", "foo=/x", "list"), 1)
+    assert "--tree takes ID=PATH" in error(rtoslab("--tree", "tiny", "list"), 2)
+
+
+def test_a_place_that_is_not_the_trees_is_not_applicable_with_what_to_do(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added(home / "my trees" / "tiny")
+    (home / "empty" / "include").mkdir(parents=True)
+    for place, told in (
+        ("nowhere", "the tree tiny is not where RTOSLAB_TREE_TINY says"),
+        ("empty", "another than was described, no file is kernel/*.c: `rtoslab tree check tiny` says more"),
+    ):
+        monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / place))
+        result = measured(home, f"at {place}")
+        assert isinstance(result, NotApplicable)
+        assert told in result.reason
+    monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / "a;b"))
+    with pytest.raises(CatalogueError, match=r"RTOSLAB_TREE_TINY: .* may not hold quotes"):
+        Catalogue(find_root()).kernels  # noqa: B018
+    monkeypatch.delenv("RTOSLAB_TREE_TINY")
+    (home / "my trees" / "tiny" / "kernel" / "template.c").unlink()
+    done = rtoslab("tree", "check", "tiny")
+    assert "No file is kernel/template.c, which is to be left out." in done.stdout, done.stdout
+
+
+def test_another_cores_files_may_be_gone(home: Path) -> None:
+    added(home / "my trees" / "tiny")
+    (home / "my trees" / "tiny" / "ports" / "v7m" / "cpu.c").unlink()
+    assert isinstance(measured(home, "one"), Measured)
+
+
+@pytest.mark.parametrize("ident", ["../tiny", "a b", "x" * 41])
+def test_what_can_be_no_id_is_refused_before_anything_is_written_or_removed(home: Path, ident: str) -> None:
+    (home / "trees").mkdir()
+    (beside := home / "tiny.toml").write_text("somebody's own\n")
+    tree = home / "my trees" / "tiny"
+    assert "an id is up to 40" in error(rtoslab("tree", "add", ident, tree, "--port", "tiny"), 1)
+    assert "an id is up to 40" in error(rtoslab("tree", "remove", ident), 1)
+    assert beside.is_file()
+
+
+def test_names_that_no_description_can_hold_are_told(home: Path) -> None:
+    assert "my trees/" not in str(home)
+    told = error(rtoslab("tree", "add", "tiny", home, "--port", "tiny"), 1)
+    assert "my trees/tiny/" in told
+    assert "may not hold spaces" in told
+    assert "6;4 may not hold quotes" in error(rtoslab("tree", "add", "tiny", home / "my trees", "--version", "6;4"), 1)
+
+
+def test_of_two_kernels_that_build_themselves_an_export_tells_whose_it_is(user: Path) -> None:
+    port = make_export_port(user / "ports")
+    other = port.with_name("other")
+    port.rename(other)
+    for path, before, after in (
+        (other / "kernel.toml", 'version_header = "include/tiny.h"', 'version_header = "include/other/version.h"'),
+        (other / "kernel.toml", 'id = "tiny"', 'id = "other"'),
+    ):
+        text = path.read_text()
+        assert before in text
+        path.write_text(text.replace(before, after))
+    make_export_port(user / "ports")
+    make_export(user / "export")
+    assert recognised(Catalogue(find_root()), user / "export").id == "tiny"
