@@ -3,6 +3,7 @@
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 EVENT: Final = np.dtype(
     [("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("id", "<u2"), ("kind", "u1"), ("core", "u1"), ("zero", "<u4")]
@@ -44,3 +45,19 @@ IDENT_SYMBOL: Final = 0x4000
 """Plus the index of a kernel function that some service ends in; see `steps`."""
 IDENT_BEHIND: Final = 0x8000
 """Plus the index of an address at which the caller of such a function goes on."""
+
+_BY_WHICH: Final = np.dtype([("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("which", "<u4"), ("zero", "<u4")])
+"""The same event, with identity, kind and core as one number."""
+_KIND_BIT: Final = 16
+_WITHOUT_CORE: Final = 0x00FF_FFFF
+
+
+def which_of(events: NDArray[np.void]) -> NDArray[np.uint32]:
+    """Kind and identity of each event in one number, for `are_from`: numpy takes columns of records several times as
+    long."""
+    return np.asarray(events.view(_BY_WHICH)["which"] & np.uint32(_WITHOUT_CORE), dtype=np.uint32)
+
+
+def are_from(which: NDArray[np.uint32], kind: int, first: int, behind: int) -> NDArray[np.bool_]:
+    """Which are of that kind and have an identity from `first` on and before `behind`."""
+    return np.asarray(which - np.uint32(kind << _KIND_BIT | first) < np.uint32(behind - first), dtype=np.bool_)

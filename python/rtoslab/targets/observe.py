@@ -8,15 +8,28 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.targets.critical import CriticalCycles, CriticalSections
-from rtoslab.targets.events import EVENT, IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, KIND_EXEC, KIND_WRITE
+from rtoslab.targets.events import (
+    EVENT,
+    IDENT_CALL,
+    IDENT_CURRENT,
+    IDENT_MARK,
+    IDENT_NESTING,
+    KIND_EXEC,
+    KIND_WRITE,
+    are_from,
+    which_of,
+)
 from rtoslab.targets.handlings import Handled
 from rtoslab.targets.intervals import Intervals
 from rtoslab.targets.steps import Step
+
+_CORES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +123,20 @@ class Observer:
         self._digest.update(raw)
         events = np.frombuffer(raw, dtype=EVENT)
         self._observed.event_count += len(events)
-        # Columns by themselves: numpy takes whole records several times as long.
-        ident, kind, cores, values = (np.ascontiguousarray(events[name]) for name in ("id", "kind", "core", "value"))
-        is_call = (kind == KIND_EXEC) & (ident >= IDENT_CALL) & (ident < IDENT_MARK)
-        is_write = kind == KIND_WRITE
+        which = which_of(events)
+        is_call = are_from(which, KIND_EXEC, IDENT_CALL, IDENT_MARK)
+        is_current = are_from(which, KIND_WRITE, IDENT_CURRENT, IDENT_CURRENT + _CORES)
+        # The few that are told apart further.
+        at = np.flatnonzero(is_call | is_current)
+        ident, values, cores, is_call = events["id"][at], events["value"][at], events["core"][at], is_call[at]
         self._count_objects(cores[is_call], ident[is_call], values[is_call])
         for core in self._current:
-            mine = (is_call & (cores == core)) | (is_write & (ident == IDENT_CURRENT + core))
+            mine = (is_call & (cores == core)) | (~is_call & (ident == IDENT_CURRENT + core))
             if mine.any():
-                self._count_switches(core, is_write[mine], ident[mine], values[mine])
+                self._count_switches(core, ~is_call[mine], ident[mine], values[mine])
         for core, sections in self._critical.items():
-            mine = is_write & (ident == IDENT_NESTING + core)
-            sections.feed(events["cycle"][mine], values[mine])
+            at = np.flatnonzero(are_from(which, KIND_WRITE, IDENT_NESTING + core, IDENT_NESTING + core + 1))
+            sections.feed(events["cycle"][at], events["value"][at])
 
     def finish(self, exceptions: dict[int, dict[int, int]]) -> Observed:
         """The counts, with the exception entries of the window."""

@@ -28,6 +28,8 @@ impl Block {
     /// More cycles than the rest of one basic block and the whole of another take together: no instruction moves more than
     /// nine words, and each may wait for the other core.
     pub const CYCLES: u64 = 640;
+    /// Set in `shape` if its last instruction is a branch that was taken.
+    pub const BRANCH: u64 = 1;
     /// Set in `shape` if it is one access that both cores make in time order. Without length: the other core comes first.
     pub const ORDERED: u64 = 2;
     /// Set in `shape` if it has such accesses and gives way to the other core's instructions of the same cycle.
@@ -38,14 +40,21 @@ impl Block {
     pub const PRIVATE: u64 = 1 << 17;
     /// Set in `shape` if an exception may be taken behind it.
     pub const UNMASKS: u64 = 1 << 18;
+    /// Set in `shape` if its last instruction is a store to a watched word, of which it is told when that was made.
+    pub const TOLD: u64 = 1 << 19;
+    /// What the last instruction of a basic block can be, if it is like no other.
+    const ENDS: u64 = Block::BRANCH | Block::LEAVES | Block::PRIVATE | Block::TOLD;
     /// First of the bits of `shape` that say which [`Step`] it is, from 1 on; 0: none.
     const STEP: u32 = 20;
+    /// Set in `shape` of an ordered access if the other core comes first; and if this one loses their tie for that.
+    const WAITS: u64 = 1 << 28;
+    const YIELDS: u64 = 1 << 29;
     /// None.
     pub const NONE: Block = Block { shape: 0, next: 0, accesses: 0 };
 
     /// Its last instruction was a branch that was taken.
     pub(in crate::v6m) fn is_branch(&self) -> bool {
-        self.shape & 1 != 0
+        self.shape & Block::BRANCH != 0
     }
 
     /// All of its so many instructions, the first one at this address, to be simulated in time.
@@ -54,10 +63,8 @@ impl Block {
         let next = start.wrapping_add((self.next as i64 / (size_of::<Op>() as i64 / 2)) as u32);
         let gives_way = self.shape & Block::GIVES_WAY != 0;
         let spin = if self.is_spin() { instructions as u8 } else { 0 };
-        let leaves = self.shape & Block::LEAVES != 0;
-        let private = self.shape & Block::PRIVATE != 0;
-        let branch = self.is_branch();
-        Remainder { instructions, branch, leaves, private, gives_way, spin, is_last: false, next, accesses }
+        let ends = (self.shape & Block::ENDS) as u32;
+        Remainder { instructions, ends, gives_way, spin, is_last: false, next, accesses }
     }
 
     /// A step of an exception, from a core at this address to that one; the frame is in this memory.
@@ -90,6 +97,17 @@ impl Block {
     /// Nothing: the other core comes first, also if this one was to go first in their tie and `gives_way`.
     pub(in crate::v6m) fn wait(gives_way: bool) -> Block {
         Block { shape: Block::ORDERED + Block::GIVES_WAY * u64::from(gives_way), ..Block::NONE }
+    }
+
+    /// The same access, but first the other core comes, as in [`Block::wait`]. It is not made if that core's block ends then.
+    pub(in crate::v6m) fn behind_wait(self, gives_way: bool) -> Block {
+        let yields = if gives_way { Block::YIELDS } else { 0 };
+        Block { shape: self.shape | Block::WAITS | yields, ..self }
+    }
+
+    /// Of what [`Block::behind_wait`] made: the wait.
+    pub(in crate::v6m) fn wait_before(&self) -> Option<Block> {
+        (self.shape & Block::WAITS != 0).then(|| Block::wait(self.shape & Block::YIELDS != 0))
     }
 
     /// A wait for what an ordered load at its begin reads: so many instructions, again and again.
@@ -159,12 +177,8 @@ pub enum Step {
 pub struct Remainder {
     /// Instructions left, the one that is begun included.
     pub instructions: u64,
-    /// The last one is a branch that is taken.
-    pub branch: bool,
-    /// Behind the last one the machine says where execution goes on.
-    pub leaves: bool,
-    /// The last one is a store to the core's private registers.
-    pub private: bool,
+    /// What the last one is: those bits of [`Block::shape`].
+    ends: u32,
     /// Its ordered accesses give way to the other core's instructions of the same cycle.
     pub gives_way: bool,
     /// Instructions of each repetition of a [`Block::spin`]; else 0.
@@ -179,17 +193,8 @@ pub struct Remainder {
 
 impl Remainder {
     /// Nothing left.
-    pub const NONE: Remainder = Remainder {
-        instructions: 0,
-        branch: false,
-        leaves: false,
-        private: false,
-        gives_way: false,
-        spin: 0,
-        is_last: false,
-        next: 0,
-        accesses: 0,
-    };
+    pub const NONE: Remainder =
+        Remainder { instructions: 0, ends: 0, gives_way: false, spin: 0, is_last: false, next: 0, accesses: 0 };
 
     /// The memory that the next access goes to.
     #[inline(always)]
@@ -217,16 +222,16 @@ impl Remainder {
         self.accesses = self.accesses >> Block::ACCESS_BITS | access << (u64::BITS - Block::ACCESS_BITS);
     }
 
-    /// Whether the instruction in hand is a store to the core's private registers.
+    /// Whether the last instruction is one of that kind, a bit of [`Block::shape`].
     #[inline(always)]
-    pub fn is_private(&self) -> bool {
-        self.private && self.instructions == 1
+    pub fn ends_with(&self, what: u64) -> bool {
+        u64::from(self.ends) & what != 0
     }
 
-    /// Whether the instruction in hand is a branch that is taken.
+    /// Whether the instruction in hand is the last one, and of that kind.
     #[inline(always)]
-    pub fn takes_branch(&self) -> bool {
-        self.branch && self.instructions == 1
+    pub fn is_at(&self, what: u64) -> bool {
+        self.ends_with(what) && self.instructions == 1
     }
 }
 
@@ -303,6 +308,15 @@ mod tests {
             assert_eq!([ordered, wait, spin].map(|block| block.is_spin()), [false, false, true]);
             assert_eq!([ordered, spin].map(|block| block.begun(0x40, 3).gives_way), [gives_way; 2]);
         }
+        for gives_way in [false, true] {
+            let behind = Block::ordered(6, true).behind_wait(gives_way);
+            assert!(behind.is_ordered() && !behind.is_wait() && !behind.is_spin() && behind.as_step(0).is_none());
+            assert_eq!(behind.wait_before(), Some(Block::wait(gives_way)));
+            assert_eq!(behind.begun(0x40, 1), Block::ordered(6, true).begun(0x40, 1));
+        }
+        assert_eq!(Block::ordered(6, true).wait_before(), None);
+        let told = Block { shape: 17 | Block::TOLD, ..Block::NONE };
+        assert!(told.begun(0, 3).ends_with(Block::TOLD) && told.as_step(0).is_none());
         let plain = Block { shape: 17, ..Block::NONE };
         assert!(!plain.is_ordered() && !plain.is_wait() && !plain.is_spin() && plain.begun(0, 3).spin == 0);
         let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::bare);
@@ -323,7 +337,8 @@ mod tests {
             }
         }
         let left = Block { shape: 17 | Block::LEAVES, ..Block::NONE };
-        assert!(left.as_step(0).is_none() && left.begun(0, 3).leaves && !left.begun(0, 3).private);
+        assert!(left.as_step(0).is_none() && left.begun(0, 3).ends_with(Block::LEAVES));
+        assert!(!left.begun(0, 3).ends_with(Block::PRIVATE) && left.begun(0, 1).is_at(Block::LEAVES));
         let mut ops = [Code::Nop, Code::Nop, Code::Bx].map(Op::bare);
         // SAFETY: all lie in `ops`.
         assert_eq!(unsafe { left.instructions(ops.as_mut_ptr(), ops[0]) }, 3);
@@ -332,11 +347,11 @@ mod tests {
     #[test]
     fn a_spin_begins_again_until_it_is_the_last() {
         let mut rest = Block::spin(2, 6, false).begun(0x40, 2);
-        assert_eq!((rest.next, rest.spin, rest.branch), (0x40, 2, true));
+        assert_eq!((rest.next, rest.spin, rest.ends_with(Block::BRANCH)), (0x40, 2, true));
         for _ in 0..3 {
             assert_eq!(rest.access(), 6);
             assert!(!rest.pass(6));
-            assert!(rest.takes_branch());
+            assert!(rest.is_at(Block::BRANCH));
             assert!(!rest.pass(6));
         }
         rest.is_last = true;

@@ -153,9 +153,10 @@ pub unsafe trait Bus {
         Op::default()
     }
 
-    /// A store to RAM near code or a watched word, ahead of time. [`Ordered::Always`]: it was not made, and is like others.
-    fn marked_store(&mut self, _core: &mut Core, _offset: u32, _bytes: u32, _value: u32) -> Ordered<()> {
-        Ordered::InTime
+    /// Whether a store to this offset of RAM, which is near code or a watched word, writes a word that is watched; `None` if it
+    /// cannot be made ahead of time.
+    fn is_told_of(&self, _offset: u32) -> Option<bool> {
+        None
     }
 
     /// Whether so many words of RAM can be stored ahead of time although code or a watched word is near.
@@ -168,7 +169,7 @@ pub unsafe trait Bus {
     ///
     /// # Safety
     /// As for [`Bus::paired`].
-    unsafe fn order(&mut self, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2]) -> Turn {
+    unsafe fn order(&mut self, _cores: [*mut Core; 2], _log: *mut SpeculationLog) -> Turn {
         Turn::Stop
     }
 

@@ -414,7 +414,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 // SAFETY: the bus's logs live as long as it; the core stands before the instruction.
                 unsafe {
                     (*cursor.log).begin(core);
-                    turn = bus.order(cores, [cursor.log, other_log]);
+                    turn = bus.order(cores, cursor.log);
                 }
                 if turn == Turn::Same {
                     (cursor.end, cursor.accesses) = (cursor.ip.wrapping_byte_add(Block::BYTES), 0);

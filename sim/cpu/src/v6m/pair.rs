@@ -38,6 +38,7 @@ use crate::v6m::core::Core;
 use crate::v6m::exception::{ExceptionTiming, Outcome};
 use crate::v6m::exec;
 use crate::v6m::speculation::SpeculationLog;
+pub use crate::v6m::speculation::Told;
 
 pub use exception::summoned;
 use learn::learn;
@@ -147,6 +148,9 @@ pub trait Paired: Bus {
 
     /// That core read it as taken so many times more.
     fn read_as_locked(&mut self, lock: u8, core: usize, times: u64);
+
+    /// That core made a store to a watched word in this cycle.
+    fn wrote(&mut self, core: usize, store: Told, cycle: u64);
 
     /// The transfer slots that a state tells of.
     fn memory_slots(&mut self) -> &mut [u64];
@@ -307,10 +311,25 @@ unsafe fn hand_in<B: Paired>(
         pairs.now += u64::from(found.cycles);
         pairs.node = u32::from(found.next);
         pairs.turn ^= usize::from(found.swaps);
-        pairs.stored = u64::from(found.stored);
         pairs.counts.known += 1;
-        Some(pairs.goes_on(found.swaps))
+        let turn = pairs.goes_on(found.swaps);
+        if found.stored != 0 {
+            let cycle = pairs.now - u64::from(found.cycles) + u64::from(found.stored) - 1;
+            tell(bus, cycle);
+        }
+        Some(turn)
     }
+}
+
+/// The core whose turn it is now is at the end of a block whose last store, to a watched word, was made in this cycle.
+#[cold]
+#[inline(never)]
+fn tell<B: Paired>(bus: &mut B, cycle: u64) {
+    let core = bus.pairs().turn;
+    let [log, _] = bus.pairs().logs.of(core);
+    // SAFETY: the log lives as long as the bus, and no reference to it does.
+    let told = unsafe { (*log).take_told() };
+    bus.wrote(core, told, cycle);
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::mem::{MaybeUninit, offset_of};
 
+use crate::v6m::block::Block;
 use crate::v6m::core::{Core, Request};
 use crate::v6m::op::Op;
 
@@ -13,6 +14,17 @@ const ROOM: usize = 256;
 /// Registers, flags, PRIMASK and the other stack pointer of a core, moved as one.
 type Start = [MaybeUninit<u64>; offset_of!(Core, t) / size_of::<u64>()];
 const _: () = assert!(offset_of!(Core, r) == 0 && offset_of!(Core, other_sp) < offset_of!(Core, t));
+
+/// A store to a watched word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Told {
+    /// Address of the instruction.
+    pub pc: u32,
+    /// The word's offset in the RAM.
+    pub offset: u32,
+    /// What is in it then.
+    pub word: u32,
+}
 
 /// What one core has done ahead of its time: one basic block.
 #[derive(Debug)]
@@ -27,6 +39,8 @@ pub struct SpeculationLog {
     pub(in crate::v6m) probed: bool,
     /// Behind the basic block an exception may have to be dealt with: bits of [`Block::shape`](crate::v6m::block::Block).
     pub(in crate::v6m) summons: u64,
+    /// Its last store, if it ends with one to a watched word.
+    told: Told,
     /// The store behind it, address and value, if it ends with one to the core's private registers.
     pub(in crate::v6m) store: (u32, u32),
     /// Which words of RAM it reads and writes, all of them folded into 64.
@@ -49,6 +63,7 @@ impl Default for SpeculationLog {
             served: false,
             probed: false,
             summons: 0,
+            told: Told::default(),
             store: (0, 0),
             reads: 0,
             writes: 0,
@@ -162,6 +177,19 @@ impl SpeculationLog {
         self.written[usize::from(self.written_words)] = u64::from(old) << 32 | u64::from(bytes_of::<BYTES>(offset));
         self.written_words = self.written_words.wrapping_add(1);
         self.writes |= folded(offset);
+    }
+
+    /// The basic block ends with this store, of which it is told when it was made.
+    pub(in crate::v6m) fn tell(&mut self, told: Told) {
+        self.told = told;
+        self.summons |= Block::TOLD;
+    }
+
+    /// That store, of which nobody will be told again.
+    pub(in crate::v6m) fn take_told(&mut self) -> Told {
+        debug_assert!(self.summons & Block::TOLD != 0);
+        self.summons &= !Block::TOLD;
+        self.told
     }
 
     /// Whether one of the two may write a byte that the other one accesses.

@@ -3,11 +3,11 @@
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::exception::{ExceptionTiming, Outcome};
-use rtoslab_cpu::v6m::pair::{Paired, Pairs, State};
+use rtoslab_cpu::v6m::pair::{Paired, Pairs, State, Told};
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_periph::NEVER;
 
-use super::map::slave;
+use super::map::{SRAM_BASE, slave};
 use super::system::System;
 use crate::m0plus::face;
 use crate::m0plus::turn::record;
@@ -155,6 +155,10 @@ impl Paired for System {
 
     fn read_as_locked(&mut self, lock: u8, core: usize, times: u64) {
         self.periph.sio.read_as_locked(lock, core, times);
+    }
+
+    fn wrote(&mut self, core: usize, Told { pc, offset, word }: Told, cycle: u64) {
+        self.probes.written(SRAM_BASE + offset, word, core, cycle, pc);
     }
 
     fn memory_slots(&mut self) -> &mut [u64] {

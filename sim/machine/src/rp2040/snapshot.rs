@@ -128,6 +128,7 @@ impl System {
         let System {
             sram,
             rom: _,
+            known: _,
             cache_sram,
             marks: _,
             watched: _,

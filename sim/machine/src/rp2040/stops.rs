@@ -1,6 +1,6 @@
 //! What ends a run, and what is warned of.
 
-use rtoslab_cpu::v6m::bus::{Bus, Ordered};
+use rtoslab_cpu::v6m::bus::Ordered;
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::op::Op;
 use rtoslab_cpu::v6m::pair::Asked;
@@ -10,7 +10,7 @@ use rtoslab_periph::NEVER;
 use super::map::{SRAM_BASE, SRAM_BYTES};
 use super::system::{MARK_CODE, MARK_WATCH, System, WriterAt};
 use crate::stop::{Stop, StopReason};
-use crate::words::{get, put};
+use crate::words::get;
 
 impl System {
     /// The word around an offset was written: tells its watch, if it has one. True if the run must stop.
@@ -44,43 +44,30 @@ impl System {
         self.watched[(offset >> 8) as usize] >> (offset >> 2 & 63) & 1 != 0
     }
 
-    /// A store to this offset while both cores' timing is remembered: what is watched is written in time order.
-    pub(super) fn store_in_order(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32) -> Ordered<()> {
+    /// A store to this offset while both cores' timing is remembered: whether its word is watched, if it can be made then.
+    pub(super) fn is_store_told(&self, offset: u32) -> Option<bool> {
         if self.marks[(offset >> 8) as usize] & MARK_CODE != 0 {
-            return Ordered::InTime;
+            return None;
         }
-        if !self.is_watched(offset) {
-            return Ordered::Always(());
-        }
-        let Some(cycle) = self.pairs.grant() else {
-            return match self.memory_of(offset, bytes) {
-                Some(memory) if !self.probes.stops_at_write(SRAM_BASE + (offset & !3)) => {
-                    self.pairs.ask(Asked::Store { offset, memory });
-                    Ordered::NotYet
-                }
-                _ => Ordered::InTime,
-            };
-        };
-        put(&mut self.sram, offset, bytes, value);
-        self.look_at_watches(offset, WriterAt { core: core.id, pc: core.pc(), cycle });
-        Ordered::Now(())
+        let stops = || self.probes.stops_at_write(SRAM_BASE + (offset & !3));
+        if self.is_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
     /// The instruction at this address, which has probes or is not at hand: they fire in time order.
     pub(super) fn attend_in_order(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
         if self.pairs.is_served(core.id) {
-            return Ordered::Now(self.decode_at(address));
+            return Ordered::Now(self.probed_at(address).0);
         }
-        let Some(cycle) = self.pairs.grant() else {
+        let Some(cycle) = self.pairs.in_order() else {
             self.pairs.ask(Asked::Probe);
             return Ordered::NotYet;
         };
-        let instruction = self.decode_at(address);
+        let (instruction, site) = self.probed_at(address);
         if self.is_away(address, instruction) || self.probes.stops_at(address) {
             return Ordered::InTime;
         }
         self.passed_until[core.id] = None;
-        self.probes.issue(address, core.id, cycle, Held::of(&core.r), false);
+        self.probes.issue_at(site, address, core.id, cycle, Held::of(&core.r), false);
         self.pairs.serve(core.id);
         Ordered::Now(instruction)
     }

@@ -12,6 +12,7 @@ use rtoslab_lab::{Console, Held, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
+use super::code::{KNOWN, Known};
 use super::map::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, STRIPED_BYTES, bank_of, slave};
 use super::settings::Timing;
 use crate::code::CodeTable;
@@ -48,6 +49,8 @@ pub struct System {
     pub(super) rom_code: CodeTable,
     pub(super) flash_code: CodeTable,
     pub(super) sram_code: CodeTable,
+    /// Instructions behind stand-ins.
+    pub(super) known: [Known; KNOWN],
     pub(super) xip: XipCache,
     /// clk_sys cycles of one cache line fill.
     pub(super) line_cycles: u64,
@@ -106,6 +109,7 @@ impl System {
             rom_code: CodeTable::new(0, ROM_BYTES),
             flash_code: CodeTable::new(FLASH_BASE, flash_bytes),
             sram_code: CodeTable::new(SRAM_BASE, SRAM_BYTES),
+            known: [Known::NONE; KNOWN],
             xip: XipCache::new(flash_bytes),
             line_cycles: 0,
             word_cycles: 0,
@@ -420,8 +424,8 @@ unsafe impl Bus for System {
     }
 
     #[inline(never)]
-    fn marked_store(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32) -> Ordered<()> {
-        self.store_in_order(core, offset, bytes, value)
+    fn is_told_of(&self, offset: u32) -> Option<bool> {
+        self.is_store_told(offset)
     }
 
     #[inline(never)]
@@ -432,9 +436,9 @@ unsafe impl Bus for System {
     }
 
     #[inline(never)]
-    unsafe fn order(&mut self, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
+    unsafe fn order(&mut self, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
         // SAFETY: the caller's promise.
-        unsafe { pair::order(self, cores, logs) }
+        unsafe { pair::order(self, cores, log) }
     }
 
     #[inline(never)]

@@ -36,7 +36,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         let taken = match (Self::TIMES, Self::PAIRED) {
             (false, _) => condition,
             (true, false) => core.trace.next_branch(),
-            (true, true) => core.remainder.takes_branch(),
+            (true, true) => core.remainder.is_at(Block::BRANCH),
         };
         if Self::AHEAD && !Self::PAIRED {
             self.branches = self.branches << 1 | u64::from(taken);
@@ -101,7 +101,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// BX and POP {PC}: exception return in handler mode, else the Thumb bit must be set.
     #[inline(always)]
     pub fn exchange<B: Bus>(&mut self, core: &mut Core, bus: &mut B, value: u32, at: u64) -> Flow {
-        if Self::PAIRED && Self::TIMES && core.remainder.leaves {
+        if Self::PAIRED && Self::TIMES && core.remainder.ends_with(Block::LEAVES) {
             self.t = at;
             return Flow::Jumped;
         }

@@ -9,6 +9,7 @@ use crate::v6m::block::Block;
 use crate::v6m::bus::{Bus, Ordered, Trap};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, op};
+use crate::v6m::speculation::Told;
 use crate::v6m::trace::Trace;
 use rtoslab_timing::cortex_m0plus as timing;
 
@@ -170,7 +171,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             (false, _) => address,
             (true, false) => B::RAM_BASE,
             (true, true) => {
-                if core.remainder.is_private() {
+                if core.remainder.is_at(Block::PRIVATE) {
                     self.t += timing::MEMORY_CYCLES;
                     return Ok(());
                 }
@@ -201,23 +202,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             if Self::TIMES {
                 // It was stored when the trace was executed.
                 core.stored = slot;
-            } else if bus.marks(offset) == 0
-                || Self::PAIRED && Self::AHEAD && !self.store_marked::<B, BYTES, SINGLE>(core, bus, offset, value)?
-            {
-                if Self::PAIRED && Self::AHEAD {
-                    if SINGLE {
-                        self.note_access(bus.memory_of(offset, BYTES))?;
-                    }
-                    // SAFETY: the word is in the RAM; the bus's logs live as long as it.
-                    unsafe {
-                        let word = bus.ram().add((offset & !3) as usize).cast::<u32>().read_unaligned();
-                        (*self.log).write::<BYTES>(offset, word);
-                    }
-                }
+            } else if Self::PAIRED && Self::AHEAD {
+                return self.store_ahead::<B, BYTES, SINGLE>(core, bus, offset, value);
+            } else if bus.marks(offset) == 0 {
                 // SAFETY: it is in the RAM.
                 unsafe { write::<BYTES>(bus.ram().add(offset as usize), value) };
-            } else if Self::PAIRED && Self::AHEAD {
-                // It was stored in its turn.
             } else if Self::TRACED {
                 return Err(Flow::InTime);
             } else {
@@ -244,29 +233,37 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             .map_err(|trap| self.trapped(core, bus, trap))
     }
 
-    /// A store near code or a watched word, ahead of time: true if it was made, false if it is like others.
+    /// A store to RAM in a basic block.
     #[inline(always)]
-    fn store_marked<B: Bus, const BYTES: u32, const SINGLE: bool>(
+    fn store_ahead<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
-        core: &mut Core,
+        core: &Core,
         bus: &mut B,
         offset: u32,
         value: u32,
-    ) -> Result<bool, Flow> {
-        if !SINGLE {
-            // That was looked at before the first word.
-            return Ok(false);
+    ) -> Result<(), Flow> {
+        // Those of a multiple transfer were looked at before the first word.
+        let is_told = SINGLE && bus.marks(offset) != 0 && bus.is_told_of(offset).ok_or(Flow::InTime)?;
+        if SINGLE {
+            self.note_access(bus.memory_of(offset, BYTES))?;
         }
-        core.ip = self.ip;
-        match bus.marked_store(core, offset, BYTES, value) {
-            Ordered::Always(()) => Ok(false),
-            Ordered::Now(()) => {
-                self.end = self.ip;
-                Ok(true)
+        // SAFETY: the word is in the RAM; the bus's logs live as long as it.
+        unsafe {
+            let word = bus.ram().add((offset & !3) as usize).cast::<u32>();
+            let old = word.read_unaligned();
+            if is_told {
+                // No other store to that word may come between: what is told is all of it.
+                (*self.log).write::<4>(offset & !3, old);
+                write::<BYTES>(bus.ram().add(offset as usize), value);
+                let word = u32::from_le(word.read_unaligned());
+                (*self.log).tell(Told { pc: core.address_of(self.ip), offset: offset & !3, word });
+                self.end = self.ip.wrapping_add(1);
+                return Ok(());
             }
-            Ordered::NotYet => Err(Flow::Ordered),
-            Ordered::Behind | Ordered::InTime => Err(Flow::InTime),
+            (*self.log).write::<BYTES>(offset, old);
+            write::<BYTES>(bus.ram().add(offset as usize), value);
         }
+        Ok(())
     }
 
     /// A load that is neither RAM's nor constant, ahead of time.

@@ -31,9 +31,9 @@ struct Entry {
 /// The profile by core and address.
 #[derive(Debug, Default)]
 pub(super) struct Account {
-    /// By place of the table, and how often the transition there was taken with each core going on first. Empty while the
-    /// profile is off.
+    /// By place of the table; kept while the profile is off, too, so that nothing has to be forgotten when it is switched on.
     entries: Vec<Entry>,
+    /// How often the transition there was taken with each core going on first. Empty while the profile is off.
     times: Vec<[u64; 2]>,
     shares: Vec<Share>,
     /// Of the transition in hand.
@@ -42,13 +42,10 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Begins anew, or ends. Nothing may be remembered that no shares are kept of.
+    /// The profile begins anew, or ends.
     pub fn switch(&mut self, on: bool) {
-        *self = Account::default();
-        if on {
-            self.entries = vec![Entry::default(); PLACES];
-            self.times = vec![[0; 2]; PLACES];
-        }
+        self.cells = Default::default();
+        self.times = if on { vec![[0; 2]; PLACES] } else { Vec::new() };
     }
 
     /// Whether it is kept.
@@ -65,12 +62,13 @@ impl Account {
         }
     }
 
+    /// A transition is about to be found out.
+    pub fn begin(&mut self) {
+        self.fresh.clear();
+    }
+
     /// Notes what the first core, and then the other one, executed in a transition that is being found out.
     pub fn note(&mut self, steps: [&[Step]; 2]) {
-        self.fresh.clear();
-        if !self.is_on() {
-            return;
-        }
         for (core, steps) in steps.into_iter().enumerate() {
             for step in steps {
                 let cycles = (step.end - step.start) as u32;
@@ -88,6 +86,9 @@ impl Account {
 
     /// The transition in hand is taken, that core going on first, and not remembered.
     pub fn add_fresh(&mut self, first: usize) {
+        if !self.is_on() {
+            return;
+        }
         let fresh = std::mem::take(&mut self.fresh);
         let mut times = [0; 2];
         times[first & 1] = 1;
@@ -97,8 +98,8 @@ impl Account {
 
     /// The transition in hand is remembered at this place from now on. False if there is no room left.
     pub fn keep(&mut self, place: usize) -> bool {
-        if !self.is_on() {
-            return true;
+        if self.entries.is_empty() {
+            self.entries = vec![Entry::default(); PLACES];
         }
         self.settle(place);
         let (start, count) = (self.shares.len() as u32, self.fresh.len() as u32);
@@ -109,8 +110,10 @@ impl Account {
 
     /// What is remembered at two places changes places.
     pub fn swap(&mut self, first: usize, second: usize) {
-        if self.is_on() {
+        if !self.entries.is_empty() {
             self.entries.swap(first, second);
+        }
+        if self.is_on() {
             self.times.swap(first, second);
         }
     }
@@ -131,7 +134,7 @@ impl Account {
 
     /// Adds up what was counted at a place.
     fn settle(&mut self, place: usize) {
-        let times = std::mem::take(&mut self.times[place]);
+        let times = self.times.get_mut(place).map(std::mem::take).unwrap_or_default();
         if times != [0; 2] {
             let Entry { start, count } = self.entries[place];
             let shares = &self.shares[start as usize..(start + count) as usize];
@@ -190,6 +193,7 @@ mod tests {
         assert_eq!(taken(&mut account), expected);
         assert_eq!(taken(&mut account), []);
         account.count(4, 0);
+        account.begin();
         account.note([&[step(0x300, 0, 1, 0, 1)], &[]]);
         assert!(account.keep(4));
         account.count(4, 0);
@@ -200,13 +204,20 @@ mod tests {
     }
 
     #[test]
-    fn switched_off_nothing_is_counted() {
+    fn switched_off_nothing_is_counted_and_nothing_forgotten() {
         let mut account = Account::default();
+        account.swap(5, 4);
         account.note([&[step(0x100, 0, 1, 0, 1)], &[]]);
         account.add_fresh(0);
         assert!(account.keep(5));
         account.count(5, 0);
         account.swap(5, 4);
+        assert_eq!(taken(&mut account), []);
+        account.switch(true);
+        (0..3).for_each(|_| account.count(4, 0));
+        assert_eq!(taken(&mut account), [(0, 0x100, 3, 3, 0)]);
+        account.switch(false);
+        account.count(4, 0);
         assert_eq!(taken(&mut account), []);
     }
 }

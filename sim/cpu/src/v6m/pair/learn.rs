@@ -1,9 +1,10 @@
 //! Transitions that were not seen before: both basic blocks are simulated in time, on shadow cores.
 
+use super::order::must_wait;
 use super::table::Transition;
-use super::{Node, Paired, Place, State};
+use super::{Node, Paired, Place, State, tell};
 use crate::step::watch;
-use crate::v6m::block::{Block, Step, Turn};
+use crate::v6m::block::{Block, Remainder, Step, Turn};
 use crate::v6m::core::{Core, Phase};
 use crate::v6m::exception;
 use crate::v6m::exec;
@@ -19,7 +20,7 @@ pub(super) struct Outcome {
     /// Of the block that was handed in, or of a spin what was executed; and what the other core executed of one.
     pub instructions: [u64; 2],
     pub swaps: bool,
-    /// If the block is a store in time order: cycles until it was made.
+    /// If the block that is at its end is one that is told of its last store: in which cycle that was made, from 1 on.
     pub stored: u64,
 }
 
@@ -54,9 +55,9 @@ pub(super) unsafe fn learn<B: Paired>(
         };
         let Outcome { node, cycles, waits, instructions, swaps, stored } = outcome;
         let pairs = bus.pairs();
+        let began = pairs.now;
         debug_assert!(cycles <= Block::CYCLES);
         pairs.table.account.add_fresh(pairs.turn);
-        pairs.stored = stored;
         (*mine).instructions = instructions[0];
         (*core).instructions += instructions[0];
         (*other).instructions += instructions[1];
@@ -77,7 +78,11 @@ pub(super) unsafe fn learn<B: Paired>(
             }
             None => pairs.node = pairs.table.number_anew(node),
         }
-        Some(if pairs.judge() { Turn::Stop } else { pairs.goes_on(swaps) })
+        let turn = if pairs.judge() { Turn::Stop } else { pairs.goes_on(swaps) };
+        if stored != 0 {
+            tell(bus, began + stored - 1);
+        }
+        Some(turn)
     }
 }
 
@@ -89,7 +94,7 @@ pub(super) unsafe fn learn<B: Paired>(
 unsafe fn find_out<B: Paired>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
     let pairs = bus.pairs();
     let node = *pairs.table.node(pairs.node);
-    pairs.table.account.note([&[]; 2]);
+    pairs.table.account.begin();
     if let Some((step, memory, to)) = block.as_step(node.address) {
         return take(bus, regions, &node, step, (memory, to));
     }
@@ -105,13 +110,16 @@ unsafe fn find_out<B: Paired>(bus: &mut B, regions: [Region; 2], block: Block) -
     let instructions = unsafe { block.instructions(place, first) };
     let remainder = block.begun(node.address, instructions);
     let begun = Place { remainder, ..Place::begins(node.address) };
+    if let Some(before) = block.wait_before() {
+        // SAFETY: as above.
+        return unsafe { wait_and_pass(bus, regions, &node, before, begun) };
+    }
     if node.other.remainder.instructions == 0 && (!block.is_ordered() || block.is_spin()) {
         // The other core has not executed its own one yet: that is handed in next, and no time passes before.
         return Some(Outcome::swapped(&node, begun));
     }
     // SAFETY: as above.
-    let found = unsafe { go_through(bus, regions, &node, begun) }?;
-    Some(Outcome { stored: found.stored * u64::from(block.is_ordered()), ..found })
+    unsafe { go_through(bus, regions, &node, begun) }
 }
 
 /// Simulates `begun`, a basic block of the first of these cores, and what remains of the other one's, from `node` on until
@@ -132,9 +140,9 @@ unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, 
     }
     let ended = usize::from(shadows[0].remainder.instructions != 0);
     let (at_end, under_way) = (&shadows[ended], &shadows[1 - ended]);
-    let expected = [begun, node.other][ended].remainder.next;
+    let ends = [begun, node.other][ended].remainder;
     assert!(
-        at_end.address_of(at_end.ip) == expected
+        at_end.address_of(at_end.ip) == ends.next
             && at_end.remainder.accesses == 0
             && at_end.remainder.instructions == 0,
         "a basic block of {} instructions took another way when it was timed",
@@ -149,7 +157,7 @@ unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, 
             spun(&node.other, &shadows[1]),
         ],
         swaps: ended != 0,
-        stored: shadows[0].stored.saturating_sub(now),
+        stored: told(&ends, at_end, now),
     });
     bus.pairs().table.account.note(shadows.each_ref().map(|shadow| &shadow.steps[..]));
     bus.pairs().shadows = Some(shadows);
@@ -188,11 +196,43 @@ unsafe fn wait<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, block:
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
         instructions: [0, spun(&node.other, &shadows[1])],
         swaps,
-        stored: 0,
+        stored: if swaps { told(&node.other.remainder, at_end, now) } else { 0 },
     });
     bus.pairs().table.account.note(shadows.each_ref().map(|shadow| &shadow.steps[..]));
     bus.pairs().shadows = Some(shadows);
     outcome
+}
+
+/// As [`wait`], and behind it the ordered access `begun`, if the other core's block has not ended and nothing else is to be
+/// waited for.
+///
+/// # Safety
+/// As for [`go_through`].
+unsafe fn wait_and_pass<B: Paired>(
+    bus: &mut B,
+    regions: [Region; 2],
+    node: &Node,
+    before: Block,
+    begun: Place,
+) -> Option<Outcome> {
+    // SAFETY: the caller's promise, here and below.
+    let waited = unsafe { wait(bus, regions, node, before) }?;
+    if waited.swaps || must_wait(bus, &waited.node, begun.remainder.gives_way).is_some() {
+        return Some(waited);
+    }
+    bus.pairs().now += waited.cycles;
+    // SAFETY: as above.
+    let passed = unsafe { go_through(bus, regions, &waited.node, begun) };
+    bus.pairs().now -= waited.cycles;
+    let passed = passed?;
+    debug_assert!(!passed.swaps, "an access in order is made before anything else");
+    let sum = |[first, other]: [u64; 2], [more, other_more]: [u64; 2]| [first + more, other + other_more];
+    Some(Outcome {
+        cycles: waited.cycles + passed.cycles,
+        waits: sum(waited.waits, passed.waits),
+        instructions: sum(waited.instructions, passed.instructions),
+        ..passed
+    })
 }
 
 /// A step of an exception of the first core, whose frame is in this memory, to that address. The other one gets no turn.
@@ -278,6 +318,11 @@ fn shadows<B: Paired>(bus: &mut B, regions: [Region; 2], places: [Place; 2], sta
     let [first, other] = &mut *shadows;
     bus.resume(state, now, first, other);
     shadows
+}
+
+/// [`Outcome::stored`] of a transition that began in cycle `now` and in which the shadow core came to the end of `rest`.
+fn told(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
+    if rest.ends_with(Block::TOLD) { shadow.stored + 1 - now } else { 0 }
 }
 
 /// What the other core has executed of a spin.

@@ -44,8 +44,6 @@ pub struct Pairs {
     pub(super) granted: Option<u64>,
     /// What the core whose turn it is waits for.
     pub(super) asked: Asked,
-    /// If the transition taken last was a store in time order: cycles until it was made.
-    pub(super) stored: u64,
     /// The core whose turn it is came to an instruction behind which the machine looks at both cores.
     pub(super) looks: bool,
     /// One core is at the end of an exception's entry, and the other one executes an instruction of the same cycle first.
@@ -88,6 +86,12 @@ impl Pairs {
     /// The cycle of the ordered access in hand; `None` if it is not its turn.
     pub fn grant(&mut self) -> Option<u64> {
         self.granted.take()
+    }
+
+    /// The cycle at which the core whose turn it is stands, if the other one has come as far.
+    pub fn in_order(&self) -> Option<u64> {
+        let state = &self.table.node(self.node).state;
+        (!state.comes_second()).then(|| self.now + state.cores()[0])
     }
 
     /// The instruction at which a core stands cannot be executed before the other core has come as far, for that.

@@ -15,21 +15,13 @@ pub enum Asked {
     Port,
     /// One with a probe, which fires when it begins.
     Probe,
-    /// A store to a word of RAM that is watched, at this offset, in this memory.
-    Store {
-        /// Offset in the RAM.
-        offset: u32,
-        /// Number of its memory.
-        memory: u32,
-    },
 }
 
 /// What [`Bus::order`](crate::v6m::bus::Bus::order) does.
 ///
 /// # Safety
 /// As for [`paired`](super::paired); the core stands before the instruction and has begun no block.
-pub unsafe fn order<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
-    let [mine, theirs] = logs;
+pub unsafe fn order<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
     // SAFETY: the caller's promise, here and below; nothing was executed that a block handed in would have to undo.
     unsafe {
         if bus.pairs().asked == Asked::Port
@@ -46,34 +38,26 @@ pub unsafe fn order<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut S
     let is_second = unsafe { (*cores[0]).id } == 1;
     loop {
         let pairs = bus.pairs();
-        let (node, now, asked) = (pairs.table.node(pairs.node), pairs.now, pairs.asked);
-        let [at, other_at] = node.state.cores();
-        let mut waits = node.state.comes_second();
-        let mut gives_way = false;
-        if !waits && at == other_at && is_second && asked == Asked::Port && !node.state.enter()[1] {
-            let address = node.other.address;
-            gives_way = !bus.minds_no_order(address);
-            waits = gives_way;
-        }
-        let block = match asked {
-            _ if waits => Block::wait(gives_way),
-            Asked::Probe => {
-                bus.pairs().granted = Some(now + at);
-                return Turn::Same;
-            }
-            Asked::Port => Block::ordered(B::ORDERED_MEMORY, is_second),
-            // SAFETY: as above.
-            Asked::Store { offset, .. } if unsafe { is_accessed(bus, offset, mine, theirs) } => return Turn::Stop,
-            Asked::Store { memory, .. } => Block::ordered(memory, false),
+        let (node, now, asked) = (*pairs.table.node(pairs.node), pairs.now, pairs.asked);
+        let wait = must_wait(bus, &node, is_second && asked == Asked::Port);
+        let access = Block::ordered(B::ORDERED_MEMORY, is_second);
+        let block = match (asked, wait) {
+            (Asked::Probe, None) => return Turn::Same,
+            (Asked::Probe, Some(gives_way)) => Block::wait(gives_way),
+            (Asked::Port, None) => access,
+            (Asked::Port, Some(gives_way)) => access.behind_wait(gives_way),
         };
         // SAFETY: as above.
-        let Some(turn) = (unsafe { hand_in(bus, cores, mine, block) }) else {
-            return Turn::Stop;
+        let (turn, is_made) = unsafe {
+            let Some(turn) = hand_in(bus, cores, mine, block) else {
+                return Turn::Stop;
+            };
+            (turn, (*mine).instructions != 0)
         };
-        if !waits {
+        if is_made {
+            let [at, _] = node.state.cores();
             let pairs = bus.pairs();
-            let stored = if asked == Asked::Port { at } else { pairs.stored };
-            (pairs.granted, pairs.stops) = (Some(now + stored), turn == Turn::Stop);
+            (pairs.granted, pairs.stops) = (Some(now + at), turn == Turn::Stop);
             return Turn::Same;
         }
         if turn != Turn::Same {
@@ -82,24 +66,15 @@ pub unsafe fn order<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut S
     }
 }
 
-/// Whether the other core's basic block, of which part may have been executed ahead of now, accesses the word at this offset.
-///
-/// # Safety
-/// As for [`order`].
-unsafe fn is_accessed<B: Paired>(
-    bus: &mut B,
-    offset: u32,
-    mine: *mut SpeculationLog,
-    theirs: *mut SpeculationLog,
-) -> bool {
-    // SAFETY: the caller's promise; the word is in the RAM.
-    unsafe {
-        let word = bus.ram().add((offset & !3) as usize).cast::<u32>().read_unaligned();
-        (*mine).write::<4>(offset & !3, word);
-        let meets = (*mine).may_meet(&*theirs) && (*mine).meets(&*theirs);
-        (*mine).forget();
-        meets
+/// Whether the core that goes on first must wait for the other one, and then whether it loses their tie: if it `may_give_way`
+/// to the other one's instruction of the same cycle.
+pub(super) fn must_wait<B: Paired>(bus: &B, node: &Node, may_give_way: bool) -> Option<bool> {
+    if node.state.comes_second() {
+        return Some(false);
     }
+    let [at, other_at] = node.state.cores();
+    let is_tie = at == other_at && may_give_way && !node.state.enter()[1];
+    (is_tie && !bus.minds_no_order(node.other.address)).then_some(true)
 }
 
 /// The wait that this core is in, if it is in one and the other core is not.

@@ -34,7 +34,7 @@ pub(super) struct Transition {
     pub swaps: bool,
     /// Number of the node behind it.
     pub next: u16,
-    /// If it is a store that both cores make in time order: cycles until it was made.
+    /// [`Outcome::stored`].
     pub stored: u8,
 }
 
@@ -166,9 +166,6 @@ impl Table {
 
     /// The account begins anew, or ends.
     pub fn profile(&mut self, on: bool) {
-        if on {
-            self.clear();
-        }
         self.account.switch(on);
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! A word is fetched when there is room for it: in flight or waiting, it occupies one of three places until the decoder
 //! has taken its last halfword (or its first, as the end of a 32-bit opcode: the other half then waits apart). An
-//! instruction can leave the queue while the one before it is still being decoded. At odd halfwords, a floating-point one
-//! gives the place of its second word away a cycle later [ARM KA006138: in a long run one cycle more in three], and one of
-//! several cycles keeps both its places until the last of them. From these rules follow the cost of unaligned targets and of groups of unaligned 32-bit
-//! opcodes, of untaken branches in 32-bit code, and how far flash waits are hidden.
+//! instruction can leave the queue while the one before it is still being decoded. At odd halfwords, a floating-point
+//! one gives the place of its second word away a cycle later [ARM KA006138: in a long run one cycle more in three], and
+//! one of several cycles keeps both its places until the last of them. From these rules follow the cost of unaligned
+//! targets and of groups of unaligned 32-bit opcodes, of untaken branches in 32-bit code, and how far flash waits are
+//! hidden.
 //!
 //! Words are fetched lazily: the bus is asked for one when the first instruction that needs it is issued, with the
 //! cycle in which its address went out. [`Prefetch::catch_up`] brings the bus up to date where order matters.

@@ -127,15 +127,17 @@ impl<const M4: bool> ThreeStage<M4> {
             }
             _ => {}
         }
-        let based = address & self.wake.computed != 0;
-        if based && self.wake.tail != Tail::Base {
-            from = from.max(core.t + 1);
-        }
         from = match lane {
             Lane::Load | Lane::LoadBlock => from.max(self.store_ends + 1),
             _ => from.max(self.store_ends),
         };
-        if based && self.wake.tail == Tail::Base { from + cortex_m4::WRITTEN_BACK_BASE_CYCLES } else { from }
+        if address & self.wake.computed == 0 {
+            return from;
+        }
+        match self.wake.tail {
+            Tail::Base => from + cortex_m4::WRITTEN_BACK_BASE_CYCLES,
+            _ => from.max(core.t + 1),
+        }
     }
 
     /// Whether a branch puts its target's address out while it is decoded: with the target in the opcode, CBZ and CBNZ
