@@ -1,8 +1,10 @@
 """An event of the virtual board as it is packed, the kinds of events, and the identities that probes of ours carry."""
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 EVENT: Final = np.dtype(
     [("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("id", "<u2"), ("kind", "u1"), ("core", "u1"), ("zero", "<u4")]
@@ -44,3 +46,9 @@ IDENT_SYMBOL: Final = 0x4000
 """Plus the index of a kernel function that some service ends in; see `steps`."""
 IDENT_BEHIND: Final = 0x8000
 """Plus the index of an address at which the caller of such a function goes on."""
+
+
+def rows(events: NDArray[np.void]) -> Iterator[tuple[Any, ...]]:
+    """The fields of each event as whole numbers: by columns, in half the time that numpy takes for whole records."""
+    names = events.dtype.names or ()
+    return zip(*(events[name].tolist() for name in names), strict=True)
