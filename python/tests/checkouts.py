@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import build_folder, find_root
 
 ROOM_OF_AN_INSTALLATION = ("firmware", "spec", "papers", "baselines", "reference")
 """What an installed package holds of a checkout."""
@@ -16,6 +16,17 @@ def copy_checkout(folder: Path) -> Path:
     shutil.copytree(find_root() / "sim", folder / "sim", ignore=shutil.ignore_patterns("target"))
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(find_root() / name, folder / name)
+    return folder
+
+
+def build_apart(folder: Path) -> Path:
+    """A folder for a test's own images of this checkout. Objects and what CMake found out are those of all tests: they
+    are named by all that made them."""
+    folder.mkdir()
+    for name in ("objects", "configured", "facts"):
+        kept = build_folder(find_root()) / name
+        kept.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(kept)
     return folder
 
 

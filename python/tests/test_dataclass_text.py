@@ -17,6 +17,11 @@ class Nothing:
     pass
 
 
+@dataclass
+class Single:
+    one: object
+
+
 @dataclass(frozen=True)
 class Pair:
     one: object
@@ -31,7 +36,7 @@ VALUES: tuple[object, ...] = (
     [[]], {1: 2, "x": [Pair(1, True)]}, Counter("aab"), {(1, "x"): Pair({3, 1}, array("q", [1, 2]))},
     frozenset({"b", "a"}),
     [Pair(1, "a"), Pair(None, "b")], [Pair(Pair(1, 2), [1]), Pair(Pair(1, None), [])], [Pair(1, 2), Nothing()],
-    (Pair(True, 1), Pair(False, 2)), STEPS, [Pair("%s", "%")],
+    (Pair(True, 1), Pair(False, 2)), STEPS, [Pair("%s", "%")], [Single(1), Single(2)], [Single("a"), Single(None)],
     Observed(steps=STEPS, intervals=Intervals(tuple(INTERVALS), (3, 4), ("it's",), {15: frozenset({2, 1})})),
 )  # fmt: skip
 

@@ -17,6 +17,7 @@ from rtoslab.measure.pool import Note
 from rtoslab.plan.plan import Options, make_plan
 from rtoslab.results.results import Failed, Measured
 from rtoslab.store.store import RunDirectory
+from tests.checkouts import build_apart
 
 
 def test_a_process_that_dies_costs_one_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +48,7 @@ def test_the_environment_is_that_of_the_call_not_of_the_first_one(
     """The fork server keeps what was set as it started; what is taken away later is away in its processes, too."""
     forkserver._forkserver._stop()  # type: ignore[attr-defined] # the next call starts another one
     ask: dict[str, Any] = {"kernels": ["bare"], "boards": ["pico"], "cores": [1], "window_ms": 10}
-    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "first"))
+    monkeypatch.setenv("RTOSLAB_BUILD", str(build_apart(tmp_path / "first")))
     api.run("t4", **ask, out=tmp_path / "one")
     built = sorted((tmp_path / "first").glob("t*"))
     assert built

@@ -19,7 +19,8 @@ from rtoslab.targets.events import (
     KIND_WRITE,
 )
 from rtoslab.targets.exceptions import SYSTICK
-from rtoslab.targets.steps import HANDLER, Watching, find_steps, return_addresses
+from rtoslab.targets.step_reader import find_steps, return_addresses
+from rtoslab.targets.steps import HANDLER, Watching
 
 TAKE, GIVE = 0x100, 0x200
 BEHIND_TAKE, BEHIND_GIVE, ELSEWHERE = 0x1010, 0x1020, 0x1030

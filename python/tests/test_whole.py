@@ -16,7 +16,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.measure.pipeline import Outcome
 from rtoslab.results.results import Failed, Measured
 from rtoslab.store.store import RunDirectory
-from tests.checkouts import alter
+from tests.checkouts import alter, build_apart
 from tests.processes import started
 from tests.test_cli import HANG_S, ROOT, error, rtoslab
 
@@ -212,7 +212,7 @@ def test_an_unwritable_place_is_said(tmp_path: Path) -> None:
 
 
 def test_sim_runs_a_benchmark_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    monkeypatch.setenv("RTOSLAB_BUILD", str(build_apart(tmp_path / "build")))
     measure("t7", 1, 10, tmp_path / "run")
     (image,) = (tmp_path / "build").glob("t7_*/image.elf")
     done = rtoslab(

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from functools import cache
+from json.encoder import encode_basestring_ascii
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
@@ -49,7 +50,7 @@ def _texts(values: Sequence[Any]) -> Iterable[str]:
     if kinds <= {int, NoneType}:
         return ["null" if each is None else str(each) for each in values]
     if kinds == {str}:
-        known = {each: json.dumps(each) for each in set(values)}
+        known = {each: encode_basestring_ascii(each) for each in set(values)}
         return map(known.__getitem__, values)
     if kinds == {bool}:
         return ["true" if each else "false" for each in values]
@@ -63,7 +64,9 @@ def _text(value: Any) -> str:
     if isinstance(value, list | tuple) and value:
         return f"[{','.join(_texts(value))}]"
     if isinstance(value, dict):
-        pairs = zip(_texts(list(value)), _texts(list(value.values())), strict=True) if value else ()
+        if not value:
+            return "[]"
+        pairs = zip(_texts(list(value)), _texts(list(value.values())), strict=True)
         return f"[{','.join([f'[{key},{item}]' for key, item in pairs])}]"
     if is_dataclass(value):
         return next(iter(_rows(type(value), [value])))
@@ -75,9 +78,16 @@ def _rows(kind: type, values: Sequence[object]) -> Iterable[str]:
     names = _field_names(kind)
     if not names:
         return ["{}"] * len(values)
-    row = "{" + ",".join(f'"{name}":%s' for name in names) + "}"
-    columns = (list(map(attrgetter(name), values)) for name in names)
-    return map(row.__mod__, zip(*map(_texts, columns), strict=True))
+    of_all = list(map(attrgetter(*names), values))
+    columns = [of_all] if len(names) == 1 else zip(*of_all, strict=True)
+    parts = [_part(column) for column in columns]
+    row = "{" + ",".join(f'"{name}":{form}' for name, (form, _) in zip(names, parts, strict=True)) + "}"
+    return map(row.__mod__, zip(*(each for _, each in parts), strict=True))
+
+
+def _part(column: Sequence[Any]) -> tuple[str, Iterable[Any]]:
+    """How a field's values go into the texts of many, and they: whole numbers as they are."""
+    return ("%d", column) if set(map(type, column)) == {int} else ("%s", _texts(column))
 
 
 @cache

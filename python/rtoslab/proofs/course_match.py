@@ -1,15 +1,16 @@
 """How many rounds a run of steps is; see `course`."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from rtoslab.proofs.step_match import Matcher, Names
+from rtoslab.proofs.step_match import Matcher, Names, Test
 from rtoslab.proofs.steps_wanted import Wanted
 from rtoslab.targets import HANDLER, INTERRUPT, Step
 
 Round = tuple[Wanted, ...]
+_Parts = tuple["_Part", ...]
 OwnCycles = dict[str, list[int]]
 """Text of a wanted step -> cycles of the tasks' own code before it, each time."""
 _Own = list[tuple[str, int]]
@@ -27,12 +28,34 @@ class Followed:
     own_cycles: OwnCycles = field(default_factory=lambda: defaultdict(list))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Try:
     end: int
     """Behind its last step that fitted."""
-    problem: str = ""
+    missed: str = ""
+    """What was wanted of the next step, which is not that."""
     whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A step of a round, or several, ready to be held against thousands."""
+
+    text: str
+    kind: str
+    least: int
+    repeated: bool
+    fits: Test
+    may: Callable[[Step], bool]
+    """Whether a step can be this one, if it must be there."""
+    parts: "_Parts"
+    """Of a group."""
+
+
+def _part(matcher: Matcher, each: Wanted) -> _Part:
+    may = matcher.may(each) if each.kind != "group" and each.least else lambda _: True
+    parts = tuple(_part(matcher, one) for one in each.parts) if each.kind == "group" else ()
+    return _Part(each.text, each.kind, each.least, each.repeated, matcher.test(each), may, parts)
 
 
 def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, only_inside: bool) -> Followed:
@@ -43,17 +66,20 @@ def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, 
     walk = _Walk(matcher, steps, only_inside)
     found = Followed()
     names = Names()
-    at = walk.begin(0, rounds, names)
+    alternatives = [tuple(_part(matcher, each) for each in one) for one in rounds]
+    at = walk.begin(0, alternatives, names)
     if at is None:
-        if not walk.is_within(rounds):
-            found.broken.append(walk.nothing(rounds))
+        if not walk.is_within(alternatives):
+            found.broken.append(walk.nothing(alternatives))
         return found
     while at is not None and at < len(steps):
-        tries = [_Trial(walk, at, each, names) for each in rounds]
-        best = max(tries, key=lambda each: (each.made.whole, each.made.end))
-        if best.made.problem:
-            found.broken.append(best.made.problem)
-            at = walk.begin(best.made.end + 1, rounds, names)
+        tries = [_Trial(walk, at, each, names) for each in alternatives if each[0].may(steps[at])]
+        best = max(tries, key=lambda each: (each.made.whole, each.made.end), default=None)
+        if best is None or (not best.made.whole and best.made.end == at):
+            best = _Trial(walk, at, alternatives[0], names)  # of several that miss their first step it says so
+        if best.made.missed:
+            found.broken.append(walk.problem(best.made))
+            at = walk.begin(best.made.end + 1, alternatives, names)
             continue
         names = best.names
         for text, cycles in best.own:
@@ -68,7 +94,7 @@ def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, 
 class _Trial:
     """A round tried, with what it would leave behind."""
 
-    def __init__(self, walk: "_Walk", at: int, wanted: Round, names: Names) -> None:
+    def __init__(self, walk: "_Walk", at: int, wanted: _Parts, names: Names) -> None:
         self.names: Names = names.copy()
         self.own: _Own = []
         self.made = walk.once(at, wanted, self.names, self.own)
@@ -80,65 +106,72 @@ class _Walk:
     steps: Sequence[Step]
     only_inside: bool
 
-    def begin(self, at: int, rounds: Sequence[Round], names: Names) -> int | None:
+    def begin(self, at: int, rounds: Sequence[_Parts], names: Names) -> int | None:
         """Where a whole round begins, not far from here."""
         for start in range(at, len(self.steps)):
-            tries = [self.once(start, each, names.copy(), None) for each in rounds]
+            likely = [each for each in rounds if each[0].may(self.steps[start])]
+            tries = [self.once(start, each, names.copy(), None) for each in likely]
             longest = max((each.end - start for each in tries if each.whole), default=0)
             # Where a round has hundreds of calls, so has the part of one that comes first.
             if longest:
                 return start if start - at < _PREAMBLE + longest else None
         return None
 
-    def is_within(self, rounds: Sequence[Round]) -> bool:
+    def is_within(self, rounds: Sequence[_Parts]) -> bool:
         """Whether the steps are the beginning of a round, which goes on for longer."""
         tries = [self.once(0, each, Names(), None) for each in rounds]
-        return any(0 < each.end == len(self.steps) and not each.problem for each in tries)
+        return any(0 < each.end == len(self.steps) and not each.missed for each in tries)
 
-    def nothing(self, rounds: Sequence[Round]) -> str:
+    def nothing(self, rounds: Sequence[_Parts]) -> str:
         """Why no round was found: how far the best try came."""
         tries = [
             self.once(start, each, Names(), None) for start in range(min(_PREAMBLE, len(self.steps))) for each in rounds
         ]
-        problem = max(tries, key=lambda each: each.end).problem if tries else "nothing was called"
+        problem = self.problem(max(tries, key=lambda each: each.end)) if tries else "nothing was called"
         return f"no whole round in {len(self.steps)} steps; {problem}"
 
-    def once(self, at: int, wanted: Round, names: Names, own: _Own | None) -> _Try:
+    def problem(self, made: _Try) -> str:
+        """Where a try ended, in words; empty if it fitted as far as it went."""
+        return f"{self.matcher.describe(self.steps[made.end])} instead of `{made.missed}`" if made.missed else ""
+
+    def once(self, at: int, wanted: _Parts, names: Names, own: _Own | None) -> _Try:
         """One round from here."""
-        inside = False
+        steps, all_count, inside = self.steps, not self.only_inside, False
         for index, each in enumerate(wanted):
-            times = 0
-            while times < each.least or each.repeated or (each.least == 0 and times == 0):
-                if at == len(self.steps):
+            times, least = 0, each.least
+            while times < least or each.repeated or (least == 0 and times == 0):
+                if at == len(steps):
                     rest = wanted[index + 1 :]
-                    return _Try(at, whole=times >= each.least and all(one.least == 0 for one in rest))
-                end = self._one(at, each, names, own if inside or not self.only_inside else None)
-                if end is None:
-                    break
+                    return _Try(at, whole=times >= least and all(one.least == 0 for one in rest))
+                mine = own if inside or all_count else None
+                if each.parts:
+                    end = self._group(at, each.parts, names, mine)
+                    if end is None:
+                        break
+                    at = end
+                else:
+                    step = steps[at]
+                    if not each.fits(step, names):
+                        break
+                    if mine is not None and step.own_cycles is not None and not self._dispatched(at):
+                        mine.append((each.text, step.own_cycles))
+                    at += 1
                 inside = each.kind == "start" or (inside and each.kind != "stop")
-                at = end
                 times += 1
-            if times < each.least:
-                return _Try(at, f"{self.matcher.describe(self.steps[at])} instead of `{each.text}`")
+            if times < least:
+                return _Try(at, each.text)
         return _Try(at, whole=True)
 
-    def _one(self, at: int, each: Wanted, names: Names, own: _Own | None) -> int | None:
+    def _group(self, at: int, parts: _Parts, names: Names, own: _Own | None) -> int | None:
         """Behind one occurrence; None if it is none."""
-        if each.kind == "group":
-            trial = _Trial(self, at, each.parts, names)
-            ran_out = trial.made.end == len(self.steps) and not trial.made.problem
-            if not (trial.made.whole or ran_out) or trial.made.end == at:
-                return None
-            names.learn(trial.names)
-            if own is not None:
-                own.extend(trial.own)
-            return trial.made.end
-        step = self.steps[at]
-        if not self.matcher.fits(step, each, names):
+        trial = _Trial(self, at, parts, names)
+        ran_out = trial.made.end == len(self.steps) and not trial.made.missed
+        if not (trial.made.whole or ran_out) or trial.made.end == at:
             return None
-        if own is not None and step.own_cycles is not None and not self._dispatched(at):
-            own.append((each.text, step.own_cycles))
-        return at + 1
+        names.learn(trial.names)
+        if own is not None:
+            own.extend(trial.own)
+        return trial.made.end
 
     def _dispatched(self, at: int) -> bool:
         """Whether a kernel's dispatcher stands before a handler's first step: its cycles are not the benchmark's."""

@@ -1,6 +1,6 @@
 """Whether one step is what was wanted; see `course`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -25,15 +25,18 @@ class Service:
         self.told = kernel.told(name)
         self.success = kernel.results.get(name)
         """What it gives when it is done; None: that is not told."""
+        told = list(enumerate(self.told[:2]))
+        self._fixed = [(at, word & _WORD) for at, word in told if isinstance(word, int)]
+        self._untold = [at for at, word in told if word in _UNTOLD]
 
     def is_called(self, step: Step) -> bool:
         """Whether a call may be one of it, by its function and by those arguments that must be so."""
         if step.name not in self._functions:
             return False
-        for word, value in zip(self.told, (step.first, step.second), strict=False):
-            if (value != word & _WORD) if isinstance(word, int) else (word in _UNTOLD and not value):
-                return False
-        return True
+        if not self._fixed and not self._untold:
+            return True
+        told = step.first, step.second
+        return all(told[at] == value for at, value in self._fixed) and all(told[at] for at in self._untold)
 
 
 @dataclass(slots=True)
@@ -77,6 +80,9 @@ class Names:
         return True
 
 
+Test = Callable[[Step, Names], bool]
+
+
 class Matcher:
     """Knows one core's tasks and the kernel's facts."""
 
@@ -110,6 +116,7 @@ class Matcher:
         named = {"soft": irq.soft, "asynchronous": irq.asynchronous, "edge": self._board.pins.in_irq}
         self._lines = {name: FIRST_EXTERNAL + named[name] for name in LINES}
         """Line of board.toml -> exception number."""
+        self._numbers_of_lines = frozenset(self._lines.values())
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
     def visible(self, wanted: Iterable[Wanted]) -> tuple[Wanted, ...]:
@@ -131,34 +138,51 @@ class Matcher:
         if step.kind == seen.SWITCH:
             return bool({step.who, step.first} & self._others)
         if step.kind == seen.INTERRUPT:
-            return step.first not in self._lines.values()
+            return step.first not in self._numbers_of_lines
         if step.kind == seen.PIN:
             return self._pin_measures
         return step.who in self._others or (step.kind in {seen.START, seen.STOP} and step.first == 0)
 
-    def fits(self, step: Step, wanted: Wanted, names: Names) -> bool:
-        """Whether the step is the wanted one; `names` may learn by it."""
+    def test(self, wanted: Wanted) -> Test:
+        """Whether a step is the wanted one; the names may learn by it. Made once for thousands of steps."""
+        may = self.may(wanted)
         if wanted.kind == "call":
-            return step.kind == seen.CALL and self._is(step.who, wanted.who) and self._calls(step, wanted, names)
+            return self._calls(wanted, may)
         if wanted.kind == "either":
-            return any(self.fits(step, each, names) for each in wanted.parts)
-        if wanted.kind in {"switch", "preempt"}:
-            return self._switches(step, wanted)
-        return step.kind == wanted.kind and self._is_so(step, wanted, names)
+            parts = [self.test(each) for each in wanted.parts]
+            return lambda step, names: any(each(step, names) for each in parts)
+        if wanted.kind == "fill":
+            is_whose = self._is(wanted.who)
+            return lambda step, names: (
+                step.kind == seen.FILL and names.is_filled(step.first, step.second) and is_whose(step.who)
+            )
+        return lambda step, _: may(step)
 
-    def _is_so(self, step: Step, wanted: Wanted, names: Names) -> bool:
-        """Of a step of the wanted kind, no call."""
-        so = True
+    def may(self, wanted: Wanted) -> Callable[[Step], bool]:
+        """Whether a step can be the wanted one, whatever the names stand for."""
+        if wanted.kind == "either":
+            parts = [self.may(each) for each in wanted.parts]
+            return lambda step: any(each(step) for each in parts)
+        if wanted.kind in {"switch", "preempt"}:
+            return self._switches(wanted)
+        kind, is_whose, is_so = wanted.kind, self._is(wanted.who or ANY), self._is_so(wanted)
+        return lambda step: step.kind == kind and is_so(step) and is_whose(step.who)
+
+    def _is_so(self, wanted: Wanted) -> Callable[[Step], bool]:
+        """Of a step of the wanted kind."""
         match wanted.kind:
+            case "call":
+                return self._service(wanted.name).is_called
             case "pin":
-                so = bool(step.first) == (wanted.name == "up")
+                is_up = wanted.name == "up"
+                return lambda step: bool(step.first) == is_up
             case "interrupt":
-                so = step.first == self._lines[wanted.name]
+                line = self._lines[wanted.name]
+                return lambda step: step.first == line
             case "start" | "stop":
-                so = wanted.name in self._series and step.first == self._series.index(wanted.name)
-            case "fill":
-                so = names.is_filled(step.first, step.second)
-        return so and (not wanted.who or self._is(step.who, wanted.who))
+                series = self._series.index(wanted.name) if wanted.name in self._series else None
+                return lambda step: step.first == series
+        return lambda _: True
 
     def describe(self, step: Step) -> str:
         """A step in words."""
@@ -179,40 +203,63 @@ class Matcher:
         found = [index for index, each in self._tasks.items() if each == block]
         return f"task {found[0]}" if found else "another task"
 
-    def _is(self, block: int, who: str) -> bool:
+    def _is(self, who: str) -> Callable[[int], bool]:
+        """Whether a control block is whom a round means."""
         if who == ISR:
-            return block == HANDLER
+            return lambda block: block == HANDLER
         if who == OTHER:
-            return block not in self._tasks.values() and block != HANDLER
-        return who == ANY or self._tasks.get(who, -1) == block
+            known = {HANDLER, *self._tasks.values()}
+            return lambda block: block not in known
+        if who == ANY:
+            return lambda _: True
+        mine = self._tasks.get(who, -1)
+        return lambda block: block == mine
 
-    def _switches(self, step: Step, wanted: Wanted) -> bool:
-        if step.kind != seen.SWITCH or not self._is(step.who, wanted.who) or not self._is(step.first, wanted.name):
-            return False
-        if wanted.kind == "preempt" or wanted.who in {OTHER, ANY}:
-            return True
-        return (step.name == "") == wanted.by_yield
+    def _switches(self, wanted: Wanted) -> Callable[[Step], bool]:
+        is_from, is_to = self._is(wanted.who), self._is(wanted.name)
+        is_any = wanted.kind == "preempt" or wanted.who in {OTHER, ANY}
 
-    def _calls(self, step: Step, wanted: Wanted, names: Names) -> bool:
-        service = self._service(wanted.name)
-        if not service.is_called(step):
-            return False
-        left = list(wanted.operands)
-        for word, value in zip(service.told, (step.first, step.second), strict=False):
-            named = isinstance(word, str) and word not in _UNTOLD
-            if named and left and not self._names(left.pop(0), str(word), value, names):
+        def may(step: Step) -> bool:
+            if step.kind != seen.SWITCH or not is_from(step.who) or not is_to(step.first):
                 return False
-        return self._gave(step, wanted, names)
+            return is_any or (step.name == "") == wanted.by_yield
 
-    def _names(self, operand: str, word: str, value: int, names: Names) -> bool:
+        return may
+
+    def _calls(self, wanted: Wanted, may: Callable[[Step], bool]) -> Test:
+        success, operands = self._service(wanted.name).success, self._operands(wanted)
+        name, fails = wanted.name, wanted.fails
+
+        def test(step: Step, names: Names) -> bool:
+            if not may(step):
+                return False
+            for is_second, is_named in operands:
+                if not is_named(step.second if is_second else step.first, names):
+                    return False
+            if not self._block_is_so(step, name, names):
+                return False
+            return success is None or step.result is None or (step.result == success) != fails
+
+        return test
+
+    def _operands(self, wanted: Wanted) -> Sequence[tuple[int, Callable[[int, Names], bool]]]:
+        """Which of a call's arguments a round names, each with its test."""
+        told = self._service(wanted.name).told[:2]
+        named = [(at, word) for at, word in enumerate(told) if isinstance(word, str) and word not in _UNTOLD]
+        return [(at, self._named(each, word)) for (at, word), each in zip(named, wanted.operands, strict=False)]
+
+    def _named(self, operand: str, word: str) -> Callable[[int, Names], bool]:
+        due: int | None
         if operand.isdecimal():
-            return value == int(operand)
-        if operand[0] == "P" and operand[1:].isdecimal() and self._numbers:
+            due = int(operand)
+        elif operand[0] == "P" and operand[1:].isdecimal() and self._numbers:
             abstract, number = self._numbers[0]
-            return value == number + (-1 if self._kernel.urgent_first else 1) * (int(operand[1:]) - abstract)
-        if word in self._known_as and operand[0] == "T" and operand[1:].isdecimal():
-            return self._known_as[word].get(operand[1:], -1) == value
-        return names.is_called(operand, value)
+            due = number + (-1 if self._kernel.urgent_first else 1) * (int(operand[1:]) - abstract)
+        elif word in self._known_as and operand[0] == "T" and operand[1:].isdecimal():
+            due = self._known_as[word].get(operand[1:], -1)
+        else:
+            return lambda value, names: names.is_called(operand, value)
+        return lambda value, _: value == due
 
     def _block_is_so(self, step: Step, service: str, names: Names) -> bool:
         """What is taken is remembered, and only what was taken is given back. A function that gives a code instead does
@@ -227,9 +274,3 @@ class Matcher:
             elif step.result == self._kernel.results[service]:
                 names.unknown.append(size)
         return True
-
-    def _gave(self, step: Step, wanted: Wanted, names: Names) -> bool:
-        if not self._block_is_so(step, wanted.name, names):
-            return False
-        success = self._service(wanted.name).success
-        return success is None or step.result is None or (step.result == success) != wanted.fails

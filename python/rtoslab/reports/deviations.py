@@ -9,7 +9,6 @@ from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 
 MARK: Final = "†"
-_SAYS: Final = f"{MARK} deviates from the port contract"
 Deviations = Mapping[str, Mapping[str, str]]
 """Kernel -> the checks that it fails as declared -> what was seen, with the reason."""
 _NAMING: Final = {"series", "row", "x", "facet", "test"}
@@ -33,12 +32,7 @@ def footnote(kernels: Deviations) -> str:
         f"{kernel}: {', '.join(f'{check} ({saw})' for check, saw in checks.items())}"
         for kernel, checks in kernels.items()
     )
-    return f"{_SAYS}, as its kernel.toml declares. {told}."
-
-
-def footnote_in(text: str) -> str:
-    """That of a note or caption, which ends with it; empty if it has none."""
-    return text[text.index(_SAYS) :] if _SAYS in text else ""
+    return f"{MARK} deviates from the port contract, as its kernel.toml declares. {told}."
 
 
 def marked(text: str, names: Iterable[str]) -> str:
@@ -75,8 +69,10 @@ def _mark_chart(chart: ChartData, names: Sequence[str], said: str, *, all_deviat
         for row in chart.rows
     ]
     if rows != list(chart.rows):
-        return replace(chart, rows=rows, caption=f"{chart.caption} {said}")
-    return replace(chart, caption=f"{MARK} {chart.caption} {said}") if all_deviate else chart
+        return replace(chart, rows=rows, caption=f"{chart.caption} {said}", footnote=said)
+    if not all_deviate:
+        return chart
+    return replace(chart, caption=f"{MARK} {chart.caption} {said}", footnote=said)
 
 
 def _mark(table: TableData, names: Sequence[str], said: str, *, all_deviate: bool) -> TableData:
@@ -91,5 +87,8 @@ def _mark(table: TableData, names: Sequence[str], said: str, *, all_deviate: boo
         return table
     if not named:
         title = f"{title} {MARK}"
-    note = table.note if said in table.note else " ".join(filter(None, (table.note, said)))
-    return replace(table, title=title, columns=columns, rows=rows, note=note)
+    told = replace(table, title=title, columns=columns, rows=rows)
+    if said in table.footnote:
+        return told
+    note, footnote = (" ".join(filter(None, (before, said))) for before in (table.note, table.footnote))
+    return replace(told, note=note, footnote=footnote)

@@ -6,7 +6,6 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from rtoslab.base import from_extra
-from rtoslab.reports.deviations import footnote_in
 from rtoslab.reports.table import ChartData
 
 
@@ -27,7 +26,7 @@ _LETTER: Final = 6
 
 def drawn_alone(chart: ChartData) -> str:
     """The same for a file of its own: where kernels are marked, what the mark means stands below."""
-    text, note = drawn(chart), footnote_in(chart.caption)
+    text, note = drawn(chart), chart.footnote
     size = _SIZE.search(text)
     if not note or size is None:
         return text

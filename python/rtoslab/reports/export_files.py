@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rtoslab.base import disk_error, write_whole
 from rtoslab.intake import one_line, sheet
-from rtoslab.reports.deviations import MARK, footnote_in
+from rtoslab.reports.deviations import MARK
 from rtoslab.reports.drawing import drawn_alone
 from rtoslab.reports.table import Document, TableData
 
@@ -55,7 +55,7 @@ def files(document: Document) -> Iterator[tuple[str, str]]:
             stem = f"{section.id}-table{number}-{slug(table.title)}"
             yield f"{stem}.csv", to_csv(table)
             yield f"{stem}.tex", to_latex(table)
-    noted = (footnote_in(each.note) for section in document.sections for each in section.tables)
+    noted = (each.footnote for section in document.sections for each in section.tables)
     if explained := next(filter(None, noted), ""):
         yield "deviations.txt", f"{explained}\n"
 
@@ -80,7 +80,7 @@ def to_latex(table: TableData) -> str:
     for index, (_, number) in enumerate(table.heads):
         wide = max((len(row[index]) for row in table.rows), default=0) > 40
         specs.append("r" if number else "p{0.3\\linewidth}" if wide else "l")
-    note = footnote_in(table.note)
+    note = table.footnote
     below = rf"\multicolumn{{{len(specs)}}}{{p{{0.9\linewidth}}}}{{\footnotesize {latex(note)}}} \\"
     lines = [
         f"% {one_line(table.title)}",

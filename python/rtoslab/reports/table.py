@@ -35,6 +35,8 @@ class TableData:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    footnote: str = ""
+    """The part of the note that says what the mark on kernels means; empty without a mark."""
 
     @property
     def heads(self) -> list[tuple[str, bool]]:
@@ -52,6 +54,8 @@ class ChartData:
     x_title: str = ""
     y_title: str = ""
     log: bool = False
+    footnote: str = ""
+    """The part of the caption that says what the mark on kernels means; empty without a mark."""
 
 
 @dataclass(frozen=True, slots=True)

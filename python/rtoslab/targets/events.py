@@ -1,6 +1,7 @@
 """An event of the virtual board as it is packed, the kinds of events, and the identities that probes of ours carry."""
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,3 +62,9 @@ def which_of(events: NDArray[np.void]) -> NDArray[np.uint32]:
 def are_from(which: NDArray[np.uint32], kind: int, first: int, behind: int) -> NDArray[np.bool_]:
     """Which are of that kind and have an identity from `first` on and before `behind`."""
     return np.asarray(which - np.uint32(kind << _KIND_BIT | first) < np.uint32(behind - first), dtype=np.bool_)
+
+
+def rows(events: NDArray[np.void]) -> Iterator[tuple[Any, ...]]:
+    """The fields of each event as whole numbers: by columns, in half the time that numpy takes for whole records."""
+    names = events.dtype.names or ()
+    return zip(*(events[name].tolist() for name in names), strict=True)

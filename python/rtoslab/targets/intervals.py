@@ -23,6 +23,7 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_PIN,
     KIND_WRITE,
+    rows,
 )
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, SYSTICK
 
@@ -84,7 +85,7 @@ def find_intervals(
     `stamping`: number of the exception whose recognition starts the intervals of stamped series."""
     reader = _Reader(services, dict(current), stamping)
     events = np.frombuffer(raw, dtype=EVENT)
-    for cycle, value, pc, ident, kind, core, _ in events[_matters(events, pin)].tolist():
+    for cycle, value, pc, ident, kind, core, _ in rows(events[_matters(events, pin)]):
         if kind == KIND_EXEC and ident >= IDENT_MARK:
             reader.mark(cycle, ident - IDENT_MARK)
         elif kind == KIND_PIN:

@@ -24,7 +24,15 @@ from rtoslab.targets.board import (
     simulator_errors,
 )
 from rtoslab.targets.board_records import Edge, ExceptionEvent, Hit, Interval, Probe, Stop
-from rtoslab.targets.events import EVENT, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_PIN, KIND_WRITE
+from rtoslab.targets.events import (
+    EVENT,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_EXEC,
+    KIND_PIN,
+    KIND_WRITE,
+    rows,
+)
 from rtoslab.targets.exceptions import exception_number
 
 if TYPE_CHECKING:
@@ -233,7 +241,7 @@ class VirtualBoard:
         return [*(each.hits for each in self._probes), self._edges, self._exceptions]
 
     def _drain(self) -> None:
-        for cycle, value, pc, ident, kind, core, _ in np.frombuffer(self._machine.take_events(), EVENT).tolist():
+        for cycle, value, pc, ident, kind, core, _ in rows(np.frombuffer(self._machine.take_events(), EVENT)):
             if kind in {KIND_EXEC, KIND_WRITE}:
                 self._probes[ident].hits.append(Hit(cycle, core, value, pc))
             elif kind == KIND_PIN:

@@ -27,7 +27,8 @@ from rtoslab.targets.kernel_code import kernels_own
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.observe import Observed
 from rtoslab.targets.profiles import APPLICATION, LIBRARY, kind_of
-from rtoslab.targets.steps import Watching, find_steps, return_addresses
+from rtoslab.targets.step_reader import find_steps, return_addresses
+from rtoslab.targets.steps import Watching
 from rtoslab.targets.structures import Structures
 
 _WORD = 4

@@ -94,7 +94,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         ticks = sum(step.kind == seen.TICK for step in mine)
         steps = [step for step in mine if step.kind not in {seen.TICK, seen.PIN} or step.kind in asked]
         names = Names()
-        steps = [step for step in steps if not any(matcher.fits(step, each, names) for each in besides)]
+        tests = [matcher.test(each) for each in besides]
+        steps = [step for step in steps if not any(fits(step, names) for fits in tests)]
         latency = evidence.benchmark.kind == "latency"
         rounds = [matcher.visible(each) for each in wanted]
         if not all(rounds):
@@ -123,10 +124,13 @@ def _without_waited(
     how many ticks in a row go by, those behind the same step stay.
     """
     behind = [
-        step for each in rounds for tick, step in pairwise(each) if tick.kind == seen.TICK and step.kind != seen.TICK
+        matcher.test(step)
+        for each in rounds
+        for tick, step in pairwise(each)
+        if tick.kind == seen.TICK and step.kind != seen.TICK
     ]
     told = [
-        before
+        matcher.test(before)
         for each in rounds
         for before, tick, more in zip(each, each[1:], each[2:], strict=False)
         if tick.kind == more.kind == seen.TICK
@@ -135,9 +139,9 @@ def _without_waited(
     waited = is_told = False
     for step, next_one in zip(steps, [*steps[1:], None], strict=True):
         if step.kind != seen.TICK:
-            is_told = any(matcher.fits(step, each, Names()) for each in told)
+            is_told = any(fits(step, Names()) for fits in told)
         elif not is_told:
-            ends = next_one is None or any(matcher.fits(next_one, each, Names()) for each in behind)
+            ends = next_one is None or any(fits(next_one, Names()) for fits in behind)
             waited = not (waited or ends)
             if waited:
                 continue
