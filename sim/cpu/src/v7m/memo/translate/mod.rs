@@ -17,7 +17,7 @@ mod x64;
 use super::log::Log;
 use super::replay::Trace;
 use super::trace::{End, Ended, go_on};
-use super::{Memorable, QuickBus, TRACE_INSTRUCTIONS};
+use super::{Memorable, QuickBus};
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 #[cfg(not(target_arch = "x86_64"))]
@@ -30,7 +30,7 @@ use x64 as host;
 const TRANSLATED_AFTER: u32 = 1000;
 /// log2 of the places a trace may begin at that are remembered.
 const HEADS: u32 = 12;
-/// Most translations, each of which takes a page of the host's memory or two.
+/// Most translations, each of which takes some hundred bytes of the host's memory.
 const MOST: u32 = 2048;
 
 /// The main RAM, as translated code accesses it.
@@ -63,6 +63,7 @@ pub struct RamLayout {
 pub(super) struct Translations {
     heads: Vec<Head>,
     all: Vec<Translation>,
+    store: host::Store,
     /// Executions before one is made; 0: none is.
     pub after: u32,
 }
@@ -119,12 +120,18 @@ const CALLED: u32 = u32::MAX - 1;
 
 impl Translations {
     pub fn new() -> Translations {
-        Translations { heads: vec![Head::NONE; 1 << HEADS], all: Vec::new(), after: TRANSLATED_AFTER }
+        Translations {
+            heads: vec![Head::NONE; 1 << HEADS],
+            all: Vec::new(),
+            store: host::Store::default(),
+            after: TRANSLATED_AFTER,
+        }
     }
 
     pub fn clear(&mut self) {
         self.heads.fill(Head::NONE);
         self.all.clear();
+        self.store = host::Store::default();
     }
 
     #[inline(always)]
@@ -216,11 +223,10 @@ impl Translations {
             return;
         }
         *way = Way::Translated(next);
-        let begun = left.map_or(TRACE_INSTRUCTIONS, |Left { translation, step }| {
-            self.all[translation as usize].steps[step as usize].before.left
-        });
+        let begun =
+            left.map(|Left { translation, step }| self.all[translation as usize].steps[step as usize].before.left);
         // SAFETY: the caller's promise.
-        match unsafe { translate::<P, B>(core, bus, trace, begun) } {
+        match unsafe { translate::<P, B>(&mut self.store, core, bus, trace, begun) } {
             Some(translation) => self.all.push(translation),
             // The host has no memory for code, or none is written for it.
             None => {
@@ -236,22 +242,23 @@ impl Head {
     const NONE: Head = Head { place: 1, way: Way::Interpreted(0) };
 }
 
-/// The path of a trace from where so many instructions were left.
+/// The path of a trace; its rest, where another path was left before its last so many instructions.
 ///
 /// # Safety
 /// As for [`plan`].
 #[cold]
 #[inline(never)]
 unsafe fn translate<P: Memorable, B: QuickBus>(
+    store: &mut host::Store,
     core: &Core,
     bus: &mut B,
     trace: Trace,
-    begun: u32,
+    begun: Option<u32>,
 ) -> Option<Translation> {
     // SAFETY: the caller's promise.
     let mut steps = unsafe { plan(trace) };
-    steps.retain(|step| step.before.left <= begun);
-    let code = host::assemble::<P, B>(core, bus.ram()?.layout, &steps)?;
+    steps.retain(|step| begun.is_none_or(|begun| step.before.left <= begun));
+    let code = host::assemble::<P, B>(store, core, bus.ram()?.layout, &steps, begun.is_some())?;
     let (ways, log) = (vec![Way::Interpreted(0); steps.len()], steps.last()?.after);
     Some(Translation { code, steps, ways, log })
 }

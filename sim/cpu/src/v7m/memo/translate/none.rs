@@ -5,6 +5,10 @@ use super::plan::Step;
 use super::{Context, RamLayout};
 use crate::v7m::core::Core;
 
+/// Where no code is.
+#[derive(Debug, Default)]
+pub(super) struct Store;
+
 /// No code.
 #[derive(Debug)]
 pub(super) enum Made {}
@@ -18,6 +22,12 @@ impl Made {
 }
 
 /// Nothing.
-pub(super) fn assemble<P: Memorable, B: QuickBus>(_: &Core, _: RamLayout, _: &[Step]) -> Option<Made> {
+pub(super) fn assemble<P: Memorable, B: QuickBus>(
+    _: &mut Store,
+    _: &Core,
+    _: RamLayout,
+    _: &[Step],
+    _: bool,
+) -> Option<Made> {
     None
 }

@@ -4,9 +4,10 @@ mod access;
 mod alu;
 mod calls;
 mod registers;
+mod store;
 
-use dynasmrt::x64::Assembler;
-use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, ExecutableBuffer, dynasm};
+use dynasmrt::x64::X64Relocation;
+use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 use std::ffi::c_void;
 use std::mem::offset_of;
 
@@ -17,14 +18,11 @@ use crate::v7m::code::{Code, number as code};
 use crate::v7m::core::Core;
 use calls::{call_block, call_instruction, load_elsewhere};
 use registers::Registers;
+pub(super) use store::Store;
 
-/// Code of the host.
+/// Code of the host, in a [`Store`] that must be kept for as long.
 #[derive(Debug)]
-pub(super) struct Made {
-    call: Function,
-    /// Where it lies.
-    _buffer: ExecutableBuffer,
-}
+pub(super) struct Made(Function);
 
 /// With the core, the bytes of the RAM, their marks and the context.
 type Function = unsafe extern "sysv64" fn(*mut Core, *mut u8, *const u8, *mut c_void) -> u32;
@@ -35,7 +33,7 @@ impl Made {
     #[inline(always)]
     pub unsafe fn call<P, B>(&self, context: &mut Context<'_, P, B>, ram: *mut u8, marks: *const u8) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { (self.call)(&raw mut *context.core, ram, marks, std::ptr::from_mut(context).cast()) }
+        unsafe { (self.0)(&raw mut *context.core, ram, marks, std::ptr::from_mut(context).cast()) }
     }
 }
 
@@ -71,7 +69,7 @@ enum HostFlags {
 /// What writes code. Registers: rbx the core, rbp the RAM, r12 its marks, r13 the context; rax and rcx for intermediate
 /// values, all others but rsp for registers of the target.
 struct Writer<'a> {
-    asm: Assembler,
+    asm: VecAssembler<X64Relocation>,
     registers: Registers,
     host_flags: HostFlags,
     ram: RamLayout,
@@ -93,9 +91,16 @@ struct Left {
     dirty: Vec<(u8, u8)>,
 }
 
-/// Code for the steps, which it points to where it calls.
-pub(super) fn assemble<P: Memorable, B: QuickBus>(core: &Core, ram: RamLayout, steps: &[Step]) -> Option<Made> {
-    let mut asm = Assembler::new().ok()?;
+/// Code for the steps, which it points to where it calls. Where they are the `rest` of a path that was left before an access,
+/// that is called: a store that had consequences has them again, and would leave this path as well.
+pub(super) fn assemble<P: Memorable, B: QuickBus>(
+    store: &mut Store,
+    core: &Core,
+    ram: RamLayout,
+    steps: &[Step],
+    rest: bool,
+) -> Option<Made> {
+    let mut asm = VecAssembler::new(0);
     let [epilogue, called, body] = std::array::from_fn(|_| asm.new_dynamic_label());
     dynasm!(asm ; .arch x64 ; =>body);
     let mut writer = Writer {
@@ -116,7 +121,8 @@ pub(super) fn assemble<P: Memorable, B: QuickBus>(core: &Core, ram: RamLayout, s
     for (number, step) in steps.iter().enumerate() {
         writer.live = live[number];
         writer.registers.unlock();
-        is_called = !writer.step(number as u32, step);
+        let is_left = rest && number == 0 && matches!(step.way, Way::Access(_));
+        is_called = is_left || !writer.step(number as u32, step);
         if is_called {
             let block = call_block::<P, B> as unsafe extern "sysv64" fn(_, _) -> _;
             let instruction = call_instruction::<P, B> as unsafe extern "sysv64" fn(_, _) -> _;
@@ -126,10 +132,9 @@ pub(super) fn assemble<P: Memorable, B: QuickBus>(core: &Core, ram: RamLayout, s
     let end = steps.last()?;
     let jumped = is_called || matches!(end.op.code, Code::Bx | Code::Blx | Code::LdmPc);
     let start = writer.end((!jumped).then(|| behind(end)));
-    let buffer = writer.asm.finalize().ok()?;
+    let at = store.add(&writer.asm.finalize().ok()?)?;
     // SAFETY: the function that begins there was written in this form.
-    let call = unsafe { std::mem::transmute::<*const u8, Function>(buffer.ptr(start)) };
-    Some(Made { call, _buffer: buffer })
+    Some(Made(unsafe { std::mem::transmute::<*const u8, Function>(at.wrapping_add(start.0)) }))
 }
 
 /// Where execution goes on behind a step that is translated.
