@@ -178,6 +178,8 @@ class Machine:
         """How many stretches of instructions took their time from memory, and of how many it was found out."""
     def translated(self) -> int:
         """How many of those stretches were executed as code of the host."""
+    def translations(self) -> int:
+        """How many translations were made for that, of whole stretches and of rests of them."""
     def translate_after(self, executions: int) -> None:
         """Stretches are translated to code of the host when they were executed so often; 0: never."""
     def passed_over(self) -> int:

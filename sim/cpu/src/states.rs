@@ -46,6 +46,8 @@ pub struct Counts {
     pub learnt: u64,
     /// Traces that were executed as code of the host, to their end or to where they went another way.
     pub translated: u64,
+    /// Translations made for that, of whole traces and of rests of them.
+    pub translations: u64,
 }
 
 /// Up to `ROOM` states by number.

@@ -14,6 +14,7 @@ pub mod sweep;
 
 mod code;
 mod injection;
+mod known;
 mod lazy;
 mod m0plus;
 mod polling;

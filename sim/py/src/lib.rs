@@ -250,6 +250,10 @@ impl Machine {
         self.inner.remembered().translated
     }
 
+    fn translations(&self) -> u64 {
+        self.inner.remembered().translations
+    }
+
     fn translate_after(&mut self, executions: u32) {
         self.inner.translate_after(executions);
     }

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.differential.test_programs import BASE, INDEX
+from tests.differential.v6m.looks import Look, advance, hits
 from tests.differential.v6m.test_remembered import (
     BX_LR,
     CPSID,
@@ -24,7 +25,6 @@ from tests.differential.v6m.test_remembered import (
     Loop,
     constant,
     from_high,
-    hits,
     store,
 )
 from tests.differential.v6m.test_remembered_pairs import (
@@ -33,10 +33,9 @@ from tests.differential.v6m.test_remembered_pairs import (
     HITS,
     SHARED,
     SHORT,
+    SLICE,
     TICKS,
-    Look,
     Program,
-    advance,
     bank,
     locked,
     own_port,
@@ -184,7 +183,7 @@ def look_at(rng: random.Random, made: Program) -> Look:
     probes += [handler_at(core, number) + 2 * rng.choice((0, 0, 1, 5)) for core in (0, 1) for number in EXCEPTIONS]
     words = [TICKS, SHARED, SHARED + 12, *(COUNTS + 4 * rng.randrange(32) for _ in range(3))]
     words += [STACKS + 0x1000 * rng.randrange(2) - 4 * rng.randrange(1, 16) for _ in range(rng.randrange(3))]
-    return Look(profile=True, probes=tuple(rng.sample(probes, rng.randrange(1, 12))), words=tuple(words))
+    return Look(profile=True, probes=tuple(rng.sample(probes, rng.randrange(1, 12))), words=tuple(words), stops=TICKS)
 
 
 def by_core(events: Any) -> list[list[bytes]]:
@@ -204,7 +203,7 @@ def test_the_same_cycles_as_without_memory() -> None:
         look = look_at(rng, made) if number % 3 == 0 else Look()
         known, remembered = run(made, pauses, look=look)
         found.append(known)
-        _, anew = run(made, pauses, look=replace(look, sliced=True))
+        _, anew = run(made, pauses, look=replace(look, sliced=SLICE))
         for seen in (remembered, anew):
             seen["events"] = by_core(seen["events"])
         for what, value in anew.items():
@@ -222,7 +221,7 @@ def test_exceptions_do_not_end_what_is_remembered() -> None:
     frequent = [0x6037, CPSID, 0x6008, CPSIE, NOP, 0xDF00, 0x3301, 0xE7F8]
     for first, second in ((frequent, [0x3301, 0xE7FD]), (frequent, frequent)):
         seen, known = [], []
-        for sliced in (False, True):
+        for sliced in (0, SLICE):
             machine = Pair(first, second, r0=1 << 28, r1=ICSR, r3=0, r6=VTOR, r7=TABLES).machine
             machine.write(HANDLERS, halves(0x3201, BX_LR))  # adds r2, #1; bx lr
             machine.write(HANDLERS + 0x20, halves(0xB510, 0xBD10))  # push {r4, lr}; pop {r4, pc}
@@ -230,7 +229,7 @@ def test_exceptions_do_not_end_what_is_remembered() -> None:
             machine.write(TABLES, struct.pack("<16I", *vectors))
             before = machine.remembered()
             advance(machine, CYCLES, Look(sliced=sliced))
-            known.append(hits(machine, before, anew=sliced))
+            known.append(hits(machine, before, anew=bool(sliced)))
             seen.append((machine.stats(), [machine.registers(core) for core in (0, 1)]))
         assert seen[0] == seen[1]
         assert known[0] > CYCLES // 10, known

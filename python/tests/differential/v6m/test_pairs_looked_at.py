@@ -9,17 +9,16 @@ from typing import Any
 
 import pytest
 
-from tests.differential.v6m.test_remembered import BX_LR, hits
+from tests.differential.v6m.looks import Look, advance, hits, watch
+from tests.differential.v6m.test_remembered import BX_LR
 from tests.differential.v6m.test_remembered_pairs import (
     CYCLES,
     DSB,
     HITS,
     QUICK,
     SHARED,
+    SLICE,
     TWO_NOPS,
-    Look,
-    advance,
-    watch,
 )
 from tests.timing.bench import CODE, NOP, SIO, halves
 from tests.timing.test_two_cores import CORE1, Pair
@@ -39,7 +38,7 @@ def outcome(
     before = machine.remembered()
     advance(machine, CYCLES, look)
     seen = [machine.registers(core) for core in (0, 1)]
-    known = hits(machine, before, anew=look.sliced)
+    known = hits(machine, before, anew=bool(look.sliced))
     assert known > 0 or look.sliced or look.profile
     profile = [machine.take_profile(core) for core in (0, 1)]
     return *seen, machine.take_events(), profile, machine.stats()
@@ -57,7 +56,7 @@ def same(first: list[int], second: list[int], **registers: int) -> Any:
     )
     for which, look in looks:
         remembered, anew = (
-            outcome(first, second, replace(look, sliced=on), which, **registers) for on in (False, True)
+            outcome(first, second, replace(look, sliced=slice_), which, **registers) for slice_ in (0, SLICE)
         )
         assert remembered == anew, which
     return remembered

@@ -1,4 +1,5 @@
-"""Timing that is remembered is the timing: random loops take the same cycles with the profile on, where nothing is.
+"""Timing that is remembered is the timing: random loops take the same cycles in slices that are too short for anything
+to be remembered, and probes, watched words and the profile tell the same of them.
 
 The loops have conditional branches, inner loops, calls of functions in flash and RAM, stack, multiple transfers,
 literals and tables in flash, reads of the running SysTick, accesses to peripherals and to pages that hold code, masked
@@ -11,12 +12,14 @@ import os
 import random
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
 from rtoslab._sim import Machine
 from tests.differential.engines import elf
 from tests.differential.test_programs import BASE, INDEX, SINGLE, _indexed_access
+from tests.differential.v6m.looks import Look, advance, hits, watch
 
 FLASH, SRAM = 0x0800_0000, 0x2000_0000
 HANDLER, CODE = FLASH + 0x200, FLASH + 0x400
@@ -25,6 +28,8 @@ SYSTICK_VECTOR = 15
 CYCLES = 60_000
 HITS = 100
 """Fewer say that memory was hardly asked."""
+SLICE = 300
+"""Cycles of a run in which nothing is remembered: an event, and the end of the run is one, is near all the time."""
 PROGRAMS = 12 * int(os.environ.get("RTOSLAB_SEEDS", "1"))
 SETTINGS = (
     {"flash.wait_states": 1, "flash.prefetch": 1},
@@ -173,8 +178,8 @@ UNITS = (
 )
 
 
-def image(rng: random.Random) -> bytes:
-    """A vector table, a tick handler, a function in RAM, the set-up and the loop."""
+def image(rng: random.Random) -> tuple[int, bytes]:
+    """Bytes of the code; a vector table, a tick handler, a function in RAM, the set-up and the loop."""
     setup = [*store(0xE000_E014, rng.randrange(300, 4000)), *store(0xE000_E018, 0), *store(0xE000_E010, 7)]
     for register, value in enumerate(HIGH, 8):
         setup += [*constant(0, value), 0x4680 | register - 8]
@@ -182,58 +187,68 @@ def image(rng: random.Random) -> bytes:
     handler = [*constant(0, TICKS), 0x6801, 0x3101, 0x6001, BX_LR]
     quick = [0x1C40, 0x4041, BX_LR]
     vectors = [STACK, CODE | 1, *(HANDLER | 1 for _ in range(SYSTICK_VECTOR - 1))]
+    code = Loop(rng).loop(setup, rng.randrange(60, 800))
     parts = [
         (FLASH, struct.pack(f"<{len(vectors)}I", *vectors)),
         (HANDLER, struct.pack(f"<{len(handler)}H", *handler)),
-        (CODE, Loop(rng).loop(setup, rng.randrange(60, 800))),
+        (CODE, code),
         (QUICK, struct.pack(f"<{len(quick)}H", *quick)),
     ]
-    return elf(parts, CODE | 1)
-
-
-def hits(machine: Machine, before: tuple[int, int], *, anew: bool) -> int:
-    """How many stretches of instructions took their time from memory since then; none may where all are executed."""
-    known = machine.remembered()
-    assert known == before or not anew
-    return known[0] - before[0]
+    return len(code), elf(parts, CODE | 1)
 
 
 def run(
-    chip: str, settings: dict[str, int], content: bytes, pauses: list[int], *, profile: bool
+    chip: str, settings: dict[str, int], content: bytes, pauses: list[int], look: Look
 ) -> tuple[int, dict[str, object]]:
     """How many stretches took their time from memory, and what can be seen."""
     machine = Machine(chip)
     for key, value in settings.items():
         machine.set(key, value)
     machine.load(content, "loop.elf")
-    machine.profile(profile)
+    watch(machine, look)
     stops = []
     for pause in pauses:
-        stopped = machine.run(pause)
-        stops.append((stopped["reason"], machine.cycle(), machine.registers(0)["pc"]))
-    return hits(machine, (0, 0), anew=profile), {
+        on_the_way = advance(machine, pause, look)
+        stops.append((on_the_way, machine.cycle(), machine.registers(0)["pc"]))
+    return hits(machine, (0, 0), anew=bool(look.sliced)), {
         "stops": stops,
         "stats": machine.stats(),
         "registers": machine.registers(0),
         "memory": machine.read(SRAM, 0x1C00),
+        "events": machine.take_events(),
+        "between": machine.between_result(0) if look.probes else None,
+        "profile": machine.take_profile(0) if look.profile else None,
     }
+
+
+def look_at(rng: random.Random, content: int) -> Look:
+    """Probes on some halfwords of the code, instructions or not, and on the tick handler; watched words of data, stack
+    and ticks, and one beside the function in RAM."""
+    probes = {
+        HANDLER + 2 * rng.randrange(8),
+        *(CODE + 2 * rng.randrange(content // 2) for _ in range(rng.randrange(40))),
+    }
+    words = [TICKS, QUICK + 28, *(rng.choice((DATA + 0x200, STACK - 0x80)) + 4 * rng.randrange(32) for _ in range(6))]
+    return Look(profile=True, probes=tuple(rng.sample(sorted(probes), len(probes))), words=tuple(words), stops=TICKS)
 
 
 @pytest.mark.parametrize("chip", ["stm32l053", "stm32l073"])
 def test_the_same_cycles_as_without_memory(chip: str) -> None:
-    """Cycle and place of every pause, waits, registers and memory at the end; ticks were counted, and memory was made
-    use of."""
-    found = []
+    """Cycle and place of every pause, waits, registers and memory at the end, and what the instruments told; ticks were
+    counted, and memory was made use of."""
+    found: dict[bool, list[int]] = {False: [], True: []}
     for number in range(PROGRAMS):
         rng = random.Random(f"{chip} {number}")
-        content = image(rng)
+        length, content = image(rng)
         settings = SETTINGS[number % len(SETTINGS)]
         pauses = [CYCLES, *(rng.randint(1, 2_000) for _ in range(8)), *(rng.randint(1, 30) for _ in range(30))]
-        known, remembered = run(chip, settings, content, pauses, profile=False)
-        found.append(known)
-        _, anew = run(chip, settings, content, pauses, profile=True)
-        ticks = struct.unpack_from("<I", anew["memory"], TICKS - SRAM)[0]  # type: ignore[arg-type]
-        assert ticks > 5, (chip, number)
-        for what, value in anew.items():
-            assert remembered[what] == value, (chip, number, settings, what)
-    assert min(found) > HITS, found
+        for look in (Look(), look_at(rng, length)):
+            known, remembered = run(chip, settings, content, pauses, look)
+            found[look.profile].append(known)
+            _, anew = run(chip, settings, content, pauses, replace(look, sliced=SLICE))
+            ticks = struct.unpack_from("<I", anew["memory"], TICKS - SRAM)[0]  # type: ignore[arg-type]
+            assert ticks > 5, (chip, number)
+            for what, value in anew.items():
+                assert remembered[what] == value, (chip, number, settings, look, what)
+    assert min(found[False]) > HITS, found
+    assert min(found[True]) > HITS, found

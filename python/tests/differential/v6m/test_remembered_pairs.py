@@ -13,13 +13,13 @@ import os
 import random
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from rtoslab._sim import Machine
 from tests.compat.build import boot_block
 from tests.differential.engines import SRAM
 from tests.differential.test_programs import BASE, INDEX
-from tests.differential.v6m.test_remembered import BX_LR, CPSID, UNITS, Loop, constant, from_high, hits, store
+from tests.differential.v6m.looks import Look, advance, hits, watch
+from tests.differential.v6m.test_remembered import BX_LR, CPSID, UNITS, Loop, constant, from_high, store
 from tests.timing.bench import NOP, SCS, SIO, SYST_CSR, VTOR, halves
 from tests.timing.test_two_cores import Pair
 
@@ -145,42 +145,6 @@ def segments(rng: random.Random, *, short: bool) -> Program:
     return [start for start, _ in loops], parts
 
 
-@dataclass(frozen=True)
-class Look:
-    """How the board is looked at: in slices, where nothing is remembered; with the profile on; by probes and words."""
-
-    sliced: bool = False
-    profile: bool = False
-    probes: tuple[int, ...] = ()
-    words: tuple[int, ...] = ()
-
-
-def watch(machine: Machine, look: Look) -> None:
-    """The probes come in all kinds; a tick of core 0 stops the run."""
-    for ident, address in enumerate(look.probes):
-        machine.watch_exec(address, ident)
-        if ident % 3 == 0:
-            machine.watch_call(address, 0x100 + ident)
-    for ident, word in enumerate(look.words):
-        machine.watch_write(word, 0x200 + ident, word == TICKS)
-    machine.trace_exceptions(bool(look.words))
-    if look.probes:
-        machine.between(look.probes[0], look.probes[-1])
-        if len(look.probes) % 4 == 0:
-            machine.until(look.probes[-1])
-    machine.profile(look.profile)
-
-
-def advance(machine: Machine, cycles: int, look: Look) -> list[tuple[str, int]]:
-    """Why it stopped on the way, and when."""
-    end, stops = machine.cycle() + cycles, []
-    while (left := end - machine.cycle()) > 0:
-        stopped = machine.run(min(left, SLICE) if look.sliced else left)
-        if stopped["reason"] != "cycles":
-            stops.append((stopped["reason"], machine.cycle()))
-    return stops
-
-
 def run(program: Program, pauses: list[int], *, look: Look) -> tuple[int, dict[str, object]]:
     """How many stretches took their time from memory, and what can be seen."""
     starts, parts = program
@@ -198,7 +162,7 @@ def run(program: Program, pauses: list[int], *, look: Look) -> tuple[int, dict[s
     for pause in pauses:
         on_the_way = advance(machine, pause, look)
         stops.append((on_the_way, machine.cycle(), [machine.registers(core)["pc"] for core in (0, 1)]))
-    return hits(machine, before, anew=look.sliced), {
+    return hits(machine, before, anew=bool(look.sliced)), {
         "stops": stops,
         "stats": machine.stats(),
         "registers": [machine.registers(core) for core in (0, 1)],
@@ -232,10 +196,10 @@ def test_the_same_cycles_as_without_memory() -> None:
         look = Look()
         if number // 2 % 2:
             probes, words = addresses(rng, program)
-            look = Look(profile=True, probes=probes, words=words)
+            look = Look(profile=True, probes=probes, words=words, stops=TICKS)
         known, remembered = run(program, pauses, look=look)
         found += [known] * short
-        _, anew = run(program, pauses, look=replace(look, sliced=True))
+        _, anew = run(program, pauses, look=replace(look, sliced=SLICE))
         ticks = struct.unpack_from("<2I", anew["memory"], TICKS - SRAM)  # type: ignore[arg-type]
         assert min(ticks) > 5, (number, ticks)
         for what, value in anew.items():

@@ -243,6 +243,28 @@ def test_several_words(row: Encoding) -> None:
             assert agree(kind, body, placed(rng, near, 4)) > ROWS / 4, [hex(half) for half in body]
 
 
+@pytest.mark.parametrize("kind", sorted(TRANSLATED))
+def test_a_path_that_is_left_again_and_again_is_translated_once(kind: str) -> None:
+    """Stores beside a watched word leave what is translated: each rest of a path is translated once at most, and not
+    anew each time it is left."""
+    body = [*store(TABLE - 0x40, 1), *[0x6001, 0x3101] * 6]  # str r1, [r0]; adds r1, #1
+    machine = Machine(TRANSLATED[kind])
+    machine.translate_after(2)
+    code = [*body, 0xE000 | (-len(body) - 2) & 0x7FF]
+    content = elf(
+        [(FLASH, struct.pack("<2I", TABLE, CODE | 1)), (CODE, struct.pack(f"<{len(code)}H", *code))], CODE | 1
+    )
+    machine.load(content, "left.elf")
+    machine.watch_write(TABLE - 0x80, 1, False)
+    made = []
+    for _ in range(4):
+        machine.run(50_000)
+        made.append(machine.translations())
+    assert 0 < made[-1] <= len(code), made
+    assert made[0] == made[-1], made
+    assert machine.translated() > 1000
+
+
 @pytest.mark.parametrize("body", [[0x680B], [0x880B], [0xE9D1, 0x3400], [0xC938], [0x600B], [0xE9C1, 0x3400], [0xC138]])
 def test_the_end_of_ram(body: list[int]) -> None:
     """Behind it there is a fault, and nothing of the host."""

@@ -4,7 +4,7 @@ use crate::v6m::block::{Block, Turn};
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::region::{Region, SLOTS};
-use crate::v6m::speculation::SpeculationLog;
+use crate::v6m::speculation::{SpeculationLog, Told};
 use crate::v6m::trace::Trace;
 
 /// Why an access did not complete.
@@ -143,13 +143,14 @@ pub unsafe trait Bus {
     }
 
     /// The instruction that [`Code::Attend`](crate::v6m::op::Code::Attend) stands for, ahead of time and at the begin of a
-    /// block: [`Ordered::Now`] when its probes have fired.
+    /// trace or block: [`Ordered::Now`] when its probes have fired. Of a trace that is at `core.t`, and [`Core::retried`] says
+    /// that they have, should it not be executed then.
     fn attend_ahead(&mut self, _core: &mut Core, _address: u32) -> Ordered<Op> {
         Ordered::InTime
     }
 
     /// The instruction at this address, whatever stands for it, where its time is found out.
-    fn behind(&self, _address: u32) -> Op {
+    fn behind(&mut self, _address: u32) -> Op {
         Op::default()
     }
 
@@ -219,6 +220,9 @@ pub unsafe trait Bus {
     fn constant(&mut self, _address: u32, _bytes: u32) -> Option<u32> {
         None
     }
+
+    /// The trace that [`Bus::traced`] had last began in cycle `began` and ends with a store to a watched word: this one.
+    fn trace_told(&mut self, _core: &mut Core, _told: Told, _began: u64) {}
 
     /// A trace was executed without time: adds its time to `core.t`. False if no other must follow now.
     fn traced(&mut self, _core: &mut Core, _trace: Trace) -> bool {

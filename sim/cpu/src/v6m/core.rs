@@ -6,6 +6,7 @@ use crate::v6m::block::Remainder;
 use crate::v6m::nvic::Nvic;
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
+use crate::v6m::speculation::Told;
 use crate::v6m::trace::Trace;
 
 /// What the core is doing besides executing the next instruction.
@@ -148,6 +149,8 @@ pub struct Core {
     pub remainder: Remainder,
     /// The cycle of the last store of which only the time was found out.
     pub stored: u64,
+    /// The store to a watched word with which the trace in hand ends.
+    pub told: Told,
 }
 
 impl Core {
@@ -203,6 +206,7 @@ impl Core {
             trace: Trace::default(),
             remainder: Remainder::NONE,
             stored: 0,
+            told: Told::default(),
         }
     }
 

@@ -130,7 +130,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         if paired && ahead {
             from = cursor.ip;
         }
-        if paired && !ahead {
+        if traced && !ahead {
             in_hand = Started::new(core, cursor.ip, cursor.t, core.instructions);
         }
         // SAFETY: see above.
@@ -444,6 +444,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             continue 'run;
         }
         if traced && CONTEND {
+            in_hand.note(core, cursor.t);
             if flow == Flow::Next && core.instructions < core.trace.instructions {
                 continue 'run;
             }
@@ -454,9 +455,20 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             if flow == Flow::Next && cursor.count < Trace::INSTRUCTIONS {
                 continue 'run;
             }
+            if flow == Flow::Told {
+                cursor.retire(core);
+                cursor.ip = cursor.ip.wrapping_add(1);
+            }
             core.ip = cursor.ip;
+            let began = core.t;
             let trace = Trace { branches: cursor.branches, indirect: cursor.indirect, instructions: cursor.count };
             let goes_on = cursor.count == 0 || bus.traced(core, trace);
+            // Of an instruction that was not executed after all the probes have fired.
+            core.retried &= cursor.count == 0;
+            if flow == Flow::Told {
+                let told = std::mem::take(&mut core.told);
+                bus.trace_told(core, told, began);
+            }
             if flow == Flow::InTime || !goes_on {
                 return false;
             }

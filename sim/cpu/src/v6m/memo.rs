@@ -15,11 +15,15 @@
 //! and memory is done already. So the timing rules stand in interpreter and bus alone, and nothing is approximated.
 //!
 //! A trace accesses only memories that answer by fixed rules, and it begins so far from the next event that it cannot reach
-//! it. All other instructions are executed in time, one after the other. Where new transitions are too frequent (timing
+//! it. An instruction with probes begins a trace, since its time is known then; a store to a watched word ends one, and is
+//! told when that trace's time is. The profile is the product of how often each trace was taken and what its instructions
+//! take ([`account`](super::account)). All other instructions are executed in time, one after the other. Where new transitions are too frequent (timing
 //! that depends on addresses, say), remembering backs off for a while.
 
+use crate::profile::ProfileCell;
 use crate::states::{Counts, States};
 use crate::step::watch;
+use crate::v6m::account::Account;
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::exec;
@@ -71,6 +75,8 @@ struct Transition {
     waits: u32,
     /// Number of the node behind it.
     next: u32,
+    /// Cycles from its begin to the address phase of its last store, if it has one.
+    stored_after: u32,
 }
 
 /// What is remembered of one core's timing.
@@ -87,6 +93,10 @@ pub struct Memo {
     unseen: u64,
     judged_at: u64,
     backoff_since: Option<u64>,
+    /// Of the last trace: [`Transition::stored_after`].
+    stored_after: u32,
+    /// The profile of what is remembered.
+    account: Account,
     /// Shadow cores: unseen traces are simulated on the first; the second one is not used.
     cores: Option<Box<[Core; 2]>>,
     counts: Counts,
@@ -102,6 +112,8 @@ impl Default for Memo {
             unseen: 0,
             judged_at: 0,
             backoff_since: None,
+            stored_after: 0,
+            account: Account::new(1 << TRANSITIONS),
             cores: None,
             counts: Counts::default(),
         }
@@ -119,12 +131,28 @@ impl Memo {
         if !self.nodes.is_empty() {
             self.transitions.fill(Transition::default());
             self.nodes.clear();
+            self.account.clear();
         }
     }
 
     /// How often it was of use so far.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Switches the profile of what is remembered on (from zero) or off.
+    pub fn profile(&mut self, on: bool) {
+        self.account.switch(on);
+    }
+
+    /// Takes it: address and cell.
+    pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
+        self.account.take().into_iter().map(|(_, address, cell)| (address, cell))
+    }
+
+    /// The last trace began in cycle `began`: when its last store's address phase was.
+    pub fn stored_at(&self, began: u64) -> u64 {
+        began + u64::from(self.stored_after)
     }
 
     /// Until when nothing is looked up, if time `t` is in a back-off.
@@ -143,10 +171,11 @@ impl Memo {
         }
     }
 
+    /// The place of a transition in the table.
     #[inline(always)]
-    fn slot(&mut self, key: u64, indirect: u64) -> &mut Transition {
+    fn place(key: u64, indirect: u64) -> usize {
         let mixed = (key ^ indirect.rotate_left(23)).wrapping_mul(ODD);
-        &mut self.transitions[(mixed >> (u64::BITS - TRANSITIONS)) as usize]
+        (mixed >> (u64::BITS - TRANSITIONS)) as usize
     }
 
     #[inline(always)]
@@ -204,13 +233,18 @@ pub fn traced<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool
     core.instructions += trace.instructions;
     let memo = bus.memo();
     let key = memo.key(trace);
-    let found = *memo.slot(key, trace.indirect);
+    let place = Memo::place(key, trace.indirect);
+    let found = memo.transitions[place];
     if found.key == key && found.indirect == trace.indirect {
         core.t += u64::from(found.cycles);
         core.bus_wait += u64::from(found.waits);
         memo.node = found.next;
+        memo.stored_after = found.stored_after;
         memo.stale = true;
         memo.counts.known += 1;
+        if memo.account.is_on() {
+            memo.account.count(place, 0);
+        }
     } else if !learn(bus, core, trace) {
         return false;
     }
@@ -230,7 +264,8 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let shadow = &mut cores[0];
     (shadow.region, shadow.ip, shadow.trace) = (core.region, start, trace.rewound());
     (shadow.t, shadow.bus_free, shadow.fetch_ready) = (core.t, core.bus_free, core.fetch_ready);
-    (shadow.instructions, shadow.bus_wait) = (0, 0);
+    (shadow.instructions, shadow.bus_wait, shadow.stored) = (0, 0, core.t);
+    shadow.steps.clear();
     // SAFETY: the trace was executed, so all its instructions are ops of the region.
     unsafe { exec::run::<B, true, { watch::TRACES }>(cores.as_mut_ptr(), 0, bus) };
     let shadow = &cores[0];
@@ -241,6 +276,12 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     );
     let cycles = shadow.t - core.t;
     let waits = shadow.bus_wait;
+    let stored_after = (shadow.stored - core.t) as u32;
+    let memo = bus.memo();
+    memo.stored_after = stored_after;
+    memo.account.begin();
+    memo.account.note([&shadow.steps, &[]]);
+    memo.account.add_fresh(0);
     (core.t, core.bus_free, core.fetch_ready) = (shadow.t, shadow.bus_free, shadow.fetch_ready);
     core.bus_wait += waits;
     debug_assert!(cycles <= Trace::CYCLES);
@@ -250,9 +291,13 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let memo = bus.memo();
     match memo.nodes.number(node) {
         Some(next) => {
-            let transition =
-                Transition { key, indirect: trace.indirect, cycles: cycles as u32, waits: waits as u32, next };
-            *memo.slot(key, trace.indirect) = transition;
+            let place = Memo::place(key, trace.indirect);
+            let (cycles, waits) = (cycles as u32, waits as u32);
+            memo.transitions[place] = Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
+            if !memo.account.keep(place) {
+                memo.clear();
+                return enter(core, bus);
+            }
             memo.node = next;
             memo.judge(core);
             memo.backoff_end(core.t).is_none()

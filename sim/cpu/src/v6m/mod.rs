@@ -1,5 +1,6 @@
 //! ARMv6-M: Cortex-M0+, one core or two of them in lock step.
 
+mod account;
 pub mod block;
 pub mod bus;
 pub mod core;

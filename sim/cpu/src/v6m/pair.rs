@@ -16,14 +16,13 @@
 //! effects. So the timing rules stand in interpreter and bus alone, and nothing is approximated.
 //!
 //! With the profile on each transition counts how often it was taken, and keeps what each instruction took in it: the
-//! profile is the product ([`account`]).
+//! profile is the product ([`account`](super::account)).
 //!
 //! Running ahead is speculation. A block accesses only memories that answer by fixed rules, and no word that the other
 //! core's block writes: then their order does not matter. Each core keeps a log ([`SpeculationLog`]) of what it read and
 //! wrote; if two blocks meet in a word, or before an instruction that no block holds, what a core did ahead of that cycle
 //! is undone, and both cores go on in time. Where that pays too little, remembering backs off ([`Pairs`]).
 
-mod account;
 mod exception;
 mod learn;
 mod memory;

@@ -9,23 +9,6 @@ use super::map::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, slave};
 use super::system::{MARK_CODE, System};
 use crate::xip::LINE_BYTES;
 
-/// How many decoded instructions are kept apart from the tables.
-pub(super) const KNOWN: usize = 256;
-
-/// A decoded instruction, and what it was made of.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
-    address: u32,
-    halfwords: [u16; 2],
-    decoded: Op,
-    site: u32,
-}
-
-impl Known {
-    /// None: no instruction has an odd address.
-    pub const NONE: Known = Known { address: 1, halfwords: [0; 2], decoded: Op::bare(Code::Undecoded), site: 0 };
-}
-
 impl System {
     /// Brings the stand-ins of a line up to date, and that of a 32-bit opcode which reaches into it.
     pub(super) fn refresh_line(&mut self, line: u32) {
@@ -76,14 +59,11 @@ impl System {
     /// The same of an instruction with a probe, that was mostly decoded before, and the number of its site.
     pub(super) fn probed_at(&mut self, address: u32) -> (Op, u32) {
         let halfwords = [self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2))];
-        let index = address as usize / 2 % KNOWN;
-        let known = &self.known[index];
-        if (known.address, known.halfwords) != (address, halfwords) {
-            let (decoded, site) = (self.decode_at(address), self.probes.number(address));
-            self.known[index] = Known { address, halfwords, decoded, site };
+        if let Some(known) = self.known.find(address, halfwords) {
+            return known;
         }
-        let Known { decoded, site, .. } = self.known[index];
-        (decoded, site)
+        let (decoded, site) = (self.decode_at(address), self.probes.number(address));
+        self.known.keep(address, halfwords, decoded, site)
     }
 
     /// True if the cache does not hold all of an instruction in flash.

@@ -66,8 +66,8 @@ impl System {
         if self.is_away(address, instruction) || self.probes.stops_at(address) {
             return Ordered::InTime;
         }
-        self.passed_until[core.id] = None;
-        self.probes.issue_at(site, address, core.id, cycle, Held::of(&core.r), false);
+        let resumed = self.passed_until[core.id].take() == Some(address);
+        self.probes.issue_at(site, address, core.id, cycle, Held::of(&core.r), resumed);
         self.pairs.serve(core.id);
         Ordered::Now(instruction)
     }

@@ -12,10 +12,10 @@ use rtoslab_lab::{Console, Held, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
-use super::code::{KNOWN, Known};
 use super::map::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, STRIPED_BYTES, bank_of, slave};
 use super::settings::Timing;
 use crate::code::CodeTable;
+use crate::known::Known;
 use crate::polling::Polling;
 use crate::stop::{Stop, StopReason};
 use crate::warnings::Warnings;
@@ -50,7 +50,7 @@ pub struct System {
     pub(super) flash_code: CodeTable,
     pub(super) sram_code: CodeTable,
     /// Instructions behind stand-ins.
-    pub(super) known: [Known; KNOWN],
+    pub(super) known: Known<Op>,
     pub(super) xip: XipCache,
     /// clk_sys cycles of one cache line fill.
     pub(super) line_cycles: u64,
@@ -109,7 +109,7 @@ impl System {
             rom_code: CodeTable::new(0, ROM_BYTES),
             flash_code: CodeTable::new(FLASH_BASE, flash_bytes),
             sram_code: CodeTable::new(SRAM_BASE, SRAM_BYTES),
-            known: [Known::NONE; KNOWN],
+            known: Known::default(),
             xip: XipCache::new(flash_bytes),
             line_cycles: 0,
             word_cycles: 0,
@@ -375,12 +375,12 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op> {
-        let instruction = self.decode_at(address);
+        let (instruction, site) = self.probed_at(address);
         if served {
             return Some(instruction);
         }
         let skip = self.passed_until[core.id].take() == Some(address);
-        if self.probes.issue(address, core.id, *t, Held::of(&core.r), skip) {
+        if self.probes.issue_at(site, address, core.id, *t, Held::of(&core.r), skip) {
             self.passed_until[core.id] = Some(address);
             self.stop_at(StopReason::Until, core, address, *t, format!("0x{address:08x} is about to execute"));
             return None;
@@ -419,8 +419,8 @@ unsafe impl Bus for System {
     }
 
     #[inline(never)]
-    fn behind(&self, address: u32) -> Op {
-        self.decode_at(address)
+    fn behind(&mut self, address: u32) -> Op {
+        self.probed_at(address).0
     }
 
     #[inline(never)]

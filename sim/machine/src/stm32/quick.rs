@@ -156,8 +156,8 @@ where
         self.tell_watch(core, address, pc, at);
     }
 
-    fn behind(&self, core: &Core, address: u32) -> Op {
-        self.decode_at(core.features, address)
+    fn behind(&mut self, core: &Core, address: u32) -> Op {
+        self.probed_at(core.features, address).0
     }
 
     fn address_in(&self, home: memo::Home) -> u32 {

@@ -131,6 +131,7 @@ impl<F: Family> System<F> {
             flash_port,
             memories,
             tables: _,
+            known: _,
             periph,
             effects,
             lines,

@@ -19,6 +19,7 @@ use super::family::Family;
 use super::flash_port::FlashPort;
 use super::settings::Settings;
 use crate::board::ProfileRow;
+use crate::known::Known;
 use crate::polling::Polling;
 use crate::stop::{Stop, StopReason};
 use crate::warnings::Warnings;
@@ -49,6 +50,8 @@ pub struct System<F: Family> {
     pub(super) memories: Vec<Memory>,
     /// Code tables: main flash, main RAM, then alias and areas.
     pub(super) tables: Vec<CodeTable>,
+    /// Instructions with probes.
+    pub(super) known: Known<Op>,
     pub(super) periph: Stm32,
     pub(super) effects: Effects,
     /// Levels of the interrupt lines as the core knows them.
@@ -117,6 +120,7 @@ impl<F: Family> System<F> {
             flash_port,
             memories,
             tables,
+            known: Known::default(),
             periph,
             effects: Effects::default(),
             lines: [0; 5],
@@ -142,6 +146,14 @@ impl<F: Family> System<F> {
     fn halfword(&self, address: u32) -> u16 {
         let bytes = self.bytes_at(address, 2).unwrap_or(&[0, 0]);
         u16::from_le_bytes([bytes[0], bytes[1]])
+    }
+
+    /// What an instruction is made of; the second one may be in another memory.
+    fn halfwords(&self, address: u32) -> [u16; 2] {
+        match self.bytes_at(address, 4) {
+            Some(bytes) => [u16::from_le_bytes([bytes[0], bytes[1]]), u16::from_le_bytes([bytes[2], bytes[3]])],
+            None => [self.halfword(address), self.halfword(address.wrapping_add(2))],
+        }
     }
 
     /// `bytes` bytes of memory at an address, if they are in one memory.
@@ -188,7 +200,18 @@ impl<F: Family> System<F> {
         let (region_base, region_bytes) =
             self.tables.iter().find(|table| table.contains(address)).map_or((address, 4), CodeTable::range);
         let place = Place { address, region_base, region_bytes };
-        decode(self.halfword(address), self.halfword(address.wrapping_add(2)), place, core_features)
+        let [first, second] = self.halfwords(address);
+        decode(first, second, place, core_features)
+    }
+
+    /// The same of an instruction with a probe, that was mostly decoded before, and the number of its site.
+    pub(super) fn probed_at(&mut self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> (Op, u32) {
+        let halfwords = self.halfwords(address);
+        if let Some(known) = self.known.find(address, halfwords) {
+            return known;
+        }
+        let (decoded, site) = (self.decode_at(core_features, address), self.probes.number(address));
+        self.known.keep(address, halfwords, decoded, site)
     }
 
     /// Makes the executor look at an address again after its probes changed.
@@ -485,12 +508,12 @@ unsafe impl<F: Family> Bus for System<F> {
     #[cold]
     #[inline(never)]
     fn attend(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op> {
-        let instruction = self.decode_at(core.features, address);
+        let (instruction, site) = self.probed_at(core.features, address);
         if served {
             return Some(instruction);
         }
         let skip = self.passed_until.take() == Some(address);
-        if self.probes.issue(address, 0, core.t, Held::of(&core.r), skip) {
+        if self.probes.issue_at(site, address, 0, core.t, Held::of(&core.r), skip) {
             self.passed_until = Some(address);
             self.stop_at(StopReason::Until, address, core.t, format!("0x{address:08x} is about to execute"));
             return None;

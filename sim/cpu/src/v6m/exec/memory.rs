@@ -208,7 +208,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 // SAFETY: it is in the RAM.
                 unsafe { write::<BYTES>(bus.ram().add(offset as usize), value) };
             } else if Self::TRACED {
-                return Err(Flow::InTime);
+                return self.store_near_marks::<B, BYTES, SINGLE>(core, bus, offset, value);
             } else {
                 core.ip = self.ip;
                 bus.store_marked(core, offset, BYTES, value, slot);
@@ -264,6 +264,30 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             write::<BYTES>(bus.ram().add(offset as usize), value);
         }
         Ok(())
+    }
+
+    /// A store to RAM in a trace, near code or a watched word.
+    #[cold]
+    #[inline(never)]
+    fn store_near_marks<B: Bus, const BYTES: u32, const SINGLE: bool>(
+        &self,
+        core: &mut Core,
+        bus: &mut B,
+        offset: u32,
+        value: u32,
+    ) -> Result<(), Flow> {
+        // Those of a multiple transfer were looked at before the first word.
+        let is_told = SINGLE && bus.is_told_of(offset).ok_or(Flow::InTime)?;
+        // SAFETY: the word is in the RAM.
+        unsafe {
+            let word = bus.ram().add((offset & !3) as usize).cast::<u32>();
+            write::<BYTES>(bus.ram().add(offset as usize), value);
+            if is_told {
+                let word = u32::from_le(word.read_unaligned());
+                core.told = Told { pc: core.address_of(self.ip), offset: offset & !3, word };
+            }
+        }
+        if is_told { Err(Flow::Told) } else { Ok(()) }
     }
 
     /// A load that is neither RAM's nor constant, ahead of time.

@@ -49,7 +49,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         let words = self.word.c();
         if Self::AHEAD {
             let last = core.r[13].wrapping_add(u32::from(words) * 4);
-            if !is_plain::<B, false>(bus, last, 1, false) {
+            if !is_plain(bus, last, 1, false) {
                 return Err(Flow::InTime);
             }
             let target = self.load_at::<B, 4, false>(core, other, bus, last)?;
@@ -137,12 +137,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         address: u32,
         words: u8,
     ) -> Result<bool, Flow> {
-        let plain = !Self::AHEAD
-            || if Self::PAIRED {
-                is_plain::<B, true>(bus, address, words, STORE)
-            } else {
-                is_plain::<B, false>(bus, address, words, STORE)
-            };
+        let plain = !Self::AHEAD || is_plain(bus, address, words, STORE);
         if !plain && (!Self::PAIRED || STORE || !are_constant(bus, address, words)) {
             return Err(Flow::InTime);
         }

@@ -4,17 +4,15 @@ use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::op::op;
 
-/// True if so many words from `address` on are plain RAM: a multiple transfer of them cannot fail half-way. Of basic blocks
-/// (`PAIRED`) the bus is asked about stores near code or a watched word.
+/// True if so many words from `address` on are plain RAM: a multiple transfer of them cannot fail half-way. The bus is asked
+/// about stores near code or a watched word.
 #[inline(always)]
-pub(super) fn is_plain<B: Bus, const PAIRED: bool>(bus: &B, address: u32, words: u8, store: bool) -> bool {
+pub(super) fn is_plain<B: Bus>(bus: &B, address: u32, words: u8, store: bool) -> bool {
     let bytes = 4 * u32::from(words);
     let offset = address.wrapping_sub(B::RAM_BASE);
     offset & 3 == 0
         && offset <= B::RAM_BYTES - bytes
-        && !(store
-            && (bus.marks(offset) | bus.marks(offset + bytes - 4)) != 0
-            && !(PAIRED && bus.takes_stores(offset, words)))
+        && !(store && (bus.marks(offset) | bus.marks(offset + bytes - 4)) != 0 && !bus.takes_stores(offset, words))
 }
 
 /// True if so many words from `address` on are constant.

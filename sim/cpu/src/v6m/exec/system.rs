@@ -168,12 +168,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     #[inline(always)]
     pub fn attend<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
         let address = core.address_of(self.ip);
-        if Self::PAIRED && CONTEND {
+        if Self::TIMES {
             return Ok(bus.behind(address).to_word());
         }
-        if Self::PAIRED {
+        if Self::TRACED {
             // SAFETY: the bus's logs live as long as it.
-            if self.ip != unsafe { (*self.log).start() } {
+            let begins = if Self::PAIRED { self.ip == unsafe { (*self.log).start() } } else { self.count == 0 };
+            if !begins {
                 return Err(Flow::NextTrace);
             }
             return match bus.attend_ahead(core, address) {
@@ -181,9 +182,6 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 Ordered::NotYet => Err(Flow::Ordered),
                 Ordered::Behind | Ordered::InTime => Err(Flow::InTime),
             };
-        }
-        if Self::TRACED {
-            return Err(Flow::InTime);
         }
         if core.brought.take() != Some(address) {
             let asked = self.t;

@@ -1,9 +1,9 @@
 //! Nodes by number, and transitions between them.
 
 use super::Node;
-use super::account::Account;
 use super::learn::Outcome;
 use crate::states::States;
+use crate::v6m::account::Account;
 use crate::v6m::block::Block;
 
 /// log2 of the transitions kept.
@@ -11,7 +11,7 @@ const TRANSITIONS: u32 = 14;
 /// log2 of the nodes kept.
 const NODES: u32 = 15;
 /// Places for transitions, numbered one behind the other.
-pub(super) const PLACES: usize = 2 << TRANSITIONS;
+const PLACES: usize = 2 << TRANSITIONS;
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// How a basic block of one core moved both.
@@ -97,7 +97,7 @@ impl Default for Table {
         Table {
             transitions: transitions.try_into().expect("as long as the array"),
             nodes: States::default(),
-            account: Account::default(),
+            account: Account::new(PLACES),
         }
     }
 }

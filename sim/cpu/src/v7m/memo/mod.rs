@@ -99,7 +99,7 @@ impl<P: Memorable, B: QuickBus> Default for Memo<P, B> {
         Memo {
             states: States::default(),
             transitions: Transitions::new(),
-            translations: Translations::new(),
+            translations: Translations::new(P::TRANSLATES),
             epoch: 0,
             counts: Counts::default(),
         }
@@ -115,7 +115,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
 
     /// How often it was of use so far.
     pub fn counts(&self) -> Counts {
-        self.counts
+        Counts { translations: self.translations.made, ..self.counts }
     }
 
     /// Traces are translated when they were executed so often; 0: never.
@@ -236,7 +236,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         let start = core.ip;
         // SAFETY: the caller's promise.
         let place = Key::place(bias, start);
-        let translation = if most == TRACE_INSTRUCTIONS { self.translations.at(place) } else { None };
+        let translation = if P::TRANSLATES && most == TRACE_INSTRUCTIONS { self.translations.at(place) } else { None };
         let (log, end, left) = match translation {
             // SAFETY: as above.
             Some(number) => unsafe { self.translations.run(number, core, pipe, bus) },

@@ -112,7 +112,7 @@ pub trait QuickBus: Bus {
     fn tell_watched(&mut self, core: &mut Core, address: u32, pc: u32, at: u64);
 
     /// The instruction behind a stand-in, whose probes do not fire.
-    fn behind(&self, core: &Core, address: u32) -> Op;
+    fn behind(&mut self, core: &Core, address: u32) -> Op;
 
     /// True if all loads (stores) in this range would succeed at one home.
     fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool;

@@ -4,6 +4,7 @@ use rtoslab_cpu::states::Counts;
 use rtoslab_lab::{Console, Probes};
 
 use super::machine::Machine;
+use super::system::System;
 use crate::board::{Board, Position, ProfileRow, Stats};
 use crate::m0plus::face;
 
@@ -36,7 +37,9 @@ impl<const RAM: u32> Board for Machine<RAM> {
     }
 
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
-        self.system.memories.take_profile()
+        let System { memories, memo, .. } = &mut *self.system;
+        memo.take_profile().for_each(|(address, cell)| memories.add_to_profile(address, cell));
+        memories.take_profile()
     }
 
     fn type_uart(&mut self, _: usize, text: &[u8]) {

@@ -183,10 +183,10 @@ impl Devices {
         self.stop.get_or_insert(Stop { reason, core: 0, cycle, address, detail });
     }
 
-    /// Whether the run must end before the instruction at `address`; fires its probes.
-    pub fn attend(&mut self, address: u32, now: u64, held: Held) -> bool {
+    /// Whether the run must end before the instruction at `address`; fires its probes, those of that site.
+    pub fn attend(&mut self, site: u32, address: u32, now: u64, held: Held) -> bool {
         let skip = self.passed_until.take() == Some(address);
-        let stops = self.probes.issue(address, 0, now, held, skip);
+        let stops = self.probes.issue_at(site, address, 0, now, held, skip);
         if stops {
             self.passed_until = Some(address);
             self.stop_at(StopReason::Until, address, now, format!("0x{address:08x} is about to execute"));

@@ -282,7 +282,8 @@ impl<const RAM: u32> Machine<RAM> {
         // SAFETY: both cores live in `self.cores`; the first one's `ip` was set by `jump` or the interpreter.
         unsafe {
             match (system.flash.waits(), self.watch) {
-                (true, watch::NOTHING) => system.run_remembered(cores),
+                (true, watch::NOTHING) => system.run_remembered::<{ watch::NOTHING }>(cores),
+                (true, watch::PROFILE) => system.run_remembered::<{ watch::PROFILE }>(cores),
                 (waits, watch) => turn::execute(cores, 0, system, waits, watch),
             }
         }
@@ -367,6 +368,7 @@ impl<const RAM: u32> Machine<RAM> {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.keep_observing();
         self.system.memories.set_profile(on);
+        self.system.memo.profile(on);
         face::enter_again(&mut self.cores[0], &mut *self.system);
     }
 }

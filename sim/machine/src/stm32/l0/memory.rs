@@ -23,13 +23,20 @@ pub struct Memory {
     pub bytes: Vec<u8>,
     /// [`MARK_CODE`] and [`MARK_WATCH`] of each 256 bytes.
     pub marks: Vec<u8>,
+    /// A bit for each word of these 256 bytes that is watched, or was.
+    watched: Vec<u64>,
 }
 
 impl Memory {
     /// All bytes 0: erased, in this family (RM0367 3.3.4).
     pub fn new(spec: &MemorySpec) -> Memory {
         let marks = (spec.bytes >> MARK_SHIFT) as usize + 1;
-        Memory { kind: spec.kind, bytes: vec![0; spec.bytes as usize], marks: vec![0; marks] }
+        Memory { kind: spec.kind, bytes: vec![0; spec.bytes as usize], marks: vec![0; marks], watched: vec![0; marks] }
+    }
+
+    /// Whether the word at this offset is watched; of one that no longer is it may say so too.
+    pub fn is_watched(&self, offset: u32) -> bool {
+        self.watched[(offset >> MARK_SHIFT) as usize] >> (offset >> 2 & 63) & 1 != 0
     }
 
     /// Little-endian value of up to four bytes.
@@ -227,6 +234,13 @@ impl Memories {
         self.windows.iter_mut().for_each(|window| window.set_profile(on));
     }
 
+    /// Adds to the cell of an address that was executed. Nothing happens if the profile is off.
+    pub fn add_to_profile(&mut self, address: u32, more: ProfileCell) {
+        if let Some((window, offset)) = self.find(address, 2) {
+            self.windows[window].profile.add(offset as usize / 2, more);
+        }
+    }
+
     /// Addresses and counts of what executed.
     pub fn take_profile(&mut self) -> Vec<ProfileRow> {
         self.windows.iter_mut().flat_map(Window::take_profile).collect()
@@ -238,6 +252,7 @@ impl Memories {
         let (memory, offset) = self.place(window, offset);
         let memory = &mut self.all[memory];
         memory.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
+        memory.watched[(offset >> MARK_SHIFT) as usize] |= 1 << (offset >> 2 & 63);
         memory.kind == Kind::Ram
     }
 

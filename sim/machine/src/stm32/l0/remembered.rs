@@ -1,6 +1,5 @@
 //! Execution with remembered timing, while the flash waits.
 
-use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exec;
 use rtoslab_cpu::v6m::memo::{self, Memo, Remembered, State};
@@ -13,7 +12,7 @@ impl<const RAM: u32> System<RAM> {
     ///
     /// # Safety
     /// As for [`exec::run`]; `cores[0]` is the core that this bus serves.
-    pub(super) unsafe fn run_remembered(&mut self, cores: *mut Core) {
+    pub(super) unsafe fn run_remembered<const WATCH: u8>(&mut self, cores: *mut Core) {
         // SAFETY: the caller's promise.
         unsafe {
             let until = (*cores).limit;
@@ -25,7 +24,7 @@ impl<const RAM: u32> System<RAM> {
                 if let Some(end) = self.memo.backoff_end((*cores).t) {
                     (*cores).limit = end.min(until);
                     self.due = (*cores).limit;
-                    exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
+                    exec::run::<_, true, WATCH>(cores, 0, self);
                     if !self.goes_on(&mut *cores, until) {
                         return;
                     }
@@ -34,13 +33,13 @@ impl<const RAM: u32> System<RAM> {
                 let whole = (*cores).transfer.mask == 0 && !(*cores).retried;
                 let usual = (*cores).thumb && (*cores).stray.is_none();
                 if !(whole && usual && memo::run(cores, self)) && (*cores).t + Trace::CYCLES > until {
-                    return exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
+                    return exec::run::<_, true, WATCH>(cores, 0, self);
                 }
                 // Up to the next instruction, or word of a multiple transfer.
                 let core = &mut *cores;
                 core.limit = core.t + 1;
                 self.due = core.limit;
-                exec::run::<_, true, { watch::NOTHING }>(cores, 0, self);
+                exec::run::<_, true, WATCH>(cores, 0, self);
                 if !self.goes_on(&mut *cores, until) {
                     return;
                 }

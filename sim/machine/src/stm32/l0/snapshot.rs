@@ -33,7 +33,8 @@ impl<const RAM: u32> Machine<RAM> {
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, so that a new one is not forgotten.
         let Machine { cores, system, table_in_ram, now, symbols, watch: _, observer: _, stats_base } = self;
-        let System { memories, devices, flash, due, memo: _, memo_edition: _, refetch: _, polling: _ } = &**system;
+        let System { memories, devices, flash, known: _, due, memo: _, memo_edition: _, refetch: _, polling: _ } =
+            &**system;
         let Memories { all, windows: _, at_zero, edition: _ } = memories;
         let saved = Saved::<RAM> {
             core: Parked::<Core>::of(&cores[0]),

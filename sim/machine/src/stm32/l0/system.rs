@@ -4,12 +4,13 @@
 //! one, and what is late keeps the core's only port busy. At zero wait states the other mode, which does without, takes
 //! the same cycles.
 
-use rtoslab_cpu::v6m::bus::{Bus, Trap};
+use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::decode::{Place, decode};
 use rtoslab_cpu::v6m::memo::{self, Memo};
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::region::Region;
+use rtoslab_cpu::v6m::speculation::Told;
 use rtoslab_cpu::v6m::trace::Trace;
 use rtoslab_lab::{Held, Stimulus};
 use rtoslab_periph::stm32::FlashStore;
@@ -18,6 +19,7 @@ use rtoslab_timing::cortex_m0plus::MEMORY_CYCLES;
 use super::chip::{FLASH_BASE, Kind, RAM_BASE, map};
 use super::devices::{Changes, Devices};
 use super::memory::{MARK_CODE, MARK_SHIFT, MARK_WATCH, Memories};
+use crate::known::Known;
 use crate::m0plus::UNALIGNED;
 use crate::m0plus::private_bus::PrivateBus;
 use crate::polling::Polling;
@@ -28,6 +30,8 @@ pub struct System<const RAM: u32> {
     pub(super) memories: Memories,
     pub(super) devices: Devices,
     pub(super) flash: FlashL0,
+    /// Instructions with probes.
+    pub(super) known: Known<Op>,
     /// Next event; 0 when the machine must look first.
     pub(super) due: u64,
     /// Timing of what executed in the flash's wait states.
@@ -49,6 +53,7 @@ impl<const RAM: u32> System<RAM> {
             memories: Memories::new(&memories, &windows),
             devices,
             flash: FlashL0::new(),
+            known: Known::default(),
             due: 0,
             memo: Memo::default(),
             memo_edition: 0,
@@ -137,6 +142,19 @@ impl<const RAM: u32> System<RAM> {
         let (memory, offset) = self.memories.place(window, offset);
         let memory = &self.memories.all[memory];
         (memory.kind == Kind::Flash).then(|| memory.get(offset, bytes))
+    }
+
+    /// The instruction at an address, which has a probe and was mostly decoded before, and the number of its site.
+    fn probed_at(&mut self, address: u32) -> Option<(Op, u32)> {
+        let (window, offset) = self.memories.find(address, 2)?;
+        let (first, second) = self.memories.halfwords(window, offset);
+        // What shows at an address for a time only is decoded anew.
+        let stays = self.memories.windows[window].spec.remap.is_none();
+        if let Some(known) = self.known.find(address, [first, second]).filter(|_| stays) {
+            return Some(known);
+        }
+        let (decoded, site) = (self.instruction(window, offset, address), self.devices.probes.number(address));
+        Some(self.known.keep(address, [first, second], decoded, site))
     }
 
     fn instruction(&self, window: usize, offset: u32, address: u32) -> Op {
@@ -301,6 +319,44 @@ unsafe impl<const RAM: u32> Bus for System<RAM> {
         self.remapped_constant(address, bytes)
     }
 
+    #[cold]
+    #[inline(never)]
+    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
+        if self.devices.probes.stops_at(address) {
+            return Ordered::InTime;
+        }
+        let Some((instruction, site)) = self.probed_at(address) else { return Ordered::InTime };
+        self.devices.attend(site, address, core.t, Held::of(&core.r));
+        core.retried = true;
+        Ordered::Now(instruction)
+    }
+
+    fn behind(&mut self, address: u32) -> Op {
+        self.probed_at(address).map_or(Op::default(), |(instruction, _)| instruction)
+    }
+
+    fn is_told_of(&self, offset: u32) -> Option<bool> {
+        let ram = &self.memories.all[1];
+        if ram.marks[(offset >> MARK_SHIFT) as usize] & MARK_CODE != 0 {
+            return None;
+        }
+        let stops = || self.devices.probes.stops_at_write(RAM_BASE + (offset & !3));
+        if ram.is_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
+    }
+
+    fn takes_stores(&self, offset: u32, words: u8) -> bool {
+        (0..u32::from(words)).all(|word| self.is_told_of(offset + 4 * word) == Some(false))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn trace_told(&mut self, core: &mut Core, told: Told, began: u64) {
+        let now = self.memo.stored_at(began);
+        if self.devices.watched(RAM_BASE + told.offset, told.word, now, told.pc) {
+            self.ask_for_attention(core);
+        }
+    }
+
     #[inline(always)]
     fn traced(&mut self, core: &mut Core, trace: Trace) -> bool {
         memo::traced(self, core, trace)
@@ -341,11 +397,11 @@ unsafe impl<const RAM: u32> Bus for System<RAM> {
     #[cold]
     #[inline(never)]
     fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op> {
-        let (window, offset) = self.memories.find(address, 2)?;
-        if !served && self.devices.attend(address, *t, Held::of(&core.r)) {
+        let (instruction, site) = self.probed_at(address)?;
+        if !served && self.devices.attend(site, address, *t, Held::of(&core.r)) {
             return None;
         }
-        Some(self.instruction(window, offset, address))
+        Some(instruction)
     }
 
     #[inline(always)]

@@ -66,6 +66,8 @@ pub(super) struct Translations {
     store: host::Store,
     /// Executions before one is made; 0: none is.
     pub after: u32,
+    /// How many were made so far.
+    pub made: u64,
 }
 
 /// Where traces begin.
@@ -113,18 +115,26 @@ struct Context<'a, P, B> {
     ended: Ended,
 }
 
+impl<P, B> Context<'_, P, B> {
+    fn parts(&mut self) -> (&mut Core, &mut P, &mut B, &mut Ended) {
+        (self.core, self.pipe, self.bus, &mut self.ended)
+    }
+}
+
 /// What code of the host returns: the number of a step before which it ended, or one of these.
 const COMPLETE: u32 = u32::MAX;
 /// A call ended the trace.
 const CALLED: u32 = u32::MAX - 1;
 
 impl Translations {
-    pub fn new() -> Translations {
+    /// None so far; of a core whose traces cannot be translated (`some` is false) nobody asks for any.
+    pub fn new(some: bool) -> Translations {
         Translations {
-            heads: vec![Head::NONE; 1 << HEADS],
+            heads: if some { vec![Head::NONE; 1 << HEADS] } else { Vec::new() },
             all: Vec::new(),
             store: host::Store::default(),
             after: TRANSLATED_AFTER,
+            made: 0,
         }
     }
 
@@ -227,7 +237,10 @@ impl Translations {
             left.map(|Left { translation, step }| self.all[translation as usize].steps[step as usize].before.left);
         // SAFETY: the caller's promise.
         match unsafe { translate::<P, B>(&mut self.store, core, bus, trace, begun) } {
-            Some(translation) => self.all.push(translation),
+            Some(translation) => {
+                self.all.push(translation);
+                self.made += 1;
+            }
             // The host has no memory for code, or none is written for it.
             None => {
                 self.clear();

@@ -17,14 +17,14 @@ pub(super) struct Step {
     pub before: Log,
     /// What is logged behind it.
     pub after: Log,
-    pub way: Way,
+    pub course: Course,
     /// The trace ends behind it.
     pub is_last: bool,
 }
 
 /// What happened at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Course {
     /// Execution goes on behind it.
     On,
     /// The same; its accesses went to this memory.
@@ -67,14 +67,14 @@ impl Walk {
         let (ip, before) = (self.ip, self.so_far);
         // SAFETY: the caller's promise.
         let op = unsafe { *ip };
-        let way = if op.code == Code::It {
+        let course = if op.code == Code::It {
             // SAFETY: as above.
             unsafe { self.block(op) };
-            Way::Block
+            Course::Block
         } else {
             self.instruction(op)
         };
-        Step { ip, op, before, after: self.so_far, way, is_last: false }
+        Step { ip, op, before, after: self.so_far, course, is_last: false }
     }
 
     /// # Safety
@@ -96,23 +96,23 @@ impl Walk {
         }
     }
 
-    fn instruction(&mut self, op: Op) -> Way {
-        let mut way = Way::On;
+    fn instruction(&mut self, op: Op) -> Course {
+        let mut course = Course::On;
         if words(op) != 0 {
-            way = Way::Access(Home::of(self.take(HOME_BITS)));
+            course = Course::Access(Home::of(self.take(HOME_BITS)));
         }
         if has_operand_cycles(op) {
             self.take(CYCLES_BITS);
         }
         if matches!(op.class, Class::BranchConditional | Class::CompareBranch) {
-            way = Way::Branch(self.take(BRANCH_BITS) != 0);
+            course = Course::Branch(self.take(BRANCH_BITS) != 0);
         } else if matches!(op.code, Code::B | Code::Bl) {
-            way = Way::Branch(true);
+            course = Course::Branch(true);
         }
-        let distance = if way == Way::Branch(true) { op.imm as i32 as isize } else { op.halfwords() as isize };
+        let distance = if course == Course::Branch(true) { op.imm as i32 as isize } else { op.halfwords() as isize };
         self.ip = self.ip.wrapping_offset(distance);
         self.so_far.left -= 1;
-        way
+        course
     }
 
     fn take(&mut self, bits: u32) -> u64 {

@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 
 use super::super::{Memorable, QuickBus};
-use super::plan::{Step, Way};
+use super::plan::{Course, Step};
 use super::{CALLED, COMPLETE, Context, RamLayout};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::core::Core;
@@ -73,7 +73,7 @@ struct Writer<'a> {
     registers: Registers,
     host_flags: HostFlags,
     ram: RamLayout,
-    exits: Vec<Left>,
+    exits: Vec<Exit>,
     epilogue: DynamicLabel,
     called: DynamicLabel,
     body: DynamicLabel,
@@ -85,7 +85,7 @@ struct Writer<'a> {
 }
 
 /// A way out before a step.
-struct Left {
+struct Exit {
     label: DynamicLabel,
     step: u32,
     dirty: Vec<(u8, u8)>,
@@ -121,12 +121,12 @@ pub(super) fn assemble<P: Memorable, B: QuickBus>(
     for (number, step) in steps.iter().enumerate() {
         writer.live = live[number];
         writer.registers.unlock();
-        let is_left = rest && number == 0 && matches!(step.way, Way::Access(_));
+        let is_left = rest && number == 0 && matches!(step.course, Course::Access(_));
         is_called = is_left || !writer.step(number as u32, step);
         if is_called {
             let block = call_block::<P, B> as unsafe extern "sysv64" fn(_, _) -> _;
             let instruction = call_instruction::<P, B> as unsafe extern "sysv64" fn(_, _) -> _;
-            writer.call(step, if step.way == Way::Block { block as usize } else { instruction as usize });
+            writer.call(step, if step.course == Course::Block { block as usize } else { instruction as usize });
         }
     }
     let end = steps.last()?;
@@ -139,8 +139,8 @@ pub(super) fn assemble<P: Memorable, B: QuickBus>(
 
 /// Where execution goes on behind a step that is translated.
 fn behind(step: &Step) -> u64 {
-    let distance = match step.way {
-        Way::Branch(true) => step.op.imm as i32 as isize,
+    let distance = match step.course {
+        Course::Branch(true) => step.op.imm as i32 as isize,
         _ => step.op.halfwords() as isize,
     };
     step.ip.wrapping_offset(distance) as u64
@@ -165,19 +165,19 @@ fn live(steps: &[Step]) -> Vec<u8> {
 impl Writer<'_> {
     /// True if the step was translated.
     fn step(&mut self, number: u32, step: &Step) -> bool {
-        match step.way {
-            Way::Block => false,
-            Way::Branch(taken) => {
+        match step.course {
+            Course::Block => false,
+            Course::Branch(taken) => {
                 self.branch(number, step, taken);
                 true
             }
-            Way::Access(home) => self.access(number, step, home),
-            Way::On if step.op.code == Code::Nop => true,
-            Way::On if matches!(step.op.code, Code::Bx | Code::Blx) => {
+            Course::Access(home) => self.access(number, step, home),
+            Course::On if step.op.code == Code::Nop => true,
+            Course::On if matches!(step.op.code, Code::Bx | Code::Blx) => {
                 self.exchange(number, step);
                 true
             }
-            Way::On => self.operate(step.op) || self.float(number, step.op),
+            Course::On => self.operate(step.op) || self.float(number, step.op),
         }
     }
 
@@ -205,7 +205,7 @@ impl Writer<'_> {
             ; mov eax, CALLED as i32
             ; jmp =>self.epilogue
         );
-        for Left { label, step, dirty } in std::mem::take(&mut self.exits) {
+        for Exit { label, step, dirty } in std::mem::take(&mut self.exits) {
             dynasm!(self.asm ; .arch x64 ; =>label);
             for (guest, host) in dirty {
                 self.write_back(guest, host);
@@ -234,7 +234,7 @@ impl Writer<'_> {
     /// The way out before a step, with registers as they are now.
     fn exit(&mut self, step: u32) -> DynamicLabel {
         let label = self.asm.new_dynamic_label();
-        self.exits.push(Left { label, step, dirty: self.registers.dirty() });
+        self.exits.push(Exit { label, step, dirty: self.registers.dirty() });
         label
     }
 

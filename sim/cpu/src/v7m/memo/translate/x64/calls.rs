@@ -17,8 +17,7 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: Memorable, B: QuickBus>
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (context, step) = unsafe { (&mut *context, &*step) };
-    let Context { core, pipe, bus, ended } = context;
-    let (core, pipe, bus) = (&mut **core, &mut **pipe, &mut **bus);
+    let (core, pipe, bus, ended) = context.parts();
     // SAFETY: as above. It is executed as the last of a trace, so that it comes back behind it.
     let how = unsafe { go_on(core, pipe, bus, step.ip, Log { bits: step.before.bits, left: 1 }) };
     if how.is_full_with(step.after.bits) {
@@ -47,8 +46,7 @@ pub(super) unsafe extern "sysv64" fn call_block<P: Memorable, B: QuickBus>(
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (context, step) = unsafe { (&mut *context, &*step) };
-    let Context { core, pipe, bus, ended } = context;
-    let (core, pipe, bus) = (&mut **core, &mut **pipe, &mut **bus);
+    let (core, pipe, bus, ended) = context.parts();
     core.ip = step.ip;
     // SAFETY: as above.
     let block = unsafe { execute_block(core, pipe, bus, step.before) };

@@ -1,8 +1,8 @@
-//! The profile of remembered timing: how often each transition was taken, times what its instructions take.
+//! The profile of remembered timing: how often each transition was taken, times what its instructions take. A transition
+//! is known by its place in the table that keeps it.
 
 use std::collections::HashMap;
 
-use super::table::PLACES;
 use crate::profile::ProfileCell;
 use crate::step::Step;
 
@@ -29,8 +29,10 @@ struct Entry {
 }
 
 /// The profile by core and address.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Account {
+    /// Places of the table.
+    places: usize,
     /// By place of the table; kept while the profile is off, too, so that nothing has to be forgotten when it is switched on.
     entries: Vec<Entry>,
     /// How often the transition there was taken with each core going on first. Empty while the profile is off.
@@ -42,10 +44,16 @@ pub(super) struct Account {
 }
 
 impl Account {
+    /// Of a table with so many places.
+    pub fn new(places: usize) -> Account {
+        let cells = Default::default();
+        Account { places, entries: Vec::new(), times: Vec::new(), shares: Vec::new(), fresh: Vec::new(), cells }
+    }
+
     /// The profile begins anew, or ends.
     pub fn switch(&mut self, on: bool) {
         self.cells = Default::default();
-        self.times = if on { vec![[0; 2]; PLACES] } else { Vec::new() };
+        self.times = if on { vec![[0; 2]; self.places] } else { Vec::new() };
     }
 
     /// Whether it is kept.
@@ -99,7 +107,7 @@ impl Account {
     /// The transition in hand is remembered at this place from now on. False if there is no room left.
     pub fn keep(&mut self, place: usize) -> bool {
         if self.entries.is_empty() {
-            self.entries = vec![Entry::default(); PLACES];
+            self.entries = vec![Entry::default(); self.places];
         }
         self.settle(place);
         let (start, count) = (self.shares.len() as u32, self.fresh.len() as u32);
@@ -174,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_transition_counts_as_often_as_it_was_taken_by_each_core() {
-        let mut account = Account::default();
+        let mut account = Account::new(8);
         account.switch(true);
         account.note([&[step(0x100, 10, 12, 1, 1), step(0x102, 12, 15, 0, 1)], &[step(0x200, 11, 16, 3, 0)]]);
         account.add_fresh(1);
@@ -205,7 +213,7 @@ mod tests {
 
     #[test]
     fn switched_off_nothing_is_counted_and_nothing_forgotten() {
-        let mut account = Account::default();
+        let mut account = Account::new(8);
         account.swap(5, 4);
         account.note([&[step(0x100, 0, 1, 0, 1)], &[]]);
         account.add_fresh(0);
