@@ -1,5 +1,7 @@
 //! The event record that every tracing instrument writes.
 
+use zerocopy::{Immutable, IntoBytes};
+
 /// What an event reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -29,8 +31,8 @@ pub enum Kind {
     LockFree = 11,
 }
 
-/// One observation: 24 bytes, little endian in memory and in exports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// One observation: 24 bytes, little endian in exports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Immutable, IntoBytes)]
 #[repr(C)]
 pub struct Event {
     /// clk_sys cycle.
@@ -55,6 +57,9 @@ impl Event {
 
     /// Serialises records, one behind the other, into `bytes`: [`Event::BYTES`] each.
     pub fn write_all(events: &[Event], bytes: &mut [u8]) {
+        if cfg!(target_endian = "little") {
+            return bytes.copy_from_slice(events.as_bytes());
+        }
         for (event, record) in events.iter().zip(bytes.chunks_exact_mut(Event::BYTES)) {
             record.copy_from_slice(&event.to_bytes());
         }
@@ -71,5 +76,29 @@ impl Event {
         bytes[19] = self.core;
         bytes[20..24].copy_from_slice(&self.more.to_le_bytes());
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_lie_one_behind_the_other() {
+        let event = |number: u64| Event {
+            cycle: 0x0102_0304_0506_0708 + number,
+            value: 0x090a_0b0c,
+            pc: 0x0d0e_0f10,
+            id: 0x1112,
+            kind: Kind::Write as u8,
+            core: 1,
+            more: 0x1314_1516,
+        };
+        let events = [event(0), event(1)];
+        let mut bytes = [0; 2 * Event::BYTES];
+        Event::write_all(&events, &mut bytes);
+        assert_eq!(bytes, [event(0).to_bytes(), event(1).to_bytes()].concat()[..]);
+        assert_eq!(bytes[..8], [8, 7, 6, 5, 4, 3, 2, 1]);
+        assert_eq!(bytes[12..], [&event(0).to_bytes()[12..], &event(1).to_bytes()[..]].concat()[..]);
     }
 }

@@ -122,6 +122,10 @@ class Loop:
         """Behind the function in RAM, on its page."""
         return [from_high(4, 9), 0x7000 | 31 << 6 | 4 << 3 | self.rng.randrange(BASE)]
 
+    def rewrite(self) -> list[int]:
+        """The first instruction of the function in RAM: adds r0, r0, #1 or #2."""
+        return [from_high(4, 9), 0x3C01, *constant(5, self.rng.choice((0x1C40, 0x1C80))), 0x8025]
+
     def masked(self) -> list[int]:
         return [CPSID, *self.singles(5), CPSIE]
 
@@ -178,7 +182,7 @@ UNITS = (
 )
 
 
-def image(rng: random.Random) -> tuple[int, bytes]:
+def image(rng: random.Random, *, rewrites: bool) -> tuple[int, bytes]:
     """Bytes of the code; a vector table, a tick handler, a function in RAM, the set-up and the loop."""
     setup = [*store(0xE000_E014, rng.randrange(300, 4000)), *store(0xE000_E018, 0), *store(0xE000_E010, 7)]
     for register, value in enumerate(HIGH, 8):
@@ -187,7 +191,7 @@ def image(rng: random.Random) -> tuple[int, bytes]:
     handler = [*constant(0, TICKS), 0x6801, 0x3101, 0x6001, BX_LR]
     quick = [0x1C40, 0x4041, BX_LR]
     vectors = [STACK, CODE | 1, *(HANDLER | 1 for _ in range(SYSTICK_VECTOR - 1))]
-    code = Loop(rng).loop(setup, rng.randrange(60, 800))
+    code = Loop(rng, (*UNITS, Loop.rewrite) if rewrites else UNITS).loop(setup, rng.randrange(60, 800))
     parts = [
         (FLASH, struct.pack(f"<{len(vectors)}I", *vectors)),
         (HANDLER, struct.pack(f"<{len(handler)}H", *handler)),
@@ -235,16 +239,18 @@ def look_at(rng: random.Random, content: int) -> Look:
 @pytest.mark.parametrize("chip", ["stm32l053", "stm32l073"])
 def test_the_same_cycles_as_without_memory(chip: str) -> None:
     """Cycle and place of every pause, waits, registers and memory at the end, and what the instruments told; ticks were
-    counted, and memory was made use of."""
+    counted, and memory was made use of. Where code is overwritten all the time, that is hardly so."""
     found: dict[bool, list[int]] = {False: [], True: []}
     for number in range(PROGRAMS):
         rng = random.Random(f"{chip} {number}")
-        length, content = image(rng)
+        rewrites = number % 3 == 2
+        length, content = image(rng, rewrites=rewrites)
         settings = SETTINGS[number % len(SETTINGS)]
         pauses = [CYCLES, *(rng.randint(1, 2_000) for _ in range(8)), *(rng.randint(1, 30) for _ in range(30))]
         for look in (Look(), look_at(rng, length)):
             known, remembered = run(chip, settings, content, pauses, look)
-            found[look.profile].append(known)
+            if not rewrites:
+                found[look.profile].append(known)
             _, anew = run(chip, settings, content, pauses, replace(look, sliced=SLICE))
             ticks = struct.unpack_from("<I", anew["memory"], TICKS - SRAM)[0]  # type: ignore[arg-type]
             assert ticks > 5, (chip, number)

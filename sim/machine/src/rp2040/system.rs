@@ -365,7 +365,7 @@ unsafe impl Bus for System {
         if core.region.cached {
             let offset = address - FLASH_BASE;
             self.fill_line::<CONTEND>(core, offset / LINE_BYTES, t);
-            if self.decode_at(address).is_wide() {
+            if self.probed_at(address).0.is_wide() {
                 self.fill_line::<CONTEND>(core, (offset + 2) / LINE_BYTES, t);
             }
         }
