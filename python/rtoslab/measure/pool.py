@@ -97,7 +97,7 @@ def run_plan(
     remove_unfinished(out)
     note_session(out, root)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["rtoslab.measure.pipeline"])
+    context.set_forkserver_preload(["rtoslab.measure.fork_server"])
     pool = _Pool(root, run, plan.points, listener, manner, context, deque(range(len(plan.points))))
     try:
         while pool.waiting or pool.busy:
