@@ -9,10 +9,8 @@ from rtoslab.base import one_look, sources_digest
 from rtoslab.conformance import examine
 from rtoslab.measure.pipeline import run_point
 
-COLLECT_AFTER = (50_000, 20, 100)
-"""Imports and points make few cycles of references: looking for them took a seventh of a point's time."""
-
-gc.set_threshold(*COLLECT_AFTER)
+# A point makes few cycles of references: looking for them took a seventh of its time. What is forked keeps to this.
+gc.set_threshold(50_000, 20, 100)
 with one_look():
     for each in (run_point, examine):
         sources_digest(each.__module__)

@@ -48,7 +48,6 @@ class Note:
 
 
 Listener = Callable[[Note], None]
-_COLLECT_AFTER: Final = (50_000, 20, 100)
 _Pipe = multiprocessing.connection.Connection
 
 
@@ -173,9 +172,7 @@ def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[objec
     interrupts.ignore()
     os.environ.clear()  # the fork server keeps that of its own start, with what was taken away since
     os.environ.update(environment)
-    # What is imported stays, and a point makes few cycles of references: looking for them took a seventh of its time.
-    gc.freeze()
-    gc.set_threshold(*_COLLECT_AFTER)
+    gc.freeze()  # what is imported stays
     last = 0.0
 
     def progress(phase: str, done: float) -> None:
