@@ -1,11 +1,14 @@
 """`python -m rtoslab` is the command `rtoslab`, which begins here: Ctrl-C is seen to before anything slow is loaded."""
 
+import gc
+
 from rtoslab import interrupts
 
 
 def main() -> None:
     """Entry point of the console script."""
     interrupts.at_once()
+    gc.set_threshold(50_000, 20, 100)  # modules make few cycles of references, and to look for them took time
     from rtoslab.cli import main as command  # noqa: PLC0415 (after the line above)
 
     command()

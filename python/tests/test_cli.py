@@ -12,6 +12,7 @@ import pytest
 from rtoslab.base.errors import ImageFileError
 from rtoslab.base.paths import find_root
 from rtoslab.targets.simulation import SimRequest, parse_script, simulate, unescape
+from tests.command_server import run_served, served
 from tests.differential.engines import elf
 from tests.fakes import FakeMachine, board
 
@@ -21,6 +22,14 @@ HANG_S = 900
 
 
 def rtoslab(*args: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
+    if served(environment):
+        return run_served([*map(str, args)], {**os.environ, **environment}, ROOT, HANG_S)
+    return from_nothing(*args, **environment)
+
+
+def from_nothing(*args: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The same as a shell starts it, every module loaded anew."""
     return subprocess.run(
         [sys.executable, "-m", "rtoslab", *map(str, args)],
         capture_output=True, text=True, cwd=ROOT, env={**os.environ, **environment}, timeout=HANG_S, check=False,

@@ -50,12 +50,16 @@ def _modules(package: Path) -> dict[str, Path]:
 
 
 def test_no_module_is_an_orphan() -> None:
-    """Everything in the package is reached from the command, from `import rtoslab` or from bench/."""
+    """Everything in the package is reached from the command, from `import rtoslab` or from bench/, or is what the
+    processes that measure are forked from."""
     package = PYTHON / "rtoslab"
     used = set()
     for path in (find_root() / "bench").rglob("*.py"):
         used |= set(re.findall(r"^(?:from|import) (rtoslab[\w.]*)", path.read_text(), re.MULTILINE))
-    reached = {name for entry in ("rtoslab.__main__", "rtoslab", *used) for name in module_closure(entry, package)}
+    forked = re.findall(r'set_forkserver_preload\(\["([\w.]+)"\]', (package / "measure" / "pool.py").read_text())
+    reached = {
+        name for entry in ("rtoslab.__main__", "rtoslab", *forked, *used) for name in module_closure(entry, package)
+    }
     assert "rtoslab.analyses" in reached
     assert not _modules(package).keys() - reached
 

@@ -10,8 +10,10 @@ that is only on the way, nor do imports inside its functions.
 
 import ast
 import hashlib
+import os
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from rtoslab.base.errors import CatalogueError
 _BY_NAME = frozenset({"import_module", "__import__", "iter_modules", "walk_packages"})
 """What imports modules without an import statement, or looks for them."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Import = ast.Import | ast.ImportFrom
 Wanted = tuple[str, bool]
 """A module's name, and whether only its top level is executed."""
 
@@ -73,49 +76,72 @@ def _is_module(name: str, package: Path) -> bool:
     """Whether the package has a module of that name, be it one without a source here (an extension)."""
     first, *rest = name.split(".")
     place = package.joinpath(*rest)
-    return first == package.name and (_file(name, package) is not None or any(place.parent.glob(f"{place.name}.*")))
+    return first == package.name and (place.name in _stems(place.parent) or _file(name, package) is not None)
+
+
+@looked_at
+def _stems(folder: Path) -> frozenset[str]:
+    """What stands before the first dot in the names of a folder's files; empty if it is no folder."""
+    if not folder.is_dir():
+        return frozenset()
+    return frozenset(each.partition(".")[0] for each in os.listdir(folder) if "." in each)  # noqa: PTH208 (names alone)
 
 
 def _imported(name: str, path: Path, package: Path, *, only_top: bool) -> Iterator[Wanted]:
     """What a module may import; some of these are no modules, or of other packages."""
     yield name.rpartition(".")[0], True
-    tree = _parsed(path)
+    source = _read(path)
     is_package = path.name == "__init__.py"
-    for each in _statements(tree, only_top=only_top):
+    for each in source.at_top if only_top else source.anywhere:
         if isinstance(each, ast.Import):
             yield from ((alias.name, False) for alias in each.names)
-        elif isinstance(each, ast.ImportFrom):
-            # One dot is the package that the module is in: itself, if it is one.
-            above = name.split(".")[: (1 if is_package else 0) - each.level or None] if each.level else []
-            base = ".".join([*above, *([each.module] if each.module else [])])
-            for alias in each.names:
-                part = f"{base}.{alias.name}"
-                yield (part, False) if _is_module(part, package) else (base, _is_constant(alias.name, base, package))
-    if _by_name(path.read_bytes(), tree):
+            continue
+        # One dot is the package that the module is in: itself, if it is one.
+        above = name.split(".")[: (1 if is_package else 0) - each.level or None] if each.level else []
+        base = ".".join([*above, *([each.module] if each.module else [])])
+        for alias in each.names:
+            part = f"{base}.{alias.name}"
+            yield (part, False) if _is_module(part, package) else (base, _is_constant(alias.name, base, package))
+    if source.by_name:
         whole = path.parent if is_package else package
         yield from ((_name(each, package), False) for each in whole.rglob("*.py"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What is asked of a module's source. Its tree is many times as large, and not kept."""
+
+    at_top: tuple[_Import, ...]
+    """Statements that import, of those that are executed as the module is loaded."""
+    anywhere: tuple[_Import, ...]
+    constants: frozenset[str]
+    """Names that stand for literals."""
+    by_name: bool
+    """Whether it may import what no statement of it names."""
+
+
+def _read(path: Path) -> _Source:
+    return _read_as(path, path.stat().st_mtime_ns)
+
+
 @cache
-def _parsed_as(path: Path, _: int) -> ast.Module:
-    return ast.parse(path.read_bytes(), path)
-
-
-def _parsed(path: Path) -> ast.Module:
-    return _parsed_as(path, path.stat().st_mtime_ns)
+def _read_as(path: Path, _: int) -> _Source:
+    text = path.read_bytes()
+    tree = ast.parse(text, path)
+    assigned = (each for each in tree.body if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant))
+    return _Source(
+        tuple(each for each in _statements(tree, only_top=True) if isinstance(each, _Import)),
+        tuple(each for each in _statements(tree, only_top=False) if isinstance(each, _Import)),
+        frozenset(getattr(target, "id", "") for each in assigned for target in each.targets),
+        _by_name(text, tree),
+    )
 
 
 @looked_at
 def _is_constant(name: str, module: str, package: Path) -> bool:
     """Whether a module's name stands for a literal: who takes that executes no function of the module."""
     path = _file(module, package)
-    if path is None:
-        return True
-    assigned = (each for each in _parsed(path).body if isinstance(each, ast.Assign))
-    return any(
-        isinstance(each.value, ast.Constant) and any(getattr(target, "id", "") == name for target in each.targets)
-        for each in assigned
-    )
+    return path is None or name in _read(path).constants
 
 
 def _by_name(source: bytes, tree: ast.AST) -> bool:

@@ -48,7 +48,6 @@ class Note:
 
 
 Listener = Callable[[Note], None]
-_COLLECT_AFTER: Final = (50_000, 20, 100)
 _Pipe = multiprocessing.connection.Connection
 
 
@@ -97,7 +96,7 @@ def run_plan(
     remove_unfinished(out)
     note_session(out, root)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["rtoslab.measure.pipeline"])
+    context.set_forkserver_preload(["rtoslab.measure.fork_server"])
     pool = _Pool(root, run, plan.points, listener, manner, context, deque(range(len(plan.points))))
     try:
         while pool.waiting or pool.busy:
@@ -173,9 +172,7 @@ def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[objec
     interrupts.ignore()
     os.environ.clear()  # the fork server keeps that of its own start, with what was taken away since
     os.environ.update(environment)
-    # What is imported stays, and a point makes few cycles of references: looking for them took a seventh of its time.
-    gc.freeze()
-    gc.set_threshold(*_COLLECT_AFTER)
+    gc.freeze()  # what is imported stays
     last = 0.0
 
     def progress(phase: str, done: float) -> None:
