@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from pydantic import Field
 
@@ -116,6 +117,16 @@ def brief_manifest(flat: Mapping[str, str]) -> dict[str, str]:
         rows = sorted((key, value) for key, value in flat.items() if key.startswith(prefixes))
         brief[name] = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:_SHORT]
     return brief
+
+
+SAME_WHEN_MOVED: Final = (COMPILER, VIRTUAL_BOARD, "newlib", "configuration", "timing rules")
+"""What of a brief manifest must be the same, besides the code, for its place alone to be the cause."""
+
+
+def same_settings(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
+    """Whether two whole manifests are the same in all that; not of what says nothing."""
+    first, second = brief_manifest(before), brief_manifest(after)
+    return bool(first) and all(first.get(key) == second.get(key) for key in SAME_WHEN_MOVED)
 
 
 def brief_side(side: Side) -> Side:

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from rtoslab.analyses import CYCLES
 from rtoslab.base import PlanError, counted
 from rtoslab.catalogue import Catalogue, Experiment
-from rtoslab.compare.baseline import COMPILER, VIRTUAL_BOARD, Baseline, baseline_side, brief_side
+from rtoslab.compare.baseline import COMPILER, SAME_WHEN_MOVED, Baseline, baseline_side, brief_side
 from rtoslab.compare.comparison import Change, Comparison, Verdict, compare
 from rtoslab.compare.document import comparison_document, number, sentence
 from rtoslab.compare.rules import Limit, Rules
@@ -37,7 +36,7 @@ class Judgement:
 
 def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     """Every figure of the baseline against the run's."""
-    comparison = compare(baseline_side(baseline, name), brief_side(run), same_axes=True)
+    comparison = compare(baseline_side(baseline, name), brief_side(run), is_gate=True)
     told = [each for each in comparison.changes if each.verdict is not Verdict.SAME]
     broken = [(each, limit) for each in told if (limit := rules.broken_by(each)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
@@ -49,13 +48,9 @@ def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     return Judgement(comparison, broken, moved, lost)
 
 
-_SAME_WHEN_MOVED: Final = (COMPILER, VIRTUAL_BOARD, "newlib", "configuration", "timing rules")
-"""What of a manifest must be the same, besides the code, for its place alone to be the cause."""
-
-
 def _only_moved(change: Change) -> bool:
     before, after = change.pair.before, change.pair.after
-    alike = all(before.manifest.get(key) == after.manifest.get(key) for key in _SAME_WHEN_MOVED)
+    alike = all(before.manifest.get(key) == after.manifest.get(key) for key in SAME_WHEN_MOVED)
     return change.before.unit == CYCLES and alike and bool(before.code) and before.code == after.code
 
 
