@@ -18,7 +18,7 @@ from rtoslab.compare.sides import Figures, Side
 from rtoslab.reports import report_formats
 from rtoslab.results.results import CodePlace
 from tests.checkouts import alter, copy_checkout
-from tests.fakes import measured, point
+from tests.fakes import STEADY, measured, point
 from tests.test_cli import rtoslab
 
 TAKE = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
@@ -127,6 +127,27 @@ def test_in_one_placement_a_difference_is_told_where_no_place_matters(manifest: 
     (gated,) = compare(*sides, is_gate=True).changes
     assert gated.verdict is Verdict.WORSE, "a gate is exact"
     assert as_junit([compare(*sides)]).count("<failure") == (not matters)
+
+
+@pytest.mark.parametrize(
+    ("metric", "tree", "other", "wanted"),
+    [
+        ("image.text", {}, {}, Verdict.BETTER),
+        ("image.text", {}, {"build": {"placement": 3}}, Verdict.ONE_PLACEMENT),  # padded otherwise
+        ("stack.c0t0", {}, {}, Verdict.ONE_PLACEMENT),
+        ("stack.c0t0", STEADY, STEADY, Verdict.BETTER),
+        ("heap.peak", STEADY, STEADY, Verdict.ONE_PLACEMENT),  # its first block is aligned
+    ],
+)
+def test_bytes_in_one_placement(metric: str, tree: dict[str, Any], other: dict[str, Any], wanted: Verdict) -> None:
+    sides = [
+        Side("s", [Figures(point(), {metric: Metric(metric, "bytes", size)}, True, {}, tree=each)])
+        for size, each in ((100.0, tree), (92.0, other))
+    ]
+    (change,) = compare(*sides).changes
+    assert change.verdict is wanted
+    (gated,) = compare(*sides, is_gate=True).changes
+    assert gated.verdict is Verdict.BETTER
 
 
 def lying_at(digest: str, address: int, config: str = "1") -> Side:

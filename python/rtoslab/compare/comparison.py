@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rtoslab.analyses import CYCLES, Metric, place_matters
+from rtoslab.analyses import CYCLES, Metric
 from rtoslab.compare.attribution import only_moved
 from rtoslab.compare.baseline import same_settings
 from rtoslab.compare.differences import Difference, differences
 from rtoslab.compare.matching import Matching, Pair, match
 from rtoslab.compare.noise import Shift, claims, shift, too_few
-from rtoslab.compare.placed import interval
+from rtoslab.compare.placed import interval, is_bound
 from rtoslab.compare.sides import Side
 
 
@@ -118,22 +118,21 @@ def _exact(pair: Pair, before: Metric, after: Metric, *, is_gate: bool) -> Chang
         return Change(pair, before, after, _direction(delta) if apart else open_verdict, placed=(low, high))
     if abs(delta) <= grain:
         return Change(pair, before, after, Verdict.SAME)
-    exact = is_gate or before.unit != CYCLES
-    return Change(pair, before, after, _direction(delta) if exact else _alone(pair, delta))
+    return Change(pair, before, after, _direction(delta) if is_gate else _alone(pair, before, delta))
 
 
-def _alone(pair: Pair, delta: float) -> Verdict:
-    """What may be said of times in one placement each."""
+def _alone(pair: Pair, metric: Metric, delta: float) -> Verdict:
+    """What may be said of a figure in one placement each."""
     first, second = pair.before, pair.after
     if (
-        first.result is not None
+        metric.unit == CYCLES
+        and first.result is not None
         and second.result is not None
         and only_moved(first.result, second.result)
         and same_settings(first.manifest, second.manifest)
     ):
         return Verdict.PLACEMENT
-    matters = place_matters(first.tree) or place_matters(second.tree)
-    return Verdict.ONE_PLACEMENT if matters else _direction(delta)
+    return Verdict.ONE_PLACEMENT if is_bound(metric.id, first.tree, second.tree) else _direction(delta)
 
 
 def _direction(delta: float) -> Verdict:

@@ -12,10 +12,10 @@ from rtoslab.compare.noise import ALPHA
 from rtoslab.reports import Document, Section, TableData, banded, flagged
 
 _ONE_PLACEMENT = (
-    "Each side stands in one placement, and code that is read with wait states, through a cache or beside another core "
-    "takes other times in other places. These differences are exact for these two images; what of one is the code and "
-    "what is its place is not known, so none is called worse or better. Of runs with --placements 8 what exceeds the "
-    "bands is."
+    "Each side stands in one placement. Where code waits for its memory, another place of it gives other times, and "
+    "interrupts find other stacks; a heap's blocks are aligned by where it begins; images in unlike placements are padded. "
+    "These differences are exact for these two images, but what of one is the code and what its place is not known, so "
+    "none is called worse or better. Of runs with --placements 8 what exceeds the bands is."
 )
 SHOWN_PARTS = 12
 ATTRIBUTED = 12
@@ -119,11 +119,7 @@ def _unequal(comparison: Comparison, ident: str, against: str) -> Section | None
 
 
 def _changes(comparison: Comparison, ident: str, against: str) -> Section:
-    columns = ("point", "figure", ">before", ">after", ">change", ">%", "verdict")
-    tables = []
-    for unit, title in ((CYCLES, "Time, in cycles"), (BYTES, "Memory, in bytes")):
-        rows = [_row(each) for each in comparison.real if each.before.unit == unit]
-        tables += [TableData(f"{title}, largest effect first", columns, rows)] if rows else []
+    tables = _by_unit(comparison.real, "largest effect first")
     same = sum(each.verdict is Verdict.SAME for each in comparison.changes)
     prose = [f"{same} figures are the same."] if same else []
     if not comparison.real:
@@ -132,12 +128,21 @@ def _changes(comparison: Comparison, ident: str, against: str) -> Section:
 
 
 def _alone(comparison: Comparison, ident: str, against: str) -> Section | None:
-    rows = [_row(each) for each in _of(comparison, Verdict.ONE_PLACEMENT)]
-    if not rows:
+    found = _of(comparison, Verdict.ONE_PLACEMENT)
+    if not found:
         return None
+    tables = _by_unit(found, "largest difference first")
+    return Section(ident, f"What one placement shows{against}", (_ONE_PLACEMENT,), (), tables)
+
+
+def _by_unit(changes: Sequence[Change], order: str) -> list[TableData]:
+    """A table of times and one of bytes, where there are any."""
     columns = ("point", "figure", ">before", ">after", ">change", ">%", "verdict")
-    table = TableData("Time, in cycles, largest difference first", columns, rows)
-    return Section(ident, f"What one placement shows{against}", (_ONE_PLACEMENT,), (), [table])
+    tables = []
+    for unit, title in ((CYCLES, "Time, in cycles"), (BYTES, "Memory, in bytes")):
+        rows = [_row(each) for each in changes if each.before.unit == unit]
+        tables += [TableData(f"{title}, {order}", columns, rows)] if rows else []
+    return tables
 
 
 def _row(change: Change) -> list[str]:

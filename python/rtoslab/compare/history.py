@@ -11,14 +11,14 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
 
-from rtoslab.analyses import CYCLES, PLACEMENT, Metric, metrics, place_matters, unplaced
+from rtoslab.analyses import CYCLES, PLACEMENT, Metric, metrics, unplaced
 from rtoslab.archive import Found
 from rtoslab.base import ReportError, counted
 from rtoslab.compare.attribution import only_moved
 from rtoslab.compare.comparison import Verdict
 from rtoslab.compare.document import figure_text
 from rtoslab.compare.matching import axes_of
-from rtoslab.compare.placed import interval, over_band
+from rtoslab.compare.placed import interval, is_bound, over_band
 from rtoslab.reports import ChartData, Document, Section, TableData, flagged
 from rtoslab.results import Measured
 
@@ -41,9 +41,9 @@ class Seen:
         """Why it is not told that the figure moved: PLACEMENT, ONE_PLACEMENT; empty if it is told."""
         if self._is_placed_apart(before):
             return PLACEMENT
-        alone = self.figure.unit == CYCLES and self.figure.band is None and before.figure.band is None
-        matters = any(place_matters(manifest) for _, manifest in (*self.points, *before.points))
-        return ONE_PLACEMENT if alone and matters else ""
+        alone = self.figure.band is None and before.figure.band is None
+        manifests = [manifest for _, manifest in (*self.points, *before.points)]
+        return ONE_PLACEMENT if alone and is_bound(self.figure.id, *manifests) else ""
 
     def _is_placed_apart(self, before: "Seen") -> bool:
         """Whether another place of the code may be all that makes this figure another one than before."""
