@@ -13,7 +13,7 @@ from rtoslab.reports import Document, Section, TableData, banded, flagged
 
 _ONE_PLACEMENT = (
     "Each side stands in one placement. Where code waits for its memory, another place of it gives other times, and "
-    "interrupts find other stacks; a heap's blocks are aligned by where it begins; images in unlike placements are padded. "
+    "interrupts find other stacks; a heap's blocks are aligned by where it begins, images in unlike placements padded. "
     "These differences are exact for these two images, but what of one is the code and what its place is not known, so "
     "none is called worse or better. Of runs with --placements 8 what exceeds the bands is."
 )
