@@ -119,14 +119,13 @@ def brief_manifest(flat: Mapping[str, str]) -> dict[str, str]:
     return brief
 
 
-SAME_WHEN_MOVED: Final = (COMPILER, VIRTUAL_BOARD, "newlib", "configuration", "timing rules")
+_SAME_WHEN_MOVED: Final = (COMPILER, VIRTUAL_BOARD, "newlib", "configuration", "timing rules")
 """What of a brief manifest must be the same, besides the code, for its place alone to be the cause."""
 
 
 def same_settings(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
-    """Whether two whole manifests are the same in all that; not of what says nothing."""
-    first, second = brief_manifest(before), brief_manifest(after)
-    return bool(first) and all(first.get(key) == second.get(key) for key in SAME_WHEN_MOVED)
+    """Whether two brief manifests are the same in all that; not of what says nothing."""
+    return bool(before) and all(before.get(key) == after.get(key) for key in _SAME_WHEN_MOVED)
 
 
 def brief_side(side: Side) -> Side:

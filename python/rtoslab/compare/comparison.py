@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from rtoslab.analyses import CYCLES, Metric
 from rtoslab.compare.attribution import only_moved
-from rtoslab.compare.baseline import same_settings
+from rtoslab.compare.baseline import brief_manifest, same_settings
 from rtoslab.compare.differences import Difference, differences
 from rtoslab.compare.matching import Matching, Pair, match
 from rtoslab.compare.noise import Shift, claims, shift, too_few
@@ -90,7 +90,7 @@ def compare(before: Side, after: Side, *, is_gate: bool = False) -> Comparison:
     """Every figure that both sides have.
 
     A gate asks for the same axes, so nothing is compared over a kernel, say; and in the same placement each, to the
-    cycle, so any difference is one.
+    cycle, so any difference is one of these images. Its sides have brief manifests.
     """
     matching = match(before, after, same_axes=is_gate)
     figures = [
@@ -118,21 +118,20 @@ def _exact(pair: Pair, before: Metric, after: Metric, *, is_gate: bool) -> Chang
         return Change(pair, before, after, _direction(delta) if apart else open_verdict, placed=(low, high))
     if abs(delta) <= grain:
         return Change(pair, before, after, Verdict.SAME)
-    return Change(pair, before, after, _direction(delta) if is_gate else _alone(pair, before, delta))
+    moved = before.unit == CYCLES and _is_moved(pair, is_gate=is_gate)
+    bound = not is_gate and is_bound(before.id, pair.before.tree, pair.after.tree)
+    verdict = Verdict.PLACEMENT if moved else Verdict.ONE_PLACEMENT if bound else _direction(delta)
+    return Change(pair, before, after, verdict)
 
 
-def _alone(pair: Pair, metric: Metric, delta: float) -> Verdict:
-    """What may be said of a figure in one placement each."""
+def _is_moved(pair: Pair, *, is_gate: bool) -> bool:
+    """Whether of two points in one placement each all code that was executed is the same, and all settings are."""
     first, second = pair.before, pair.after
-    if (
-        metric.unit == CYCLES
-        and first.result is not None
-        and second.result is not None
-        and only_moved(first.result, second.result)
-        and same_settings(first.manifest, second.manifest)
-    ):
-        return Verdict.PLACEMENT
-    return Verdict.ONE_PLACEMENT if is_bound(metric.id, first.tree, second.tree) else _direction(delta)
+    if is_gate:  # a baseline keeps one digest of the code, no addresses
+        return bool(first.code) and first.code == second.code and same_settings(first.manifest, second.manifest)
+    if first.result is None or second.result is None or not only_moved(first.result, second.result):
+        return False
+    return same_settings(brief_manifest(first.manifest), brief_manifest(second.manifest))
 
 
 def _direction(delta: float) -> Verdict:
