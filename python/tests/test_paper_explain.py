@@ -66,7 +66,7 @@ def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
 
 
 def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
-    """A version alone may come no closer, and with the rest of its set-up closest of all. What is not here is left out."""
+    """A version alone may come no closer and with the rest of its set-up closest; what is not here is left out."""
     paper = paper_of(tmp_path, "2000")
     axes = {"evidence": "", "boards": ("pico",)}
     here = Setup(id="a", title="A", kernel={"freertos": {"opt": "-Os", "configBENCH_ASSERT": "1"}}, **axes)
