@@ -25,6 +25,12 @@ EXPECTED = Expected(run="0123456789abcdef", manifest=0x01234567)
 Fields = dict[str, str | int]
 
 
+STEADY: dict[str, Any] = {
+    "build": {"cores": 1, "code": "sram", "clock": {}}, "board": {"core": "cortex-m0plus"}, "target": {"kind": "virtual"},
+}  # fmt: skip
+"""A manifest of a point whose code takes the same time wherever it lies."""
+
+
 def record(seq: int, name: str, fields: Fields) -> bytes:
     """One line with its check sum, as the firmware writes it."""
     body = f"@{seq} {name}" + "".join(f" {key}={value}" for key, value in fields.items())

@@ -18,19 +18,17 @@ from rtoslab.reports import report_formats
 from rtoslab.results.results import Measured
 from rtoslab.results.virtual_result import CoreCycles, FunctionUse, Virtual
 from rtoslab.store.store import RunDirectory
-from tests.fakes import measured, point
+from tests.fakes import STEADY, measured, point
 from tests.test_cli import error, rtoslab
 
-VIRTUAL = {
-    "target": {"kind": "virtual"},
-    "build": {"compiler": {"banner": "gcc 12"}, "kernel_config": {"configX": "0"}},
-}
+VIRTUAL = {**STEADY, "build": {**STEADY["build"], "compiler": {"banner": "gcc 12"}, "kernel_config": {"configX": "0"}}}
 REAL = {"target": {"kind": "serial"}}
 
 
 def figures(cycles: float, *, kernel: str = "k", manifest: dict[str, str] | None = None, **config: str) -> Figures:
     where = point().model_copy(update={"kernel": kernel, "config": config})
-    return Figures(where, {"cycles_per_count": Metric("cycles_per_count", "cycles", cycles)}, True, manifest or {})
+    metric = Metric("cycles_per_count", "cycles", cycles)
+    return Figures(where, {metric.id: metric}, True, manifest or {}, tree=STEADY)
 
 
 def noisy(samples: list[float], name: str = "t2") -> Figures:
@@ -72,7 +70,7 @@ def test_sides_that_differ_in_one_axis_are_compared_over_it() -> None:
     assert found.over == {"kernel": ("x", "y")}
     assert [each.before.point.config for each in found.pairs] == [{"window": "1"}]
     assert (len(found.only_before), len(found.only_after)) == (1, 1)
-    strict = compare(before, after, same_axes=True).matching
+    strict = compare(before, after, is_gate=True).matching
     assert (list(strict.pairs), len(strict.only_before)) == ([], 2)
 
 

@@ -4,29 +4,35 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rtoslab.analyses.named_figures import Metric
+from rtoslab.analyses.place_matters import place_matters
 from rtoslab.compare.comparison import Verdict, compare
 from rtoslab.compare.document import comparison_document
+from rtoslab.compare.machines import as_junit
 from rtoslab.compare.placed import over_placements
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.reports import report_formats
+from rtoslab.results.results import CodePlace
 from tests.checkouts import alter, copy_checkout
-from tests.fakes import measured, point
+from tests.fakes import STEADY, measured, point
 from tests.test_cli import rtoslab
 
 TAKE = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
 
 
-def side(values: Sequence[float], *, exact: bool = True, resolution: float = 0.002) -> Side:
+def side(
+    values: Sequence[float], *, exact: bool = True, resolution: float = 0.002, tree: dict[str, Any] | None = None
+) -> Side:
     found = []
     for number, cycles in enumerate(values):
         where = point().model_copy(update={"config": {"placement": str(number)} if number else {}})
         metric = Metric("cycles_per_count", "cycles", cycles, resolution=resolution)
         manifest = {"build.placement": str(number)}
-        found.append(Figures(where, {metric.id: metric}, exact, manifest, measured()))
+        found.append(Figures(where, {metric.id: metric}, exact, manifest, measured(), tree or {}))
     return over_placements(Side("s", found))
 
 
@@ -46,7 +52,8 @@ def verdict(before: Sequence[float], after: Sequence[float]) -> Verdict:
         ([428.67, 439.81, 437.69], [445.00], Verdict.PLACEMENT),
         ([428.67, 439.81, 437.69], [460.00], Verdict.WORSE),
         ([445.00], [428.67, 439.81, 437.69], Verdict.PLACEMENT),
-        ([437.09], [428.67], Verdict.BETTER),  # one placement each: exact, as ever
+        ([437.09], [428.67], Verdict.ONE_PLACEMENT),
+        ([437.09], [437.091], Verdict.SAME),
     ],
 )
 def test_what_the_bands_allow_to_say(before: list[float], after: list[float], wanted: Verdict) -> None:
@@ -76,12 +83,94 @@ def test_a_report_states_the_rule() -> None:
     text = report_formats()["md"](comparison_document([found]))
     assert "have nothing in common" in text
     assert "-2.72 to 12.42" in text
-    assert "Of one placement on each side" not in text
+    assert "stands in one placement" not in text
     text = report_formats()["md"](comparison_document([compare(side([428.67]), side([437.09]))]))
-    assert "in one placement each: a difference is exact, and may be of the code's place" in text
-    assert "Of one placement on each side: a small difference may be of where the linker put the code" in text
+    assert "in one placement each: exact, but times of other places are not known" in text
+    assert "none is called worse or better" in text
+    assert "1 differs in one placement each, of which nothing is claimed" in text
+    assert "The largest difference: t2, cycles_per_count: +8.42 cycles" in text
     alike = report_formats()["md"](comparison_document([compare(side([428.67]), side([428.67]))]))
-    assert "Of one placement on each side" not in alike
+    assert "stands in one placement" not in alike
+
+
+def built(core: str, code: str = "flash", waits: str = "0", cores: int = 1, **build: Any) -> dict[str, Any]:
+    clock = {"wait_states": waits} if waits else {}
+    known = {"cores": cores, "code": code, "clock": clock, "flags": ["-O1", "-O2"], "compiler": {"id": "GNU"}}
+    return {"build": {**known, **build}, "board": {"core": core}}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "matters"),
+    [
+        (built("cortex-m4f"), False),
+        (built("cortex-m3", waits="2"), True),
+        (built("cortex-m3", "sram", "2"), False),
+        (built("cortex-m4f", flags=["-O2", "-Os"]), True),  # functions on halfwords
+        (built("cortex-m0plus", flags=["-Os"]), False),
+        (built("cortex-m4f", compiler={"id": "Clang"}), True),  # nobody looked
+        (built("cortex-m4f", data="kernel"), True),  # an export
+        (built("cortex-m0plus", waits=""), True),  # behind a cache, as on the Pico
+        (built("cortex-m0plus", "sram", ""), False),
+        (built("cortex-m0plus", "sram", "", cores=2), True),  # collisions
+        (built("cortex-m7", "itcm"), True),
+        ({}, True),
+    ],
+)
+def test_in_one_placement_a_difference_is_told_where_no_place_matters(manifest: dict[str, Any], matters: bool) -> None:
+    assert place_matters(manifest) is matters
+    sides = [side([cycles], tree=manifest) for cycles in (428.67, 437.09)]
+    (change,) = compare(*sides).changes
+    assert change.verdict is (Verdict.ONE_PLACEMENT if matters else Verdict.WORSE)
+    steady = side([428.67], tree=built("cortex-m4f"))
+    (mixed,) = compare(steady, sides[1]).changes
+    assert mixed.verdict is change.verdict, "one side whose place matters is enough"
+    (gated,) = compare(*sides, is_gate=True).changes
+    assert gated.verdict is Verdict.WORSE, "a gate is exact"
+    assert as_junit([compare(*sides)]).count("<failure") == (not matters)
+
+
+@pytest.mark.parametrize(
+    ("metric", "tree", "other", "wanted"),
+    [
+        ("image.text", {}, {}, Verdict.BETTER),
+        ("image.text", {}, {"build": {"placement": 3}}, Verdict.ONE_PLACEMENT),  # padded otherwise
+        ("stack.c0t0", {}, {}, Verdict.ONE_PLACEMENT),
+        ("stack.c0t0", STEADY, STEADY, Verdict.BETTER),
+        ("heap.peak", STEADY, STEADY, Verdict.ONE_PLACEMENT),  # its first block is aligned
+    ],
+)
+def test_bytes_in_one_placement(metric: str, tree: dict[str, Any], other: dict[str, Any], wanted: Verdict) -> None:
+    sides = [
+        Side("s", [Figures(point(), {metric: Metric(metric, "bytes", size)}, True, {}, tree=each)])
+        for size, each in ((100.0, tree), (92.0, other))
+    ]
+    (change,) = compare(*sides).changes
+    assert change.verdict is wanted
+    (gated,) = compare(*sides, is_gate=True).changes
+    assert gated.verdict is Verdict.BETTER
+
+
+def lying_at(digest: str, address: int, config: str = "1") -> Side:
+    code = {"f": CodePlace(digest=digest, address=address)}
+    (one,) = side([437.09 if digest == "d" and address == 0x100 else 428.67]).figures
+    result = measured().model_copy(update={"code": code})
+    return Side("s", [replace(one, result=result, manifest={"build.kernel_config.A": config})])
+
+
+@pytest.mark.parametrize(
+    ("after", "wanted"),
+    [
+        (lying_at("d", 0x104), Verdict.PLACEMENT),
+        (lying_at("e", 0x104), Verdict.ONE_PLACEMENT),
+        (lying_at("d", 0x104, config="2"), Verdict.ONE_PLACEMENT),
+    ],
+)
+def test_the_same_code_elsewhere_is_placement_in_one_placement_too(after: Side, wanted: Verdict) -> None:
+    found = compare(lying_at("d", 0x100), after)
+    (change,) = found.changes
+    assert change.verdict is wanted
+    text = report_formats()["md"](comparison_document([found]))
+    assert ("so the place is all that differs" in text) == (wanted is Verdict.PLACEMENT)
 
 
 def test_a_planted_nop_is_more_than_placement(tmp_path: Path) -> None:

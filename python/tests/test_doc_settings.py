@@ -1,4 +1,7 @@
-"""Settings of virtual boards that the pages name exist, on the chips that they name, and none is left out."""
+"""What pages name as a setting exists: settings of virtual boards on the chips they name, and none is left out.
+
+Likewise features of boards, parameters of benchmarks, macros of kernels' configurations.
+"""
 
 import re
 from pathlib import Path
@@ -6,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab._sim import Machine, SettingError
+from rtoslab.catalogue.catalogue import Catalogue
 from tests.doc_pages import PAGES, ROOT
 
 CHIPS = {
@@ -55,6 +59,56 @@ def test_pages_name_keys() -> None:
 def test_the_table_of_settings_is_that_of_each_chip(family: str, chip: str) -> None:
     """Both ways: what the page names the chip has, what the chip has the page names."""
     assert TABLE[family] == {key for key in keys(chip) if not key.startswith("timing.")}
+
+
+TEXTS = {
+    str(path.relative_to(ROOT)): path.read_text()
+    for path in [
+        *PAGES,
+        *sorted((ROOT / "docs" / "kernels").glob("*.md")),
+        *sorted((ROOT / "docs/sweeps").glob("*.toml")),
+    ]
+}
+OPTION = {
+    "feature": re.compile(r"\bfeature\.([A-Za-z_]\w*)"),
+    "param": re.compile(r"\bparam\.([A-Za-z_]\w*)"),
+    "macro": re.compile(r"\b(config[A-Z][A-Z0-9_]+)\b"),
+}
+
+
+def existing() -> dict[str, set[str]]:
+    """By what begins an option: the names that some board, benchmark or kernel knows."""
+    catalogue = Catalogue(ROOT)
+    sources = [path.read_text() for path in (ROOT / "firmware" / "kernels").rglob("*") if path.suffix in SUFFIXES]
+    return {
+        "feature": {name for each in catalogue.boards for name in catalogue.board(each).facts.features},
+        "param": {name for each in catalogue.benchmarks for name in catalogue.benchmark(each).facts.params},
+        "macro": {name for text in sources for name in OPTION["macro"].findall(text)},
+    }
+
+
+SUFFIXES = {".h", ".c", ".toml", ".cmake"}
+EXISTING = existing()
+
+
+def unknown(text: str) -> set[str]:
+    """Options in a text that nobody has; NAME stands for any."""
+    found = {kind: set(pattern.findall(text)) - {"NAME"} - EXISTING[kind] for kind, pattern in OPTION.items()}
+    return {f"{kind}.{name}" for kind, names in found.items() for name in names}
+
+
+@pytest.mark.parametrize("page", sorted(TEXTS))
+def test_an_option_on_a_page_exists(page: str) -> None:
+    assert not unknown(TEXTS[page])
+
+
+def test_an_option_that_nobody_has_is_found() -> None:
+    """And the pages do name options of each kind."""
+    assert unknown("`feature.i_cache`, `param.wrods`, configTICK_RATE") == {
+        "feature.i_cache", "param.wrods", "macro.configTICK_RATE",
+    }  # fmt: skip
+    for pattern in OPTION.values():
+        assert sum(len(pattern.findall(text)) for text in TEXTS.values()) > 3
 
 
 def test_caches_of_the_f4_have_two_names() -> None:

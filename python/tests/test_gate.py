@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from rtoslab.analyses.named_figures import Metric, metrics
 from rtoslab.base.errors import CatalogueError, PlanError
 from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline, write_baseline
 from rtoslab.compare.comparison import Change, Verdict
-from rtoslab.compare.gate import judge
+from rtoslab.compare.gate import judge, verdict_text
 from rtoslab.compare.matching import Pair
 from rtoslab.compare.rules import Rules, parse_limits
 from rtoslab.compare.sides import Figures, Side
@@ -171,6 +172,32 @@ def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
     path.write_text(re.sub(r'^code = "\w+"', 'code = "0123456789ab"', wrong, flags=re.MULTILINE))
     other = rtoslab("gate", tmp_path / "gate", "--baseline", path, "--moved", "pass")
     assert other.returncode == 3, "other code is no move"
+
+
+def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
+    """Otherwise a change that pads something would be praised for what the linker did."""
+
+    def lying(cycles: float, code: str, compiler: str = "gcc 12") -> Side:
+        made = side(cycles, compiler=compiler)
+        return replace(made, figures=[replace(each, code=code) for each in made.figures])
+
+    baseline = make_baseline(lying(100.0, "0123456789ab"), {})
+    told = {
+        (cycles, code, compiler): judge(baseline, "main", lying(cycles, code, compiler), Rules.of({}, []))
+        for cycles in (90.0, 110.0)
+        for code in ("0123456789ab", "changed")
+        for compiler in ("gcc 12", "gcc 13")
+    }
+    for (cycles, code, compiler), found in told.items():
+        is_moved = (code, compiler) == ("0123456789ab", "gcc 12")
+        (change,) = [each for each in found.comparison.changes if each.before.id == "cycles_per_count"]
+        plain = Verdict.WORSE if cycles > 100 else Verdict.BETTER
+        assert change.verdict is (Verdict.PLACEMENT if is_moved else plain)
+        assert (len(found.regressions), len(found.moved)) == (cycles > 100, cycles > 100 and is_moved)
+        text = verdict_text(found)
+        assert ("placement" in text) == is_moved
+        if cycles < 100:
+            assert text.startswith("Same or better: 3 figures of 1 point within their limits, 1 of them better")
 
 
 def test_a_gate_that_cannot_tell_is_an_error(tmp_path: Path) -> None:

@@ -1,17 +1,20 @@
 """What would bring a paper's figures closer: the candidates, their order, and the best of them together."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
+from rtoslab.catalogue import Setup
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, papers
 from rtoslab.catalogue.suites import Experiment, Suite
+from rtoslab.cli.explained import sentence
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
-from rtoslab.papers.explain import Tried, candidates, explain_plan, plain_distance, together, tried
+from rtoslab.papers.explain import Tried, candidates, explain_plan, own_setups, plain_distance, together, tried
 from rtoslab.papers.setups import stands_for
 from rtoslab.plan import Options
 from rtoslab.results.results import Measured
@@ -60,6 +63,34 @@ def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
     (both,) = together(2.0, alone)
     assert both.title == "opt=-Os, configBENCH_ASSERT=1"
     assert both.config == {"opt": "-Os", "configBENCH_ASSERT": "1"}
+
+
+def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
+    """A version alone may come no closer and with the rest of its set-up closest; what is not here is left out."""
+    paper = paper_of(tmp_path, "2000")
+    axes = {"evidence": "", "boards": ("pico",)}
+    here = Setup(id="a", title="A", kernel={"freertos": {"opt": "-Os", "configBENCH_ASSERT": "1"}}, **axes)
+    away = Setup(id="b", title="B", instead={"freertos": "freertos-0"}, **axes)
+    facts = paper.facts.model_copy(update={"setup": (here, away)})
+    paper = PaperFolder(paper.key, paper.folder, facts, paper.suites)
+    own = own_setups(CATALOGUE, paper)
+    assert own == [here]
+    points = []
+    for number, each in enumerate(explain_plan(CATALOGUE, paper, own, OPTIONS).points):
+        identity = point_id(CATALOGUE, each)
+        update = {"run_id": f"{number:016x}", "point": identity}
+        points.append(
+            StoredPoint(Path("x"), measured(1, 475 if identity.config else 250).model_copy(update=update), {})
+        )
+    assert len(points) == 2
+    (found,) = tried(CATALOGUE, paper, own, points, OPTIONS)
+    assert found.setup.title == "A"
+    assert (found.before, found.after) == pytest.approx((2, 1.0526), abs=1e-3)
+    alone = replace(found, setup=found.setup.model_copy(update={"title": "opt=-Os"}), whole=1.4)
+    assert sentence(2.0, [alone], [found]) == (
+        "Of single changes opt=-Os closes most of the distance: 2.000 to 1.400; A: 1.053."
+    )
+    assert sentence(1.0, [alone], [found]) == "No single change brings the figures closer."
 
 
 def test_what_does_not_help_alone_is_not_tried_together(tmp_path: Path) -> None:

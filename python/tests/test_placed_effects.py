@@ -9,12 +9,14 @@ from rich.console import Console
 
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.middle_placement import placed_points
+from rtoslab.analyses.place_matters import place_bound
 from rtoslab.analyses.placed_times import placed_times
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.parity.concepts import CONCEPTS
-from rtoslab.parity.costs import Cost, measured_costs, read_costs, write_costs
+from rtoslab.parity.costs import Cost, CostFile, measured_costs, read_costs, write_costs
 from rtoslab.parity.unfairness import Unfairness
 from rtoslab.reports import make_document, report_formats, show_points
 from rtoslab.results.results import Measured
@@ -24,6 +26,7 @@ from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
 from tests.test_sweep import PLAN, at, written
 
+FLASH = {"build": {"cores": 1, "code": "flash", "clock": {"wait_states": "2"}}, "board": {"core": "cortex-m4f"}}
 CYCLES = 20
 """Of a count: few, so that rounding to whole counts is worth nothing."""
 
@@ -71,6 +74,28 @@ def test_in_one_placement_every_change_counts() -> None:
     alone = [each for each in swept() if each.point.config["placement"] == "0"]
     assert Observations(alone).most_placements == 1
     assert [each.claimed for each in Observations(alone).effects() if each.option == "a"] == [["t", "u"]]
+
+
+def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: Path) -> None:
+    alone = [each for each in swept() if each.point.config["placement"] == "0"]
+    stored = [StoredPoint(Path("x"), each, FLASH) for each in alone]
+    bound = place_bound(stored)
+    effects = {each.option: each for each in Observations(alone, bound).effects()}
+    assert (effects["a"].claimed, effects["a"].open) == ([], ["t", "u"])
+    document = sweep_document("T", stored)
+    assert "In one placement each the largest change is that of a 0 to 1: +3.0 % of time on average" in document.summary
+    assert "so no effect is claimed" in document.summary
+    text = report_formats()["md"](document)
+    assert "not known: one placement" in text
+    assert "in the plan, what exceeds the bands is claimed" in text
+    costs = {each.key: each for each in measured_costs(alone, bound)}
+    assert (costs["a"].placement, costs["a"].one_placement) == ((), ("t", "u"))
+    assert unfairness("a", costs["a"]).cost == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
+    assert costs["a"].turned().one_placement == ("t", "u")
+    write_costs([costs["a"]], tmp_path / "costs.toml")
+    assert read_toml(tmp_path / "costs.toml", CostFile).cost == (costs["a"],)
+    several = sweep_document("T", [StoredPoint(Path("x"), each, FLASH) for each in swept()])
+    assert "What matters most is a 0 to 1" in several.summary
 
 
 def test_the_report_says_placement() -> None:

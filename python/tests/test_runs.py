@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -21,7 +22,7 @@ from rtoslab.reports import report_formats
 from rtoslab.results.results import CodePlace, Measured
 from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, session_line
 from rtoslab.store.store import RunDirectory
-from tests.fakes import measured, point
+from tests.fakes import STEADY, measured, point
 from tests.test_cli import HANG_S, ROOT, error, rtoslab
 
 MANIFEST = {
@@ -126,11 +127,13 @@ def test_nothing_found_is_said(tmp_path: Path) -> None:
     assert "nothing to export" in error(rtoslab("runs", "export", "--in", tmp_path), 1)
 
 
-def run_of(folder: Path, index: int, points: Sequence[Measured], board: str = "one") -> None:
+def run_of(
+    folder: Path, index: int, points: Sequence[Measured], board: str = "one", where: dict[str, Any] | None = None
+) -> None:
     """A run of these points on the day of its index, each with a run id of its own."""
     run = RunDirectory.create(folder / str(index), None, [point(1)] * len(points))
     for number, each in enumerate(points):
-        manifest = {"target": {"sources_sha256": board}}
+        manifest = {**(STEADY if where is None else where), "target": {"sources_sha256": board}}
         run.add(f"t2-{number}", each.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {})
     session = Session(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
     (folder / str(index) / JOURNAL_FILE).write_text(session_line(session))
@@ -169,6 +172,20 @@ def test_history_claims_no_move_that_the_place_of_the_code_may_be(
     assert (table.title == "No more than placement") == (not is_claimed)
     assert ("(placement)" in table.rows[0][-1]) == (not is_claimed)
     assert ("Nothing moved over 2 runs beyond placement" in document.summary) == (not is_claimed)
+
+
+def test_history_claims_nothing_of_other_code_in_one_placement(tmp_path: Path) -> None:
+    """Where its place matters; what is no time is exact."""
+    for index, counts in enumerate((5000, 5000, 4000)):
+        run_of(tmp_path, index, [_with_code(counts, 0x100, str(index))], where={"build": {"code": "flash", "cores": 1}})
+    document = history_document(list(find([tmp_path], Wanted())), ["cycles_per_count", "heap.peak"])
+    (table,) = document.sections[0].tables
+    assert table.title == "In one placement each"
+    assert table.rows[0][-1].endswith("at rev2 (one placement)")
+    assert "Nothing is told to have moved over 3 runs; 1 figure differed in one placement, most of all" in (
+        document.summary
+    )
+    assert "what its place is not known" in report_formats()["md"](document)
 
 
 def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:

@@ -140,12 +140,14 @@ def test_the_report_has_ranking_interactions_and_small_multiples() -> None:
 
 @pytest.mark.long
 def test_a_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
-    plan = written(tmp_path, PLAN.replace('["t2", "t7"]', '["t2"]').replace('["-O2", "-Os"]', '["-O2", "-O9"]'))
+    plan = written(
+        tmp_path, PLAN.replace('["t2", "t7"]', '["t2"]').replace('opt = ["-O2", "-Os"]', 'code = ["flash", "itcm"]')
+    )
     done = rtoslab("sweep", plan, "--out", tmp_path / "run")
     assert done.returncode == 3, "time slicing breaks the rotation, which its proof sees"
-    assert "OPT must be" not in done.stderr
+    assert "no placement CODE" not in done.stderr
     assert "skipped (2): " in done.stdout
-    assert "one of -O0, -O1, -O2, -O3, -Os, -Og" in done.stdout
+    assert "Board pico has no placement CODE=itcm" in done.stdout
     assert str(ROOT) not in done.stdout, "the reason is the same on every machine"
     before = {each: each.stat().st_mtime_ns for each in (tmp_path / "run").rglob("result.json")}
     assert rtoslab("sweep", plan, "--out", tmp_path / "run").returncode == 3

@@ -25,6 +25,7 @@ from rtoslab.analyses.latency import (
 from rtoslab.analyses.losses_by_cause import BusiestLock, Loss, losses
 from rtoslab.analyses.middle_placement import PlacedPoint, numberless, placed_points
 from rtoslab.analyses.named_figures import BYTES, COUNTS, CYCLES, Metric, band_of, leading, metrics, unit_of
+from rtoslab.analyses.place_matters import place_bound, place_matters
 from rtoslab.analyses.placed_claims import joined_verdicts, points_by_place
 from rtoslab.analyses.placed_figures import Places
 from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, mean_ratio, placed_times, placement, unplaced
@@ -89,6 +90,8 @@ __all__ = [
     "numberless",
     "per_what",
     "pinning_note",
+    "place_bound",
+    "place_matters",
     "placed_points",
     "placed_times",
     "placement",

@@ -1,6 +1,7 @@
 """A figure in several placements: their median, and the band from least to most. What two bands allow to say.
 
-The rule for every claim of a difference: it exceeds the bands, that is, the two have nothing in common.
+The rule for every claim of a difference: it exceeds the bands, that is, the two have nothing in common. A figure in one
+placement has no band; where its place may matter (`place_matters`), nothing is claimed of it.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ class Band:
     values: Sequence[float]
     resolution: float = 0.0
     """How much of a difference may be the grain of the clock that it was measured by alone."""
+    is_known: bool = True
+    """False of one value where another place of the code might have given another."""
 
     @property
     def median(self) -> float:
@@ -44,7 +47,8 @@ class Band:
 
     def over(self, other: "Band") -> "Ratio":
         """This figure by the other one."""
-        return Ratio(self.median / other.median, self.least / other.most, self.most / other.least)
+        known = self.is_known and other.is_known
+        return Ratio(self.median / other.median, self.least / other.most, self.most / other.least, known)
 
     def less(self, other: "Band") -> "Band":
         """This figure less the other one, in whichever places."""
@@ -59,6 +63,8 @@ class Ratio:
     value: float
     least: float
     most: float
+    is_known: bool = True
+    """False where a figure in it stands in one placement, and its place may matter."""
 
     @property
     def median(self) -> float:
@@ -67,18 +73,24 @@ class Ratio:
 
     def over(self, other: "Ratio") -> "Ratio":
         """This ratio by another one."""
-        return Ratio(self.value / other.value, self.least / other.most, self.most / other.least)
+        known = self.is_known and other.is_known
+        return Ratio(self.value / other.value, self.least / other.most, self.most / other.least, known)
 
     def by(self, number: float) -> "Ratio":
         """A part of it."""
-        return Ratio(self.value / number, self.least / number, self.most / number)
+        return Ratio(self.value / number, self.least / number, self.most / number, self.is_known)
 
     @property
     def is_claimed(self) -> bool:
         """Whether the two differ wherever their code is placed."""
-        return not self.least <= 1 <= self.most
+        return self.is_known and not self.least <= 1 <= self.most
 
     @property
     def is_placement(self) -> bool:
         """Whether they differ, and some choice of places would undo it."""
-        return self.value != 1 and not self.is_claimed
+        return self.is_known and self.value != 1 and not self.is_claimed
+
+    @property
+    def is_open(self) -> bool:
+        """Whether they differ, and nobody knows what of it is the place of the code."""
+        return not self.is_known and self.value != 1

@@ -1,6 +1,6 @@
 """How long things take in points that differ in the place of their code alone: one band instead of several figures."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
 
@@ -32,13 +32,17 @@ def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
         geometric_mean([each.value for each in ratios]),
         geometric_mean([each.least for each in ratios]),
         geometric_mean([each.most for each in ratios]),
+        all(each.is_known for each in ratios),
     )
 
 
-def placed_times(points: Iterable[Measured]) -> Iterator[PlacedTime]:
-    """In the order of the points. Figures that are 0 are left out: no ratio can be made of them."""
+def placed_times(points: Iterable[Measured], bound: Collection[int] = ()) -> Iterator[PlacedTime]:
+    """In the order of the points. Figures that are 0 are left out: no ratio can be made of them.
+
+    `bound`: which points' figures may depend on where their code lies, by identity (`place_bound`).
+    """
     for group in by_placement(points):
-        yield from _of_group(group)
+        yield from _of_group(group, is_known=len(group) > 1 or id(group[0]) not in bound)
 
 
 def by_placement(points: Iterable[Measured]) -> list[list[Measured]]:
@@ -49,13 +53,13 @@ def by_placement(points: Iterable[Measured]) -> list[list[Measured]]:
     return list(groups.values())
 
 
-def _of_group(group: Sequence[Measured]) -> Iterator[PlacedTime]:
+def _of_group(group: Sequence[Measured], *, is_known: bool) -> Iterator[PlacedTime]:
     figures = [{each.id: each for each in leading(point)} for point in group]
     for name in figures[0]:
         if all(name in each and each[name].value > 0 for each in figures):
             values = [each[name].value / point.clock_hz for each, point in zip(figures, group, strict=True)]
             grain = max(each[name].resolution / point.clock_hz for each, point in zip(figures, group, strict=True))
-            yield PlacedTime(unplaced(group[0].point), name, Band(values, grain))
+            yield PlacedTime(unplaced(group[0].point), name, Band(values, grain, is_known))
 
 
 def unplaced(point: PointId) -> PointId:

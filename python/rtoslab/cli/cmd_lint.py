@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from rtoslab.analyses import place_bound
 from rtoslab.api import load
 from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
@@ -46,8 +47,8 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
     if not subjects:
         raise StoreError(f"{runs[0]} holds no measured point, so nothing can be compared; run `rtoslab run` first.")
     known = [*load(*sweeps)] if sweeps else []
-    every = [each.result for points in (*stored.values(), known) for each in points]
-    costs = measured_costs([each for each in every if isinstance(each, Measured)])
+    every = [each for points in (*stored.values(), known) for each in points]
+    costs = measured_costs([each.result for each in every if isinstance(each.result, Measured)], place_bound(every))
     findings = lint(catalogue, alike(subjects), [*costs, *read_costs(catalogue.root)])
     if as_json:
         answer(

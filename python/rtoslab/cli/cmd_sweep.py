@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from rtoslab.analyses import place_bound
 from rtoslab.api import default_out
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, ReportError, counted, find_root
 from rtoslab.catalogue import Catalogue
@@ -67,7 +68,7 @@ def command(
         write(report_formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
     if costs:
         write_costs(
-            measured_costs([each.result for each in stored if isinstance(each.result, Measured)]),
+            measured_costs([each.result for each in stored if isinstance(each.result, Measured)], place_bound(stored)),
             Path.cwd() / COSTS_FILE,
         )
     counts = Counter(each.result.status for each in outcomes)

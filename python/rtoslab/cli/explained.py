@@ -1,4 +1,4 @@
-"""`rtoslab paper --explain`: single changes and the best of them together, by how close they bring the paper."""
+"""`rtoslab paper --explain`: single changes, the best of them together and the paper's own set-ups, by distance."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_section
 from rtoslab.measure import Manner, run_plan
-from rtoslab.papers import Tried, candidates, explain_plan, plain_distance, together, tried
+from rtoslab.papers import Tried, candidates, explain_plan, own_setups, plain_distance, together, tried
 from rtoslab.plan import Options
 from rtoslab.reports import Section, TableData
 from rtoslab.store import StoredPoint
@@ -23,7 +23,7 @@ from rtoslab.store import StoredPoint
 def explain(
     catalogue: Catalogue, paper: PaperFolder, out: Path | None, jobs: int, *, full: bool, dry_run: bool, as_json: bool
 ) -> int:
-    """Measures every candidate, then the best together, and shows both. Raises as `run_plan` and `reproduce` do."""
+    """Measures every candidate, then several together, and shows both. Raises as `run_plan` and `reproduce` do."""
     options = Options(full=full)
     singles = candidates(catalogue, paper)
     folder = out or default_out(
@@ -44,14 +44,14 @@ def explain(
         return EXIT_OK
     alone = tried(catalogue, paper, singles, points, options)
     plain = plain_distance(catalogue, paper, points, options)
-    joined = together(plain, alone)
+    joined = [*together(plain, alone), *own_setups(catalogue, paper)]
     seen = measured(joined, folder / "together", dry=False) if joined else None
     both = tried(catalogue, paper, joined, seen, options) if seen else []
     if as_json:
         answer(_as_json(folder, plain, alone, both))
         return EXIT_OK
     show_section(_section(paper, plain, alone, both), PlainConsole())
-    click.echo(_sentence(plain, alone, both))
+    click.echo(sentence(plain, alone, both))
     return EXIT_OK
 
 
@@ -65,7 +65,7 @@ def _section(paper: PaperFolder, plain: float, alone: Sequence[Tried], both: Seq
     moving = [each for each in alone if each.after != each.before]
     note = f"{counted(len(alone) - len(moving), 'other change')} tried; no figure moved."
     tables = [TableData("One change alone", columns, [_row(each) for each in moving], note)]
-    tables += [TableData("The best together", columns, [_row(each) for each in both])] if both else []
+    tables += [TableData("Several together", columns, [_row(each) for each in both])] if both else []
     return Section("explain", f"What would bring {paper.key} closer", (prose,), (), tables)
 
 
@@ -73,11 +73,12 @@ def _row(each: Tried) -> list[str]:
     return [each.setup.title, str(each.figures), f"{each.before:.3f}", f"{each.after:.3f}", f"{each.whole:.3f}"]
 
 
-def _sentence(plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> str:
+def sentence(plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> str:
+    """The answer: the best single change, and what comes closer still."""
     best = min((each for each in alone if each.whole < plain), key=lambda each: each.whole, default=None)
     if best is None:
         return "No single change brings the figures closer."
-    said = f"{best.setup.title} alone closes most of the distance: {plain:.3f} to {best.whole:.3f}"
+    said = f"Of single changes {best.setup.title} closes most of the distance: {plain:.3f} to {best.whole:.3f}"
     most = min(both, key=lambda each: each.whole, default=best)
     return f"{said}; {most.setup.title}: {most.whole:.3f}." if most.whole < best.whole else f"{said}."
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from pydantic import Field
 
@@ -116,6 +117,15 @@ def brief_manifest(flat: Mapping[str, str]) -> dict[str, str]:
         rows = sorted((key, value) for key, value in flat.items() if key.startswith(prefixes))
         brief[name] = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:_SHORT]
     return brief
+
+
+_SAME_WHEN_MOVED: Final = (COMPILER, VIRTUAL_BOARD, "newlib", "configuration", "timing rules")
+"""What of a brief manifest must be the same, besides the code, for its place alone to be the cause."""
+
+
+def same_settings(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
+    """Whether two brief manifests are the same in all that; not of what says nothing."""
+    return bool(before) and all(before.get(key) == after.get(key) for key in _SAME_WHEN_MOVED)
 
 
 def brief_side(side: Side) -> Side:

@@ -12,8 +12,10 @@ from rtoslab.compare.noise import ALPHA
 from rtoslab.reports import Document, Section, TableData, banded, flagged
 
 _ONE_PLACEMENT = (
-    "Of one placement on each side: a small difference may be of where the linker put the code; measured with "
-    "--placements 8 on both sides, only what exceeds the bands is claimed."
+    "Each side stands in one placement. Where code waits for its memory, another place of it gives other times, and "
+    "interrupts find other stacks; a heap's blocks are aligned by where it begins, images in unlike placements padded. "
+    "These differences are exact for these two images, but what of one is the code and what its place is not known, so "
+    "none is called worse or better. Of runs with --placements 8 what exceeds the bands is."
 )
 SHOWN_PARTS = 12
 ATTRIBUTED = 12
@@ -46,17 +48,25 @@ def summary(comparison: Comparison) -> str:
     worse = [each for each in comparison.real if each.verdict is Verdict.WORSE]
     better = len(comparison.real) - len(worse)
     figures = counted(len(comparison.changes), "figure")
+    alone = _of(comparison, Verdict.ONE_PLACEMENT)
     told = (
         f"{len(worse)} of {figures} {'is' if len(worse) == 1 else 'are'} worse and {better} better"
         if comparison.real
         else f"no figure of {len(comparison.changes)} differs"
         if all(each.verdict is Verdict.SAME for each in comparison.changes)
-        else f"of {figures} none can be told to differ"
+        else f"of {figures} none can be told to be worse or better"
     )
-    largest = [each for each in comparison.real if each.before.unit == CYCLES][:1]
-    said = f" The largest: {sentence(largest[0])}." if largest else ""
+    if alone:
+        differ = "differs" if len(alone) == 1 else "differ"
+        told += f"; {len(alone)} {differ} in one placement each, of which nothing is claimed"
+    largest = [each for each in (*comparison.real, *alone) if each.before.unit == CYCLES][:1]
+    said = f" The largest{' difference' if largest[0] in alone else ''}: {sentence(largest[0])}." if largest else ""
     told = f"of {counted(pairs, 'point')} {told}"
     return f"{comparison.after.name} against {comparison.before.name}: {told}.{said}"
+
+
+def _of(comparison: Comparison, verdict: Verdict) -> list[Change]:
+    return [each for each in comparison.changes if each.verdict is verdict]
 
 
 def sentence(change: Change) -> str:
@@ -70,10 +80,13 @@ def _subtitle(comparisons: Sequence[Comparison]) -> str:
     pairs = [change.pair for each in comparisons for change in each.changes]
     exact = {pair.before.exact and pair.after.exact for pair in pairs}
     placed = any(change.placed is not None for each in comparisons for change in each.changes)
+    alone = any(_of(each, Verdict.ONE_PLACEMENT) for each in comparisons)
     words = {
         frozenset({True}): "virtual boards in several placements: a difference is real where the bands are apart"
         if placed
-        else "virtual boards, in one placement each: a difference is exact, and may be of the code's place",
+        else "virtual boards in one placement each: exact, but times of other places are not known"
+        if alone
+        else "virtual boards: every difference is exact",
         frozenset({False}): f"noisy samples: at most {ALPHA:.0%} false alarms",
         frozenset({True, False}): "virtual boards exactly, real ones by their samples",
     }
@@ -87,6 +100,7 @@ def _sections(comparison: Comparison, suffix: str) -> list[Section]:
         _unequal(comparison, f"differs{suffix}", against),
         _changes(comparison, f"changes{suffix}", against),
         _undecided(comparison, f"undecided{suffix}", against),
+        _alone(comparison, f"one-placement{suffix}", against),
         _placement(comparison, f"placement{suffix}", against),
         _attribution(comparison, f"where{suffix}", against),
         _missing(comparison, f"missing{suffix}", against),
@@ -105,24 +119,30 @@ def _unequal(comparison: Comparison, ident: str, against: str) -> Section | None
 
 
 def _changes(comparison: Comparison, ident: str, against: str) -> Section:
-    columns = ("point", "figure", ">before", ">after", ">change", ">%", "verdict")
-    tables = []
-    for unit, title in ((CYCLES, "Time, in cycles"), (BYTES, "Memory, in bytes")):
-        rows = [_row(each) for each in comparison.real if each.before.unit == unit]
-        tables += [TableData(f"{title}, largest effect first", columns, rows)] if rows else []
+    tables = _by_unit(comparison.real, "largest effect first")
     same = sum(each.verdict is Verdict.SAME for each in comparison.changes)
     prose = [f"{same} figures are the same."] if same else []
     if not comparison.real:
-        prose.insert(0, "Nothing became worse or better.")
-    if any(_of_one_placement(each) for each in comparison.real):
-        prose.append(_ONE_PLACEMENT)
+        prose.insert(0, "Nothing is told to be worse or better.")
     return Section(ident, f"Worse and better{against}", prose, (), tables)
 
 
-def _of_one_placement(change: Change) -> bool:
-    """Whether an exact difference of times could as well be one of where the code lies."""
-    exact = change.pair.before.exact and change.pair.after.exact
-    return exact and change.before.unit == CYCLES and change.placed is None
+def _alone(comparison: Comparison, ident: str, against: str) -> Section | None:
+    found = _of(comparison, Verdict.ONE_PLACEMENT)
+    if not found:
+        return None
+    tables = _by_unit(found, "largest difference first")
+    return Section(ident, f"What one placement shows{against}", (_ONE_PLACEMENT,), (), tables)
+
+
+def _by_unit(changes: Sequence[Change], order: str) -> list[TableData]:
+    """A table of times and one of bytes, where there are any."""
+    columns = ("point", "figure", ">before", ">after", ">change", ">%", "verdict")
+    tables = []
+    for unit, title in ((CYCLES, "Time, in cycles"), (BYTES, "Memory, in bytes")):
+        rows = [_row(each) for each in changes if each.before.unit == unit]
+        tables += [TableData(f"{title}, {order}", columns, rows)] if rows else []
+    return tables
 
 
 def _row(change: Change) -> list[str]:
@@ -166,21 +186,27 @@ def _undecided(comparison: Comparison, ident: str, against: str) -> Section | No
 
 def _placement(comparison: Comparison, ident: str, against: str) -> Section | None:
     placed = [each for each in comparison.changes if each.placed is not None]
-    if not placed:
+    moved = [each for each in _of(comparison, Verdict.PLACEMENT) if each.placed is None]
+    if not placed and not moved:
         return None
     rule = (
         "Figures in several placements are medians. A difference is claimed if the bands of the two sides, from least "
         "to most, have nothing in common; a side in one placement is given the other's width on both sides. The "
         "interval holds every difference between a place of the one and a place of the other."
     )
-    rows = [_row(each) for each in placed if each.verdict is Verdict.PLACEMENT]
+    elsewhere = (
+        "Of points in one placement each: every function that was executed is the same code, some of it in another "
+        "place, and all settings are the same; so the place is all that differs."
+    )
+    rows = [_row(each) for each in _of(comparison, Verdict.PLACEMENT)]
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
     tables = [TableData("Not more than placement", columns, rows)] if rows else []
-    return Section(ident, f"What placement covers{against}", (rule,), (), tables)
+    prose = [*([rule] if placed else []), *([elsewhere] if moved else [])]
+    return Section(ident, f"What placement covers{against}", prose, (), tables)
 
 
 def _attribution(comparison: Comparison, ident: str, against: str) -> Section | None:
-    tables = [table for pair in _timed(comparison.real) if (table := _parts(pair)) is not None]
+    tables = [table for pair in _timed(comparison.shown) if (table := _parts(pair)) is not None]
     if not tables:
         return None
     prose = (

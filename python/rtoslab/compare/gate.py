@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
-from rtoslab.analyses import CYCLES
 from rtoslab.base import PlanError, counted
 from rtoslab.catalogue import Catalogue, Experiment
-from rtoslab.compare.baseline import COMPILER, VIRTUAL_BOARD, Baseline, baseline_side, brief_side
+from rtoslab.compare.baseline import COMPILER, Baseline, baseline_side, brief_side
 from rtoslab.compare.comparison import Change, Comparison, Verdict, compare
 from rtoslab.compare.document import comparison_document, number, sentence
 from rtoslab.compare.rules import Limit, Rules
@@ -37,7 +35,7 @@ class Judgement:
 
 def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     """Every figure of the baseline against the run's."""
-    comparison = compare(baseline_side(baseline, name), brief_side(run), same_axes=True)
+    comparison = compare(baseline_side(baseline, name), brief_side(run), is_gate=True)
     told = [each for each in comparison.changes if each.verdict is not Verdict.SAME]
     broken = [(each, limit) for each in told if (limit := rules.broken_by(each)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
@@ -45,18 +43,8 @@ def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     for pair in comparison.matching.pairs:
         gone = [] if pair.after.missing else [key for key in pair.before.metrics if key not in pair.after.metrics]
         lost += [f"{pair.label} has no figure {key} any more" for key in gone]
-    moved = [(change, limit) for change, limit in broken if _only_moved(change)]
+    moved = [(change, limit) for change, limit in broken if change.verdict is Verdict.PLACEMENT]
     return Judgement(comparison, broken, moved, lost)
-
-
-_SAME_WHEN_MOVED: Final = (COMPILER, VIRTUAL_BOARD, "newlib", "configuration", "timing rules")
-"""What of a manifest must be the same, besides the code, for its place alone to be the cause."""
-
-
-def _only_moved(change: Change) -> bool:
-    before, after = change.pair.before, change.pair.after
-    alike = all(before.manifest.get(key) == after.manifest.get(key) for key in _SAME_WHEN_MOVED)
-    return change.before.unit == CYCLES and alike and bool(before.code) and before.code == after.code
 
 
 def without_moved(judgement: Judgement) -> Judgement:
@@ -101,8 +89,10 @@ def verdict_text(judgement: Judgement) -> str:
             f"Regression: {len(judgement.regressions)} of {figures} passed their limit; the largest: "
             f"{sentence(change)}, allowed {limit}.{_moved_text(judgement)}"
         )
-    better = sum(each.delta < 0 and each.verdict is not Verdict.SAME for each in judgement.comparison.changes)
-    return f"Same or better: {figures} within their limits, {better} of them better."
+    better = [each for each in judgement.comparison.changes if each.delta < 0 and each.verdict is not Verdict.SAME]
+    moved = sum(each.verdict is Verdict.PLACEMENT for each in better)
+    by = f", {moved} of these by placement: the executed code is the same and lies elsewhere" if moved else ""
+    return f"Same or better: {figures} within their limits, {len(better)} of them better{by}."
 
 
 def _moved_text(judgement: Judgement) -> str:

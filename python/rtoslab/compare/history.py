@@ -1,7 +1,8 @@
 """The same figures over many run directories, in the order they were measured: when did which one move?
 
 A point that a run holds in several placements counts by each figure's median. A change is called placement and is not
-claimed where the bands of the two runs have a value in common, or where the same code lies in another place.
+claimed where the bands of the two runs have a value in common, or where the same code lies in another place. Of other
+code in one placement each nothing is claimed either, where the place matters: that is shown as `one placement`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,14 +14,16 @@ from typing import Any
 from rtoslab.analyses import CYCLES, PLACEMENT, Metric, metrics, unplaced
 from rtoslab.archive import Found
 from rtoslab.base import ReportError, counted
-from rtoslab.compare.attribution import same_code
+from rtoslab.compare.attribution import only_moved
+from rtoslab.compare.comparison import Verdict
 from rtoslab.compare.document import figure_text
 from rtoslab.compare.matching import axes_of
-from rtoslab.compare.placed import interval, over_band
+from rtoslab.compare.placed import interval, is_bound, over_band
 from rtoslab.reports import ChartData, Document, Section, TableData, flagged
 from rtoslab.results import Measured
 
 USUAL_METRICS = ("cycles_per_count", "*.median", "image.text")
+ONE_PLACEMENT = Verdict.ONE_PLACEMENT.value
 MOST_LINES = 7
 """Of one chart: there are as many colours."""
 
@@ -34,21 +37,21 @@ class Seen:
     points: Sequence[tuple[Measured, Any]]
     """What it was read from, by placement, with the manifests."""
 
-    def is_placed_apart(self, before: "Seen") -> bool:
+    def unclaimed(self, before: "Seen") -> str:
+        """Why it is not told that the figure moved: PLACEMENT, ONE_PLACEMENT; empty if it is told."""
+        if self._is_placed_apart(before):
+            return PLACEMENT
+        alone = self.figure.band is None and before.figure.band is None
+        manifests = [manifest for _, manifest in (*self.points, *before.points)]
+        return ONE_PLACEMENT if alone and is_bound(self.figure.id, *manifests) else ""
+
+    def _is_placed_apart(self, before: "Seen") -> bool:
         """Whether another place of the code may be all that makes this figure another one than before."""
         if self.figure.band is not None or before.figure.band is not None:
             least, most = interval(before.figure, self.figure)
             return least <= 0 <= most
         (first, was), (second, now) = before.points[0], self.points[0]
-        elsewhere = any(
-            second.code[name].address != place.address for name, place in first.code.items() if name in second.code
-        )
-        return (
-            self.figure.unit == CYCLES
-            and elsewhere
-            and same_code(first, second)
-            and was.get("target") == now.get("target")
-        )
+        return self.figure.unit == CYCLES and only_moved(first, second) and was.get("target") == now.get("target")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class Move:
 
     run: int
     change: float
-    is_placement: bool
+    unclaimed: str
+    """Why it is not told that it moved; empty if it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ class Line:
     def changes(self) -> list[Move]:
         """Runs at which it was another one than before, for whatever reason."""
         return [
-            Move(run, seen.figure.value - before.figure.value, seen.is_placed_apart(before))
+            Move(run, seen.figure.value - before.figure.value, seen.unclaimed(before))
             for (_, before), (run, seen) in pairwise(sorted(self.values.items()))
             if seen.figure.value != before.figure.value
         ]
@@ -86,7 +90,7 @@ class Line:
     @property
     def moves(self) -> list[Move]:
         """Changes that are claimed."""
-        return [each for each in self.changes if not each.is_placement]
+        return [each for each in self.changes if not each.unclaimed]
 
 
 def history_document(found: Sequence[Found], patterns: Sequence[str] = ()) -> Document:
@@ -103,38 +107,58 @@ def history_document(found: Sequence[Found], patterns: Sequence[str] = ()) -> Do
         (">run", "directory", "date", "revision"),
         [[str(place), run.name, sessions[run].date, sessions[run].revision] for place, run in enumerate(runs, 1)],
     )
-    moved = sorted((each for each in lines if each.moves), key=lambda each: -_largest(each))
-    placed = sorted((each for each in lines if each.changes and not each.moves), key=lambda each: -_largest(each))
+    moved, alone, placed = (sorted(each, key=lambda line: -_largest(line)) for each in _by_claim(lines))
     names = {place: sessions[run].revision or run.name for place, run in enumerate(runs, 1)}
     moves = Section(
         "moves",
         "What moved",
-        (_never(len(lines), len(moved), len(placed)),),
+        _never(len(lines), len(moved), len(alone), len(placed)),
         (),
-        [_move_table(title, group, names) for title, group in (("Largest first", moved), (_PLACED, placed)) if group],
+        [
+            _move_table(title, group, names)
+            for title, group in (("Largest first", moved), (_ALONE, alone), (_PLACED, placed))
+            if group
+        ],
     )
-    charts = [_chart(metric, group) for metric, group in _groups(moved or lines)]
+    charts = [_chart(metric, group) for metric, group in _groups(moved or alone or lines)]
     history = Section("history", "Run by run", (), charts, [table])
     document = Document(
         title=f"{counted(len(lines), 'figure')} over {counted(len(runs), 'run')}",
         subtitle=f"from {sessions[runs[0]].date} to {sessions[runs[-1]].date}",
-        summary=_summary(moved, placed, names, len(runs)),
+        summary=_summary(moved, alone, placed, names, len(runs)),
         sections=(moves, history),
     )
     return flagged(document, [each.result for each in found if isinstance(each.result, Measured)])
 
 
 _PLACED = "No more than placement"
+_ALONE = "In one placement each"
 
 
-def _never(lines: int, moved: int, placed: int) -> str:
-    still = f"{lines - moved - placed} of {counted(lines, 'figure')} never moved."
-    if not placed:
-        return still
-    return (
-        f"{still} {counted(placed, 'figure')} differed by no more than placement: the runs' bands have "
-        "a value in common, or the same code lies in another place."
-    )
+def _by_claim(lines: Sequence[Line]) -> tuple[list[Line], list[Line], list[Line]]:
+    """Lines that moved; that differ in one placement; that differ by no more than placement."""
+    found: tuple[list[Line], list[Line], list[Line]] = ([], [], [])
+    for each in lines:
+        if each.moves:
+            found[0].append(each)
+        elif each.changes:
+            found[1 if any(move.unclaimed == ONE_PLACEMENT for move in each.changes) else 2].append(each)
+    return found
+
+
+def _never(lines: int, moved: int, alone: int, placed: int) -> list[str]:
+    said = [f"{lines - moved - alone - placed} of {counted(lines, 'figure')} never moved."]
+    if placed:
+        said.append(
+            f"{counted(placed, 'figure')} differed by no more than placement: the runs' bands have a value in common, "
+            "or the same code lies in another place."
+        )
+    if alone:
+        said.append(
+            f"{counted(alone, 'figure')} differed in one placement each, of other code: what of it is the code and "
+            "what its place is not known. Runs with --placements 8 tell."
+        )
+    return said
 
 
 def _lines(found: Iterable[Found], patterns: Sequence[str]) -> list[Line]:
@@ -186,7 +210,7 @@ def _move_table(title: str, moved: Sequence[Line], names: dict[int, str]) -> Tab
 
 
 def _move(move: Move, names: dict[int, str]) -> str:
-    return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({PLACEMENT})" if move.is_placement else "")
+    return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({move.unclaimed})" if move.unclaimed else "")
 
 
 def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
@@ -226,11 +250,17 @@ def _percent(value: float, line: Line) -> float:
     return 100 * (value / first - 1) if first else 0.0
 
 
-def _summary(moved: Sequence[Line], placed: Sequence[Line], names: dict[int, str], runs: int) -> str:
+def _summary(
+    moved: Sequence[Line], alone: Sequence[Line], placed: Sequence[Line], names: dict[int, str], runs: int
+) -> str:
+    told = f"over {counted(runs, 'run')}"
+    if not moved and not alone:
+        return f"Nothing moved {told}{' beyond placement' if placed else ''}."
+    first = (moved or alone)[0]
+    last = (first.moves or first.changes)[-1]
+    step = f"most of all {first.point}, {first.metric}: {last.change:+,.2f} {first.unit} at {names[last.run]}."
     if not moved:
-        return f"Nothing moved over {counted(runs, 'run')}{' beyond placement' if placed else ''}."
-    first = moved[0]
-    last = first.moves[-1]
-    step = f"{last.change:+,.2f} {first.unit} at {names[last.run]}"
-    said = f"{counted(len(moved), 'figure')} moved over {counted(runs, 'run')}"
-    return f"{said}; most of all {first.point}, {first.metric}: {step}."
+        return (
+            f"Nothing is told to have moved {told}; {counted(len(alone), 'figure')} differed in one placement, {step}"
+        )
+    return f"{counted(len(moved), 'figure')} moved {told}; {step}"

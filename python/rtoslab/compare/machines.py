@@ -21,7 +21,7 @@ def as_json(comparisons: Sequence[Comparison]) -> str:
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
-    timed = {each.pair.label: each.pair for each in comparison.real if each.before.unit == "cycles"}
+    timed = {each.pair.label: each.pair for each in comparison.shown if each.before.unit == "cycles"}
     return {
         "before": comparison.before.name,
         "after": comparison.after.name,

@@ -4,10 +4,11 @@ The trap it prevents: code that merely moved would be called slower. A differenc
 sides have nothing in common; otherwise some place of the one is as good as some place of the other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from rtoslab.analyses import PLACEMENT, Metric, band_of, unplaced
+from rtoslab.analyses import PLACEMENT, Metric, band_of, place_matters, unplaced
 from rtoslab.base import counted
 from rtoslab.compare.sides import Figures, Side
 
@@ -25,6 +26,22 @@ def interval(before: Metric, after: Metric) -> tuple[float, float]:
     width = max(each.band.width for each in (before, after) if each.band is not None)
     (first_low, first_high), (second_low, second_high) = _reach(before, width), _reach(after, width)
     return second_low - first_high, second_high - first_low
+
+
+def is_bound(metric: str, *manifests: Mapping[str, Any]) -> bool:
+    """Whether a figure of points in one placement each may be another one for the place of code and data.
+
+    Sizes of images are what they are, but for the padding of unlike placements; a heap's blocks are aligned by where it
+    begins; how deep a stack is depends, as times do, on when interrupts come.
+    """
+    if metric.startswith("image."):
+        return len({_placement(each) for each in manifests}) > 1
+    return metric.startswith("heap.") or any(place_matters(each) for each in manifests)
+
+
+def _placement(manifest: Mapping[str, Any]) -> int:
+    build = manifest.get("build")
+    return build.get(PLACEMENT, 0) if isinstance(build, Mapping) else 0
 
 
 def _reach(metric: Metric, width: float) -> tuple[float, float]:

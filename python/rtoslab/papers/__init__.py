@@ -6,7 +6,7 @@ A folder `papers/<key>/` with a paper.toml is the registration; everything a rep
 from rtoslab.papers.compare import Compared
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
-from rtoslab.papers.explain import Tried, candidates, explain_plan, plain_distance, together, tried
+from rtoslab.papers.explain import Tried, candidates, explain_plan, own_setups, plain_distance, together, tried
 from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.reproduction import Reproduction, reproduce
 from rtoslab.papers.weights import weigh_programs
@@ -20,6 +20,7 @@ __all__ = [
     "demand_whole",
     "explain_plan",
     "missing_benchmarks",
+    "own_setups",
     "paper_document",
     "paper_plan",
     "plain_distance",

@@ -2,7 +2,8 @@
 
 Candidates are what the paper's own set-ups name, one thing at a time, and what most projects differ in: optimisation,
 assertions and other switches that a kernel's parity table names, caches and prefetch. Each is measured alone; then the
-best of each option together, one more at a time. A small distance is no proof: several causes may look alike.
+best of each option together, one more at a time, and the paper's own set-ups as they are: what does nothing alone may
+do much with others. A small distance is no proof: several causes may look alike.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -187,6 +188,11 @@ def together(paper_distance: float, singles: Sequence[Tried]) -> list[Setup]:
         if len(chosen) > 1:
             found.append(_joined(f"together_{len(chosen)}", chosen))
     return found
+
+
+def own_setups(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
+    """The paper's own set-ups as they are, those whose kernels are here."""
+    return [each for each in paper.facts.setup if set(each.instead.values()) <= set(catalogue.kernels_here)]
 
 
 def _joined(ident: str, setups: Sequence[Setup]) -> Setup:

@@ -1,11 +1,12 @@
 """What a difference costs, out of points that differ in nothing else; and a small file that keeps it for later.
 
 baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time; of several
-                         placements its band, and the names of those benchmarks where some choice would undo it
+                         placements its band, and the names of those benchmarks where some choice would undo it, or
+                         that stand in one placement
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import Field
@@ -33,6 +34,8 @@ class Cost(Strict):
     """By benchmark, where its points stand in several placements: the least and the most that the change is."""
     placement: tuple[str, ...] = ()
     """Benchmarks where the change is no more than what the place of the code is worth."""
+    one_placement: tuple[str, ...] = ()
+    """Benchmarks whose points stand in one placement each, where the place matters: what of it that is nobody knows."""
 
     def turned(self) -> "Cost":
         """The other way round."""
@@ -57,10 +60,13 @@ def read_costs(root: Path) -> tuple[Cost, ...]:
     return tuple(cost for path in paths if path.is_file() for cost in read_toml(path, CostFile).cost)
 
 
-def measured_costs(points: Iterable[Measured]) -> list[Cost]:
-    """Of every key in which some points alone differ. Values that are not asked for are `as usual`."""
+def measured_costs(points: Iterable[Measured], bound: Collection[int] = ()) -> list[Cost]:
+    """Of every key in which some points alone differ. Values that are not asked for are `as usual`.
+
+    `bound`: which points' figures may depend on where their code lies, by identity.
+    """
     groups: dict[tuple[str, ...], list[tuple[dict[str, str], PlacedTime]]] = {}
-    for each in placed_times(points):
+    for each in placed_times(points, bound):
         who = (each.point.kernel, each.point.board, each.point.benchmark, str(each.point.cores))
         place = (*who, str(each.point.window_ms), each.metric)
         groups.setdefault(place, []).append(({**USUAL, **each.point.config}, each))
@@ -83,6 +89,7 @@ def measured_costs(points: Iterable[Measured]) -> list[Cost]:
             percent={name: _percent(each.value) for name, each in found},
             band={name: (_percent(each.least), _percent(each.most)) for name, each in found if each.least < each.most},
             placement=tuple(name for name, each in found if each.is_placement),
+            one_placement=tuple(name for name, each in found if each.is_open),
         )
         for (kernel, board, key, before, after), found in means.items()
     ]
@@ -128,11 +135,12 @@ def write_costs(costs: Sequence[Cost], path: Path) -> None:
     every = [*(each for each in kept if (each.kernel, each.board, each.key) not in fresh), *costs]
     lines = ["# What a difference costs, in percent of each benchmark's time; written by `rtoslab sweep --costs`."]
     for each in sorted(every, key=lambda one: (one.kernel, one.board, one.key, one.before, one.after)):
-        texts = each.model_dump(exclude={"percent", "band", "placement"})
+        texts = each.model_dump(exclude={"percent", "band", "placement", "one_placement"})
         lines += ["", "[[cost]]", *(f"{name} = {json.dumps(text)}" for name, text in texts.items())]
         lines.append(f"percent = {{ {', '.join(_pairs(each.percent))} }}")
         lines += [f"band = {{ {', '.join(_pairs(each.band))} }}"] if each.band else []
-        lines += [f"placement = {json.dumps(each.placement)}"] if each.placement else []
+        for name, benchmarks in (("placement", each.placement), ("one_placement", each.one_placement)):
+            lines += [f"{name} = {json.dumps(benchmarks)}"] if benchmarks else []
     make_folder(path.parent)
     write_whole(path, "\n".join(lines) + "\n", "the costs")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import PLACEMENT, series_names
+from rtoslab.analyses import PLACEMENT, place_bound, series_names
 from rtoslab.catalogue import Catalogue
 from rtoslab.parity.costs import measured_costs, read_costs
 from rtoslab.parity.unfairness import Subject, Unfairness, alike, lint
@@ -38,7 +38,7 @@ def _once(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
 
 def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unfairness]:
     """What is unequal among a report's points; costs are those they show themselves and those the checkout keeps."""
-    own = measured_costs([each.result for each in points if isinstance(each.result, Measured)])
+    own = measured_costs([each.result for each in points if isinstance(each.result, Measured)], place_bound(points))
     return lint(catalogue, alike(subjects_of(points)), [*own, *read_costs(catalogue.root)])
 
 

@@ -128,10 +128,10 @@ def _percent(cost: Cost, benchmarks: Sequence[str]) -> str:
 
 
 def _band(cost: Cost, name: str) -> str:
-    """The least and the most where they do not read alike, and whether it is no more than placement."""
+    """The least and the most where they do not read alike, and whether it is or may be no more than placement."""
     least, most = map(_signed, cost.band.get(name, (0.0, 0.0)))
     band = [] if least == most else [f"{least} to {most}"]
-    found = [*band, *["placement"] * (name in cost.placement)]
+    found = [*band, *["placement"] * (name in cost.placement), *["one placement"] * (name in cost.one_placement)]
     return f" ({'; '.join(found)})" if found else ""
 
 

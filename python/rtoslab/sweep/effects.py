@@ -3,12 +3,13 @@
 The effect of a level is the ratio of times between it and the option's first level, taken over every two points that
 are alike in all other options, and averaged as ratios are (geometrically): for each benchmark, then over benchmarks.
 A point that was measured in several placements counts by its median; an effect that some choice of places would undo is
-not claimed. Two options interact where both together do other than the product of what each does alone.
+not claimed, nor is one of points in one placement each, where the place matters. Two options interact where both
+together do other than the product of what each does alone.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -45,6 +46,11 @@ class Effect:
         return [target for target, each in self.ratios.items() if each.is_claimed]
 
     @property
+    def open(self) -> Sequence[str]:
+        """The targets that it changes in one placement each, where the place matters."""
+        return [target for target, each in self.ratios.items() if each.is_open]
+
+    @property
     def mean(self) -> Ratio:
         """Over all targets."""
         return mean_ratio(list(self.ratios.values()))
@@ -76,7 +82,8 @@ class Interaction:
 class Observations:
     """A sweep's measured points: options with more than one level, and the time of each target in nanoseconds."""
 
-    def __init__(self, points: Iterable[Measured]) -> None:
+    def __init__(self, points: Iterable[Measured], bound: Collection[int] = ()) -> None:
+        """`bound`: which points' figures may depend on where their code lies, by identity."""
         measured = list(points)
         rows = [_axes(each.point) for each in measured]
         names = dict.fromkeys(key for axes in rows for key in axes if key != PLACEMENT)
@@ -87,7 +94,7 @@ class Observations:
         self.times: dict[str, dict[Config, float]] = {}
         """Target -> configuration -> nanoseconds."""
         self._placed: dict[str, dict[Config, PlacedTime]] = {}
-        for each in placed_times(measured):
+        for each in placed_times(measured, bound):
             axes = _axes(each.point)
             config = tuple(axes.get(name, AS_USUAL) for name in self.options)
             target = each.point.benchmark + ("" if each.metric == COUNTS else f" {each.metric}")

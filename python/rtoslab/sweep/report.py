@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from rtoslab.analyses import Band, PlacedTime, Ratio
+from rtoslab.analyses import Band, PlacedTime, Ratio, place_bound
 from rtoslab.base import ReportError, counted
 from rtoslab.reports import ChartData, Document, Section, TableData, banded, flagged
 from rtoslab.results import Failed, Measured, NotApplicable
@@ -16,6 +16,10 @@ from rtoslab.sweep.effects import Effect, Observations, common_levels
 SHOWN_INTERACTIONS = 20
 LEAST_INTERACTION = 0.002
 MULTIPLES = 12
+_ONE_PLACEMENT = (
+    "Points stand in one placement each, where the place of code matters: what of a change is the option and what the "
+    "place is not known. With `placements = 8` in the plan, what exceeds the bands is claimed."
+)
 
 
 def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
@@ -23,7 +27,7 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
     measured = [each.result for each in points if isinstance(each.result, Measured)]
     if not measured:
         raise ReportError("The sweep has no measured point yet; run it first.")
-    seen = Observations(measured)
+    seen = Observations(measured, place_bound(points))
     effects = seen.effects()
     if not effects:
         raise ReportError("No option of this sweep took two values on points alike in all else; nothing can be ranked.")
@@ -65,22 +69,30 @@ def _summary(seen: Observations, effects: Sequence[Effect], measured: int, asked
         f"{measured} of {asked} points were measured: "
         f"{counted(len(seen.options), 'option')} on {counted(len(seen.times), 'benchmark')}. "
     )
-    if first is None:
+    if first is not None:
+        return f"{said}What matters most is {first.name}: {_most(first, first.claimed)}."
+    alone = next((each for each in effects if each.open), None)
+    if alone is None:
         return f"{said}No option changes the time by more than the place of the code does."
-    worst = max(((name, first.ratios[name]) for name in first.claimed), key=lambda item: abs(math.log(item[1].value)))
     return (
-        f"{said}What matters most is {first.name}: {_change(first.mean)} of time on average, {_change(worst[1])} for "
-        f"{worst[0]}."
+        f"{said}In one placement each the largest change is that of {alone.name}: {_most(alone, alone.open)}. What of "
+        "it is the place of the code is not known, so no effect is claimed."
     )
+
+
+def _most(effect: Effect, targets: Sequence[str]) -> str:
+    worst = max(((name, effect.ratios[name]) for name in targets), key=lambda item: abs(math.log(item[1].value)))
+    return f"{_change(effect.mean)} of time on average, {_change(worst[1])} for {worst[0]}"
 
 
 def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
     rows = []
+    alone = any(each.open for each in effects)
     for each in effects:
         ordered = sorted(each.ratios.items(), key=lambda item: item[1].value)
         (least, low), (most, high) = ordered[0], ordered[-1]
         row = [each.name, _change(each.mean), f"{_change(low)} {least}", f"{_change(high)} {most}", str(each.pairs)]
-        rows.append([*row, _beyond(each)] if seen.most_placements > 1 else row)
+        rows.append([*row, _beyond(each)] if seen.most_placements > 1 or alone else row)
     chart = [
         {"x": each.name, "y": 100 * (ratio.value - 1), "series": target, **_ends(ratio)}
         for each in effects
@@ -93,8 +105,11 @@ def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
         "others. Less is faster."
     )
     columns: tuple[str, ...] = ("option", ">mean", ">least", ">most", ">pairs of points")
-    if seen.most_placements > 1:
+    if seen.most_placements > 1 or alone:
         columns = (*columns, "more than placement")
+    if alone:
+        prose += f" {_ONE_PLACEMENT}"
+    if seen.most_placements > 1:
         prose += (
             f" Each point counts by the median of up to {seen.most_placements} placements of its code; a change that "
             "some choice of places would undo is called placement."
@@ -111,6 +126,8 @@ def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
 def _beyond(effect: Effect) -> str:
     """On which benchmarks an effect is more than what the place of the code is worth."""
     claimed, of = effect.claimed, len(effect.ratios)
+    if not claimed and effect.open:
+        return "not known: one placement"
     if not claimed:
         return "no: placement" if any(each.is_placement for each in effect.ratios.values()) else "no change"
     return "yes" if len(claimed) == of else f"{len(claimed)} of {of}: {', '.join(claimed)}"
@@ -118,7 +135,7 @@ def _beyond(effect: Effect) -> str:
 
 def _interactions(seen: Observations) -> Section | None:
     off = [each for each in seen.interactions() if abs(each.ratio.value - 1) >= LEAST_INTERACTION]
-    found = [each for each in off if each.ratio.is_claimed]
+    found = [each for each in off if each.ratio.is_claimed or each.ratio.is_open]
     if len(seen.options) < 2:
         return None
     rows = [
@@ -130,6 +147,8 @@ def _interactions(seen: Observations) -> Section | None:
         "How far two changes together are from what each does alone: 0 % would say that their effects multiply. "
         f"{pairs} off by {LEAST_INTERACTION:.1%} or more."
     )
+    if any(each.ratio.is_open for each in found):
+        prose += f" {_ONE_PLACEMENT}"
     if len(off) > len(found):
         prose += f" Of {len(off) - len(found)} more, some choice of places would undo it: placement."
     columns = ("one", "other", "benchmark", ">together", ">squares of points")

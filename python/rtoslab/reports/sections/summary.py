@@ -48,7 +48,8 @@ def _gain_sentence(pairs: list[Gain], places: Places) -> str:
         f"{verb} the total throughput of {', '.join(f'{test} ({_times(gain)})' for test, gain in each)}"
         for verb, each in told
     ]
-    return f"The second core {' and '.join(parts)}."
+    alone = "" if places.are_several else ", in one placement each"
+    return f"The second core {' and '.join(parts)}{alone}."
 
 
 def _times(gain: Ratio) -> str:

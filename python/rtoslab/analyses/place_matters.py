@@ -1,0 +1,47 @@
+"""Whether a point's figures may depend on where its code lies: asked of what was built, not of what was seen.
+
+The trap it prevents: a figure in one placement is exact, so a difference of two of them looks like one of the code. It
+is that only where every fetch takes the same time wherever it goes.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from rtoslab.results import Measured
+from rtoslab.store import StoredPoint
+
+FLASH: Final = "flash"
+_BY_HALFWORDS: Final = "cortex-m0plus"
+"""The core to which an instruction on a halfword is as near as one on a word."""
+_BY_WORDS: Final = ("cortex-m3", "cortex-m4")
+"""Those that read words: a 32-bit instruction on an odd halfword may take a cycle more."""
+_ON_WORDS: Final = {"-O2", "-O3", "-Ofast"}
+"""With these GCC puts every function on a word, with the others only on a halfword."""
+
+
+def place_matters(manifest: Mapping[str, Any]) -> bool:
+    """Not on one core without caches that reads its code without waiting; what a manifest does not say matters."""
+    build, board = manifest.get("build"), manifest.get("board")
+    if not isinstance(build, Mapping) or not isinstance(board, Mapping) or build.get("cores") != 1:
+        return True
+    clock = build.get("clock")
+    waits = clock.get("wait_states") if isinstance(clock, Mapping) else None
+    if build.get("code", FLASH) == FLASH and waits != "0":
+        return True
+    core = str(board.get("core", ""))
+    return core != _BY_HALFWORDS and not (core.startswith(_BY_WORDS) and _are_on_words(build))
+
+
+def _are_on_words(build: Mapping[str, Any]) -> bool:
+    """Whether all functions are, the kernel's included; an export of a kernel was compiled by other flags."""
+    compiler = build.get("compiler")
+    level = next((each for each in reversed(build.get("flags", [])) if each.startswith("-O")), "")
+    is_gcc = isinstance(compiler, Mapping) and compiler.get("id") == "GNU"
+    return is_gcc and level in _ON_WORDS and build.get("data") != "kernel"
+
+
+def place_bound(points: Iterable[StoredPoint]) -> frozenset[int]:
+    """Results, by identity, whose figures may depend on where their code lies."""
+    return frozenset(
+        id(each.result) for each in points if isinstance(each.result, Measured) and place_matters(each.manifest)
+    )
