@@ -63,6 +63,15 @@ BREAKS = {
         "freertos", f"{FREERTOS}.h", "    portYIELD_FROM_ISR(xTaskResumeFromISR(task));\n",
         "    (void)xTaskResumeFromISR(task);\n", "isr_resumes",
     ),
+    "a notification whose handler does not ask for the switch": _break(
+        "freertos", f"{FREERTOS}.h", "    vTaskNotifyGiveFromISR(task, &woken);\n    portYIELD_FROM_ISR(woken);\n",
+        "    vTaskNotifyGiveFromISR(task, &woken);\n    (void)woken;\n", "isr_notifies",
+    ),
+    "a handler's notification that only who waits gets": _break(
+        "rt", f"{RT}.h", "static inline void port_notify_give_from_isr(port_task_t task)\n{\n",
+        "static inline void port_notify_give_from_isr(port_task_t task)\n{\n"
+        "    if (task->notification.sem.value >= 0) {\n        return;\n    }\n", "isr_notifies",
+    ),
     "a semaphore given twice": _break(
         "rt", f"{RT}.h", "    rt_sem_post(semaphore);", "    rt_sem_post(semaphore);\n    rt_sem_post(semaphore);",
         "wake_urgent", "wake_first",
