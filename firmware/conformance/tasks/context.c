@@ -53,6 +53,47 @@ static void pend_to_resume(void)
 }
 #endif
 
+#if KERNEL_SERVICES_NOTIFY_FROM_ISR
+/* isr_notifies: the same by a notification (1 2 3 4); one from a handler before the take is kept (5 6 7). */
+static void notify_waiting_in_handler(void)
+{
+    note(2);
+    port_notify_give_from_isr(worker(HIGH)->handle);
+}
+
+static void notify_early_in_handler(void)
+{
+    note(5);
+    port_notify_give_from_isr(worker(MID_A)->handle);
+}
+
+static void take_notification_and_note_3(void)
+{
+    port_notify_take(worker(HIGH)->handle);
+    note(3);
+}
+
+static void take_late_and_note_7(void)
+{
+    port_sleep_ticks(3u * LATER_TICKS);
+    port_notify_take(worker(MID_A)->handle);
+    note(7);
+}
+
+static void pend_to_notify(void)
+{
+    port_sleep_ticks(LATER_TICKS);
+    on_interrupt = notify_waiting_in_handler;
+    board_soft_irq_enable(PORT_ISR_URGENCY);
+    note(1);
+    board_soft_irq_pend();
+    note(4);
+    on_interrupt = notify_early_in_handler;
+    board_soft_irq_pend();
+    note(6);
+}
+#endif
+
 #if defined(__ARM_FP) && KERNEL_SERVICES_SEMAPHORE
 #define FP_REGISTERS 32u
 
@@ -143,6 +184,9 @@ const struct scene context_scenes[] = {
 #endif
 #if KERNEL_SERVICES_RESUME_FROM_ISR
     {"isr_resumes", {pend_to_resume, NULL, suspend_and_note_3, NULL, NULL}, NULL},
+#endif
+#if KERNEL_SERVICES_NOTIFY_FROM_ISR
+    {"isr_notifies", {pend_to_notify, take_late_and_note_7, take_notification_and_note_3, NULL, NULL}, NULL},
 #endif
 #if defined(__ARM_FP) && KERNEL_SERVICES_SEMAPHORE
     {"fp_registers", {keep_fp_registers, NULL, take_and_fill, NULL, NULL}, NULL},

@@ -112,6 +112,12 @@ PORT_IS(port_yield, void(void));
 PORT_IS(port_notify_give, void(port_task_t));
 PORT_IS(port_notify_take, void(port_task_t)); /* the caller's own handle; waits for ever; takes all that was given */
 #endif
+#if KERNEL_SERVICES_NOTIFY_FROM_ISR
+PORT_IS(port_notify_give_from_isr, void(port_task_t)); /* the handler's last call but for port_isr_exit */
+#if !KERNEL_SERVICES_NOTIFY
+#error "The service notify_from_isr needs notify; see spec/port.md."
+#endif
+#endif
 #if KERNEL_SERVICES_SUSPEND
 PORT_IS(port_suspend_self, void(port_task_t)); /* the caller's own handle */
 PORT_IS(port_resume, void(port_task_t));

@@ -95,6 +95,14 @@ static inline void port_notify_give(port_task_t task)
     (void)xTaskNotifyGive(task); /* cannot fail */
 }
 
+static inline void port_notify_give_from_isr(port_task_t task)
+{
+    BaseType_t woken = pdFALSE;
+
+    vTaskNotifyGiveFromISR(task, &woken);
+    portYIELD_FROM_ISR(woken);
+}
+
 static inline void port_notify_take(port_task_t self)
 {
     (void)self;

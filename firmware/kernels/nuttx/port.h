@@ -150,6 +150,11 @@ static inline void port_notify_give(port_task_t task)
     (void)sem_post(&task->notified);
 }
 
+static inline void port_notify_give_from_isr(port_task_t task)
+{
+    (void)sem_post(&task->notified);
+}
+
 static inline void port_notify_take(port_task_t self)
 {
     (void)sem_wait(&self->notified);

@@ -103,6 +103,11 @@ static inline void port_notify_give(port_task_t task)
     rt_notify_post(&task->notification);
 }
 
+static inline void port_notify_give_from_isr(port_task_t task)
+{
+    rt_notify_post(&task->notification);
+}
+
 static inline void port_notify_take(port_task_t self)
 {
     (void)self;

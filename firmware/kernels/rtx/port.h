@@ -96,6 +96,11 @@ static inline void port_notify_give(port_task_t task)
     (void)osThreadFlagsSet(task, PORT_NOTIFIED);
 }
 
+static inline void port_notify_give_from_isr(port_task_t task)
+{
+    (void)osThreadFlagsSet(task, PORT_NOTIFIED);
+}
+
 static inline void port_notify_take(port_task_t self)
 {
     (void)self; /* a thread waits for its own flags */

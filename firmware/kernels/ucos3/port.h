@@ -98,6 +98,13 @@ static inline void port_notify_give(port_task_t task)
     (void)OSTaskSemPost(task, OS_OPT_POST_NONE, &error);
 }
 
+static inline void port_notify_give_from_isr(port_task_t task)
+{
+    OS_ERR error;
+
+    (void)OSTaskSemPost(task, OS_OPT_POST_NONE, &error);
+}
+
 static inline void port_notify_take(port_task_t self)
 {
     OS_ERR error;

@@ -119,6 +119,11 @@ static inline void port_notify_give(port_task_t task)
     k_sem_give(&task->notified);
 }
 
+static inline void port_notify_give_from_isr(port_task_t task)
+{
+    k_sem_give(&task->notified);
+}
+
 static inline void port_notify_take(port_task_t self)
 {
     (void)k_sem_take(&self->notified, K_FOREVER);
