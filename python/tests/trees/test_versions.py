@@ -162,6 +162,9 @@ def test_a_freertos_older_than_a_version_lacks_what_came_since(user: Path, since
     absent = {each.name for each in port.earlier if _number(each.since) >= _number(since)}
     old = freertos_without(absent, user)
     assert {each for each in port.services if port.services[each] and not old.services[each]} == lacks
+    indexed = "ulTaskGenericNotifyTake" not in absent
+    gives = "vTaskGenericNotifyGiveFromISR" if indexed else "vTaskNotifyGiveFromISR"
+    assert old.symbols["notify_give_from_isr"] == (gives,)
     assert (old.symbols["semaphore_take"] == port.symbols["semaphore_take"]) == ("xQueueSemaphoreTake" not in absent)
     assert (old.smp, old.package, old.title) == (False, "", "FreeRTOS V9")
     assert "ports for one core" in old.reasons["smp"]
