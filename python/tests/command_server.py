@@ -102,8 +102,8 @@ def serve(descriptor: int) -> None:
     """The life of the process that forks: calls in, the code that each ended with out."""
     from rtoslab import cli  # noqa: PLC0415 (of this process alone)
 
-    for each in pkgutil.iter_modules(cli.__path__):
-        importlib.import_module(f"{cli.__name__}.{each.name}")
+    for module in pkgutil.iter_modules(cli.__path__):
+        importlib.import_module(f"{cli.__name__}.{module.name}")
     gc.freeze()
     with socket.socket(fileno=descriptor) as line:
         while True:
