@@ -464,7 +464,9 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             let trace = Trace { branches: cursor.branches, indirect: cursor.indirect, instructions: cursor.count };
             let goes_on = cursor.count == 0 || bus.traced(core, trace);
             // Of an instruction that was not executed after all the probes have fired.
-            core.retried &= cursor.count == 0;
+            if core.retried {
+                core.retried = cursor.count == 0;
+            }
             if flow == Flow::Told {
                 let told = std::mem::take(&mut core.told);
                 bus.trace_told(core, told, began);

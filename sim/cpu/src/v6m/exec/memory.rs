@@ -8,7 +8,7 @@ use super::operands::in_ram;
 use crate::v6m::block::Block;
 use crate::v6m::bus::{Bus, Ordered, Trap};
 use crate::v6m::core::Core;
-use crate::v6m::op::{Code, op};
+use crate::v6m::op::{Code, Op, op};
 use crate::v6m::speculation::Told;
 use crate::v6m::trace::Trace;
 use rtoslab_timing::cortex_m0plus as timing;
@@ -208,7 +208,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 // SAFETY: it is in the RAM.
                 unsafe { write::<BYTES>(bus.ram().add(offset as usize), value) };
             } else if Self::TRACED {
-                return self.store_near_marks::<B, BYTES, SINGLE>(core, bus, offset, value);
+                return Self::store_near_marks::<B, BYTES, SINGLE>(self.ip, core, bus, offset, value);
             } else {
                 core.ip = self.ip;
                 bus.store_marked(core, offset, BYTES, value, slot);
@@ -266,11 +266,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
-    /// A store to RAM in a trace, near code or a watched word.
+    /// A store to RAM in a trace, near code or a watched word, by the instruction at `ip`.
     #[cold]
     #[inline(never)]
     fn store_near_marks<B: Bus, const BYTES: u32, const SINGLE: bool>(
-        &self,
+        ip: *mut Op,
         core: &mut Core,
         bus: &mut B,
         offset: u32,
@@ -284,7 +284,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             write::<BYTES>(bus.ram().add(offset as usize), value);
             if is_told {
                 let word = u32::from_le(word.read_unaligned());
-                core.told = Told { pc: core.address_of(self.ip), offset: offset & !3, word };
+                core.told = Told { pc: core.address_of(ip), offset: offset & !3, word };
             }
         }
         if is_told { Err(Flow::Told) } else { Ok(()) }

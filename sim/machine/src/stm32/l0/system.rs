@@ -331,10 +331,14 @@ unsafe impl<const RAM: u32> Bus for System<RAM> {
         Ordered::Now(instruction)
     }
 
+    #[cold]
+    #[inline(never)]
     fn behind(&mut self, address: u32) -> Op {
         self.probed_at(address).map_or(Op::default(), |(instruction, _)| instruction)
     }
 
+    #[cold]
+    #[inline(never)]
     fn is_told_of(&self, offset: u32) -> Option<bool> {
         let ram = &self.memories.all[1];
         if ram.marks[(offset >> MARK_SHIFT) as usize] & MARK_CODE != 0 {
@@ -344,6 +348,8 @@ unsafe impl<const RAM: u32> Bus for System<RAM> {
         if ram.is_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
+    #[cold]
+    #[inline(never)]
     fn takes_stores(&self, offset: u32, words: u8) -> bool {
         (0..u32::from(words)).all(|word| self.is_told_of(offset + 4 * word) == Some(false))
     }
