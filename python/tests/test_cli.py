@@ -196,6 +196,7 @@ def test_an_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> 
         (["--config", "configUSE_TIME_SLICNG=1"], "did you mean configUSE_TIME_SLICING?"),
         (["--config", "placment=1"], "did you mean placement?"),
         (["--config", "opt=-O9"], "There is no optimisation named '-O9'"),
+        (["--config", "lto=7"], "There is no value of lto named '7'; known: 0, 1."),
         (["--kernel", "freertos,rt", "--config", "nobody=1"], "No kernel asked (freertos, rt) has the setting nobody"),
     ],
 )

@@ -199,3 +199,16 @@ def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
     assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
     with pytest.raises(ReportError, match="No figure is in two"):
         history_document(list(find([tmp_path / "0"], Wanted())))
+
+
+def test_every_file_that_is_named_is_written(tmp_path: Path) -> None:
+    """Of `-o` given twice the last one alone was."""
+    for index in (0, 1):
+        run_of(tmp_path, index, [measured(1, 5000 - 1000 * index)])
+    asked: list[list[str | Path]] = [["report", tmp_path / "0"], ["runs", "history", "--in", tmp_path]]
+    for words in asked:
+        files = [tmp_path / f"{words[0]}.{form}" for form in ("html", "md")]
+        done = rtoslab(*words, *(word for each in files for word in ("-o", each)))
+        assert done.returncode == 0, done.stderr
+        assert files[0].read_text().startswith("<!doctype html>")
+        assert files[1].read_text().startswith("# ")

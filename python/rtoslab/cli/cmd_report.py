@@ -7,6 +7,7 @@ import click
 from rtoslab.api import load
 from rtoslab.base import ReportError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
+from rtoslab.cli.names import form_of
 from rtoslab.reference import stand_ins
 from rtoslab.reports import Document, make_document, report_formats
 from rtoslab.store import RunDirectory
@@ -19,25 +20,30 @@ READ = ("html", "md")
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it (not for html)."
-)
+    "-o", "--output", "outputs", multiple=True, type=click.Path(path_type=Path),
+    help="File to write, of several forms once for each; standard output without it (not for html).",
+)  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), help="By default from the file's suffix, else html.")
 @click.option(
     "--reference/--no-reference",
     default=True,
     help="With or without the reference results of kernels that the runs do not hold; CSV and JSON: always without.",
 )
-def command(runs: tuple[Path, ...], output: Path | None, form: str | None, *, reference: bool) -> None:
+def command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str | None, *, reference: bool) -> None:
     """Write a report of one or more run directories: HTML (self-contained), Markdown, CSV or JSON."""
-    suffix = output.suffix.lstrip(".").lower() if output else ""
-    chosen = form or (suffix if suffix in FORMATS else "html")
-    if output is None and chosen == "html":
+    if not outputs and (form or "html") == "html":
         raise ReportError("An HTML report needs a file; add -o report.html, or choose --format md.")
-    text = report_formats()[chosen](load_document(runs, reference=reference and chosen in READ))
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    write(text, output)
+    documents: dict[bool, Document] = {}
+    for output in outputs or (None,):
+        chosen = form or (form_of(output) if output and form_of(output) in FORMATS else "html")
+        beside = reference and chosen in READ
+        if beside not in documents:
+            documents[beside] = load_document(runs, reference=beside)
+        text = report_formats()[chosen](documents[beside])
+        if output is None:
+            click.echo(text, nl=False)
+        else:
+            write(text, output)
 
 
 def write(text: str, output: Path) -> None:

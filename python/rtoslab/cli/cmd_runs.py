@@ -13,7 +13,7 @@ from rtoslab.archive import Found, Wanted, find
 from rtoslab.base import ReportError, StoreError, counted, runs_folder, write_whole
 from rtoslab.cli.display import short_path
 from rtoslab.cli.ended import answer
-from rtoslab.cli.names import CatalogueName, CoreCounts, FileOf, IsoDate, KeyValue, form_of
+from rtoslab.cli.names import CatalogueName, CoreCounts, IsoDate, KeyValue, form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 
 _FILTERS = (
@@ -129,7 +129,7 @@ def export(output: Path | None, form: str | None, samples: bool, found: list[Fou
 
 
 @command.command("history", short_help="Show how figures moved from run to run.")
-@click.option("-o", "--output", type=FileOf("html", "md"), help="Report to write: .html or .md.")
+@report_files("html", "md")
 @click.option(
     "--metric",
     "patterns",
@@ -137,7 +137,7 @@ def export(output: Path | None, form: str | None, samples: bool, found: list[Fou
     help="Figures of this name or pattern (`stack.*`); by default times and code size.",
 )
 @_filtered
-def history(output: Path | None, patterns: tuple[str, ...], found: list[Found]) -> None:
+def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], found: list[Found]) -> None:
     """Show how the figures of the same points moved from run to run."""
     from rtoslab.cli.cmd_report import write  # noqa: PLC0415
     from rtoslab.cli.sections import show_document  # noqa: PLC0415
@@ -145,9 +145,9 @@ def history(output: Path | None, patterns: tuple[str, ...], found: list[Found]) 
     from rtoslab.reports import report_formats  # noqa: PLC0415
 
     document = history_document(found, patterns)
-    if output is None:
+    if not outputs:
         show_document(document, PlainConsole())
-    else:
+    for output in outputs:
         write(report_formats()[form_of(output)](document), output)
 
 

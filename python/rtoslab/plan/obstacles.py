@@ -10,6 +10,7 @@ from rtoslab.intake import whole as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
 from rtoslab.trees import OPTIMISATIONS, another_version, export_trouble, names_missing
 
+_SWITCH = ("0", "1")
 MOST_PLACEMENT = 99_999
 """As firmware/cmake/Options.cmake has it."""
 
@@ -20,6 +21,8 @@ def obstacle(
     """The reason as a clause; None if nothing is in the way. Raises PlanError, UnknownNameError for a wrong value."""
     if config.get("opt", DEFAULT_OPT) not in OPTIMISATIONS:
         raise UnknownNameError("optimisation", config["opt"], OPTIMISATIONS)
+    if config.get("lto", "0") not in _SWITCH:
+        raise UnknownNameError("value of lto", config["lto"], _SWITCH)
     return (
         _tree_lacks(kernel, board.facts)
         or _export_lacks(kernel, export_key(board.id, cores, config.get("opt", DEFAULT_OPT)))
