@@ -1,5 +1,6 @@
 //! Cortex-M cores: decoding, execution with cycles, exceptions. Knows no chip by name; the chip is a `Bus`.
 
+mod host;
 pub mod profile;
 pub mod states;
 pub mod step;

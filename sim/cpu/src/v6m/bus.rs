@@ -229,6 +229,13 @@ pub unsafe trait Bus {
         false
     }
 
+    /// A trace begins at `core.ip`: those that are translated are executed before the interpreter goes on. False if no other
+    /// must follow now.
+    #[inline(always)]
+    fn lead(&mut self, _core: &mut Core) -> bool {
+        true
+    }
+
     /// The region that holds `address`, if code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region>;
 

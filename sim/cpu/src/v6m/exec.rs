@@ -119,6 +119,10 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         unsafe { (*log).begin(core) };
     }
 
+    if traced && ahead && !paired && !cursor.lead(core, bus) {
+        return false;
+    }
+
     'run: loop {
         if WATCH == watch::PROFILE {
             // SAFETY: the profile is on, so that there are cells.
@@ -471,10 +475,9 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 let told = std::mem::take(&mut core.told);
                 bus.trace_told(core, told, began);
             }
-            if flow == Flow::InTime || !goes_on {
+            if flow == Flow::InTime || !goes_on || !cursor.lead(core, bus) {
                 return false;
             }
-            (cursor.count, cursor.branches, cursor.indirect) = (0, Trace::NO_BRANCHES, Trace::NO_INDIRECT);
             continue 'run;
         }
         if WATCH == watch::PROFILE {

@@ -28,6 +28,7 @@ use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::exec;
 use crate::v6m::trace::Trace;
+use crate::v6m::translate::{Quick, Translations, translate};
 
 /// What the timing of a core and its fetches depends on, times as distances from now.
 pub type State = [u64; 3];
@@ -42,6 +43,9 @@ pub trait Remembered: Bus {
 
     /// Takes a state up, before the instruction at `core.t`.
     fn resume(&mut self, core: &mut Core, state: &State);
+
+    /// What translated code accesses by itself; the same memories as long as [`Translations::clear`] is not called.
+    fn quick(&mut self) -> Quick;
 }
 
 /// log2 of the transitions kept.
@@ -100,6 +104,8 @@ pub struct Memo {
     /// Shadow cores: unseen traces are simulated on the first; the second one is not used.
     cores: Option<Box<[Core; 2]>>,
     counts: Counts,
+    /// Traces as code of the host.
+    pub(super) translations: Translations,
 }
 
 impl Default for Memo {
@@ -116,6 +122,7 @@ impl Default for Memo {
             account: Account::new(1 << TRANSITIONS),
             cores: None,
             counts: Counts::default(),
+            translations: Translations::default(),
         }
     }
 }
@@ -128,6 +135,12 @@ fn boxed<T: Copy + Default + std::fmt::Debug, const N: usize>() -> Box<[T; N]> {
 impl Memo {
     /// Forgets everything.
     pub fn clear(&mut self) {
+        self.forget_times();
+        self.translations.clear();
+    }
+
+    /// Forgets all that is remembered of time.
+    fn forget_times(&mut self) {
         if !self.nodes.is_empty() {
             self.transitions.fill(Transition::default());
             self.nodes.clear();
@@ -137,7 +150,17 @@ impl Memo {
 
     /// How often it was of use so far.
     pub fn counts(&self) -> Counts {
-        self.counts
+        Counts { translated: self.translations.executed, translations: self.translations.made, ..self.counts }
+    }
+
+    /// Instructions are others now, or probes were set on some: nothing that was translated holds.
+    pub fn code_changed(&mut self) {
+        self.translations.clear();
+    }
+
+    /// Traces are translated when they were executed so often; 0: never.
+    pub fn translate_after(&mut self, executions: u32) {
+        self.translations.translate_after(executions);
     }
 
     /// Switches the profile of what is remembered on (from zero) or off.
@@ -210,7 +233,7 @@ fn enter<B: Remembered>(core: &Core, bus: &mut B) -> bool {
     let node = Node { state, address: core.address_of(core.ip) };
     let memo = bus.memo();
     let number = memo.nodes.number_at(node.address as usize / 2, node).or_else(|| {
-        memo.clear();
+        memo.forget_times();
         memo.nodes.number(node)
     });
     memo.node = number.expect("an empty table has room");
@@ -227,10 +250,18 @@ fn catch_up<B: Remembered>(core: &mut Core, bus: &mut B) {
     }
 }
 
-/// What [`Bus::traced`] does.
+/// What [`Bus::traced`] does; `TRANSLATED`: all of the trace was executed by code of the host.
 #[inline(always)]
-pub fn traced<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+pub fn traced<B: Remembered, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     core.instructions += trace.instructions;
+    if !TRANSLATED {
+        let memo = bus.memo();
+        let begun = memo.nodes.state(memo.node).address;
+        if memo.translations.is_due(begun) {
+            // SAFETY: it was executed just now; traces stay in their region.
+            unsafe { translate(bus, core, begun, trace) };
+        }
+    }
     let memo = bus.memo();
     let key = memo.key(trace);
     let place = Memo::place(key, trace.indirect);
@@ -295,7 +326,7 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
             let (cycles, waits) = (cycles as u32, waits as u32);
             memo.transitions[place] = Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
             if !memo.account.keep(place) {
-                memo.clear();
+                memo.forget_times();
                 return enter(core, bus);
             }
             memo.node = next;

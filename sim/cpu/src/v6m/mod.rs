@@ -15,3 +15,4 @@ pub mod ppb;
 pub mod region;
 pub mod speculation;
 pub mod trace;
+pub mod translate;

@@ -2,6 +2,7 @@
 
 use crate::step::watch;
 use crate::v6m::block::Block;
+use crate::v6m::bus::Bus;
 use crate::v6m::core::{Core, Request};
 use crate::v6m::op::{Op, Word};
 use crate::v6m::speculation::SpeculationLog;
@@ -99,6 +100,15 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     pub fn end_behind(&mut self, why: u64) {
         self.summon(why);
         self.end = self.ip.wrapping_add(1);
+    }
+
+    /// A trace begins, behind those that are translated. False if none can.
+    #[inline(always)]
+    pub fn lead<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
+        let goes_on = bus.lead(core);
+        self.ip = core.ip;
+        (self.count, self.branches, self.indirect) = (0, Trace::NO_BRANCHES, Trace::NO_INDIRECT);
+        goes_on
     }
 
     /// An instruction more is retired.

@@ -54,6 +54,10 @@ impl<const RAM: u32> Board for Machine<RAM> {
         self.system.memo.counts()
     }
 
+    fn translate_after(&mut self, executions: u32) {
+        self.system.memo.translate_after(executions);
+    }
+
     fn stats(&self, _: usize) -> Stats {
         self.core_stats()
     }

@@ -154,6 +154,8 @@ pub struct Memories {
     /// The memory shown at address 0, as SYSCFG numbers them.
     pub at_zero: u32,
     pub(super) edition: u64,
+    /// Somebody looked for probes anew.
+    pub(super) refreshed: bool,
 }
 
 impl Memories {
@@ -164,6 +166,7 @@ impl Memories {
             windows: windows.iter().map(|spec| Window::new(*spec)).collect(),
             at_zero: 0,
             edition: 0,
+            refreshed: false,
         }
     }
 
@@ -269,6 +272,7 @@ impl Memories {
 
     /// Makes the executor look at an address again after probes on it changed.
     pub fn refresh(&mut self, address: u32) {
+        self.refreshed = true;
         for window in &mut self.windows {
             if let Some(op) = window.offset(address).and_then(|offset| window.op(offset)) {
                 *op = Op::default();

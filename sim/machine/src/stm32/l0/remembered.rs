@@ -4,7 +4,10 @@ use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exec;
 use rtoslab_cpu::v6m::memo::{self, Memo, Remembered, State};
 use rtoslab_cpu::v6m::trace::Trace;
+use rtoslab_cpu::v6m::translate::{MARKED_BYTES, Quick};
 
+use super::chip::FLASH_BASE;
+use super::memory::MARK_SHIFT;
 use super::system::System;
 
 impl<const RAM: u32> System<RAM> {
@@ -20,6 +23,9 @@ impl<const RAM: u32> System<RAM> {
                 if self.memories.edition() != self.memo_edition {
                     self.memo_edition = self.memories.edition();
                     self.memo.clear();
+                }
+                if std::mem::take(&mut self.memories.refreshed) {
+                    self.memo.code_changed();
                 }
                 if let Some(end) = self.memo.backoff_end((*cores).t) {
                     (*cores).limit = end.min(until);
@@ -77,5 +83,16 @@ impl<const RAM: u32> Remembered for System<RAM> {
         self.flash.resume(state, core.t);
         core.bus_free = core.t + (state[2] >> 48 & 0xff);
         core.fetch_ready = core.t + (state[2] >> 56);
+    }
+
+    fn quick(&mut self) -> Quick {
+        const _: () = assert!(1 << MARK_SHIFT == MARKED_BYTES);
+        let [flash, ram, _] = &self.memories.all;
+        Quick {
+            marks: ram.marks.as_ptr(),
+            constants: flash.bytes.as_ptr(),
+            base: FLASH_BASE,
+            bytes: flash.bytes.len() as u32,
+        }
     }
 }

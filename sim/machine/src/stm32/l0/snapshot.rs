@@ -35,7 +35,7 @@ impl<const RAM: u32> Machine<RAM> {
         let Machine { cores, system, table_in_ram, now, symbols, watch: _, observer: _, stats_base } = self;
         let System { memories, devices, flash, known: _, due, memo: _, memo_edition: _, refetch: _, polling: _ } =
             &**system;
-        let Memories { all, windows: _, at_zero, edition: _ } = memories;
+        let Memories { all, windows: _, at_zero, edition: _, refreshed: _ } = memories;
         let saved = Saved::<RAM> {
             core: Parked::<Core>::of(&cores[0]),
             table_in_ram: *table_in_ram,

@@ -12,6 +12,7 @@ use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::speculation::Told;
 use rtoslab_cpu::v6m::trace::Trace;
+use rtoslab_cpu::v6m::translate;
 use rtoslab_lab::{Held, Stimulus};
 use rtoslab_periph::stm32::FlashStore;
 use rtoslab_timing::cortex_m0plus::MEMORY_CYCLES;
@@ -365,7 +366,12 @@ unsafe impl<const RAM: u32> Bus for System<RAM> {
 
     #[inline(always)]
     fn traced(&mut self, core: &mut Core, trace: Trace) -> bool {
-        memo::traced(self, core, trace)
+        memo::traced::<_, false>(self, core, trace)
+    }
+
+    #[inline(always)]
+    fn lead(&mut self, core: &mut Core) -> bool {
+        translate::lead(self, core)
     }
 
     #[cold]

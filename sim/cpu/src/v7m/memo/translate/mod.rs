@@ -9,8 +9,6 @@
 #[cfg(not(target_arch = "x86_64"))]
 mod none;
 mod plan;
-// The assembler's macro converts what is a number already.
-#[allow(clippy::useless_conversion)]
 #[cfg(target_arch = "x86_64")]
 mod x64;
 
@@ -18,6 +16,8 @@ use super::log::Log;
 use super::replay::Trace;
 use super::trace::{End, Ended, go_on};
 use super::{Memorable, QuickBus};
+pub use crate::host::MARKED_BYTES;
+use crate::host::CALLED;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 #[cfg(not(target_arch = "x86_64"))]
@@ -44,9 +44,6 @@ pub struct QuickRam<'a> {
     pub layout: RamLayout,
 }
 
-/// Bytes that share a mark.
-pub const MARKED_BYTES: u32 = 256;
-
 /// Where main RAM lies.
 #[derive(Debug, Clone, Copy)]
 pub struct RamLayout {
@@ -57,6 +54,9 @@ pub struct RamLayout {
     /// Offset behind the last at which a word fits.
     pub end: u32,
 }
+
+/// What code of the host returns that was executed to its end.
+const COMPLETE: u32 = u32::MAX;
 
 /// Where traces begin, and their translations.
 #[derive(Debug)]
@@ -120,11 +120,6 @@ impl<P, B> Context<'_, P, B> {
         (self.core, self.pipe, self.bus, &mut self.ended)
     }
 }
-
-/// What code of the host returns: the number of a step before which it ended, or one of these.
-const COMPLETE: u32 = u32::MAX;
-/// A call ended the trace.
-const CALLED: u32 = u32::MAX - 1;
 
 impl Translations {
     /// None so far; of a core whose traces cannot be translated (`some` is false) nobody asks for any.

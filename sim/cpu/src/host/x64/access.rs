@@ -2,21 +2,42 @@
 
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
-use super::super::super::Home;
 use super::super::MARKED_BYTES;
-use super::super::plan::Step;
-use super::{FLOAT_READY, HostFlags, IP, RAX, S, Writer};
+use super::{HostFlags, RAX, Writer};
 use crate::v7m::code::Code;
 use crate::v7m::op::{Op, flag};
 
 /// log2 of the bytes that share a mark.
 const MARK_SHIFT: u32 = MARKED_BYTES.ilog2();
 
-/// A block of main RAM: its offset, and how many bytes of it are accessed.
+/// A part of main RAM.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+pub struct Block {
+    /// Its offset.
+    pub first: u32,
+    /// Its length.
+    pub bytes: u32,
+}
+
+/// What an access went to.
+#[derive(Debug, Clone, Copy)]
+pub enum Memory {
+    /// This block of main RAM.
+    Ram(Block),
+    /// What the loader answers with this number.
+    Elsewhere(u32),
+}
+
+/// Stores near marks.
+pub(super) struct NearMarks {
+    marked: DynamicLabel,
+    /// Where they are made.
+    fine: DynamicLabel,
+    exit: DynamicLabel,
+    /// log2 of the bytes of an item; where the block is in which ecx counts them.
+    turned: u32,
     first: u32,
-    bytes: u32,
+    count: u32,
 }
 
 /// How an instruction accesses memory.
@@ -71,34 +92,36 @@ fn writes_back(op: Op) -> bool {
     matches!(op.code, Code::Load | Code::Store) && op.has(flag::PRE_INDEXED | flag::POST_INDEXED)
 }
 
-impl Writer<'_> {
+impl Writer {
     /// Translates an access that went to this memory; false if that cannot be done.
-    pub(super) fn access(&mut self, number: u32, step: &Step, home: Home) -> bool {
-        let op = step.op;
-        match op.code {
-            Code::Ldrd | Code::Strd if op.rn != 15 => return self.double(number, op, home),
-            Code::Ldm | Code::LdmPc | Code::Stm => return self.multiple(number, op, home),
+    pub fn access(&mut self, number: u32, op: Op, memory: Memory) -> bool {
+        match (memory, op.code) {
+            (Memory::Ram(block), Code::Ldrd | Code::Strd) if op.rn != 15 => return self.double(number, op, block),
+            (Memory::Ram(block), Code::Ldm | Code::LdmPc | Code::Stm) => return self.multiple(number, op, block),
             _ => {}
         }
         let Some(form) = form(op) else { return false };
         if form.single {
             let exit = self.exit(number);
             self.host_flags = HostFlags::None;
-            dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + FLOAT_READY], 0 ; je =>exit);
+            dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + self.at.float_ready], 0 ; je =>exit);
         }
-        let Some(block) = self.block(home) else { return self.elsewhere(number, op, form, home) };
+        let block = match memory {
+            Memory::Ram(block) => block,
+            Memory::Elsewhere(home) => return self.elsewhere(number, op, form, home),
+        };
         let base = (!is_literal(op)).then(|| self.read(op.rn));
         let index = has_register_offset(op).then(|| self.read(op.rm));
         let value = (form.store && !form.single).then(|| self.read(op.rd));
-        self.address(op, base, index, self.ram.base.wrapping_add(block.first));
+        self.address(op, base, index, self.ram.wrapping_add(block.first));
         let exit = self.exit(number);
         self.check(block, form.bytes, 1, exit);
         let first = block.first as i32;
         if form.store {
-            self.check_mark(block, form.bytes, 0, exit);
+            self.check_marks(block, form.bytes, 1, exit);
             let asm = &mut self.asm;
             if form.single {
-                dynasm!(asm ; .arch x64 ; mov eax, [rbx + S + 4 * i32::from(op.rd)]);
+                dynasm!(asm ; .arch x64 ; mov eax, [rbx + self.at.s + 4 * i32::from(op.rd)]);
             }
             let value = value.unwrap_or(RAX);
             match form.bytes {
@@ -120,13 +143,13 @@ impl Writer<'_> {
             _ => dynasm!(asm ; .arch x64 ; mov Rd(value), [rbp + rcx * 4 + first]),
         }
         if form.single {
-            dynasm!(asm ; .arch x64 ; mov [rbx + S + 4 * i32::from(op.rd)], eax);
+            dynasm!(asm ; .arch x64 ; mov [rbx + self.at.s + 4 * i32::from(op.rd)], eax);
         }
         true
     }
 
     /// A load that is not of main RAM: the bus is asked.
-    fn elsewhere(&mut self, number: u32, op: Op, form: Form, home: Home) -> bool {
+    fn elsewhere(&mut self, number: u32, op: Op, form: Form, home: u32) -> bool {
         if form.store || writes_back(op) {
             return false;
         }
@@ -158,25 +181,23 @@ impl Writer<'_> {
         match (form.bytes, form.signed) {
             (1, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), al),
             (2, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), ax),
-            _ if form.single => dynasm!(asm ; .arch x64 ; mov [rbx + S + 4 * i32::from(op.rd)], eax),
+            _ if form.single => dynasm!(asm ; .arch x64 ; mov [rbx + self.at.s + 4 * i32::from(op.rd)], eax),
             _ => dynasm!(asm ; .arch x64 ; mov Rd(value), eax),
         }
         true
     }
 
     /// LDRD, STRD.
-    fn double(&mut self, number: u32, op: Op, home: Home) -> bool {
-        let Some(block) = self.block(home) else { return false };
+    fn double(&mut self, number: u32, op: Op, block: Block) -> bool {
         let base = self.read(op.rn);
         let offset = if op.has(flag::POST_INDEXED) { 0 } else { op.imm };
-        let start = self.ram.base.wrapping_add(block.first);
+        let start = self.ram.wrapping_add(block.first);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + offset.wrapping_sub(start) as i32]);
         let exit = self.exit(number);
         self.check(block, 4, 2, exit);
         let first = block.first as i32;
         if op.code == Code::Strd {
-            self.check_mark(block, 4, 0, exit);
-            self.check_mark(block, 4, 1, exit);
+            self.check_marks(block, 4, 2, exit);
             let (low, high) = (self.read(op.rd), self.read(op.ra));
             dynasm!(self.asm
                 ; .arch x64
@@ -196,8 +217,7 @@ impl Writer<'_> {
     }
 
     /// LDM, STM.
-    fn multiple(&mut self, number: u32, op: Op, home: Home) -> bool {
-        let Some(block) = self.block(home) else { return false };
+    fn multiple(&mut self, number: u32, op: Op, block: Block) -> bool {
         let count = u32::from(op.shift);
         let listed = |register: u8| op.imm >> register & 1 != 0;
         if listed(op.rn) || listed(13) {
@@ -205,13 +225,12 @@ impl Writer<'_> {
         }
         let base = self.read(op.rn);
         let less = if op.ra == 0 { 0 } else { 4 * count };
-        let start = self.ram.base.wrapping_add(block.first).wrapping_add(less);
+        let start = self.ram.wrapping_add(block.first).wrapping_add(less);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
         let exit = self.exit(number);
         self.check(block, 4, count, exit);
         if op.code == Code::Stm {
-            self.check_mark(block, 4, 0, exit);
-            self.check_mark(block, 4, count - 1, exit);
+            self.check_marks(block, 4, count, exit);
         }
         let mut place = block.first as i32;
         if op.code == Code::LdmPc {
@@ -238,24 +257,42 @@ impl Writer<'_> {
         true
     }
 
-    /// Leaves unless the word there is the address of an instruction in the region.
-    fn check_target(&mut self, place: i32, exit: DynamicLabel) {
-        let region = self.core.region;
+    /// POP of the low registers in the mask, so many, and of the PC, which must be this one.
+    pub fn pop_expected(&mut self, number: u32, mask: u32, count: u32, pc: u32, block: Block) {
+        let base = self.read(13);
+        let start = self.ram.wrapping_add(block.first);
+        dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
+        let exit = self.exit(number);
+        self.check(block, 4, count + 1, exit);
+        let mut place = block.first as i32;
+        dynasm!(self.asm ; .arch x64 ; cmp DWORD [rbp + rcx * 4 + place + 4 * count as i32], pc as i32 ; jne =>exit);
+        self.registers.soil(13);
+        dynasm!(self.asm ; .arch x64 ; add Rd(base), 4 * (count as i32 + 1));
+        for register in (0..8).filter(|&register| mask >> register & 1 != 0) {
+            self.registers.unlock();
+            let value = self.write(register);
+            dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + rcx * 4 + place]);
+            place += 4;
+        }
+    }
+
+    /// Leaves unless the word there is the address of an instruction in the place.
+    fn check_target(&mut self, at: i32, exit: DynamicLabel) {
+        let place = self.place;
         dynasm!(self.asm
             ; .arch x64
-            ; mov eax, [rbp + rcx * 4 + place]
+            ; mov eax, [rbp + rcx * 4 + at]
             ; test al, 1
             ; jz =>exit
-            ; sub eax, region.base as i32
-            ; cmp eax, region.bytes as i32
+            ; sub eax, place.base as i32
+            ; cmp eax, place.bytes as i32
             ; jae =>exit
         );
     }
 
     /// BX, BLX.
-    pub(super) fn exchange(&mut self, number: u32, step: &Step) {
-        let op = step.op;
-        let region = self.core.region;
+    pub fn exchange(&mut self, number: u32, op: Op, ip: u64) {
+        let place = self.place;
         let target = self.read(op.rm);
         let exit = self.exit(number);
         self.host_flags = HostFlags::None;
@@ -264,39 +301,29 @@ impl Writer<'_> {
             ; mov eax, Rd(target)
             ; test al, 1
             ; jz =>exit
-            ; lea ecx, [rax + region.base.wrapping_neg() as i32]
-            ; cmp ecx, region.bytes as i32
+            ; lea ecx, [rax + place.base.wrapping_neg() as i32]
+            ; cmp ecx, place.bytes as i32
             ; jae =>exit
         );
         if op.code == Code::Blx {
-            let link = self.core.address_of(step.ip).wrapping_add(3);
+            let link = self.place.address_of(ip).wrapping_add(3);
             let host = self.write(14);
             dynasm!(self.asm ; .arch x64 ; mov Rd(host), link as i32);
         }
         self.jump();
     }
 
-    /// Execution goes on at the address in eax, which was found to be in the region.
+    /// Execution goes on at the address in eax, which was found to be in the place.
     fn jump(&mut self) {
-        let region = self.core.region;
-        const _: () = assert!(size_of::<Op>() == 16);
+        let place = self.place;
+        debug_assert!(place.op_bytes == 16, "of an ARMv7-M core");
         dynasm!(self.asm
             ; .arch x64
-            ; sub eax, (region.base + 1) as i32
-            ; mov rcx, QWORD region.ops as i64
+            ; sub eax, (place.base + 1) as i32
+            ; mov rcx, QWORD place.ops as i64
             ; lea rax, [rcx + rax * 8]
-            ; mov [rbx + IP], rax
+            ; mov [rbx + self.at.ip], rax
         );
-    }
-
-    /// A block of main RAM.
-    fn block(&mut self, home: Home) -> Option<Block> {
-        let (first, behind) = match home {
-            Home::First => (0, self.ram.split.min(self.ram.end)),
-            Home::Second => (self.ram.split, self.ram.end),
-            _ => return None,
-        };
-        Some(Block { first, bytes: behind - first })
     }
 
     /// Leaves unless `count` accesses of `bytes` from ecx on, an offset in the block, lie in it and are aligned; ecx becomes
@@ -313,16 +340,48 @@ impl Writer<'_> {
         dynasm!(asm ; .arch x64 ; cmp ecx, places as i32 ; jae =>exit);
     }
 
-    /// Leaves if a store `further` items behind the one in ecx would have consequences.
-    fn check_mark(&mut self, block: Block, bytes: u32, further: u32, exit: DynamicLabel) {
+    /// Leaves if one of `count` stores from the item in ecx on would have consequences.
+    fn check_marks(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         let (turned, first) = (bytes.ilog2(), (block.first >> MARK_SHIFT) as i32);
-        dynasm!(self.asm
-            ; .arch x64
-            ; lea eax, [rcx + further as i32]
-            ; shr eax, (MARK_SHIFT - turned) as i8
-            ; cmp BYTE [r12 + rax + first], 0
-            ; jne =>exit
-        );
+        let marked = if self.near.is_some() { self.asm.new_dynamic_label() } else { exit };
+        let ends: &[u32] = if count == 1 { &[0] } else { &[0, count - 1] };
+        for &further in ends {
+            dynasm!(self.asm
+                ; .arch x64
+                ; lea eax, [rcx + further as i32]
+                ; shr eax, (MARK_SHIFT - turned) as i8
+                ; cmp BYTE [r12 + rax + first], 0
+                ; jne =>marked
+            );
+        }
+        if marked != exit {
+            let fine = self.asm.new_dynamic_label();
+            dynasm!(self.asm ; .arch x64 ; =>fine);
+            self.near_marks.push(NearMarks { marked, fine, exit, turned, first: block.first, count });
+        }
+    }
+
+    /// Where marks are: the function that knows says whether the stores have consequences.
+    pub(super) fn write_near_marks(&mut self) {
+        let function = self.near.unwrap_or(0);
+        for NearMarks { marked, fine, exit, turned, first, count } in std::mem::take(&mut self.near_marks) {
+            dynasm!(self.asm
+                ; .arch x64
+                ; =>marked
+                ; push rcx ; push rdx ; push rsi ; push rdi ; push r8 ; push r9 ; push r10 ; push r11
+                ; mov rdi, r13
+                ; mov esi, ecx
+                ; shl esi, turned as i8
+                ; add esi, first as i32
+                ; mov edx, count as i32
+                ; mov rax, QWORD function as i64
+                ; call rax
+                ; pop r11 ; pop r10 ; pop r9 ; pop r8 ; pop rdi ; pop rsi ; pop rdx ; pop rcx
+                ; test eax, eax
+                ; jz =>exit
+                ; jmp =>fine
+            );
+        }
     }
 
     /// The address of an access less `start`, to ecx.

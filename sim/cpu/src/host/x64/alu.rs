@@ -3,7 +3,7 @@
 
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
-use super::{C, FLOAT_READY, HostFlags, NZ, S, V, Writer, flags};
+use super::{HostFlags, Writer, flags};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::{Op, flag};
 
@@ -126,18 +126,34 @@ fn shift(op: Op) -> Option<(u8, bool)> {
     let found = match op.code {
         Code::LslImmS => (0, true),
         Code::LslImm => (0, false),
-        Code::LsrImmS if op.shift < 32 => (1, true),
+        Code::LsrImmS => (1, true),
         Code::LsrImm => (1, false),
-        Code::AsrImmS if op.shift < 32 => (2, true),
+        Code::AsrImmS => (2, true),
         Code::AsrImm => (2, false),
         _ => return None,
     };
     Some(found)
 }
 
+/// A shift by a register: its kind as in an opcode, and whether it sets flags.
+fn shift_by_register(op: Op) -> Option<(u8, bool)> {
+    let found = match op.code {
+        Code::LslRegS => (0, true),
+        Code::LslReg => (0, false),
+        Code::LsrRegS => (1, true),
+        Code::LsrReg => (1, false),
+        Code::AsrRegS => (2, true),
+        Code::AsrReg => (2, false),
+        Code::RorRegS => (3, true),
+        Code::RorReg => (3, false),
+        _ => return None,
+    };
+    Some(found)
+}
+
 /// Whether an instruction is translated.
-pub(super) fn translates(op: Op) -> bool {
-    form(op).is_some() || shift(op).is_some() || is_other(op)
+pub fn translates(op: Op) -> bool {
+    form(op).is_some() || shift(op).is_some() || shift_by_register(op).is_some() || is_other(op)
 }
 
 fn is_other(op: Op) -> bool {
@@ -148,9 +164,13 @@ fn is_other(op: Op) -> bool {
 }
 
 /// Flags that it sets.
-pub(super) fn sets(op: Op) -> u8 {
+pub fn sets(op: Op) -> u8 {
     if let Some((_, sets)) = shift(op) {
         return if sets { flags::NZ | flags::C } else { 0 };
+    }
+    if let Some((_, sets)) = shift_by_register(op) {
+        // A shift by 0 leaves C alone.
+        return if sets { flags::NZ } else { 0 };
     }
     match form(op) {
         Some(Form { sets: false, .. }) => 0,
@@ -163,20 +183,22 @@ pub(super) fn sets(op: Op) -> u8 {
 }
 
 /// Flags that it reads.
-pub(super) fn reads(op: Op) -> u8 {
+pub fn reads(op: Op) -> u8 {
     match form(op) {
         Some(Form { work: Work::Adc | Work::Sbc, .. }) => flags::C,
         _ => 0,
     }
 }
 
-impl Writer<'_> {
+impl Writer {
     /// Translates an instruction, if that is done.
-    pub(super) fn operate(&mut self, op: Op) -> bool {
+    pub fn operate(&mut self, op: Op) -> bool {
         if let Some(form) = form(op) {
             self.process(op, form);
         } else if let Some((kind, sets)) = shift(op) {
             self.shift(op, kind, sets);
+        } else if let Some((kind, sets)) = shift_by_register(op) {
+            self.shift_by_register(op, kind, sets);
         } else if is_other(op) {
             self.other(op);
         } else {
@@ -213,8 +235,8 @@ impl Writer<'_> {
             Work::Orr | Work::Orn => dynasm!(asm ; .arch x64 ; or eax, ecx),
             Work::Eor => dynasm!(asm ; .arch x64 ; xor eax, ecx),
             Work::Add => dynasm!(asm ; .arch x64 ; add eax, ecx),
-            Work::Adc => dynasm!(asm ; .arch x64 ; cmp BYTE [rbx + C], 1 ; cmc ; adc eax, ecx),
-            Work::Sbc => dynasm!(asm ; .arch x64 ; cmp BYTE [rbx + C], 1 ; sbb eax, ecx),
+            Work::Adc => dynasm!(asm ; .arch x64 ; cmp BYTE [rbx + self.at.c], 1 ; cmc ; adc eax, ecx),
+            Work::Sbc => dynasm!(asm ; .arch x64 ; cmp BYTE [rbx + self.at.c], 1 ; sbb eax, ecx),
             Work::Sub => dynasm!(asm ; .arch x64 ; sub eax, ecx),
             Work::Rsb => dynasm!(asm ; .arch x64 ; sub ecx, eax ; mov eax, ecx),
             Work::Mov | Work::Mvn => dynasm!(asm ; .arch x64 ; mov eax, ecx),
@@ -238,17 +260,17 @@ impl Writer<'_> {
         if is_sum {
             if live & flags::C != 0 {
                 if matches!(work, Work::Add | Work::Adc) {
-                    dynasm!(asm ; .arch x64 ; setc [rbx + C]);
+                    dynasm!(asm ; .arch x64 ; setc [rbx + self.at.c]);
                 } else {
-                    dynasm!(asm ; .arch x64 ; setnc [rbx + C]);
+                    dynasm!(asm ; .arch x64 ; setnc [rbx + self.at.c]);
                 }
             }
             if live & flags::V != 0 {
-                dynasm!(asm ; .arch x64 ; seto [rbx + V]);
+                dynasm!(asm ; .arch x64 ; seto [rbx + self.at.v]);
             }
         } else if second == Second::Constant && op.shift != 0 && live & flags::C != 0 {
             let carry = i8::from(op.shift & 1 != 0);
-            dynasm!(asm ; .arch x64 ; mov BYTE [rbx + C], carry);
+            dynasm!(asm ; .arch x64 ; mov BYTE [rbx + self.at.c], carry);
         }
         self.set_nz();
     }
@@ -256,7 +278,7 @@ impl Writer<'_> {
     /// N and Z by eax, which is lost. The host's flags stay.
     fn set_nz(&mut self) {
         if self.live & flags::NZ != 0 {
-            dynasm!(self.asm ; .arch x64 ; movsxd rax, eax ; mov [rbx + NZ], rax);
+            dynasm!(self.asm ; .arch x64 ; movsxd rax, eax ; mov [rbx + self.at.nz], rax);
         }
     }
 
@@ -279,21 +301,58 @@ impl Writer<'_> {
     fn shift(&mut self, op: Op, kind: u8, sets: bool) {
         let register = self.read(op.rm);
         let amount = op.shift;
-        self.host_flags = if sets && kind < 3 { HostFlags::Result } else { HostFlags::None };
+        let is_whole = amount > 31;
+        self.host_flags = if sets && !is_whole { HostFlags::Result } else { HostFlags::None };
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(register));
         match kind {
             0 => dynasm!(asm ; .arch x64 ; shl eax, (amount & 31) as i8),
-            1 if amount > 31 => dynasm!(asm ; .arch x64 ; xor eax, eax),
+            // The last bit that leaves is the sign.
+            1 if is_whole => dynasm!(asm ; .arch x64 ; bt eax, 31 ; mov eax, 0),
             1 => dynasm!(asm ; .arch x64 ; shr eax, amount as i8),
-            _ => dynasm!(asm ; .arch x64 ; sar eax, amount.min(31) as i8),
+            _ if is_whole => dynasm!(asm ; .arch x64 ; sar eax, 31 ; bt eax, 31),
+            _ => dynasm!(asm ; .arch x64 ; sar eax, amount as i8),
         }
         let target = self.write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         if sets {
             if self.live & flags::C != 0 {
-                dynasm!(self.asm ; .arch x64 ; setc [rbx + C]);
+                dynasm!(self.asm ; .arch x64 ; setc [rbx + self.at.c]);
             }
+            self.set_nz();
+        }
+    }
+
+    /// Shifts in 64 bits, so that the last bit that leaves is still there; more than 32 places are as many as 40.
+    fn shift_by_register(&mut self, op: Op, kind: u8, sets: bool) {
+        let (value, amount) = (self.read(op.rn), self.read(op.rm));
+        self.host_flags = HostFlags::None;
+        let asm = &mut self.asm;
+        dynasm!(asm ; .arch x64 ; movzx ecx, Rb(amount));
+        if kind < 3 {
+            dynasm!(asm ; .arch x64 ; cmp ecx, 40 ; jbe >few ; mov ecx, 40 ; few:);
+        }
+        match kind {
+            0 => dynasm!(asm ; .arch x64 ; mov eax, Rd(value) ; shl rax, cl),
+            1 => dynasm!(asm ; .arch x64 ; mov eax, Rd(value) ; add rax, rax ; shr rax, cl),
+            2 => dynasm!(asm ; .arch x64 ; movsxd rax, Rd(value) ; add rax, rax ; sar rax, cl),
+            _ => dynasm!(asm ; .arch x64 ; mov eax, Rd(value) ; ror eax, cl),
+        }
+        if sets && self.live & flags::C != 0 {
+            dynasm!(asm ; .arch x64 ; test ecx, ecx ; jz >same);
+            match kind {
+                0 => dynasm!(asm ; .arch x64 ; bt rax, 32),
+                1 | 2 => dynasm!(asm ; .arch x64 ; bt eax, 0),
+                _ => dynasm!(asm ; .arch x64 ; bt eax, 31),
+            }
+            dynasm!(asm ; .arch x64 ; setc [rbx + self.at.c] ; same:);
+        }
+        if matches!(kind, 1 | 2) {
+            dynasm!(asm ; .arch x64 ; shr rax, 1);
+        }
+        let target = self.write(op.rd);
+        dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
+        if sets {
             self.set_nz();
         }
     }
@@ -403,14 +462,15 @@ impl Writer<'_> {
     }
 
     /// Moves of floating-point registers; false for everything else.
-    pub(super) fn float(&mut self, number: u32, op: Op) -> bool {
+    pub fn float(&mut self, number: u32, op: Op) -> bool {
         if !matches!(op.code, Code::Vmov32 | Code::VmovToCore | Code::VmovFromCore) {
             return false;
         }
         let exit = self.exit(number);
         self.host_flags = HostFlags::None;
-        dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + FLOAT_READY], 0 ; je =>exit);
-        let single = |register: u8| S + 4 * i32::from(register);
+        dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + self.at.float_ready], 0 ; je =>exit);
+        let s = self.at.s;
+        let single = |register: u8| s + 4 * i32::from(register);
         match op.code {
             Code::VmovToCore => {
                 let target = self.write(op.rd);

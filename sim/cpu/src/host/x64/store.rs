@@ -10,7 +10,7 @@ const ALIGNMENT: usize = 16;
 
 /// Code of the host, which stays where it is until all of it goes.
 #[derive(Debug, Default)]
-pub(in super::super) struct Store {
+pub struct Store {
     chunks: Vec<ExecutableBuffer>,
     /// Bytes used of the last one.
     used: usize,

@@ -1,0 +1,383 @@
+//! Code of x86-64 hosts.
+
+mod access;
+mod alu;
+mod registers;
+mod store;
+
+use dynasmrt::x64::X64Relocation;
+use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
+use std::ffi::c_void;
+
+use super::{CALLED, Fields, Place};
+use crate::v7m::code::{Code, number as code};
+use crate::v7m::op::Op;
+use access::NearMarks;
+pub use access::{Block, Memory};
+use registers::Registers;
+pub use store::Store;
+
+/// A function that code was written for: with the core, the bytes of the RAM, their marks and the context.
+pub type Function = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *const u8, *mut c_void) -> u32;
+
+/// The number of eax.
+const RAX: u8 = 0;
+
+/// Flags that an instruction sets or needs.
+mod flags {
+    pub const NZ: u8 = 1;
+    pub const C: u8 = 2;
+    pub const V: u8 = 4;
+    pub const ALL: u8 = 7;
+}
+
+/// What the host's flags are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HostFlags {
+    None,
+    Difference,
+    /// Only that it is zero or negative.
+    Result,
+}
+
+/// What writes code. Registers: rbx the core, rbp the RAM, r12 its marks, r13 the context; rax and rcx for intermediate
+/// values, all others but rsp for registers of the target.
+pub struct Writer {
+    pub asm: VecAssembler<X64Relocation>,
+    registers: Registers,
+    host_flags: HostFlags,
+    /// Where the core keeps what.
+    at: Fields,
+    /// Where its instructions are.
+    place: Place,
+    /// Where its main RAM begins.
+    ram: u32,
+    exits: Vec<Exit>,
+    near_marks: Vec<NearMarks>,
+    epilogue: DynamicLabel,
+    called: DynamicLabel,
+    body: DynamicLabel,
+    /// What loads from where is not main RAM.
+    loader: usize,
+    /// What says whether stores near marks have consequences, if something does.
+    near: Option<usize>,
+    /// Flags that are looked at behind the instruction in hand.
+    live: u8,
+}
+
+/// A way out before a step.
+struct Exit {
+    label: DynamicLabel,
+    step: u32,
+    dirty: Vec<(u8, u8)>,
+}
+
+impl Writer {
+    /// Before the first step. `loader` loads from where is not main RAM: a function that takes the context, an address and
+    /// a number of bytes, and returns the value, above it what it came from; all ones if it is not to be had.
+    pub fn new(at: Fields, place: Place, ram: u32, loader: usize) -> Writer {
+        let mut asm = VecAssembler::new(0);
+        let [epilogue, called, body] = std::array::from_fn(|_| asm.new_dynamic_label());
+        dynasm!(asm ; .arch x64 ; =>body);
+        Writer {
+            asm,
+            registers: Registers::default(),
+            host_flags: HostFlags::None,
+            at,
+            place,
+            ram,
+            exits: Vec::new(),
+            near_marks: Vec::new(),
+            epilogue,
+            called,
+            body,
+            loader,
+            near: None,
+            live: flags::ALL,
+        }
+    }
+
+    /// Stores near marks are made if this function, that takes the context, the offset in main RAM of the first word and how
+    /// many there are, does not return 0. Without it they are ways out.
+    pub fn asks_near_marks(&mut self, function: usize) {
+        self.near = Some(function);
+    }
+
+    /// The next step begins, behind which these flags are looked at.
+    pub fn begin(&mut self, live: u8) {
+        self.live = live;
+        self.registers.unlock();
+    }
+
+    /// Puts the code into the store, which returns `how` behind its last instruction; execution goes on at `ip`, if nothing
+    /// else has said where.
+    pub fn finish(mut self, store: &mut Store, how: u32, ip: Option<u64>) -> Option<Function> {
+        let start = self.end(how, ip);
+        let at = store.add(&self.asm.finalize().ok()?)?;
+        // SAFETY: the function that begins there was written in this form.
+        Some(unsafe { std::mem::transmute::<*const u8, Function>(at.wrapping_add(start.0)) })
+    }
+
+    /// Translates an instruction at `ip` that neither accesses memory nor branches by distance; false if that is not done.
+    pub fn on(&mut self, number: u32, op: Op, ip: u64) -> bool {
+        match op.code {
+            Code::Nop => true,
+            Code::Bx | Code::Blx => {
+                self.exchange(number, op, ip);
+                true
+            }
+            _ => self.operate(op) || self.float(number, op),
+        }
+    }
+
+    /// The rest; returns where the function begins.
+    fn end(&mut self, how: u32, ip: Option<u64>) -> AssemblyOffset {
+        for (guest, host) in self.registers.dirty() {
+            self.write_back(guest, host);
+        }
+        if let Some(ip) = ip {
+            dynasm!(self.asm ; .arch x64 ; mov rax, QWORD ip as i64 ; mov [rbx + self.at.ip], rax);
+        }
+        let saved: Vec<u8> = [14, 15].into_iter().filter(|&host| self.registers.used >> host & 1 != 0).collect();
+        // With rbx, rbp, r12 and r13 the stack is aligned for calls by an odd number.
+        let filler = if saved.len() == 1 { 0 } else { 8 };
+        let asm = &mut self.asm;
+        dynasm!(asm ; .arch x64 ; mov eax, how as i32 ; =>self.epilogue ; add rsp, filler);
+        for &host in saved.iter().rev() {
+            dynasm!(asm ; .arch x64 ; pop Rq(host));
+        }
+        dynasm!(asm
+            ; .arch x64
+            ; pop r13 ; pop r12 ; pop rbp ; pop rbx
+            ; ret
+            ; =>self.called
+            ; mov eax, CALLED as i32
+            ; jmp =>self.epilogue
+        );
+        self.write_near_marks();
+        for Exit { label, step, dirty } in std::mem::take(&mut self.exits) {
+            dynasm!(self.asm ; .arch x64 ; =>label);
+            for (guest, host) in dirty {
+                self.write_back(guest, host);
+            }
+            dynasm!(self.asm ; .arch x64 ; mov eax, step as i32 ; jmp =>self.epilogue);
+        }
+        let start = self.asm.offset();
+        let asm = &mut self.asm;
+        dynasm!(asm ; .arch x64 ; push rbx ; push rbp ; push r12 ; push r13);
+        for &host in &saved {
+            dynasm!(asm ; .arch x64 ; push Rq(host));
+        }
+        dynasm!(asm
+            ; .arch x64
+            ; sub rsp, filler
+            ; mov rbx, rdi ; mov rbp, rsi ; mov r12, rdx ; mov r13, rcx
+            ; jmp =>self.body
+        );
+        start
+    }
+
+    fn write_back(&mut self, guest: u8, host: u8) {
+        dynasm!(self.asm ; .arch x64 ; mov [rbx + self.at.r + 4 * i32::from(guest)], Rd(host));
+    }
+
+    /// The way out before a step, with registers as they are now.
+    fn exit(&mut self, step: u32) -> DynamicLabel {
+        let label = self.asm.new_dynamic_label();
+        self.exits.push(Exit { label, step, dirty: self.registers.dirty() });
+        label
+    }
+
+    /// The host's register with the value of one of the target's.
+    fn read(&mut self, guest: u8) -> u8 {
+        if let Some(host) = self.registers.find(guest) {
+            return host;
+        }
+        let host = self.allocate(guest);
+        dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbx + self.at.r + 4 * i32::from(guest)]);
+        host
+    }
+
+    /// The host's register for a new value of one of the target's.
+    fn write(&mut self, guest: u8) -> u8 {
+        let host = match self.registers.find(guest) {
+            Some(host) => host,
+            None => self.allocate(guest),
+        };
+        self.registers.soil(guest);
+        host
+    }
+
+    fn allocate(&mut self, guest: u8) -> u8 {
+        let (host, evicted) = self.registers.allocate(guest);
+        if let Some(evicted) = evicted {
+            self.write_back(evicted, host);
+        }
+        host
+    }
+
+    /// The core has all values; registers that a call does not keep are free. Flags and eax stay.
+    fn call_begins(&mut self) {
+        for (guest, host) in self.registers.dirty() {
+            self.write_back(guest, host);
+        }
+        self.registers.called();
+    }
+
+    /// Calls a function with the context and an address of something; what it returns, if it is not 0, ends all.
+    pub fn call(&mut self, function: usize, with: u64) {
+        self.call_begins();
+        self.registers.forget();
+        self.host_flags = HostFlags::None;
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rdi, r13
+            ; mov rsi, QWORD with as i64
+            ; mov rax, QWORD function as i64
+            ; call rax
+            ; test eax, eax
+            ; jnz =>self.called
+        );
+    }
+
+    /// The region of the code.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Leaves unless a register, `more` and masked, is this value.
+    pub fn expect(&mut self, step: u32, register: u8, more: u32, (mask, value): (u32, u32)) {
+        let host = self.read(register);
+        let exit = self.exit(step);
+        self.host_flags = HostFlags::None;
+        dynasm!(self.asm
+            ; .arch x64
+            ; lea eax, [Rq(host) + more as i32]
+            ; and eax, mask as i32
+            ; cmp eax, value as i32
+            ; jne =>exit
+        );
+    }
+
+    /// Sets a register.
+    pub fn set(&mut self, register: u8, value: u32) {
+        let host = self.write(register);
+        dynasm!(self.asm ; .arch x64 ; mov Rd(host), value as i32);
+    }
+
+    /// Notes a word in the context, with a half word of the context's in its low half.
+    pub fn note_word(&mut self, at: i32, word: u64, low: Option<i32>) {
+        let asm = &mut self.asm;
+        dynasm!(asm ; .arch x64 ; mov rax, QWORD word as i64);
+        if let Some(low) = low {
+            dynasm!(asm ; .arch x64 ; mov ecx, [r13 + low] ; or rax, rcx);
+        }
+        dynasm!(asm ; .arch x64 ; mov [r13 + at], rax);
+        self.host_flags = HostFlags::None;
+    }
+
+    /// Loads a word at an offset of the RAM, or of the memory to which the context has a pointer there.
+    pub fn load_word(&mut self, register: u8, memory: Option<i32>, offset: u32) {
+        let host = self.write(register);
+        match memory {
+            Some(at) => dynasm!(self.asm
+                ; .arch x64
+                ; mov rax, [r13 + at]
+                ; mov Rd(host), [rax + offset as i32]),
+            None => dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbp + offset as i32]),
+        }
+    }
+
+    /// A branch by distance at `ip`, which was `taken` then.
+    pub fn branch(&mut self, number: u32, op: Op, ip: u64, taken: bool) {
+        match op.code {
+            Code::B => {}
+            Code::Bl => {
+                let link = self.place.address_of(ip).wrapping_add(5);
+                let host = self.write(14);
+                dynasm!(self.asm ; .arch x64 ; mov Rd(host), link as i32);
+            }
+            Code::Cbz | Code::Cbnz => {
+                let host = self.read(op.rn);
+                let exit = self.exit(number);
+                dynasm!(self.asm ; .arch x64 ; test Rd(host), Rd(host));
+                self.host_flags = HostFlags::None;
+                if (op.code == Code::Cbz) == taken {
+                    dynasm!(self.asm ; .arch x64 ; jnz =>exit);
+                } else {
+                    dynasm!(self.asm ; .arch x64 ; jz =>exit);
+                }
+            }
+            _ => {
+                let exit = self.exit(number);
+                let condition = op.code as u8 - code::Beq;
+                self.leave_unless(condition ^ u8::from(!taken), exit);
+            }
+        }
+    }
+
+    /// Leaves unless a condition (as in an opcode) holds.
+    fn leave_unless(&mut self, condition: u8, exit: DynamicLabel) {
+        let known = match self.host_flags {
+            HostFlags::None => false,
+            HostFlags::Difference => true,
+            HostFlags::Result => matches!(condition >> 1, 0 | 2),
+        };
+        if known {
+            let asm = &mut self.asm;
+            match condition {
+                0 => dynasm!(asm ; .arch x64 ; jne =>exit),
+                1 => dynasm!(asm ; .arch x64 ; je =>exit),
+                2 => dynasm!(asm ; .arch x64 ; jb =>exit),
+                3 => dynasm!(asm ; .arch x64 ; jae =>exit),
+                4 => dynasm!(asm ; .arch x64 ; jns =>exit),
+                5 => dynasm!(asm ; .arch x64 ; js =>exit),
+                6 => dynasm!(asm ; .arch x64 ; jno =>exit),
+                7 => dynasm!(asm ; .arch x64 ; jo =>exit),
+                8 => dynasm!(asm ; .arch x64 ; jbe =>exit),
+                9 => dynasm!(asm ; .arch x64 ; ja =>exit),
+                10 => dynasm!(asm ; .arch x64 ; jl =>exit),
+                11 => dynasm!(asm ; .arch x64 ; jge =>exit),
+                12 => dynasm!(asm ; .arch x64 ; jle =>exit),
+                _ => dynasm!(asm ; .arch x64 ; jg =>exit),
+            }
+            return;
+        }
+        self.host_flags = HostFlags::None;
+        let asm = &mut self.asm;
+        // The flags as they are in the core: al is 1 if the even condition of the pair holds.
+        match condition >> 1 {
+            0 => dynasm!(asm ; .arch x64 ; cmp DWORD [rbx + self.at.nz], 0 ; sete al),
+            1 => dynasm!(asm ; .arch x64 ; mov al, [rbx + self.at.c]),
+            2 => dynasm!(asm ; .arch x64 ; cmp DWORD [rbx + self.at.nz + 4], 0 ; setl al),
+            3 => dynasm!(asm ; .arch x64 ; mov al, [rbx + self.at.v]),
+            4 => dynasm!(asm ; .arch x64 ; cmp DWORD [rbx + self.at.nz], 0 ; setne al ; and al, [rbx + self.at.c]),
+            5 => dynasm!(asm ; .arch x64 ; cmp DWORD [rbx + self.at.nz + 4], 0 ; setl al ; xor al, [rbx + self.at.v] ; xor al, 1),
+            _ => dynasm!(asm
+                ; .arch x64
+                ; cmp DWORD [rbx + self.at.nz + 4], 0 ; setl al ; xor al, [rbx + self.at.v] ; xor al, 1
+                ; cmp DWORD [rbx + self.at.nz], 0 ; setne cl ; and al, cl),
+        }
+        dynasm!(asm ; .arch x64 ; test al, al);
+        if condition & 1 == 0 {
+            dynasm!(asm ; .arch x64 ; jz =>exit);
+        } else {
+            dynasm!(asm ; .arch x64 ; jnz =>exit);
+        }
+    }
+}
+
+/// Flags looked at behind each of these instructions, before they are written again.
+pub fn live(ops: &[Op]) -> Vec<u8> {
+    let mut live = vec![flags::ALL; ops.len()];
+    let mut needed = flags::ALL;
+    for (live, &op) in live.iter_mut().zip(ops).rev() {
+        *live = needed;
+        if alu::translates(op) {
+            needed = needed & !alu::sets(op) | alu::reads(op);
+        } else if !matches!(op.code as u8, code::B | code::Bl | code::Nop) {
+            needed = flags::ALL;
+        }
+    }
+    live
+}

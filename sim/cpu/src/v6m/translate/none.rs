@@ -1,0 +1,27 @@
+//! Hosts for whose processors nothing is translated.
+
+use super::plan::Path;
+use super::{Context, Quick};
+use crate::v6m::bus::Bus;
+use crate::v6m::core::Core;
+
+/// Where no code is.
+#[derive(Debug, Default)]
+pub(super) struct Store;
+
+/// No code.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Made {}
+
+impl Made {
+    /// # Safety
+    /// There is none.
+    pub unsafe fn call<B>(self, _: &mut Context<B>, _: *mut u8, _: *const u8) -> u32 {
+        match self {}
+    }
+}
+
+/// Nothing.
+pub(super) fn assemble<B: Bus>(_: &mut Store, _: &Core, _: &Quick, _: &Path) -> Option<(Made, usize)> {
+    None
+}

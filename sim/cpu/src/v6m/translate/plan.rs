@@ -1,0 +1,92 @@
+//! The path that a trace took, instruction by instruction.
+
+use super::thumb::as_v7m;
+use crate::v6m::op::{Code, Op};
+use crate::v6m::region::Region;
+use crate::v6m::trace::Trace;
+use crate::v7m::op::Op as Thumb;
+
+/// An instruction of the path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub ip: *mut Op,
+    pub op: Op,
+    /// The same as ARMv7-M knows it; of POP with PC what does not matter.
+    pub thumb: Thumb,
+    pub course: Course,
+    /// Verdicts on the conditional branches before it; see [`Trace::branches`].
+    pub branches: u64,
+}
+
+/// What happened at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Course {
+    /// Registers and flags only.
+    On,
+    /// An access to RAM; or a load of a literal.
+    Access,
+    /// A load from constant memory, whose address is part of the trace.
+    Read,
+    /// It branched by distance, or did not.
+    Branch(bool),
+    /// It branched by register, or by a word of the stack, to this address.
+    Jump(u32),
+}
+
+impl Course {
+    /// Whether the same instruction can take another course that is translated.
+    pub fn may_differ(self) -> bool {
+        matches!(self, Course::Branch(_) | Course::Jump(_))
+    }
+}
+
+/// A path, and where it ends.
+#[derive(Debug)]
+pub(super) struct Path {
+    pub steps: Vec<Step>,
+    /// The instruction behind it.
+    pub end: *mut Op,
+    pub branches: u64,
+}
+
+/// The path of a trace that began at `start`, up to what is not translated.
+///
+/// # Safety
+/// The trace was executed in this region: its instructions are ops of it.
+pub(super) unsafe fn plan(region: &Region, start: *mut Op, trace: Trace) -> Path {
+    let mut verdicts = trace.rewound();
+    let mut path = Path { steps: Vec::new(), end: start, branches: Trace::NO_BRANCHES };
+    for index in 0..trace.instructions {
+        let ip = path.end;
+        // SAFETY: the caller's promise.
+        let op = unsafe { *ip };
+        let known = if op.code == Code::PopPc { Some(Thumb::default()) } else { as_v7m(op) };
+        let Some(thumb) = known else { break };
+        let mut next = ip.wrapping_add(1);
+        let branches = path.branches;
+        let course = match op.code {
+            Code::Bx | Code::Blx | Code::MovPc | Code::AddPc | Code::PopPc => {
+                next = trace.target(region);
+                Course::Jump(region.address_of(next))
+            }
+            Code::B | Code::Bl => {
+                next = ip.wrapping_offset(op.imm as i32 as isize);
+                Course::Branch(true)
+            }
+            _ if op.is_near_branch() => {
+                let taken = verdicts.next_branch();
+                path.branches = branches << 1 | u64::from(taken);
+                if taken {
+                    next = ip.wrapping_offset(op.imm as i32 as isize);
+                }
+                Course::Branch(taken)
+            }
+            _ if op.is_local() => Course::On,
+            _ if trace.address(index).is_some() => Course::Read,
+            _ => Course::Access,
+        };
+        path.steps.push(Step { ip, op, thumb, course, branches });
+        path.end = next;
+    }
+    path
+}
