@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::ops::Add;
 
 /// A hasher without a seed and without defence: states are not chosen by anybody.
 #[derive(Debug, Default)]
@@ -48,6 +49,19 @@ pub struct Counts {
     pub translated: u64,
     /// Translations made for that, of whole traces and of rests of them.
     pub translations: u64,
+}
+
+impl Add for Counts {
+    type Output = Counts;
+
+    fn add(self, more: Counts) -> Counts {
+        Counts {
+            known: self.known + more.known,
+            learnt: self.learnt + more.learnt,
+            translated: self.translated + more.translated,
+            translations: self.translations + more.translations,
+        }
+    }
 }
 
 /// Up to `ROOM` states by number.

@@ -44,6 +44,11 @@ impl XipCache {
         self.resident[line as usize]
     }
 
+    /// Whether each line is in the cache.
+    pub fn lines(&self) -> &[bool] {
+        &self.resident
+    }
+
     /// Puts a line into the cache; returns the line it replaces. A disabled cache keeps nothing.
     pub fn fill(&mut self, line: u32) -> Option<u32> {
         if !self.enabled || self.resident(line) {

@@ -44,6 +44,10 @@ pub trait Remembered: Bus {
     /// Takes a state up, before the instruction at `core.t`.
     fn resume(&mut self, core: &mut Core, state: &State);
 
+    /// The time of a trace is about to be found out, or was: what its fetches and accesses do to the bus then must not be
+    /// seen by anybody else.
+    fn rehearse(&mut self, _on: bool) {}
+
     /// What translated code accesses by itself; the same memories as long as [`Translations::clear`] is not called.
     fn quick(&mut self) -> Quick;
 }
@@ -168,9 +172,9 @@ impl Memo {
         self.account.switch(on);
     }
 
-    /// Takes it: address and cell.
-    pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
-        self.account.take().into_iter().map(|(_, address, cell)| (address, cell))
+    /// Takes it: core, address and cell.
+    pub fn take_profile(&mut self) -> Vec<(usize, u32, ProfileCell)> {
+        self.account.take()
     }
 
     /// The last trace began in cycle `began`: when its last store's address phase was.
@@ -207,22 +211,22 @@ impl Memo {
     }
 }
 
-/// Executes traces on `cores[0]` until an instruction that no trace holds, or until the limit is near. Core and bus are up
-/// to date before and behind. False if nothing was done.
+/// Executes traces on `cores[index]` until an instruction that no trace holds, or until the limit is near. Core and bus are
+/// up to date before and behind. False if nothing was done.
 ///
 /// # Safety
-/// As for [`exec::run`]; `cores[0]` stands before an instruction and not inside one.
+/// As for [`exec::run`]; that core stands before an instruction and not inside one.
 // In line, the interpreter's loop would share the host's registers with the caller's.
 #[inline(never)]
-pub unsafe fn run<B: Remembered>(cores: *mut Core, bus: &mut B) -> bool {
+pub unsafe fn run<B: Remembered>(cores: *mut Core, index: usize, bus: &mut B) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
-        let core = &mut *cores;
+        let core = &mut *cores.add(index);
         if core.t + Trace::CYCLES > core.limit || !enter(core, bus) {
             return false;
         }
-        exec::run::<B, false, { watch::TRACES }>(cores, 0, bus);
-        catch_up(&mut *cores, bus);
+        exec::run::<B, false, { watch::TRACES }>(cores, index, bus);
+        catch_up(&mut *cores.add(index), bus);
     }
     true
 }
@@ -274,7 +278,7 @@ pub fn traced<B: Remembered, const TRANSLATED: bool>(bus: &mut B, core: &mut Cor
         memo.stale = true;
         memo.counts.known += 1;
         if memo.account.is_on() {
-            memo.account.count(place, 0);
+            memo.account.count(place, core.id);
         }
     } else if !learn(bus, core, trace) {
         return false;
@@ -296,9 +300,12 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     (shadow.region, shadow.ip, shadow.trace) = (core.region, start, trace.rewound());
     (shadow.t, shadow.bus_free, shadow.fetch_ready) = (core.t, core.bus_free, core.fetch_ready);
     (shadow.instructions, shadow.bus_wait, shadow.stored) = (0, 0, core.t);
+    shadow.id = core.id;
     shadow.steps.clear();
+    bus.rehearse(true);
     // SAFETY: the trace was executed, so all its instructions are ops of the region.
     unsafe { exec::run::<B, true, { watch::TRACES }>(cores.as_mut_ptr(), 0, bus) };
+    bus.rehearse(false);
     let shadow = &cores[0];
     assert!(
         shadow.ip == core.ip && shadow.instructions == trace.instructions,
@@ -312,7 +319,7 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     memo.stored_after = stored_after;
     memo.account.begin();
     memo.account.note([&shadow.steps, &[]]);
-    memo.account.add_fresh(0);
+    memo.account.add_fresh(core.id);
     (core.t, core.bus_free, core.fetch_ready) = (shadow.t, shadow.bus_free, shadow.fetch_ready);
     core.bus_wait += waits;
     debug_assert!(cycles <= Trace::CYCLES);

@@ -15,12 +15,18 @@ impl System {
         let first = (line * LINE_BYTES).saturating_sub(2);
         let last = (line * LINE_BYTES + LINE_BYTES).min(self.flash_len() as u32);
         for offset in (first..last).step_by(2) {
-            self.refresh(FLASH_BASE + offset);
+            self.show(FLASH_BASE + offset);
         }
     }
 
-    /// Makes the interpreter look at an address again after probes on it or its cache line changed.
+    /// Makes the interpreter look at an address again after probes on it changed.
     pub(super) fn refresh(&mut self, address: u32) {
+        self.show(address);
+        self.alone.memo.code_changed();
+    }
+
+    /// Brings the table up to date where something was decoded.
+    fn show(&mut self, address: u32) {
         let Some(ip) = self.op_at(address) else {
             return;
         };
@@ -91,7 +97,7 @@ impl System {
             // SAFETY: `op` returns a pointer into the table.
             let old = unsafe { std::mem::take(&mut *self.sram_code.op(at)) };
             if old.code != Code::Undecoded {
-                self.pairs.clear();
+                self.forget_remembered();
             }
         }
     }
@@ -116,7 +122,7 @@ impl System {
 
     /// Forgets all decoded flash code (flash was programmed).
     pub(super) fn invalidate_flash(&mut self, offset: u32, bytes: u32) {
-        self.pairs.clear();
+        self.forget_remembered();
         for at in (offset..offset + bytes).step_by(2) {
             // SAFETY: `op` returns a pointer into the table.
             unsafe { *self.flash_code.op(at) = Op::default() };

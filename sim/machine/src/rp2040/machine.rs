@@ -91,7 +91,7 @@ impl Machine {
     /// Overrides a timing rule by name.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         self.system.timing.set(key, value)?;
-        self.system.pairs.clear();
+        self.system.forget_remembered();
         self.system.flash_timing_changed();
         Ok(())
     }
@@ -390,9 +390,15 @@ impl Machine {
                 self.system.due = core.limit;
             }
         }
-        let cores = self.cores.as_mut_ptr();
+        let (cores, system) = (self.cores.as_mut_ptr(), &mut *self.system);
         // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
-        unsafe { turn::execute(cores, turn, &mut *self.system, contend, self.watch) };
+        unsafe {
+            match self.watch {
+                watch::NOTHING if alone => system.run_alone::<{ watch::NOTHING }>(cores, turn),
+                watch::PROFILE if alone => system.run_alone::<{ watch::PROFILE }>(cores, turn),
+                watch => turn::execute(cores, turn, system, contend, watch),
+            }
+        }
         if self.observer.is_some() {
             self.after_turn();
         }

@@ -1,6 +1,7 @@
 //! The RP2040 as a machine: memories, bus fabric, boot, and the run loop.
 
 mod access;
+mod alone;
 mod arbitration;
 mod board;
 mod boot;

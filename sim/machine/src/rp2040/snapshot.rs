@@ -161,6 +161,7 @@ impl System {
             lines_may_differ: _,
             pins,
             pairs: _,
+            alone: _,
             polling: _,
         } = self;
         SavedSystem {

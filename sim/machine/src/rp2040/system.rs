@@ -3,15 +3,19 @@
 use rtoslab_cpu::v6m::block::{Block, Turn};
 use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
 use rtoslab_cpu::v6m::core::{Core, Phase};
+use rtoslab_cpu::v6m::memo;
 use rtoslab_cpu::v6m::op::Op;
 use rtoslab_cpu::v6m::pair::{self, Pairs};
 use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::region::SLOTS;
-use rtoslab_cpu::v6m::speculation::SpeculationLog;
+use rtoslab_cpu::v6m::speculation::{SpeculationLog, Told};
+use rtoslab_cpu::v6m::trace::Trace;
+use rtoslab_cpu::v6m::translate;
 use rtoslab_lab::{Console, Held, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
+use super::alone::Alone;
 use super::map::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, STRIPED_BYTES, bank_of, slave};
 use super::settings::Timing;
 use crate::code::CodeTable;
@@ -24,6 +28,8 @@ use crate::xip::{LINE_BYTES, XipCache};
 
 pub(super) const MARK_CODE: u8 = 1;
 pub(super) const MARK_WATCH: u8 = 2;
+/// Bytes of SRAM that share a mark.
+pub(super) const MARKED: u32 = 256;
 /// One for each 256 bytes of SRAM, and as many more as make a power of two: their number needs no comparison.
 const MARKS: usize = (SRAM_BYTES as usize >> 8).next_power_of_two();
 
@@ -89,6 +95,8 @@ pub struct System {
     pub(super) pins: u32,
     /// What is remembered of the cores' interleaving.
     pub(super) pairs: Pairs,
+    /// What is remembered of a core that executes alone.
+    pub(super) alone: Alone,
     /// Reads of registers, for waits that are passed over.
     pub(super) polling: Polling,
 }
@@ -135,6 +143,7 @@ impl System {
             warnings: Warnings::new(strict),
             misses: [0; 2],
             pairs: Pairs::default(),
+            alone: Alone::default(),
             polling: Polling::default(),
         })
     }
@@ -415,7 +424,7 @@ unsafe impl Bus for System {
 
     #[inline(never)]
     fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
-        self.attend_in_order(core, address)
+        if self.alone.ahead { self.attend_alone(core, address) } else { self.attend_in_order(core, address) }
     }
 
     #[inline(never)]
@@ -477,6 +486,25 @@ unsafe impl Bus for System {
         }
         let offset = self.flash_offset(address);
         self.xip.resident(offset / LINE_BYTES).then(|| get(self.periph.ssi.flash.bytes(), offset, bytes))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn trace_told(&mut self, core: &mut Core, told: Told, began: u64) {
+        let cycle = self.alone.memo.stored_at(began);
+        if self.probes.written(SRAM_BASE + told.offset, told.word, core.id, cycle, told.pc) {
+            self.ask_for_attention(core);
+        }
+    }
+
+    #[inline(always)]
+    fn traced(&mut self, core: &mut Core, trace: Trace) -> bool {
+        memo::traced::<_, false>(self, core, trace)
+    }
+
+    #[inline(always)]
+    fn lead(&mut self, core: &mut Core) -> bool {
+        translate::lead(self, core)
     }
 
     #[inline(always)]

@@ -245,6 +245,13 @@ impl Writer {
         self.place
     }
 
+    /// Leaves unless a byte in the table to which the context has a pointer there is not 0.
+    pub fn need(&mut self, step: u32, table: i32, index: u32) {
+        let exit = self.exit(step);
+        self.host_flags = HostFlags::None;
+        dynasm!(self.asm ; .arch x64 ; mov rax, [r13 + table] ; cmp BYTE [rax + index as i32], 0 ; je =>exit);
+    }
+
     /// Leaves unless a register, `more` and masked, is this value.
     pub fn expect(&mut self, step: u32, register: u8, more: u32, (mask, value): (u32, u32)) {
         let host = self.read(register);

@@ -12,6 +12,7 @@ mod thumb;
 #[cfg(target_arch = "x86_64")]
 mod x64;
 
+use crate::host::CALLED;
 pub use crate::host::MARKED_BYTES;
 use crate::v6m::core::Core;
 use crate::v6m::memo::{Remembered, traced};
@@ -45,7 +46,12 @@ pub struct Quick {
     pub base: u32,
     /// Its length.
     pub bytes: u32,
+    /// Not 0 for each [`LINE_BYTES`] of it that are at hand, if they are not always.
+    pub resident: *const bool,
 }
+
+/// Bytes of a cache's line.
+pub const LINE_BYTES: u32 = 8;
 
 /// Where traces begin, and their translations.
 #[derive(Debug)]
@@ -111,6 +117,7 @@ struct Exit {
 struct Context<B> {
     bus: *mut B,
     constants: *const u8,
+    resident: *const bool,
     /// [`Trace::indirect`] so far.
     indirect: u64,
     /// Of the last load from constant memory.
@@ -254,14 +261,19 @@ pub fn lead<B: Remembered>(bus: &mut B, core: &mut Core) -> bool {
 /// The core stands at its begin; ops and memories are those that it was translated with.
 #[inline(never)]
 unsafe fn execute<B: Remembered>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
-    let Quick { marks, constants, .. } = bus.quick();
+    let Quick { marks, constants, resident, .. } = bus.quick();
     let ram = bus.ram();
-    let mut context = Context { bus: std::ptr::from_mut(bus), constants, indirect: Trace::NO_INDIRECT, address: 0 };
+    let (indirect, address) = (Trace::NO_INDIRECT, 0);
+    let mut context = Context { bus: std::ptr::from_mut(bus), constants, resident, indirect, address };
     loop {
         let code = bus.memo().translations.all[number as usize].code;
         context.indirect = Trace::NO_INDIRECT;
         // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
         let how = unsafe { code.call(core, &mut context, ram, marks) };
+        if how == CALLED {
+            // Some of its code is not at hand.
+            return true;
+        }
         let translations = &mut bus.memo().translations;
         let translation = &translations.all[number as usize];
         let Exit { ip, count, branches } = translation.exits[how as usize];

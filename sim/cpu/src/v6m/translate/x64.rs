@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 
 use super::plan::{Course, Path, Step};
-use super::{Context, Quick};
+use super::{CALLED, Context, LINE_BYTES, Quick};
 use crate::host::x64::{Block, Function, Memory, Writer, live};
 use crate::host::{Fields, Place};
 use crate::v6m::bus::Bus;
@@ -37,6 +37,7 @@ const FIELDS: Fields = Fields {
     float_ready: 0,
 };
 const CONSTANTS: i32 = offset_of!(Context<()>, constants) as i32;
+const RESIDENT: i32 = offset_of!(Context<()>, resident) as i32;
 const INDIRECT: i32 = offset_of!(Context<()>, indirect) as i32;
 const ADDRESS: i32 = offset_of!(Context<()>, address) as i32;
 /// What [`load_constant`] says of all that it loads.
@@ -54,6 +55,9 @@ pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, quick: &Quick, pa
     let loader = load_constant::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
     let mut writer = Writer::new(FIELDS, place, B::RAM_BASE, loader);
     writer.asks_near_marks(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
+    if region.cached {
+        at_hand(&mut writer, core, quick, path);
+    }
     let live = live(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
     let mut written = 0;
     for (step, live) in path.steps.iter().zip(live) {
@@ -69,6 +73,21 @@ pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, quick: &Quick, pa
     Some((Made(writer.finish(store, written as u32, None)?), written))
 }
 
+/// Leaves for good unless the cache holds the path's code.
+fn at_hand(writer: &mut Writer, core: &Core, quick: &Quick, path: &Path) {
+    let mut lines: Vec<u32> = Vec::new();
+    for step in &path.steps {
+        let first = core.region.address_of(step.ip).wrapping_sub(quick.base);
+        let last = if step.op.is_wide() { first + 2 } else { first };
+        lines.extend([first / LINE_BYTES, last / LINE_BYTES]);
+    }
+    lines.sort_unstable();
+    lines.dedup();
+    for line in lines {
+        writer.need(CALLED, RESIDENT, line);
+    }
+}
+
 /// Writes a step; false if that cannot be done.
 fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, quick: &Quick) -> bool {
     let Step { ip, op, thumb, course, .. } = *step;
@@ -79,7 +98,7 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, quick: &Quick) -
             writer.branch(number, thumb, ip as u64, taken);
             true
         }
-        Course::Access if matches!(op.code, Code::LdrLit | Code::LdrLitFlash) => literal::<B>(writer, op, quick),
+        Course::Access if matches!(op.code, Code::LdrLit | Code::LdrLitFlash) => literal::<B>(writer, number, op, quick),
         Course::Access => writer.access(number, thumb, Memory::Ram(ram)),
         Course::Read => {
             let is_written = writer.access(number, thumb, Memory::Elsewhere(CONSTANT));
@@ -98,9 +117,12 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, quick: &Quick) -
 }
 
 /// A word that the opcode's place tells.
-fn literal<B: Bus>(writer: &mut Writer, op: Op, quick: &Quick) -> bool {
+fn literal<B: Bus>(writer: &mut Writer, number: u32, op: Op, quick: &Quick) -> bool {
     let (constant, in_ram) = (op.imm.wrapping_sub(quick.base), op.imm.wrapping_sub(B::RAM_BASE));
     if constant <= quick.bytes.saturating_sub(4) {
+        if !quick.resident.is_null() {
+            writer.need(number, RESIDENT, constant / LINE_BYTES);
+        }
         writer.load_word(op.a, Some(CONSTANTS), constant);
     } else if in_ram <= B::RAM_BYTES - 4 {
         writer.load_word(op.a, None, in_ram);

@@ -38,7 +38,7 @@ impl<const RAM: u32> System<RAM> {
                 }
                 let whole = (*cores).transfer.mask == 0 && !(*cores).retried;
                 let usual = (*cores).thumb && (*cores).stray.is_none();
-                if !(whole && usual && memo::run(cores, self)) && (*cores).t + Trace::CYCLES > until {
+                if !(whole && usual && memo::run(cores, 0, self)) && (*cores).t + Trace::CYCLES > until {
                     return exec::run::<_, true, WATCH>(cores, 0, self);
                 }
                 // Up to the next instruction, or word of a multiple transfer.
@@ -93,6 +93,7 @@ impl<const RAM: u32> Remembered for System<RAM> {
             constants: flash.bytes.as_ptr(),
             base: FLASH_BASE,
             bytes: flash.bytes.len() as u32,
+            resident: std::ptr::null(),
         }
     }
 }
