@@ -236,6 +236,21 @@ pub unsafe trait Bus {
         true
     }
 
+    /// Where a core executes alone, what comes often is code of the host: see [`leap`](crate::v6m::leap).
+    const LEAPS: bool = false;
+
+    /// Whether what stands at this address, to which a core jumped that executes alone, is such code or ought to be.
+    #[inline(always)]
+    fn leaps_to(&mut self, _address: u32) -> bool {
+        false
+    }
+
+    /// Executes such code from `core.ip` on, in time, for as long as it goes.
+    ///
+    /// # Safety
+    /// As for [`exec::run`](crate::v6m::exec::run); `core` stands before an instruction and not inside one.
+    unsafe fn leap(&mut self, _core: &mut Core, _other: &mut Core) {}
+
     /// The region that holds `address`, if code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region>;
 

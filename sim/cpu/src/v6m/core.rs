@@ -154,6 +154,12 @@ pub struct Core {
 }
 
 impl Core {
+    /// It stands before an instruction that has not begun, and of which nothing has happened yet.
+    #[inline(always)]
+    pub fn stands_between_instructions(&self) -> bool {
+        self.transfer.mask == 0 && !self.retried && self.brought.is_none() && self.thumb && self.stray.is_none()
+    }
+
     /// A core held in reset.
     pub fn new(id: usize) -> Core {
         let region = Region {

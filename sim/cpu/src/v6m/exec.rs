@@ -83,6 +83,17 @@ pub(super) unsafe fn take_turn<B: Bus>(cores: *mut Core, index: usize, bus: &mut
     }
 }
 
+/// Executes one trace of a core without time.
+///
+/// # Safety
+/// As for [`run`].
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn ahead<B: Bus>(core: &mut Core, other: &mut Core, bus: &mut B) {
+    // SAFETY: the caller's promise.
+    unsafe { turn::<B, false, { watch::TRACES }>(core, other, bus) };
+}
+
 /// It is the turn of core `to`, up to where `from` stands.
 #[inline(always)]
 fn hand_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
@@ -122,6 +133,11 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     if traced && ahead && !paired && !cursor.lead(core, bus) {
         return false;
     }
+    let leaps = B::LEAPS && !CONTEND && matches!(WATCH, watch::NOTHING | watch::PROFILE);
+    if leaps && core.stands_between_instructions() && bus.leaps_to(core.address_of(cursor.ip)) {
+        // SAFETY: the caller's promise.
+        unsafe { cursor.leap(core, other, bus) };
+    }
 
     'run: loop {
         if WATCH == watch::PROFILE {
@@ -140,6 +156,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         // SAFETY: see above.
         cursor.word = unsafe { *cursor.ip }.to_word();
 
+        let mut jumped = leaps;
         let flow = 'ended: {
             'jumped: {
                 // An instruction that may end in another way than by going on with the next one.
@@ -354,6 +371,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     }
                     break 'dispatch;
                 }
+                jumped = false;
                 cursor.ip = cursor.ip.wrapping_add(1);
                 if CONTEND {
                     if cursor.ip as usize & 8 != 0 {
@@ -486,6 +504,10 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         }
         if WATCH == watch::STEPS {
             in_hand.log(core, cursor.ip, cursor.t, cursor.retired(core), cursor.word.code());
+        }
+        if jumped && flow == Flow::Next && bus.leaps_to(core.address_of(cursor.ip)) {
+            // SAFETY: the caller's promise; the core is behind its jump.
+            unsafe { cursor.leap(core, other, bus) };
         }
         if cursor.t >= core.limit {
             if !CONTEND || cursor.t >= bus.due() {

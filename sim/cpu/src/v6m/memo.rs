@@ -27,14 +27,15 @@ use crate::v6m::account::Account;
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::exec;
+use crate::v6m::op::Op;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{Quick, Translations, translate};
+use crate::v6m::translate::{Translated, Translations, translate};
 
 /// What the timing of a core and its fetches depends on, times as distances from now.
 pub type State = [u64; 3];
 
 /// A bus whose timing can be remembered.
-pub trait Remembered: Bus {
+pub trait Remembered: Translated {
     /// What is remembered.
     fn memo(&mut self) -> &mut Memo;
 
@@ -43,13 +44,6 @@ pub trait Remembered: Bus {
 
     /// Takes a state up, before the instruction at `core.t`.
     fn resume(&mut self, core: &mut Core, state: &State);
-
-    /// The time of a trace is about to be found out, or was: what its fetches and accesses do to the bus then must not be
-    /// seen by anybody else.
-    fn rehearse(&mut self, _on: bool) {}
-
-    /// What translated code accesses by itself; the same memories as long as [`Translations::clear`] is not called.
-    fn quick(&mut self) -> Quick;
 }
 
 /// log2 of the transitions kept.
@@ -108,8 +102,7 @@ pub struct Memo {
     /// Shadow cores: unseen traces are simulated on the first; the second one is not used.
     cores: Option<Box<[Core; 2]>>,
     counts: Counts,
-    /// Traces as code of the host.
-    pub(super) translations: Translations,
+    translations: Translations,
 }
 
 impl Default for Memo {
@@ -154,17 +147,12 @@ impl Memo {
 
     /// How often it was of use so far.
     pub fn counts(&self) -> Counts {
-        Counts { translated: self.translations.executed, translations: self.translations.made, ..self.counts }
+        self.counts + self.translations.counts()
     }
 
-    /// Instructions are others now, or probes were set on some: nothing that was translated holds.
-    pub fn code_changed(&mut self) {
-        self.translations.clear();
-    }
-
-    /// Traces are translated when they were executed so often; 0: never.
-    pub fn translate_after(&mut self, executions: u32) {
-        self.translations.translate_after(executions);
+    /// Traces as code of the host.
+    pub fn translations(&mut self) -> &mut Translations {
+        &mut self.translations
     }
 
     /// Switches the profile of what is remembered on (from zero) or off.
@@ -172,9 +160,9 @@ impl Memo {
         self.account.switch(on);
     }
 
-    /// Takes it: core, address and cell.
-    pub fn take_profile(&mut self) -> Vec<(usize, u32, ProfileCell)> {
-        self.account.take()
+    /// Takes it: address and cell.
+    pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
+        self.account.take().into_iter().map(|(_, address, cell)| (address, cell))
     }
 
     /// The last trace began in cycle `began`: when its last store's address phase was.
@@ -211,22 +199,22 @@ impl Memo {
     }
 }
 
-/// Executes traces on `cores[index]` until an instruction that no trace holds, or until the limit is near. Core and bus are
-/// up to date before and behind. False if nothing was done.
+/// Executes traces on `cores[0]` until an instruction that no trace holds, or until the limit is near. Core and bus are up
+/// to date before and behind. False if nothing was done.
 ///
 /// # Safety
-/// As for [`exec::run`]; that core stands before an instruction and not inside one.
+/// As for [`exec::run`]; `cores[0]` stands before an instruction and not inside one.
 // In line, the interpreter's loop would share the host's registers with the caller's.
 #[inline(never)]
-pub unsafe fn run<B: Remembered>(cores: *mut Core, index: usize, bus: &mut B) -> bool {
+pub unsafe fn run<B: Remembered>(cores: *mut Core, bus: &mut B) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
-        let core = &mut *cores.add(index);
+        let core = &mut *cores;
         if core.t + Trace::CYCLES > core.limit || !enter(core, bus) {
             return false;
         }
-        exec::run::<B, false, { watch::TRACES }>(cores, index, bus);
-        catch_up(&mut *cores.add(index), bus);
+        exec::run::<B, false, { watch::TRACES }>(cores, 0, bus);
+        catch_up(&mut *cores, bus);
     }
     true
 }
@@ -261,9 +249,9 @@ pub fn traced<B: Remembered, const TRANSLATED: bool>(bus: &mut B, core: &mut Cor
     if !TRANSLATED {
         let memo = bus.memo();
         let begun = memo.nodes.state(memo.node).address;
-        if memo.translations.is_due(begun) {
+        if bus.translations().is_due(begun) {
             // SAFETY: it was executed just now; traces stay in their region.
-            unsafe { translate(bus, core, begun, trace) };
+            unsafe { translate(bus, core, begun, trace, &[]) };
         }
     }
     let memo = bus.memo();
@@ -278,12 +266,37 @@ pub fn traced<B: Remembered, const TRANSLATED: bool>(bus: &mut B, core: &mut Cor
         memo.stale = true;
         memo.counts.known += 1;
         if memo.account.is_on() {
-            memo.account.count(place, core.id);
+            memo.account.count(place, 0);
         }
     } else if !learn(bus, core, trace) {
         return false;
     }
     core.t + Trace::CYCLES <= core.limit
+}
+
+/// A shadow of this core, on which the trace from `start` on, that ends where the core is, has taken its time. What its
+/// instructions took is in [`Core::steps`].
+pub(super) fn rehearsed<'a, B: Bus>(
+    bus: &mut B,
+    core: &Core,
+    cores: &'a mut [Core; 2],
+    start: *mut Op,
+    trace: Trace,
+) -> &'a Core {
+    let shadow = &mut cores[0];
+    (shadow.id, shadow.region, shadow.ip, shadow.trace) = (core.id, core.region, start, trace.rewound());
+    (shadow.t, shadow.bus_free, shadow.fetch_ready) = (core.t, core.bus_free, core.fetch_ready);
+    (shadow.instructions, shadow.bus_wait, shadow.stored) = (0, 0, core.t);
+    shadow.steps.clear();
+    // SAFETY: the trace was executed, so all its instructions are ops of the region.
+    unsafe { exec::run::<B, true, { watch::TRACES }>(cores.as_mut_ptr(), 0, bus) };
+    let shadow = &cores[0];
+    assert!(
+        shadow.ip == core.ip && shadow.instructions == trace.instructions,
+        "a trace of {} instructions took another way when it was timed",
+        trace.instructions
+    );
+    shadow
 }
 
 /// Finds out what a trace takes. False if no trace can begin in the state behind it, or none should.
@@ -296,22 +309,7 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let key = memo.key(trace);
     let start = core.region.op(memo.nodes.state(memo.node).address);
     let mut cores = memo.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
-    let shadow = &mut cores[0];
-    (shadow.region, shadow.ip, shadow.trace) = (core.region, start, trace.rewound());
-    (shadow.t, shadow.bus_free, shadow.fetch_ready) = (core.t, core.bus_free, core.fetch_ready);
-    (shadow.instructions, shadow.bus_wait, shadow.stored) = (0, 0, core.t);
-    shadow.id = core.id;
-    shadow.steps.clear();
-    bus.rehearse(true);
-    // SAFETY: the trace was executed, so all its instructions are ops of the region.
-    unsafe { exec::run::<B, true, { watch::TRACES }>(cores.as_mut_ptr(), 0, bus) };
-    bus.rehearse(false);
-    let shadow = &cores[0];
-    assert!(
-        shadow.ip == core.ip && shadow.instructions == trace.instructions,
-        "a trace of {} instructions took another way when it was timed",
-        trace.instructions
-    );
+    let shadow = rehearsed(bus, core, &mut cores, start, trace);
     let cycles = shadow.t - core.t;
     let waits = shadow.bus_wait;
     let stored_after = (shadow.stored - core.t) as u32;
@@ -319,7 +317,7 @@ fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     memo.stored_after = stored_after;
     memo.account.begin();
     memo.account.note([&shadow.steps, &[]]);
-    memo.account.add_fresh(core.id);
+    memo.account.add_fresh(0);
     (core.t, core.bus_free, core.fetch_ready) = (shadow.t, shadow.bus_free, shadow.fetch_ready);
     core.bus_wait += waits;
     debug_assert!(cycles <= Trace::CYCLES);

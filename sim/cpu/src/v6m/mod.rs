@@ -7,6 +7,7 @@ pub mod core;
 pub mod decode;
 pub mod exception;
 pub mod exec;
+pub mod leap;
 pub mod memo;
 pub mod nvic;
 pub mod op;

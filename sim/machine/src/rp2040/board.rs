@@ -73,11 +73,11 @@ impl Board for Machine {
     }
 
     fn remembered(&self) -> Counts {
-        self.system.pairs.counts() + self.system.alone.memo.counts()
+        self.system.pairs.counts() + self.system.alone.translations.counts()
     }
 
     fn translate_after(&mut self, executions: u32) {
-        self.system.alone.memo.translate_after(executions);
+        self.system.alone.translations.translate_after(executions);
     }
 
     fn stats(&self, core: usize) -> Stats {

@@ -22,7 +22,7 @@ impl System {
     /// Makes the interpreter look at an address again after probes on it changed.
     pub(super) fn refresh(&mut self, address: u32) {
         self.show(address);
-        self.alone.memo.code_changed();
+        self.alone.translations.clear();
     }
 
     /// Brings the table up to date where something was decoded.

@@ -390,15 +390,9 @@ impl Machine {
                 self.system.due = core.limit;
             }
         }
-        let (cores, system) = (self.cores.as_mut_ptr(), &mut *self.system);
+        let cores = self.cores.as_mut_ptr();
         // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
-        unsafe {
-            match self.watch {
-                watch::NOTHING if alone => system.run_alone::<{ watch::NOTHING }>(cores, turn),
-                watch::PROFILE if alone => system.run_alone::<{ watch::PROFILE }>(cores, turn),
-                watch => turn::execute(cores, turn, system, contend, watch),
-            }
-        }
+        unsafe { turn::execute(cores, turn, &mut *self.system, contend, self.watch) };
         if self.observer.is_some() {
             self.after_turn();
         }

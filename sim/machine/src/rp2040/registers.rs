@@ -260,11 +260,11 @@ impl System {
             table.set_profile(on);
         }
         self.pairs.profile(on);
-        self.alone.memo.profile(on);
+        self.alone.translations.profile(on);
     }
 
     pub(super) fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
-        let alone = self.alone.memo.take_profile();
+        let alone = self.alone.translations.take_profile();
         for (core, address, cell) in self.pairs.take_profile().into_iter().chain(alone) {
             let table = match address >> 28 {
                 0 => &mut self.rom_code,

@@ -72,18 +72,6 @@ impl System {
         Ordered::Now(instruction)
     }
 
-    /// The same while the core executes alone, ahead of its time.
-    pub(super) fn attend_alone(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
-        let (instruction, site) = self.probed_at(address);
-        if self.is_away(address, instruction) || self.probes.stops_at(address) {
-            return Ordered::InTime;
-        }
-        let resumed = self.passed_until[core.id].take() == Some(address);
-        self.probes.issue_at(site, address, core.id, core.t, Held::of(&core.r), resumed);
-        core.retried = true;
-        Ordered::Now(instruction)
-    }
-
     /// Cycle of the next stop that is held.
     pub(super) fn next_held(&self) -> u64 {
         self.held.iter().map(|stop| stop.cycle).min().unwrap_or(NEVER)

@@ -3,14 +3,13 @@
 use rtoslab_cpu::v6m::block::{Block, Turn};
 use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
 use rtoslab_cpu::v6m::core::{Core, Phase};
-use rtoslab_cpu::v6m::memo;
+use rtoslab_cpu::v6m::leap;
 use rtoslab_cpu::v6m::op::Op;
 use rtoslab_cpu::v6m::pair::{self, Pairs};
 use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::region::SLOTS;
-use rtoslab_cpu::v6m::speculation::{SpeculationLog, Told};
+use rtoslab_cpu::v6m::speculation::SpeculationLog;
 use rtoslab_cpu::v6m::trace::Trace;
-use rtoslab_cpu::v6m::translate;
 use rtoslab_lab::{Console, Held, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
@@ -424,7 +423,7 @@ unsafe impl Bus for System {
 
     #[inline(never)]
     fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
-        if self.alone.ahead { self.attend_alone(core, address) } else { self.attend_in_order(core, address) }
+        self.attend_in_order(core, address)
     }
 
     #[inline(never)]
@@ -488,23 +487,21 @@ unsafe impl Bus for System {
         self.xip.resident(offset / LINE_BYTES).then(|| get(self.periph.ssi.flash.bytes(), offset, bytes))
     }
 
-    #[cold]
-    #[inline(never)]
-    fn trace_told(&mut self, core: &mut Core, told: Told, began: u64) {
-        let cycle = self.alone.memo.stored_at(began);
-        if self.probes.written(SRAM_BASE + told.offset, told.word, core.id, cycle, told.pc) {
-            self.ask_for_attention(core);
-        }
+    const LEAPS: bool = true;
+
+    #[inline(always)]
+    fn leaps_to(&mut self, address: u32) -> bool {
+        leap::leaps_to(self, address)
+    }
+
+    unsafe fn leap(&mut self, core: &mut Core, other: &mut Core) {
+        // SAFETY: the caller's promise.
+        unsafe { leap::leap(self, core, other) };
     }
 
     #[inline(always)]
     fn traced(&mut self, core: &mut Core, trace: Trace) -> bool {
-        memo::traced::<_, false>(self, core, trace)
-    }
-
-    #[inline(always)]
-    fn lead(&mut self, core: &mut Core) -> bool {
-        translate::lead(self, core)
+        leap::traced(self, core, trace)
     }
 
     #[inline(always)]

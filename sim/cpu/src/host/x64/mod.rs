@@ -359,7 +359,9 @@ impl Writer {
             2 => dynasm!(asm ; .arch x64 ; cmp DWORD [rbx + self.at.nz + 4], 0 ; setl al),
             3 => dynasm!(asm ; .arch x64 ; mov al, [rbx + self.at.v]),
             4 => dynasm!(asm ; .arch x64 ; cmp DWORD [rbx + self.at.nz], 0 ; setne al ; and al, [rbx + self.at.c]),
-            5 => dynasm!(asm ; .arch x64 ; cmp DWORD [rbx + self.at.nz + 4], 0 ; setl al ; xor al, [rbx + self.at.v] ; xor al, 1),
+            5 => {
+                dynasm!(asm ; .arch x64 ; cmp DWORD [rbx + self.at.nz + 4], 0 ; setl al ; xor al, [rbx + self.at.v] ; xor al, 1)
+            }
             _ => dynasm!(asm
                 ; .arch x64
                 ; cmp DWORD [rbx + self.at.nz + 4], 0 ; setl al ; xor al, [rbx + self.at.v] ; xor al, 1

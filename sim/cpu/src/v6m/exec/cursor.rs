@@ -111,6 +111,22 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         goes_on
     }
 
+    /// Executes code of the host from the next instruction on, as far as that goes.
+    ///
+    /// # Safety
+    /// As for [`Bus::leap`].
+    #[inline(always)]
+    pub unsafe fn leap<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) {
+        self.put_down(core);
+        self.keep_count(core);
+        // SAFETY: the caller's promise.
+        unsafe { bus.leap(core, other) };
+        (self.ip, self.t) = (core.ip, core.t);
+        if Self::COUNTS {
+            self.count = core.instructions;
+        }
+    }
+
     /// An instruction more is retired.
     #[inline(always)]
     pub fn retire(&mut self, core: &mut Core) {

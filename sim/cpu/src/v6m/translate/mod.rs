@@ -12,8 +12,14 @@ mod thumb;
 #[cfg(target_arch = "x86_64")]
 mod x64;
 
+use std::collections::HashMap;
+
 use crate::host::CALLED;
 pub use crate::host::MARKED_BYTES;
+use crate::profile::ProfileCell;
+use crate::states::Counts;
+use crate::step::Step as Taken;
+use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::memo::{Remembered, traced};
 use crate::v6m::op::Op;
@@ -53,6 +59,15 @@ pub struct Quick {
 /// Bytes of a cache's line.
 pub const LINE_BYTES: u32 = 8;
 
+/// A bus whose cores' traces can be translated.
+pub trait Translated: Bus {
+    /// What is translated.
+    fn translations(&mut self) -> &mut Translations;
+
+    /// What translated code accesses by itself; the same memories as long as [`Translations::clear`] is not called.
+    fn quick(&mut self) -> Quick;
+}
+
 /// Where traces begin, and their translations.
 #[derive(Debug)]
 pub struct Translations {
@@ -60,13 +75,15 @@ pub struct Translations {
     all: Vec<Translation>,
     store: host::Store,
     /// The last of the paths from where the trace in hand began, if none of them was its own.
-    left: Option<u32>,
+    pub(super) left: Option<u32>,
     /// Executions before one is made; 0: none is.
     after: u32,
     /// How many were made so far.
-    pub made: u64,
+    made: u64,
     /// Traces of which one executed at least a part.
-    pub executed: u64,
+    pub(super) executed: u64,
+    /// The profile of each core; while there is none, nothing is counted.
+    cells: Option<[HashMap<u32, ProfileCell>; 2]>,
 }
 
 /// Where traces begin.
@@ -96,6 +113,8 @@ struct Translation {
     code: host::Made,
     /// Before each of its instructions, and behind the last.
     exits: Vec<Exit>,
+    /// Cycles of all of them, where nothing but the code says how many.
+    pub(super) cycles: u32,
     /// What goes another way at the first one.
     otherwise: Way,
     /// Paths from the same place that were there before.
@@ -104,11 +123,16 @@ struct Translation {
 
 /// Where a path may be left.
 #[derive(Debug, Clone, Copy)]
-struct Exit {
-    ip: *mut Op,
+pub(super) struct Exit {
+    pub ip: *mut Op,
+    address: u32,
+    /// Cycles of the instructions before it, where nothing but the code says how many.
+    pub cycles: u32,
     /// Instructions before it, and verdicts on branches among them.
-    count: u64,
+    pub count: u64,
     branches: u64,
+    /// How often each core left there, where the path's cycles are known.
+    pub taken: [u64; 2],
 }
 
 /// What code of the host is called with, and calls with.
@@ -134,13 +158,20 @@ impl Default for Translations {
             after: TRANSLATED_AFTER,
             made: 0,
             executed: 0,
+            cells: None,
         }
     }
 }
 
 impl Translations {
-    /// Forgets all.
+    /// How many were made so far, and how many traces they executed.
+    pub fn counts(&self) -> Counts {
+        Counts { translated: self.executed, translations: self.made, ..Counts::default() }
+    }
+
+    /// Forgets all: instructions are others now, or probes were set on some.
     pub fn clear(&mut self) {
+        self.settle();
         if !self.all.is_empty() {
             self.all.clear();
             self.store = host::Store::default();
@@ -160,9 +191,40 @@ impl Translations {
         (address / 2) as usize & ((1 << HEADS) - 1)
     }
 
+    /// Switches the profile on (from zero) or off.
+    pub fn profile(&mut self, on: bool) {
+        self.settle();
+        self.cells = on.then(Default::default);
+    }
+
+    /// Takes what of it is known by cycles: core, address and cell.
+    pub fn take_profile(&mut self) -> Vec<(usize, u32, ProfileCell)> {
+        self.settle();
+        let cells = self.cells.iter_mut().flatten().map(std::mem::take).zip(0..);
+        cells.flat_map(|(cells, core)| cells.into_iter().map(move |(at, cell)| (core, at, cell))).collect()
+    }
+
+    /// Adds up what was counted: an instruction was executed as often as a path was left behind it.
+    fn settle(&mut self) {
+        for Translation { exits, .. } in &mut self.all {
+            let mut times = [0; 2];
+            for index in (1..exits.len()).rev() {
+                let behind = std::mem::take(&mut exits[index].taken);
+                let cycles = u64::from(exits[index].cycles - exits[index - 1].cycles);
+                for (core, more) in behind.into_iter().enumerate() {
+                    times[core] += more;
+                    if let (Some(cells), 1..) = (&mut self.cells, times[core]) {
+                        *cells[core].entry(exits[index - 1].address).or_default() +=
+                            ProfileCell { cycles: times[core] * cycles, executions: times[core], wait_cycles: 0 };
+                    }
+                }
+            }
+        }
+    }
+
     /// The number of the translation of the trace that begins there.
     #[inline(always)]
-    fn at(&self, address: u32) -> Option<u32> {
+    pub(super) fn at(&self, address: u32) -> Option<u32> {
         // SAFETY: a slot number has as many bits as the table's length.
         match unsafe { *self.heads.get_unchecked(Translations::slot(address)) } {
             Head { address: known, way: Way::Translated(number) } if known == address => Some(number),
@@ -197,19 +259,56 @@ impl Translations {
         let after = self.after;
         let Some(times) = self.times(address) else { return false };
         *times += 1;
-        *times == after
+        after != 0 && *times >= after
+    }
+
+    /// What begins there is not to be translated.
+    pub(super) fn give_up(&mut self, address: u32) {
+        self.found(address, Way::Interpreted(NEVER));
+    }
+
+    fn found(&mut self, address: u32, way: Way) {
+        match self.left {
+            Some(left) => self.all[left as usize].otherwise = way,
+            None => self.heads[Translations::slot(address)] = Head { address, way },
+        }
+    }
+
+    /// What is executed under this number, and how many cycles it takes, where they are known.
+    #[inline(always)]
+    pub(super) fn path(&self, number: u32) -> (host::Made, u32) {
+        let Translation { code, cycles, .. } = &self.all[number as usize];
+        (*code, *cycles)
+    }
+
+    /// The path was left there.
+    #[inline(always)]
+    pub(super) fn exit(&mut self, number: u32, how: u32) -> &mut Exit {
+        &mut self.all[number as usize].exits[how as usize]
+    }
+
+    /// A trace went another way than this path at its first instruction: the number of one whose way it may be.
+    pub(super) fn otherwise(&mut self, number: u32) -> Option<u32> {
+        match self.all[number as usize].otherwise {
+            Way::Translated(next) => Some(next),
+            Way::Interpreted(_) => {
+                self.left = Some(number);
+                None
+            }
+        }
     }
 }
 
-/// Translates the trace that the core has just executed.
+/// Translates the trace that the core has just executed; `took` is what its instructions did, where the time of each does
+/// not depend on what was before.
 ///
 /// # Safety
 /// The trace was executed, from this address on, in the region that the core is in.
 #[cold]
 #[inline(never)]
-pub unsafe fn translate<B: Remembered>(bus: &mut B, core: &Core, address: u32, trace: Trace) {
+pub unsafe fn translate<B: Translated>(bus: &mut B, core: &Core, address: u32, trace: Trace, took: &[Taken]) {
     let quick = bus.quick();
-    let translations = &mut bus.memo().translations;
+    let translations = bus.translations();
     let number = translations.all.len() as u32;
     let earlier = translations.left.map_or(0, |left| translations.all[left as usize].earlier + 1);
     // SAFETY: the caller's promise.
@@ -223,29 +322,68 @@ pub unsafe fn translate<B: Remembered>(bus: &mut B, core: &Core, address: u32, t
     };
     let way = match made {
         Some((code, steps)) => {
-            let exits = exits(&path, steps);
-            translations.all.push(Translation { code, exits, otherwise: Way::Interpreted(0), earlier });
+            let exits = exits(core, &path, steps, took);
+            let cycles = exits.last().map_or(0, |exit| exit.cycles);
+            translations.all.push(Translation { code, exits, cycles, otherwise: Way::Interpreted(0), earlier });
             translations.made += 1;
             Way::Translated(number)
         }
         None => Way::Interpreted(NEVER),
     };
-    match translations.left {
-        Some(left) => translations.all[left as usize].otherwise = way,
-        None => translations.heads[Translations::slot(address)] = Head { address, way },
-    }
+    translations.found(address, way);
 }
 
 /// Before each of so many steps, and behind the last.
-fn exits(path: &Path, steps: usize) -> Vec<Exit> {
+fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
     let before = path.steps.iter().map(|step| (step.ip, step.branches)).chain([(path.end, path.branches)]);
-    before.take(steps + 1).zip(0..).map(|((ip, branches), count)| Exit { ip, count, branches }).collect()
+    let began = took.first().map_or(0, |first| first.start);
+    let cycles = [0].into_iter().chain(took.iter().map(|step| (step.end - began) as u32)).chain(std::iter::repeat(0));
+    let exits = before.take(steps + 1).zip(cycles).zip(0..);
+    exits
+        .map(|(((ip, branches), cycles), count)| Exit {
+            ip,
+            address: core.address_of(ip),
+            cycles,
+            count,
+            branches,
+            taken: [0; 2],
+        })
+        .collect()
+}
+
+/// What code of the host is called with on this bus.
+pub(super) struct Caller<B> {
+    context: Context<B>,
+    ram: *mut u8,
+    marks: *const u8,
+}
+
+impl<B: Translated> Caller<B> {
+    pub fn new(bus: &mut B) -> Caller<B> {
+        let Quick { marks, constants, resident, .. } = bus.quick();
+        let ram = bus.ram();
+        let (indirect, address) = (Trace::NO_INDIRECT, 0);
+        Caller { context: Context { bus: std::ptr::from_mut(bus), constants, resident, indirect, address }, ram, marks }
+    }
+
+    /// Executes a path: the step before which it was left, or that behind it; `None` if some of its code is not at hand.
+    ///
+    /// # Safety
+    /// The core stands at the path's begin; ops and memories are those that it was translated with. No reference to the bus
+    /// is used meanwhile.
+    #[inline(always)]
+    pub unsafe fn execute(&mut self, code: host::Made, core: &mut Core) -> Option<u32> {
+        self.context.indirect = Trace::NO_INDIRECT;
+        // SAFETY: the caller's promise.
+        let how = unsafe { code.call(core, &mut self.context, self.ram, self.marks) };
+        (how != CALLED).then_some(how)
+    }
 }
 
 /// What [`Bus::lead`](crate::v6m::bus::Bus::lead) does.
 #[inline(always)]
 pub fn lead<B: Remembered>(bus: &mut B, core: &mut Core) -> bool {
-    let translations = &mut bus.memo().translations;
+    let translations = bus.translations();
     translations.left = None;
     match translations.at(core.address_of(core.ip)) {
         // SAFETY: the core stands where the translated trace begins, and nothing has changed in its code.
@@ -261,39 +399,24 @@ pub fn lead<B: Remembered>(bus: &mut B, core: &mut Core) -> bool {
 /// The core stands at its begin; ops and memories are those that it was translated with.
 #[inline(never)]
 unsafe fn execute<B: Remembered>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
-    let Quick { marks, constants, resident, .. } = bus.quick();
-    let ram = bus.ram();
-    let (indirect, address) = (Trace::NO_INDIRECT, 0);
-    let mut context = Context { bus: std::ptr::from_mut(bus), constants, resident, indirect, address };
+    let mut caller = Caller::new(bus);
     loop {
-        let code = bus.memo().translations.all[number as usize].code;
-        context.indirect = Trace::NO_INDIRECT;
+        let (code, _) = bus.translations().path(number);
         // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
-        let how = unsafe { code.call(core, &mut context, ram, marks) };
-        if how == CALLED {
-            // Some of its code is not at hand.
-            return true;
-        }
-        let translations = &mut bus.memo().translations;
-        let translation = &translations.all[number as usize];
-        let Exit { ip, count, branches } = translation.exits[how as usize];
+        let Some(how) = (unsafe { caller.execute(code, core) }) else { return true };
+        let Exit { ip, count, branches, .. } = *bus.translations().exit(number, how);
         if count == 0 {
-            match translation.otherwise {
-                Way::Translated(next) => number = next,
-                Way::Interpreted(_) => {
-                    translations.left = Some(number);
-                    return true;
-                }
-            }
+            let Some(next) = bus.translations().otherwise(number) else { return true };
+            number = next;
             continue;
         }
-        translations.executed += 1;
+        bus.translations().executed += 1;
         core.ip = ip;
-        let trace = Trace { branches, indirect: context.indirect, instructions: count };
+        let trace = Trace { branches, indirect: caller.context.indirect, instructions: count };
         if !traced::<B, true>(bus, core, trace) {
             return false;
         }
-        match bus.memo().translations.at(core.address_of(ip)) {
+        match bus.translations().at(core.address_of(ip)) {
             Some(next) => number = next,
             None => return true,
         }

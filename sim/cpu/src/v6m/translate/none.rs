@@ -11,12 +11,12 @@ pub(super) struct Store;
 
 /// No code.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Made {}
+pub(in crate::v6m) enum Made {}
 
 impl Made {
     /// # Safety
     /// There is none.
-    pub unsafe fn call<B>(self, _: &mut Context<B>, _: *mut u8, _: *const u8) -> u32 {
+    pub(super) unsafe fn call<B>(self, _: &mut Context<B>, _: *mut u8, _: *const u8) -> u32 {
         match self {}
     }
 }

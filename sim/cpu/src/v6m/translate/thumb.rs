@@ -134,7 +134,8 @@ mod tests {
         let (base, bytes) = (0x0800_0000, 0x1_0000);
         let mut compared = 0;
         for half in 0..=u16::MAX {
-            let place = Place { address: base + 0x4000, region_base: base, region_bytes: bytes, cached: false, rom: false };
+            let place =
+                Place { address: base + 0x4000, region_base: base, region_bytes: bytes, cached: false, rom: false };
             let old = decode(half, 0, place);
             // Branches by register, and what sets SP or the PC, are asked for in other ways.
             if matches!(old.code, From::Bx | From::Blx | From::MovPc | From::AddPc | From::MovHiSp) {

@@ -15,13 +15,13 @@ pub(super) use crate::host::x64::Store;
 
 /// Code of the host, in a [`Store`] that must be kept for as long.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Made(Function);
+pub(in crate::v6m) struct Made(Function);
 
 impl Made {
     /// # Safety
     /// As for [`super::execute`].
     #[inline(always)]
-    pub unsafe fn call<B>(self, core: &mut Core, context: &mut Context<B>, ram: *mut u8, marks: *const u8) -> u32 {
+    pub(super) unsafe fn call<B>(self, core: &mut Core, context: &mut Context<B>, ram: *mut u8, marks: *const u8) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { (self.0)(std::ptr::from_mut(core).cast(), ram, marks, std::ptr::from_mut(context).cast()) }
     }
@@ -46,12 +46,8 @@ const CONSTANT: u32 = 0;
 /// Code for the path, and how many of its steps that executes. It returns the number of the step that was not executed.
 pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, quick: &Quick, path: &Path) -> Option<(Made, usize)> {
     let region = core.region;
-    let place = Place {
-        base: region.base,
-        bytes: region.bytes,
-        ops: region.ops as u64,
-        op_bytes: size_of::<Op>() as u32,
-    };
+    let place =
+        Place { base: region.base, bytes: region.bytes, ops: region.ops as u64, op_bytes: size_of::<Op>() as u32 };
     let loader = load_constant::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
     let mut writer = Writer::new(FIELDS, place, B::RAM_BASE, loader);
     writer.asks_near_marks(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
@@ -98,7 +94,9 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, quick: &Quick) -
             writer.branch(number, thumb, ip as u64, taken);
             true
         }
-        Course::Access if matches!(op.code, Code::LdrLit | Code::LdrLitFlash) => literal::<B>(writer, number, op, quick),
+        Course::Access if matches!(op.code, Code::LdrLit | Code::LdrLitFlash) => {
+            literal::<B>(writer, number, op, quick)
+        }
         Course::Access => writer.access(number, thumb, Memory::Ram(ram)),
         Course::Read => {
             let is_written = writer.access(number, thumb, Memory::Elsewhere(CONSTANT));

@@ -38,7 +38,7 @@ impl<const RAM: u32> Board for Machine<RAM> {
 
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
         let System { memories, memo, .. } = &mut *self.system;
-        memo.take_profile().into_iter().for_each(|(_, address, cell)| memories.add_to_profile(address, cell));
+        memo.take_profile().for_each(|(address, cell)| memories.add_to_profile(address, cell));
         memories.take_profile()
     }
 
@@ -55,7 +55,7 @@ impl<const RAM: u32> Board for Machine<RAM> {
     }
 
     fn translate_after(&mut self, executions: u32) {
-        self.system.memo.translate_after(executions);
+        self.system.memo.translations().translate_after(executions);
     }
 
     fn stats(&self, _: usize) -> Stats {

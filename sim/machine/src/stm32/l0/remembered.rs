@@ -4,7 +4,7 @@ use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exec;
 use rtoslab_cpu::v6m::memo::{self, Memo, Remembered, State};
 use rtoslab_cpu::v6m::trace::Trace;
-use rtoslab_cpu::v6m::translate::{MARKED_BYTES, Quick};
+use rtoslab_cpu::v6m::translate::{MARKED_BYTES, Quick, Translated, Translations};
 
 use super::chip::FLASH_BASE;
 use super::memory::MARK_SHIFT;
@@ -25,7 +25,7 @@ impl<const RAM: u32> System<RAM> {
                     self.memo.clear();
                 }
                 if std::mem::take(&mut self.memories.refreshed) {
-                    self.memo.code_changed();
+                    self.memo.translations().clear();
                 }
                 if let Some(end) = self.memo.backoff_end((*cores).t) {
                     (*cores).limit = end.min(until);
@@ -38,7 +38,7 @@ impl<const RAM: u32> System<RAM> {
                 }
                 let whole = (*cores).transfer.mask == 0 && !(*cores).retried;
                 let usual = (*cores).thumb && (*cores).stray.is_none();
-                if !(whole && usual && memo::run(cores, 0, self)) && (*cores).t + Trace::CYCLES > until {
+                if !(whole && usual && memo::run(cores, self)) && (*cores).t + Trace::CYCLES > until {
                     return exec::run::<_, true, WATCH>(cores, 0, self);
                 }
                 // Up to the next instruction, or word of a multiple transfer.
@@ -83,6 +83,13 @@ impl<const RAM: u32> Remembered for System<RAM> {
         self.flash.resume(state, core.t);
         core.bus_free = core.t + (state[2] >> 48 & 0xff);
         core.fetch_ready = core.t + (state[2] >> 56);
+    }
+}
+
+impl<const RAM: u32> Translated for System<RAM> {
+    #[inline(always)]
+    fn translations(&mut self) -> &mut Translations {
+        self.memo.translations()
     }
 
     fn quick(&mut self) -> Quick {

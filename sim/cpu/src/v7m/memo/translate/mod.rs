@@ -16,8 +16,8 @@ use super::log::Log;
 use super::replay::Trace;
 use super::trace::{End, Ended, go_on};
 use super::{Memorable, QuickBus};
-pub use crate::host::MARKED_BYTES;
 use crate::host::CALLED;
+pub use crate::host::MARKED_BYTES;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 #[cfg(not(target_arch = "x86_64"))]

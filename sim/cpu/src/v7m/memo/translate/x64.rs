@@ -50,12 +50,8 @@ pub(super) fn assemble<P: Memorable, B: QuickBus>(
     rest: bool,
 ) -> Option<Made> {
     let region = core.region;
-    let place = Place {
-        base: region.base,
-        bytes: region.bytes,
-        ops: region.ops as u64,
-        op_bytes: size_of::<Op>() as u32,
-    };
+    let place =
+        Place { base: region.base, bytes: region.bytes, ops: region.ops as u64, op_bytes: size_of::<Op>() as u32 };
     let loader = load_elsewhere::<P, B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
     let mut writer = Writer::new(FIELDS, place, ram.base, loader);
     let live = live(&steps.iter().map(|step| step.op).collect::<Vec<_>>());

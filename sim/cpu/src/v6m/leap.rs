@@ -1,0 +1,119 @@
+//! Code of the host where nothing but the code says what time it takes: a core that executes alone, without waits.
+//!
+//! The interpreter executes in time. Where it jumps to, it looks whether what stands there is translated; then that is
+//! executed, with its cycles added, and what follows likewise, for as long as it goes. What comes often is translated: a trace
+//! is executed ahead, and a shadow core, without effects, finds out what each of its instructions takes. So the timing
+//! rules stand in the interpreter alone.
+
+use crate::v6m::core::Core;
+use crate::v6m::exec;
+use crate::v6m::memo::rehearsed;
+use crate::v6m::op::Code;
+use crate::v6m::trace::Trace;
+use crate::v6m::translate::{Caller, Translated, translate};
+
+/// A bus whose core is at times alone with its time.
+pub trait Leaping: Translated {
+    /// What is kept for that.
+    fn leaps(&mut self) -> &mut Leaps;
+
+    /// The time of a trace is about to be found out, or was: what its fetches and accesses do to the bus then must not be
+    /// seen by anybody else.
+    fn rehearse(&mut self, on: bool);
+}
+
+/// What is kept from one leap to the next.
+#[derive(Debug, Default)]
+pub struct Leaps {
+    /// Shadow cores; the second one is not used.
+    cores: Option<Box<[Core; 2]>>,
+    /// Where the trace in hand began.
+    begun: u32,
+}
+
+/// What [`Bus::leaps_to`](crate::v6m::bus::Bus::leaps_to) does.
+#[inline(always)]
+pub fn leaps_to<B: Leaping>(bus: &mut B, address: u32) -> bool {
+    let translations = bus.translations();
+    translations.left = None;
+    translations.at(address).is_some() || translations.is_due(address)
+}
+
+/// What [`Bus::leap`](crate::v6m::bus::Bus::leap) does.
+///
+/// # Safety
+/// As for [`exec::run`]; `core` stands before an instruction and not inside one.
+#[inline(never)]
+pub unsafe fn leap<B: Leaping>(bus: &mut B, core: &mut Core, other: &mut Core) {
+    let mut caller = Caller::new(bus);
+    'next: loop {
+        let address = core.address_of(core.ip);
+        let translations = bus.translations();
+        translations.left = None;
+        let mut number = translations.at(address);
+        while let Some(this) = number {
+            let (code, cycles) = bus.translations().path(this);
+            if core.t + u64::from(cycles) > core.limit {
+                return;
+            }
+            // SAFETY: it stands where the path begins; code that changes, or that has probes, is forgotten.
+            let Some(how) = (unsafe { caller.execute(code, core) }) else { return };
+            let exit = bus.translations().exit(this, how);
+            if exit.count != 0 {
+                exit.taken[core.id & 1] += 1;
+                core.ip = exit.ip;
+                core.t += u64::from(exit.cycles);
+                core.instructions += exit.count;
+                bus.translations().executed += 1;
+                continue 'next;
+            }
+            number = bus.translations().otherwise(this);
+        }
+        // SAFETY: the caller's promise.
+        if !(bus.translations().is_due(address) && unsafe { record(bus, core, other) }) {
+            return;
+        }
+    }
+}
+
+/// Executes a trace and translates it. False if there is none.
+///
+/// # Safety
+/// As for [`leap`].
+#[cold]
+#[inline(never)]
+unsafe fn record<B: Leaping>(bus: &mut B, core: &mut Core, other: &mut Core) -> bool {
+    // SAFETY: `ip` points into the ops of the region.
+    let stands_in = unsafe { (*core.ip).code } == Code::Attend;
+    if stands_in || core.t + Trace::CYCLES > core.limit {
+        return false;
+    }
+    let address = core.address_of(core.ip);
+    bus.leaps().begun = address;
+    // SAFETY: the caller's promise.
+    unsafe { exec::ahead(core, other, bus) };
+    let is_none = core.address_of(core.ip) == address && bus.translations().is_due(address);
+    if is_none {
+        bus.translations().give_up(address);
+    }
+    !is_none
+}
+
+/// What [`Bus::traced`](crate::v6m::bus::Bus::traced) does: one trace was executed, and no other follows.
+#[cold]
+#[inline(never)]
+pub fn traced<B: Leaping>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+    let begun = bus.leaps().begun;
+    let mut cores = bus.leaps().cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
+    bus.rehearse(true);
+    let shadow = rehearsed(bus, core, &mut cores, core.region.op(begun), trace);
+    (core.t, core.bus_wait) = (shadow.t, core.bus_wait + shadow.bus_wait);
+    core.instructions += trace.instructions;
+    let waited = shadow.bus_wait != 0;
+    bus.rehearse(false);
+    debug_assert!(!waited && cores[0].steps.len() as u64 == trace.instructions, "nobody contends");
+    // SAFETY: the trace was executed just now; traces stay in their region.
+    unsafe { translate(bus, core, begun, trace, &cores[0].steps) };
+    bus.leaps().cores = Some(cores);
+    false
+}
