@@ -202,10 +202,13 @@ def image(rng: random.Random, *, rewrites: bool) -> tuple[int, bytes]:
 
 
 def run(
-    chip: str, settings: dict[str, int], content: bytes, pauses: list[int], look: Look
+    chip: str, settings: dict[str, int], content: bytes, pauses: list[int], look: Look, after: int | None = None
 ) -> tuple[int, dict[str, object]]:
-    """How many stretches took their time from memory, and what can be seen."""
+    """How many stretches took their time from memory, and what can be seen; translated `after` so many executions, if
+    that is said, and how often then."""
     machine = Machine(chip)
+    if after is not None:
+        machine.translate_after(after)
     for key, value in settings.items():
         machine.set(key, value)
     machine.load(content, "loop.elf")
@@ -222,6 +225,7 @@ def run(
         "events": machine.take_events(),
         "between": machine.between_result(0) if look.probes else None,
         "profile": machine.take_profile(0) if look.profile else None,
+        **({} if after is None else {"translated": machine.translated()}),
     }
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import random
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tests.compat.build import boot_block
@@ -128,14 +128,16 @@ def loop(
     return code, Loop(rng, units).loop(setup, rng.randrange(4, 20) if short else rng.randrange(40, 400))
 
 
+Units = Sequence[Callable[[Loop], list[int]]]
 Program = tuple[list[int], list[tuple[int, bytes]]]
 """Where each core starts, and what is in memory."""
 
 
-def segments(rng: random.Random, *, short: bool) -> Program:
-    """Where each core starts, and what is in memory: vectors, tick handlers, a function in RAM, the loops."""
+def segments(rng: random.Random, *, short: bool, others: Mapping[int, Units] | None = None) -> Program:
+    """Where each core starts, and what is in memory: vectors, tick handlers, a function in RAM, the loops, of which a core's
+    may be made of others than usual."""
     units = rng.choice(KINDS_OF_SHORT if short else KINDS)
-    loops = [loop(rng, core, units, short=short) for core in (0, 1)]
+    loops = [loop(rng, core, (others or {}).get(core, units), short=short) for core in (0, 1)]
     parts = [*loops, (QUICK, halves(NOP, NOP, 0x1C40, 0x4041, BX_LR))]
     for core in (0, 1):
         handler = HANDLERS + 0x40 * core
@@ -145,12 +147,17 @@ def segments(rng: random.Random, *, short: bool) -> Program:
     return [start for start, _ in loops], parts
 
 
-def run(program: Program, pauses: list[int], *, look: Look) -> tuple[int, dict[str, object]]:
-    """How many stretches took their time from memory, and what can be seen."""
+def run(
+    program: Program, pauses: list[int], *, look: Look, after: int | None = None
+) -> tuple[int, dict[str, object]]:
+    """How many stretches took their time from memory, and what can be seen; translated `after` so many executions, if
+    that is said, and how often then."""
     starts, parts = program
     # The image holds what lies in flash, the rest is written once core 1 runs.
     boot = (FLASH, boot_block() + struct.pack("<2I", SRAM + 0xA000, SRAM | 1))
     machine = Pair([NOP], [NOP], boot, *(part for part in parts if part[0] >> 28 == 1)).machine
+    if after is not None:
+        machine.translate_after(after)
     for address, content in parts:
         if address >> 28 == 2:
             machine.write(address, content)
@@ -170,6 +177,7 @@ def run(program: Program, pauses: list[int], *, look: Look) -> tuple[int, dict[s
         "events": machine.take_events(),
         "between": machine.between_result(0) if look.probes else None,
         "profile": [machine.take_profile(core) for core in (0, 1)] if look.profile else None,
+        **({} if after is None else {"translated": machine.translated()}),
     }
 
 

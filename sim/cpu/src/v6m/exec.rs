@@ -137,6 +137,9 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     if leaps && core.stands_between_instructions() && bus.leaps_to(core.address_of(cursor.ip)) {
         // SAFETY: the caller's promise.
         unsafe { cursor.leap(core, other, bus) };
+        if cursor.t >= core.limit {
+            return false;
+        }
     }
 
     'run: loop {
@@ -156,7 +159,8 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         // SAFETY: see above.
         cursor.word = unsafe { *cursor.ip }.to_word();
 
-        let mut jumped = leaps;
+        // Behind a jump it looks for code of the host, and behind what is none.
+        let mut looks = leaps;
         let flow = 'ended: {
             'jumped: {
                 // An instruction that may end in another way than by going on with the next one.
@@ -342,11 +346,26 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                             ends!(cursor.far(core, bus, target, cursor.t));
                         }
 
-                        op::Cpsid => cursor.mask_interrupts(core),
-                        op::Cpsie => ends!(cursor.unmask_interrupts(core, bus)),
-                        op::Mrs => ends!(cursor.read_special(core, bus)),
-                        op::Msr => ends!(cursor.write_special(core, bus)),
-                        op::Barrier => ends!(cursor.barrier(core, bus)),
+                        op::Cpsid => {
+                            cursor.apart = true;
+                            cursor.mask_interrupts(core);
+                        }
+                        op::Cpsie => {
+                            cursor.apart = true;
+                            ends!(cursor.unmask_interrupts(core, bus));
+                        }
+                        op::Mrs => {
+                            cursor.apart = true;
+                            ends!(cursor.read_special(core, bus));
+                        }
+                        op::Msr => {
+                            cursor.apart = true;
+                            ends!(cursor.write_special(core, bus));
+                        }
+                        op::Barrier => {
+                            cursor.apart = true;
+                            ends!(cursor.barrier(core, bus));
+                        }
                         op::Sev => ends!(cursor.send_event(core, other, bus)),
                         op::Wfe => ends!(cursor.wait_for_event(core, bus)),
                         op::Wfi => ends!(cursor.wait_for_interrupt(core, bus)),
@@ -362,6 +381,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                             continue 'dispatch;
                         }
                         op::Attend => {
+                            cursor.apart = true;
                             cursor.word = got!(cursor.attend(core, bus));
                             continue 'dispatch;
                         }
@@ -371,7 +391,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     }
                     break 'dispatch;
                 }
-                jumped = false;
+                looks &= std::mem::take(&mut cursor.apart);
                 cursor.ip = cursor.ip.wrapping_add(1);
                 if CONTEND {
                     if cursor.ip as usize & 8 != 0 {
@@ -505,7 +525,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         if WATCH == watch::STEPS {
             in_hand.log(core, cursor.ip, cursor.t, cursor.retired(core), cursor.word.code());
         }
-        if jumped && flow == Flow::Next && bus.leaps_to(core.address_of(cursor.ip)) {
+        if looks && flow == Flow::Next && bus.leaps_to(core.address_of(cursor.ip)) {
             // SAFETY: the caller's promise; the core is behind its jump.
             unsafe { cursor.leap(core, other, bus) };
         }

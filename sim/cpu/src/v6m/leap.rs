@@ -29,6 +29,22 @@ pub struct Leaps {
     cores: Option<Box<[Core; 2]>>,
     /// Where the trace in hand began.
     begun: u32,
+    /// It is being executed.
+    ahead: bool,
+    /// Cycle of its last store's address phase.
+    stored: u64,
+}
+
+impl Leaps {
+    /// A trace is being executed ahead.
+    pub fn is_ahead(&self) -> bool {
+        self.ahead
+    }
+
+    /// Cycle in which the trace that was executed ahead last stored something.
+    pub fn stored_at(&self) -> u64 {
+        self.stored
+    }
 }
 
 /// What [`Bus::leaps_to`](crate::v6m::bus::Bus::leaps_to) does.
@@ -89,9 +105,10 @@ unsafe fn record<B: Leaping>(bus: &mut B, core: &mut Core, other: &mut Core) -> 
         return false;
     }
     let address = core.address_of(core.ip);
-    bus.leaps().begun = address;
+    (bus.leaps().begun, bus.leaps().ahead) = (address, true);
     // SAFETY: the caller's promise.
     unsafe { exec::ahead(core, other, bus) };
+    bus.leaps().ahead = false;
     let is_none = core.address_of(core.ip) == address && bus.translations().is_due(address);
     if is_none {
         bus.translations().give_up(address);
@@ -109,9 +126,11 @@ pub fn traced<B: Leaping>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let shadow = rehearsed(bus, core, &mut cores, core.region.op(begun), trace);
     (core.t, core.bus_wait) = (shadow.t, core.bus_wait + shadow.bus_wait);
     core.instructions += trace.instructions;
-    let waited = shadow.bus_wait != 0;
+    let (waited, stored) = (shadow.bus_wait != 0, shadow.stored);
+    bus.leaps().stored = stored;
     bus.rehearse(false);
     debug_assert!(!waited && cores[0].steps.len() as u64 == trace.instructions, "nobody contends");
+    bus.translations().count(core.id, &cores[0].steps);
     // SAFETY: the trace was executed just now; traces stay in their region.
     unsafe { translate(bus, core, begun, trace, &cores[0].steps) };
     bus.leaps().cores = Some(cores);

@@ -22,7 +22,9 @@ struct Transfers {
 #[derive(Debug, Default)]
 pub(super) struct Alone {
     pub translations: Translations,
-    leaps: Leaps,
+    /// One executes alone now, and once: what is executed again to undo it counts nowhere.
+    pub is_now: bool,
+    pub leaps: Leaps,
     /// Those of the chip, while a trace's time is found out.
     transfers: Option<Box<Transfers>>,
 }

@@ -391,8 +391,10 @@ impl Machine {
             }
         }
         let cores = self.cores.as_mut_ptr();
+        self.system.alone.is_now = alone;
         // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
         unsafe { turn::execute(cores, turn, &mut *self.system, contend, self.watch) };
+        self.system.alone.is_now = false;
         if self.observer.is_some() {
             self.after_turn();
         }

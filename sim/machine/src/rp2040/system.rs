@@ -8,7 +8,7 @@ use rtoslab_cpu::v6m::op::Op;
 use rtoslab_cpu::v6m::pair::{self, Pairs};
 use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::region::SLOTS;
-use rtoslab_cpu::v6m::speculation::SpeculationLog;
+use rtoslab_cpu::v6m::speculation::{SpeculationLog, Told};
 use rtoslab_cpu::v6m::trace::Trace;
 use rtoslab_lab::{Console, Held, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
@@ -423,7 +423,7 @@ unsafe impl Bus for System {
 
     #[inline(never)]
     fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
-        self.attend_in_order(core, address)
+        if self.alone.leaps.is_ahead() { Ordered::InTime } else { self.attend_in_order(core, address) }
     }
 
     #[inline(never)]
@@ -491,7 +491,7 @@ unsafe impl Bus for System {
 
     #[inline(always)]
     fn leaps_to(&mut self, address: u32) -> bool {
-        leap::leaps_to(self, address)
+        self.alone.is_now && leap::leaps_to(self, address)
     }
 
     unsafe fn leap(&mut self, core: &mut Core, other: &mut Core) {
@@ -502,6 +502,15 @@ unsafe impl Bus for System {
     #[inline(always)]
     fn traced(&mut self, core: &mut Core, trace: Trace) -> bool {
         leap::traced(self, core, trace)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn trace_told(&mut self, core: &mut Core, told: Told, _: u64) {
+        let cycle = self.alone.leaps.stored_at();
+        if self.probes.written(SRAM_BASE + told.offset, told.word, core.id, cycle, told.pc) {
+            self.ask_for_attention(core);
+        }
     }
 
     #[inline(always)]

@@ -50,6 +50,8 @@ pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
     pub accesses: u64,
     /// Where that ends at the latest.
     pub end: *mut Op,
+    /// The instruction in hand is none that code of the host executes: what is behind it may be such code again.
+    pub apart: bool,
     pub log: *mut SpeculationLog,
 }
 
@@ -77,6 +79,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             indirect: Trace::NO_INDIRECT,
             accesses: 0,
             end: core.ip.wrapping_byte_add(Block::BYTES),
+            apart: false,
             log,
         }
     }

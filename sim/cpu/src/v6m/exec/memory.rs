@@ -137,6 +137,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             }
             return Ok(narrowed::<BYTES>(value));
         }
+        self.apart = true;
         // Who touches it is told from here.
         core.ip = self.ip;
         match self.with_time(|at| bus.load::<CONTEND>(core, Some(other), address, BYTES, at)) {
@@ -225,6 +226,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::TRACED {
             return Err(Flow::InTime);
         }
+        self.apart = true;
         core.ip = self.ip;
         self.with_time(|at| bus.store::<CONTEND>(core, Some(other), address, BYTES, value, at))
             .map_err(|trap| self.trapped(core, bus, trap))

@@ -204,6 +204,18 @@ impl Translations {
         cells.flat_map(|(cells, core)| cells.into_iter().map(move |(at, cell)| (core, at, cell))).collect()
     }
 
+    /// Adds to the profile what a core has just executed.
+    pub(super) fn count(&mut self, core: usize, took: &[Taken]) {
+        let Some(cells) = &mut self.cells else { return };
+        for step in took {
+            *cells[core & 1].entry(step.pc).or_default() += ProfileCell {
+                cycles: step.end - step.start,
+                executions: step.executions.into(),
+                wait_cycles: step.bus_wait.into(),
+            };
+        }
+    }
+
     /// Adds up what was counted: an instruction was executed as often as a path was left behind it.
     fn settle(&mut self) {
         for Translation { exits, .. } in &mut self.all {

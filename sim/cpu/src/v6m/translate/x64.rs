@@ -21,7 +21,13 @@ impl Made {
     /// # Safety
     /// As for [`super::execute`].
     #[inline(always)]
-    pub(super) unsafe fn call<B>(self, core: &mut Core, context: &mut Context<B>, ram: *mut u8, marks: *const u8) -> u32 {
+    pub(super) unsafe fn call<B>(
+        self,
+        core: &mut Core,
+        context: &mut Context<B>,
+        ram: *mut u8,
+        marks: *const u8,
+    ) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { (self.0)(std::ptr::from_mut(core).cast(), ram, marks, std::ptr::from_mut(context).cast()) }
     }
