@@ -21,7 +21,9 @@ def copy_checkout(folder: Path) -> Path:
 
 def build_apart(folder: Path) -> Path:
     """A folder for a test's own images of this checkout. Objects and what CMake found out are those of all tests: they
-    are named by all that made them."""
+    are named by all that made them. Two fixtures of a test may ask for the same one."""
+    if folder.is_dir():
+        return folder
     folder.mkdir()
     for name in ("objects", "configured", "facts"):
         kept = build_folder(find_root()) / name

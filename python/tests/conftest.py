@@ -43,7 +43,7 @@ if "RTOSLAB_SIM" in os.environ:
 
     _take_simulator(os.environ["RTOSLAB_SIM"])
 
-from tests.checkouts import copy_checkout  # noqa: E402 (it imports the simulator)
+from tests.checkouts import build_apart, copy_checkout  # noqa: E402 (it imports the simulator)
 from tests.processes import signals_as_usual  # noqa: E402
 
 
@@ -55,8 +55,8 @@ def _signals() -> Iterator[None]:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of this checkout that a test may break; images of it are built apart."""
-    root = copy_checkout(tmp_path / "checkout")
+    """A copy of this checkout that a test may break; images of it are built apart, of objects that all tests share."""
+    root, build = copy_checkout(tmp_path / "checkout"), build_apart(tmp_path / "build")
     monkeypatch.setenv("RTOSLAB_ROOT", str(root))
-    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+    monkeypatch.setenv("RTOSLAB_BUILD", str(build))
     return root

@@ -17,7 +17,7 @@ from rtoslab.compare.placed import over_placements
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.reports import report_formats
 from rtoslab.results.results import CodePlace
-from tests.checkouts import alter, copy_checkout
+from tests.checkouts import alter, build_apart, copy_checkout
 from tests.fakes import STEADY, measured, point
 from tests.test_cli import rtoslab
 
@@ -178,7 +178,7 @@ def test_a_planted_nop_is_more_than_placement(tmp_path: Path) -> None:
     root = copy_checkout(tmp_path / "checkout")
     config = ("--config", "code=sram", "--config", "samples=20", "--config", "instrument=probe", "--placements", "2")
     ask = ("run", "call_times", "--board", "nucleo-f446re", *config, "--out")
-    elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(tmp_path / "build")}
+    elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(build_apart(tmp_path / "build"))}
     assert rtoslab(*ask, tmp_path / "before").returncode == 0
     alter(root, "kernels/freertos/port.h", TAKE, f'    __asm volatile("nop");\n{TAKE}')
     done = rtoslab(*ask, tmp_path / "after", **elsewhere)

@@ -16,7 +16,7 @@ from rtoslab.compare.matching import Pair
 from rtoslab.compare.rules import Rules, parse_limits
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.results.results import Counter
-from tests.checkouts import alter, copy_checkout
+from tests.checkouts import alter, build_apart, copy_checkout
 from tests.fakes import measured, point
 from tests.test_cli import ROOT, error, rtoslab
 
@@ -114,7 +114,7 @@ def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> 
     baseline = tmp_path / "main.toml"
     assert rtoslab("baseline", baseline, tmp_path / "run").returncode == 0
     root = copy_checkout(tmp_path / "checkout")
-    elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(tmp_path / "build")}
+    elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(build_apart(tmp_path / "build"))}
     take = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
     alter(root, "kernels/freertos/port.h", take, f'    __asm volatile("nop");\n{take}')
     gate = ("gate", "--baseline", baseline, "--fail-on", "+0 cycles", "--out", tmp_path / "gate")

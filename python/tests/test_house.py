@@ -93,6 +93,17 @@ def test_no_public_name_is_unused() -> None:
     assert not [each for each in unused if not re.search(rf"\b{each.partition('.')[2]}\b", told)]
 
 
+def test_a_crate_left_out_of_the_rust_tests_has_none() -> None:
+    """`make test` would pass without running them."""
+    (command,) = re.findall(r"^CARGO_TEST := (?:.*\\\n)*.*$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    left_out = re.findall(r"--exclude rtoslab-(\w+)", command)
+    assert left_out
+    for name in left_out:
+        files = [*(ROOT / "sim" / name).rglob("*.rs")]
+        assert files, name
+        assert [each for each in files if "#[test]" in each.read_text() or "proptest!" in each.read_text()] == []
+
+
 def test_modules_of_one_name_mean_one_thing() -> None:
     """Two modules of one name are a wall in the wrong place, but for what every package of the
     kind has, and for files that are named after what they register."""

@@ -20,7 +20,7 @@ from rtoslab.footprint.points import footprint_point
 from rtoslab.images.builder import Build, build
 from rtoslab.images.image_inputs import cmake_options, facts_files, kernel_options
 from rtoslab.plan.plan import Options, Point, make_plan
-from tests.checkouts import alter
+from tests.checkouts import alter, copy_checkout
 from tests.processes import started
 
 BUILD: Final = "import sys; from tests.test_images_kept import build_one; build_one(*sys.argv[1:])"
@@ -62,6 +62,13 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue:
     """This checkout with nothing built and nothing kept."""
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     return Catalogue(find_root())
+
+
+@pytest.fixture
+def checkout(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Likewise with nothing kept: what is kept of other tests is not that of these."""
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "nothing-kept"))
+    return checkout
 
 
 @pytest.mark.parametrize(
@@ -140,6 +147,24 @@ def test_an_edited_checkout_gives_what_it_says_now(checkout: Path, tmp_path: Pat
         build(Catalogue(checkout), point)
 
 
+def test_a_further_checkout_compiles_what_no_other_image_has(elsewhere: Catalogue, tmp_path: Path) -> None:
+    checkout = copy_checkout(tmp_path / "further")
+    (point,) = points(elsewhere, ["t6"], "freertos", "nucleo-f446re")
+    first = build(elsewhere, point)
+    text = first.folder.rename(tmp_path / "first") / "build.log"
+    assert "compiler identification" in text.read_text()
+    further = Catalogue(checkout)
+    again = build(further, point)
+    assert again.folder == first.folder, "the same content"
+    assert compiled(again) == ["core/identity.c"]
+    assert "compiler identification" not in (again.folder / "build.log").read_text()
+    demand_as_from_nothing(further, point, again, tmp_path / "whole")
+    alter(checkout, "core/bench_wire.h", "#pragma once", "#pragma once\n/* a line more, which a debugger is told */")
+    edited = build(Catalogue(checkout), point)
+    assert "core/wire.c" in compiled(edited)
+    demand_as_from_nothing(further, point, edited, tmp_path / "edited")
+
+
 def test_a_mistake_is_named_and_mended(checkout: Path, tmp_path: Path) -> None:
     file = "benchmarks/t1_arithmetic/t1_arithmetic.c"
     catalogue = Catalogue(checkout)
@@ -188,14 +213,11 @@ def test_what_cmake_found_is_taken_as_it_found_it(elsewhere: Catalogue, tmp_path
     assert "compiler identification" in (build(elsewhere, third).folder / "build.log").read_text()
 
 
-def test_what_toml_files_said_is_taken_if_it_is_whole_and_theirs(
-    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
+def test_what_toml_files_said_is_taken_if_it_is_whole_and_theirs(checkout: Path, tmp_path: Path) -> None:
     catalogue = Catalogue(checkout)
     (point,) = points(catalogue, ["t1"], "bare", "pico")
     build(catalogue, point)
-    kept = [each for each in (tmp_path / "build" / "facts").glob("*/*") if each.is_file()]
+    kept = [each for each in (tmp_path / "nothing-kept" / "facts").glob("*/*") if each.is_file()]
     assert len(kept) == len(facts_files(catalogue, point))
     for each in kept:
         each.write_bytes(each.read_bytes().replace(b"wire_version [==[2", b"wire_version [==[3"))

@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -24,9 +25,11 @@ SOURCE = '#include "facts.h"\n#include "own.h"\nint value(void) { return ASKED +
 class Place:
     """A folder with one source, its header and what is kept; each build has a folder of its own, as images have."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kept: Path) -> None:
         self.folder = folder
+        self.kept = kept
         self.builds = 0
+        self.said = ""
         self.write("source.c", SOURCE)
         self.write("headers/own.h", "#define OWN 10\n")
 
@@ -36,7 +39,7 @@ class Place:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def build(self, facts: str = PLAIN, *more: str, maps: bool = True) -> tuple[bool, bytes]:
+    def build(self, facts: str = PLAIN, *more: str, maps: bool = True, debug: str = "-g") -> tuple[bool, bytes]:
         """Whether the compiler had to work, and the object."""
         time.sleep(1.5 * JUST_NOW_NS / 1e9)
         self.builds += 1
@@ -47,17 +50,19 @@ class Place:
         folders = (f"-I{work}/generated", f"-I{self.folder}/first", f"-I{self.folder}/headers")
         mapped = (f"-ffile-prefix-map={self.folder}=here", f"-ffile-prefix-map={work}=build") if maps else ()
         gcc = str(find("arm-none-eabi-gcc"))
-        call = Compilation(work, (gcc, "-g", "-O2", *more, *folders, *mapped, *said, str(self.folder / "source.c")))
+        words = (gcc, debug, "-O2", *more, *folders, *mapped, *said, str(self.folder / "source.c"))
+        call = Compilation(work, words, self.folder)
         log = io.StringIO()
-        steps = making._Steps(Objects(work, Shelves(self.folder / "kept"), compilers(clang=False)), log)
+        steps = making._Steps(Objects(work, self.folder, Shelves(self.kept), compilers(clang=False)), log)
         steps.compile(call)
+        self.said = log.getvalue()
         return "Compiled" in log.getvalue(), call.object.read_bytes()
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     (tmp_path / "first").mkdir()
-    return Place(tmp_path)
+    return Place(tmp_path, tmp_path / "kept")
 
 
 def test_the_same_is_compiled_once(place: Place) -> None:
@@ -99,6 +104,41 @@ def test_a_macro_that_was_not_there_is_asked_for(place: Place) -> None:
     compiled, second = place.build(PLAIN + "#define LATER\n")
     assert compiled
     assert first != second
+
+
+def copied(place: Place, folder: Path) -> Place:
+    """A further checkout, with what is kept of the first one."""
+    (folder / "first").mkdir()
+    further = Place(folder, place.kept)
+    for name in ("source.c", "headers/own.h"):
+        shutil.copy(place.folder / name, folder / name)
+    return further
+
+
+def test_another_checkout_finds_what_was_made(place: Place, tmp_path_factory: pytest.TempPathFactory) -> None:
+    warned = '#include "facts.h"\n#include "own.h"\nint value(int unused) { return OWN; }\n'
+    place.write("source.c", warned)
+    _, content = place.build(PLAIN, "-Wunused-parameter")
+    further = copied(place, tmp_path_factory.mktemp("a further one"))
+    assert further.build(PLAIN, "-Wunused-parameter") == (False, content)
+    assert f"{further.folder}/source.c:3:" in further.said
+    assert str(place.folder) not in further.said
+    further.write("first/own.h", "#define OWN 12\n")
+    compiled, other = further.build(PLAIN, "-Wunused-parameter")
+    assert compiled
+    assert other != content
+    further.write("source.c", warned + "int more;\n")
+    assert further.build(PLAIN, "-Wunused-parameter")[0]
+
+
+@pytest.mark.parametrize("code", ["sizeof PLACE", "PLACE[1]", "sizeof __FILE__"])
+def test_code_that_is_told_where_its_checkout_lies_is_not_kept(place: Place, code: str) -> None:
+    """It need not hold the name: its length or a letter will do."""
+    place.write("source.c", f"int value(void) {{ return {code}; }}\n")
+    by_name = f'-DPLACE="{place.folder}/x"'
+    for _ in range(2):
+        assert place.build(PLAIN, by_name, maps=False, debug="-g0")[0]
+    assert not list(place.kept.rglob("*.of"))
 
 
 def test_an_edited_header_is_never_answered_by_an_old_object(place: Place) -> None:
@@ -155,7 +195,7 @@ def test_threads_that_ask_for_one_file_are_told_the_same(tmp_path: Path, monkeyp
         return file
 
     monkeypatch.setattr(kept_objects, "sha256_of", slow)
-    objects = Objects(tmp_path, Shelves(tmp_path / "kept"), "")
+    objects = Objects(tmp_path, tmp_path, Shelves(tmp_path / "kept"), "")
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(objects._digest, ["a header"] * 2)) == ["a header"] * 2
 
@@ -223,12 +263,12 @@ def test_a_full_shelf_gives_up_what_was_not_used_for_longest(tmp_path: Path, mon
 
 def test_which_lines_of_a_build_are_compilations_and_libraries(tmp_path: Path) -> None:
     line = 'bin/arm-none-eabi-gcc -DX=\\"a.h\\" -MD -MT a.obj -MF a.obj.d -o a.obj -c /src/a.c'
-    found = compilation(tmp_path, line)
+    found = compilation(tmp_path, line, tmp_path)
     assert found is not None
     assert found.arguments[1] == '-DX="a.h"'
     assert (found.source, found.object) == (Path("/src/a.c"), tmp_path / "a.obj")
-    assert compilation(tmp_path, f": && {line} && :") is None
-    assert compilation(tmp_path, "bin/arm-none-eabi-gcc -o image.elf a.obj") is None
+    assert compilation(tmp_path, f": && {line} && :", tmp_path) is None
+    assert compilation(tmp_path, "bin/arm-none-eabi-gcc -o image.elf a.obj", tmp_path) is None
     library = ": && bin/cmake -E rm -f k/libk.a && bin/ar qc k/libk.a  a.obj b.obj && bin/ranlib k/libk.a && :"
     made = archiving(tmp_path, library)
     assert made is not None
@@ -246,5 +286,5 @@ def test_build_files_without_a_step_make_no_image(tmp_path: Path, build_file: st
     (tmp_path / "build.ninja").write_text(build_file)
     log = io.StringIO()
     with pytest.raises(making.StepFailedError):
-        making.make(tmp_path, Objects(tmp_path, Shelves(tmp_path / "kept"), ""), log)
+        making.make(tmp_path, Objects(tmp_path, tmp_path, Shelves(tmp_path / "kept"), ""), log)
     assert words in log.getvalue()

@@ -28,7 +28,7 @@ from rtoslab.results.results import Measured
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.report import sweep_document
-from tests.checkouts import alter, copy_checkout
+from tests.checkouts import alter, build_apart, copy_checkout
 from tests.test_cli import rtoslab
 from tests.test_papers import folder, published
 
@@ -47,12 +47,13 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, P
     plain, moved, slower = (copy_checkout(base / name) for name in ("plain", "moved", "slower"))
     alter(moved, "kernels/freertos/port.c", START, f"{PAD}{START}    pad();\n")
     alter(slower, "kernels/freertos/port.h", TAKE, f'    __asm volatile("nop\\n nop");\n{TAKE}')
+    build = build_apart(base / "build")
     found: dict[str, tuple[Path, Path]] = {}
     for what, root, config in (("move", moved, ()), ("nop", slower, ("--config", "code=sram"))):
         runs = []
         for name, checkout in ((f"{what}-0", plain), (f"{what}-1", root)):
             ask = (BENCHMARKS[what], "--board", "nucleo-f446re", "--window", "5ms", "--placements", "4", *config)
-            elsewhere = {"RTOSLAB_ROOT": str(checkout), "RTOSLAB_BUILD": str(base / "build")}
+            elsewhere = {"RTOSLAB_ROOT": str(checkout), "RTOSLAB_BUILD": str(build)}
             done = rtoslab("run", *ask, "--out", base / what / name, **elsewhere)
             assert done.returncode == 0, done.stderr + done.stdout
             runs.append(base / what / name)

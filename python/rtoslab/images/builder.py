@@ -202,7 +202,8 @@ def _join_callgraphs(work: Path) -> None:
 
 def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -> frozenset[str]:
     """Configures and builds; the files that were read."""
-    kept = Objects(work, Shelves(work.parent / "objects"), compilers(point.compiler == "clang"))
+    firmware, shelves = catalogue.root / "firmware", Shelves(work.parent / "objects")
+    kept = Objects(work, firmware, shelves, compilers(point.compiler == "clang"))
     is_configured = False
     with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
         try:

@@ -3,6 +3,10 @@
 The trap it prevents: the headers that a build generates hold what differs from image to image, and nearly every file
 includes them, so that by content alone every object would be new. The compiler itself says which macros it expanded or
 tested; only their values count. A macro that was asked for and not found counts too.
+
+Two folders stand under a sign of their own, so that another build and another checkout find what was made: `@` is the
+build's folder, `$` the firmware's. The firmware's is taken out only where it tells a file's place (a word of the call,
+a line that says where code comes from). Code that holds it anywhere else is of that checkout alone.
 """
 
 import hashlib
@@ -30,6 +34,7 @@ _ARCHIVE: Final = re.compile(r": && \S+ -E rm -f (\S+) && \S+ qc \1 +(.+) && \S+
 """As CMake writes it: away with the one before, the members, the index."""
 _BETWEEN_FILES: Final = re.compile(r"(?<!\\)\s+")
 _ESCAPED: Final = re.compile(r"\\(.)")
+_BEFORE_PLACE: Final = r"(?:-I|-isystem|-iquote|-f(?:file|debug|macro)-prefix-map=)?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,8 @@ class Preprocessed:
     not say: then all that is generated counts."""
     digest: str
     """Of the code, which tells the lines that it comes from, but not the macros that are gone in it."""
+    bears_checkout: bool
+    """Whether the code itself, and not only where it comes from, holds the firmware's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,8 @@ class Compilation:
 
     work: Path
     arguments: tuple[str, ...]
+    firmware: Path
+    """The folder of sources that are named from there on, wherever it lies."""
 
     @property
     def object(self) -> Path:
@@ -73,14 +82,15 @@ class Compilation:
         return self.arguments[0].endswith("gcc")
 
     def bears_its_place(self, content: bytes) -> bool:
-        """Whether an object names its build's folder: what is translated at the link keeps the paths as they were."""
+        """Whether an object names a folder: what is translated at the link keeps the paths as they were."""
         translated_later = any(each.startswith("-flto") for each in self.arguments)
-        return translated_later or str(self.work).encode() in content
+        return translated_later or any(os.fsencode(each) in content for each in (self.work, self.firmware))
 
     @property
     def placeless(self) -> list[str]:
-        """The call without the name of its build folder."""
-        return [each.replace(str(self.work), "@") for each in self.arguments]
+        """The call without the names of its build's and the firmware's folder."""
+        place = _word_of_place(str(self.firmware))
+        return [place.sub(r"\1$", each.replace(str(self.work), "@")) for each in self.arguments]
 
     @property
     def of_code(self) -> list[str]:
@@ -124,7 +134,9 @@ class Compilation:
             return None
         code = done.stdout.replace(str(self.work).encode(), b"@")
         names = sorted({each.decode() for each in _ASKED.findall(code)}) if self.is_gcc else None
-        return Preprocessed(self.files(), names, hashlib.sha256(_ASKED.sub(b"", code)).hexdigest())
+        code = _line_of_place(str(self.firmware)).sub(rb"\1$", _ASKED.sub(b"", code))
+        bears_checkout = os.fsencode(self.firmware) in code
+        return Preprocessed(self.files(), names, hashlib.sha256(code).hexdigest(), bears_checkout)
 
     def files(self) -> tuple[str, ...]:
         """Absolute paths of what the compiler said it read; of what it does not preprocess it says nothing."""
@@ -151,13 +163,25 @@ class Compilation:
         return self.arguments[self.arguments.index(option) + 1]
 
 
-def compilation(work: Path, line: str) -> Compilation | None:
+@lru_cache(maxsize=8)
+def _word_of_place(firmware: str) -> re.Pattern[str]:
+    """A word of a call that is a file of the firmware's, or an option with one; nothing that code is told."""
+    return re.compile(rf"^({_BEFORE_PLACE}){re.escape(firmware)}(?=[/=]|$)")
+
+
+@lru_cache(maxsize=8)
+def _line_of_place(firmware: str) -> re.Pattern[bytes]:
+    """By which a preprocessor says that what follows comes from a file of the firmware's."""
+    return re.compile(rb'^(# \d+ ")%s(?=[/"])' % re.escape(os.fsencode(firmware)), re.MULTILINE)
+
+
+def compilation(work: Path, line: str, firmware: Path) -> Compilation | None:
     """A line of the build as a compilation; None if it is something else."""
     if "&&" in line:
         return None
     words = tuple(shlex.split(line) if _QUOTED.search(line) else line.split())  # shlex takes its time
     is_one = {"-c", "-MD", *_PATHS} <= set(words) and words[-2] == "-c"
-    return Compilation(work, words) if is_one else None
+    return Compilation(work, words, firmware) if is_one else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@ lies, and what TOML files say.
 
 They take longer than the rest of a configuration together, and the first two change with the machine alone. So they are
 kept, named by all that made them, and laid into the next build's folder, where CMake takes them for its own.
+The firmware's folder is no part of what is kept: a further checkout finds it too, and its own folder in its place.
 """
 
 import hashlib
@@ -31,6 +32,8 @@ _PROGRAMS: Final = "programs.cmake"
 _PROGRAM: Final = re.compile(r"^(CMAKE_\w+):FILEPATH=(/.*)$", re.MULTILINE)
 _FOUND: Final = ("CMakeSystem.cmake", "CMakeCCompiler.cmake", "CMakeASMCompiler.cmake")
 """What CMake writes of a compiler; it lies in a folder named by CMake's version."""
+_CHECKOUT: Final = "@RTOSLAB_FIRMWARE@"
+"""In what is kept, for the firmware's folder."""
 _READ: Final = "toml"
 """Folder of what firmware/cmake/Toml.cmake read of TOML files, as CMake's code, named by reader and file."""
 _MADE_BY: Final = (
@@ -70,7 +73,7 @@ def configure(catalogue: Catalogue, point: Point, expected: Expected, work: Path
         check=False,
     )
     if done.returncode == 0 and not mine and point.compiler == DEFAULT_COMPILER:
-        _keep(_place(catalogue, point, known), work)
+        _keep(_place(catalogue, point, known), work, catalogue.root / "firmware")
     _keep_read(read, work, before_read)
     return done.returncode == 0
 
@@ -79,7 +82,7 @@ def _place(catalogue: Catalogue, point: Point, known: Path) -> Path:
     firmware = catalogue.root / "firmware"
     cmake = tools.find("cmake")
     everything = [
-        str(firmware),
+        _CHECKOUT,
         listing(firmware, [firmware / each for each in _MADE_BY]),
         [tools.banner("cmake"), str(cmake), cmake.stat().st_mtime_ns],
         compilers(clang=False),
@@ -104,7 +107,8 @@ def _laid(catalogue: Catalogue, point: Point, known: Path, work: Path) -> bool:
     folder = work / "CMakeFiles" / files["version"].decode()
     folder.mkdir(parents=True, exist_ok=True)
     for name in {*_FOUND, _PROGRAMS, PACKAGE} & set(files):
-        ((folder if name in _FOUND else work) / name).write_bytes(files[name])
+        content = files[name].replace(_CHECKOUT.encode(), os.fsencode(catalogue.root / "firmware"))
+        ((folder if name in _FOUND else work) / name).write_bytes(content)
     return True
 
 
@@ -130,17 +134,18 @@ def _keep_read(read: Shelves, work: Path, laid: set[str]) -> None:
                 read.put(each.stem, each.read_bytes())
 
 
-def _keep(place: Path, work: Path) -> None:
+def _keep(place: Path, work: Path, firmware: Path) -> None:
     """Raises StoreError."""
     found = [each for each in (work / "CMakeFiles").iterdir() if (each / _FOUND[0]).is_file()]
     if len(found) != 1:
         return
-    files: Mapping[str, bytes] = {
+    found_out: Mapping[str, bytes] = {
         "version": found[0].name.encode(),
         _PROGRAMS: _programs((work / "CMakeCache.txt").read_text(encoding="utf-8")).encode(),
         **{name: (found[0] / name).read_bytes() for name in _FOUND},
         **({PACKAGE: (work / PACKAGE).read_bytes()} if (work / PACKAGE).is_file() else {}),
     }
+    files = {name: each.replace(os.fsencode(firmware), _CHECKOUT.encode()) for name, each in found_out.items()}
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         mine = Path(tempfile.mkdtemp(prefix=".known-", dir=place.parent))

@@ -5,7 +5,8 @@ the macros it asked for; what those hold now names the object. Where that name i
 it gives names an object too: much of a kernel is the same code in another configuration.
 
 The trap it prevents: an edited file must never be answered by an old object. So the files are read anew for each image,
-and nothing is kept where one of them changed meanwhile, or may hold what no list of files tells.
+and nothing is kept where one of them changed meanwhile, or may hold what no list of files tells. Files of the checkout
+are named from its firmware folder on, so that a further checkout finds them; nothing is kept that bears its name.
 """
 
 import hashlib
@@ -33,9 +34,11 @@ ONE_IMAGE: Final = frozenset({"BENCH_RUN_ID", "BENCH_MANIFEST"})
 _SEARCHED: Final[dict[str, bool]] = {}
 """Whether a content was found to hold one of those, by its digest."""
 _ENVIRONMENT: Final = ("CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH")
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _UNREAD: Final = "unread"
 """In place of what a file holds: nobody has asked yet."""
+_CHECKOUT: Final = "\0"
+"""In what a compiler printed, for the firmware's folder."""
 _Lists = Iterator[tuple[tuple[str, ...], list[str] | None]]
 
 
@@ -54,6 +57,7 @@ class Objects:
     """The kept objects, as one build in one folder sees them: each file is read once."""
 
     work: Path
+    firmware: Path
     shelves: Shelves
     compilers: str
     """What says which compilers these are."""
@@ -63,8 +67,8 @@ class Objects:
 
     def call(self, asked: Compilation) -> str:
         """Names a compiler call: arguments, compiler, the source, and all that could be read, by name."""
-        source = self._digest(str(asked.source)) if self._place(str(asked.source))[0] != "@" else None
-        return _key(self._bare(asked.placeless), source, [self._names_below(each) for each in asked.folders])
+        source = self._digest(self._place(str(asked.source)))
+        return _key(self._bare(asked.placeless), source, sorted(self._names_below(each) for each in asked.folders))
 
     def alone(self, call: str) -> AbstractContextManager[None]:
         """One process at a time compiles this; the others find it kept."""
@@ -77,7 +81,7 @@ class Objects:
             of = None if key is None else self.shelves.get(f"{key}.of")
             made = None if of is None else self._made(of.decode())
             if made is not None:
-                return made, files
+                return made, tuple(self._path(each) for each in files)
         return None
 
     def is_of_one_image(self, call: str) -> bool:
@@ -93,7 +97,7 @@ class Objects:
         StoreError."""
         files = tuple(map(self._place, found.files))
         outside = [each for each in files if each[0] != "@"]
-        if any(_changed_since(each, began_ns) for each in outside) or any(map(_holds_untold, found.files)):
+        if any(_changed_since(self._path(each), began_ns) for each in outside) or any(map(_holds_untold, found.files)):
             return
         new = {"asked": found.asked, "files": list(files)}
         others = [each for each in self._listed(call) if each != new]
@@ -126,7 +130,8 @@ class Objects:
         return _key(self._bare(asked.of_code), found.digest)
 
     def _lists(self, call: str) -> _Lists:
-        """Files and macros of earlier compilations of a call, the last one first; `@` stands for the build's folder."""
+        """Files and macros of earlier compilations of a call, the last one first; `@` is the build's folder, `$` the
+        firmware's."""
         for each in self._listed(call):
             yield tuple(each["files"]), each["asked"]
 
@@ -153,29 +158,37 @@ class Objects:
             self._texts[place] = text
         return text
 
-    def _digest(self, file: str) -> str | None:
-        """Entered once it is known, whole: another thread may ask for the same file meanwhile, or drop it."""
-        digest = self._digests.get(file, _UNREAD)
+    def _digest(self, place: str) -> str | None:
+        """Entered once it is known, whole: another thread may ask for the same file meanwhile, or drop it. What is
+        generated has none."""
+        digest = self._digests.get(place, _UNREAD) if place[0] != "@" else None
         if digest is _UNREAD:
             digest = None
             with suppress(OSError):
-                digest = sha256_of(file)
-            self._digests[file] = digest
+                digest = sha256_of(self._path(place))
+            self._digests[place] = digest
         return digest
 
     def _place(self, file: str) -> str:
-        inside = f"{self.work}/"
-        return f"@/{file[len(inside) :]}" if file.startswith(inside) else file
+        for sign, folder in (("@", f"{self.work}/"), ("$", f"{self.firmware}/")):
+            if file.startswith(folder):
+                return f"{sign}/{file[len(folder) :]}"
+        return file
+
+    def _path(self, place: str) -> str:
+        """Where a file lies; one that a build generates stays without its folder."""
+        return f"{self.firmware}{place[1:]}" if place[0] == "$" else place
 
     def _names_below(self, folder: str) -> str:
         """The names of all files below, without content: one that is new may come before another."""
         if folder not in self._names:
-            found = sorted(_below(folder))
+            found = sorted(map(self._place, _below(folder)))
             self._names[folder] = hashlib.sha256("\n".join(found).encode("utf-8", "surrogateescape")).hexdigest()
         return self._names[folder]
 
     def _put(self, key: str, made: Made) -> None:
-        head = {"callgraph": made.callgraph is not None, "object": len(made.object), "said": made.said}
+        said = made.said.replace(str(self.firmware), _CHECKOUT)
+        head = {"callgraph": made.callgraph is not None, "object": len(made.object), "said": said}
         first = json.dumps(head, sort_keys=True).encode()
         self.shelves.put(key, first + b"\n" + made.object + (made.callgraph or b""))
 
@@ -186,7 +199,8 @@ class Objects:
         first, _, rest = kept.partition(b"\n")
         head = json.loads(first)
         length = head["object"]
-        return Made(rest[:length], rest[length:] if head["callgraph"] else None, head["said"])
+        said = head["said"].replace(_CHECKOUT, str(self.firmware))
+        return Made(rest[:length], rest[length:] if head["callgraph"] else None, said)
 
 
 def compilers(clang: bool) -> str:

@@ -58,7 +58,9 @@ class _Steps:
         found = asked.preprocess()
         made = None if found is None else self.objects.find_preprocessed(asked, found)
         made = made or self._compiled(asked)
-        if found is not None and not asked.bears_its_place(made.object):
+        if found is not None and not (
+            found.bears_checkout or asked.bears_its_place(made.object + (made.callgraph or b""))
+        ):
             with suppress(StoreError):  # the image needs no kept object; on a disk without room it fails itself
                 self.objects.keep(asked, call, found, made, began_ns)
         return made, asked.files() if found is None else found.files
@@ -93,7 +95,7 @@ class _Steps:
             self._tell("FAILED: the build files name no step.")
             raise StepFailedError
         for line in found:
-            yield compilation(work, line) or archiving(work, line) or line
+            yield compilation(work, line, self.objects.firmware) or archiving(work, line) or line
 
     def _run(self, arguments: tuple[str, ...], work: Path) -> str:
         done = subprocess.run(
