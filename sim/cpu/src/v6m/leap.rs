@@ -10,7 +10,7 @@ use crate::v6m::exec;
 use crate::v6m::memo::rehearsed;
 use crate::v6m::op::Code;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{Caller, Translated, translate};
+use crate::v6m::translate::{Translated, call, translate};
 
 /// A bus whose core is at times alone with its time.
 pub trait Leaping: Translated {
@@ -61,7 +61,6 @@ pub fn leaps_to<B: Leaping>(bus: &mut B, address: u32) -> bool {
 /// As for [`exec::run`]; `core` stands before an instruction and not inside one.
 #[inline(never)]
 pub unsafe fn leap<B: Leaping>(bus: &mut B, core: &mut Core, other: &mut Core) {
-    let mut caller = Caller::new(bus);
     'next: loop {
         let address = core.address_of(core.ip);
         let translations = bus.translations();
@@ -73,7 +72,7 @@ pub unsafe fn leap<B: Leaping>(bus: &mut B, core: &mut Core, other: &mut Core) {
                 return;
             }
             // SAFETY: it stands where the path begins; code that changes, or that has probes, is forgotten.
-            let Some(how) = (unsafe { caller.execute(code, core) }) else { return };
+            let Some((how, _)) = (unsafe { call(bus, core, code) }) else { return };
             let exit = bus.translations().exit(this, how);
             if exit.count != 0 {
                 exit.taken[core.id & 1] += 1;
@@ -122,8 +121,12 @@ unsafe fn record<B: Leaping>(bus: &mut B, core: &mut Core, other: &mut Core) -> 
 pub fn traced<B: Leaping>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let begun = bus.leaps().begun;
     let mut cores = bus.leaps().cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
+    // What it waited for when another core was awake is over for a core that is alone.
+    let kept = (core.bus_free, core.fetch_ready);
+    (core.bus_free, core.fetch_ready) = (0, 0);
     bus.rehearse(true);
     let shadow = rehearsed(bus, core, &mut cores, core.region.op(begun), trace);
+    (core.bus_free, core.fetch_ready) = kept;
     (core.t, core.bus_wait) = (shadow.t, core.bus_wait + shadow.bus_wait);
     core.instructions += trace.instructions;
     let (waited, stored) = (shadow.bus_wait != 0, shadow.stored);

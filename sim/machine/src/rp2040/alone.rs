@@ -43,15 +43,15 @@ impl Translated for System {
         &mut self.alone.translations
     }
 
-    fn quick(&mut self) -> Quick {
+    #[inline(always)]
+    fn quick(&mut self) -> Quick<'_> {
         const _: () = assert!(MARKED == MARKED_BYTES && xip::LINE_BYTES == translate::LINE_BYTES);
-        let flash = self.periph.ssi.flash.bytes();
         Quick {
-            marks: self.marks.as_ptr(),
-            constants: flash.as_ptr(),
+            ram: &mut self.sram,
+            marks: &self.marks,
+            constants: self.periph.ssi.flash.bytes(),
             base: FLASH_BASE,
-            bytes: flash.len() as u32,
-            resident: self.xip.lines().as_ptr(),
+            resident: Some(self.xip.lines()),
         }
     }
 }

@@ -6,7 +6,7 @@ use rtoslab_timing::{Setting, cortex_m0plus, rp2040};
 use crate::setting::SettingError;
 
 /// Values of every adjustable rule.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
     core: [u64; cortex_m0plus::SETTINGS.len()],
     chip: [u64; rp2040::SETTINGS.len()],

@@ -219,6 +219,9 @@ impl System {
         self.due = saved.due;
         self.clocks.clone_from(&saved.clocks);
         self.effects.clone_from(&saved.effects);
+        if self.timing != saved.timing {
+            self.forget_remembered();
+        }
         self.timing.clone_from(&saved.timing);
         self.probes.rewind(&saved.probes);
         self.injections.clone_from(&saved.injections);

@@ -42,18 +42,33 @@ const PATHS: u32 = 4;
 const NEVER: u32 = u32::MAX;
 
 /// What translated code accesses without asking the bus.
-#[derive(Debug, Clone, Copy)]
-pub struct Quick {
-    /// A mark for each 256 bytes of RAM: see [`Bus::marks`].
-    pub marks: *const u8,
+#[derive(Debug)]
+pub struct Quick<'a> {
+    /// The RAM.
+    pub ram: &'a mut [u8],
+    /// A mark for each [`MARKED_BYTES`] of it: see [`Bus::marks`].
+    pub marks: &'a [u8],
     /// Memory whose words do not change while nobody says so.
-    pub constants: *const u8,
+    pub constants: &'a [u8],
     /// Its first address.
     pub base: u32,
-    /// Its length.
-    pub bytes: u32,
-    /// Not 0 for each [`LINE_BYTES`] of it that are at hand, if they are not always.
-    pub resident: *const bool,
+    /// Whether each [`LINE_BYTES`] of it are at hand, if they are not always.
+    pub resident: Option<&'a [bool]>,
+}
+
+impl Quick<'_> {
+    fn layout(&self) -> Layout {
+        Layout { base: self.base, bytes: self.constants.len() as u32, is_cached: self.resident.is_some() }
+    }
+}
+
+/// Where constants are.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    base: u32,
+    bytes: u32,
+    /// They are not always at hand.
+    is_cached: bool,
 }
 
 /// Bytes of a cache's line.
@@ -65,7 +80,7 @@ pub trait Translated: Bus {
     fn translations(&mut self) -> &mut Translations;
 
     /// What translated code accesses by itself; the same memories as long as [`Translations::clear`] is not called.
-    fn quick(&mut self) -> Quick;
+    fn quick(&mut self) -> Quick<'_>;
 }
 
 /// Where traces begin, and their translations.
@@ -140,8 +155,9 @@ pub(super) struct Exit {
 #[repr(C)]
 struct Context<B> {
     bus: *mut B,
-    constants: *const u8,
-    resident: *const bool,
+    /// Where the host keeps the constants, and what says which of them are at hand.
+    constants: u64,
+    resident: u64,
     /// [`Trace::indirect`] so far.
     indirect: u64,
     /// Of the last load from constant memory.
@@ -319,7 +335,7 @@ impl Translations {
 #[cold]
 #[inline(never)]
 pub unsafe fn translate<B: Translated>(bus: &mut B, core: &Core, address: u32, trace: Trace, took: &[Taken]) {
-    let quick = bus.quick();
+    let layout = bus.quick().layout();
     let translations = bus.translations();
     let number = translations.all.len() as u32;
     let earlier = translations.left.map_or(0, |left| translations.all[left as usize].earlier + 1);
@@ -328,7 +344,7 @@ pub unsafe fn translate<B: Translated>(bus: &mut B, core: &Core, address: u32, t
     // An access that was not that of one path is not that of the next.
     let differs = path.steps.first().is_some_and(|step| earlier == 0 || step.course.may_differ());
     let made = if differs && earlier < PATHS && number < MOST {
-        host::assemble::<B>(&mut translations.store, core, &quick, &path)
+        host::assemble::<B>(&mut translations.store, core, layout, &path)
     } else {
         None
     };
@@ -363,33 +379,20 @@ fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
         .collect()
 }
 
-/// What code of the host is called with on this bus.
-pub(super) struct Caller<B> {
-    context: Context<B>,
-    ram: *mut u8,
-    marks: *const u8,
-}
-
-impl<B: Translated> Caller<B> {
-    pub fn new(bus: &mut B) -> Caller<B> {
-        let Quick { marks, constants, resident, .. } = bus.quick();
-        let ram = bus.ram();
-        let (indirect, address) = (Trace::NO_INDIRECT, 0);
-        Caller { context: Context { bus: std::ptr::from_mut(bus), constants, resident, indirect, address }, ram, marks }
-    }
-
-    /// Executes a path: the step before which it was left, or that behind it; `None` if some of its code is not at hand.
-    ///
-    /// # Safety
-    /// The core stands at the path's begin; ops and memories are those that it was translated with. No reference to the bus
-    /// is used meanwhile.
-    #[inline(always)]
-    pub unsafe fn execute(&mut self, code: host::Made, core: &mut Core) -> Option<u32> {
-        self.context.indirect = Trace::NO_INDIRECT;
-        // SAFETY: the caller's promise.
-        let how = unsafe { code.call(core, &mut self.context, self.ram, self.marks) };
-        (how != CALLED).then_some(how)
-    }
+/// Executes a path: the step before which it was left, or that behind it, and the trace's [`Trace::indirect`]; `None` if some
+/// of its code is not at hand.
+///
+/// # Safety
+/// The core stands at the path's begin; ops and memories are those that it was translated with.
+#[inline(always)]
+pub(super) unsafe fn call<B: Translated>(bus: &mut B, core: &mut Core, code: host::Made) -> Option<(u32, u64)> {
+    let Quick { ram, marks, constants, resident, .. } = bus.quick();
+    let memory = (ram.as_mut_ptr(), marks.as_ptr());
+    let (constants, resident) = (constants.as_ptr() as u64, resident.map_or(0, |lines| lines.as_ptr() as u64));
+    let mut context = Context { bus, constants, resident, indirect: Trace::NO_INDIRECT, address: 0 };
+    // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
+    let how = unsafe { code.call(core, &mut context, memory) };
+    (how != CALLED).then_some((how, context.indirect))
 }
 
 /// What [`Bus::lead`](crate::v6m::bus::Bus::lead) does.
@@ -411,11 +414,10 @@ pub fn lead<B: Remembered>(bus: &mut B, core: &mut Core) -> bool {
 /// The core stands at its begin; ops and memories are those that it was translated with.
 #[inline(never)]
 unsafe fn execute<B: Remembered>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
-    let mut caller = Caller::new(bus);
     loop {
         let (code, _) = bus.translations().path(number);
-        // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
-        let Some(how) = (unsafe { caller.execute(code, core) }) else { return true };
+        // SAFETY: the caller's promise.
+        let Some((how, indirect)) = (unsafe { call(bus, core, code) }) else { return true };
         let Exit { ip, count, branches, .. } = *bus.translations().exit(number, how);
         if count == 0 {
             let Some(next) = bus.translations().otherwise(number) else { return true };
@@ -424,7 +426,7 @@ unsafe fn execute<B: Remembered>(bus: &mut B, core: &mut Core, mut number: u32) 
         }
         bus.translations().executed += 1;
         core.ip = ip;
-        let trace = Trace { branches, indirect: caller.context.indirect, instructions: count };
+        let trace = Trace { branches, indirect, instructions: count };
         if !traced::<B, true>(bus, core, trace) {
             return false;
         }

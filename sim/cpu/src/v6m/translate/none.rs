@@ -1,7 +1,7 @@
 //! Hosts for whose processors nothing is translated.
 
 use super::plan::Path;
-use super::{Context, Quick};
+use super::{Context, Layout};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 
@@ -16,12 +16,12 @@ pub(in crate::v6m) enum Made {}
 impl Made {
     /// # Safety
     /// There is none.
-    pub(super) unsafe fn call<B>(self, _: &mut Context<B>, _: *mut u8, _: *const u8) -> u32 {
+    pub(super) unsafe fn call<B>(self, _: &mut Core, _: &mut Context<B>, _: (*mut u8, *const u8)) -> u32 {
         match self {}
     }
 }
 
 /// Nothing.
-pub(super) fn assemble<B: Bus>(_: &mut Store, _: &Core, _: &Quick, _: &Path) -> Option<(Made, usize)> {
+pub(super) fn assemble<B: Bus>(_: &mut Store, _: &Core, _: Layout, _: &Path) -> Option<(Made, usize)> {
     None
 }

@@ -14,6 +14,7 @@ fn data_processing(op: Old) -> Option<Op> {
     let Old { a, b, c, imm, .. } = op;
     let unary = |code| Op { code, rd: a, rm: b, ..Op::default() };
     let binary = |code| Op { code, rd: a, rn: a, rm: b, ..Op::default() };
+    let compare = |code| Op { code, rn: a, rm: b, ..Op::default() };
     let register = |code| Op { code, rd: a, rn: b, rm: c, ..Op::default() };
     let constant = |code| Op { code, rd: a, rn: b, imm, ..Op::default() };
     let shift = |code| Op { code, rd: a, rm: b, shift: imm as u8, ..Op::default() };
@@ -54,9 +55,9 @@ fn data_processing(op: Old) -> Option<Op> {
         From::RorReg => binary(Code::RorRegS),
         From::Mul => binary(Code::MulS),
         From::AddHi => binary(Code::AddReg),
-        From::Tst => binary(Code::TstReg),
-        From::Cmp | From::CmpHi => binary(Code::CmpReg),
-        From::Cmn => binary(Code::CmnReg),
+        From::Tst => compare(Code::TstReg),
+        From::Cmp | From::CmpHi => compare(Code::CmpReg),
+        From::Cmn => compare(Code::CmnReg),
         From::Nop => Op { code: Code::Nop, ..Op::default() },
         _ => return None,
     };
@@ -71,7 +72,7 @@ fn access(op: Old) -> Option<Op> {
     let flags = if is_loaded { 0 } else { flag::POST_INDEXED };
     let multiple = |code, ra| Op { code, rn: b, imm, ra, shift: c, flags, ..Op::default() };
     let known = match op.code {
-        From::LdrLit | From::LdrLitFlash => Op { code: Code::LdrLit, rd: a, rn: 15, imm, ..Op::default() },
+        From::LdrLit | From::LdrLitFlash => Op { code: Code::LdrLit, rd: a, imm, ..Op::default() },
         From::LdrImm => offset(Code::LdrImm),
         From::LdrhImm => offset(Code::LdrhImm),
         From::LdrbImm => offset(Code::LdrbImm),
@@ -119,13 +120,14 @@ fn branch(op: Old) -> Option<Op> {
         _ if op.is_near_branch() => CONDITIONAL[(op.code as u8 - From::Beq as u8) as usize],
         _ => return None,
     };
-    Some(Op { code, rm: op.b, imm: op.imm, ..Op::default() })
+    Some(Op { code, rm: op.b, ra: op.a, imm: op.imm, ..Op::default() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::v6m::decode::{Place, decode};
+    use crate::v7m::core::Features;
     use crate::v7m::decode as v7m;
 
     /// The 16-bit opcodes of ARMv6-M are opcodes of ARMv7-M, which has a decoder of its own.
@@ -137,14 +139,21 @@ mod tests {
             let place =
                 Place { address: base + 0x4000, region_base: base, region_bytes: bytes, cached: false, rom: false };
             let old = decode(half, 0, place);
-            // Branches by register, and what sets SP or the PC, are asked for in other ways.
-            if matches!(old.code, From::Bx | From::Blx | From::MovPc | From::AddPc | From::MovHiSp) {
+            // Branches by register are checked in another way; SP less a constant is SP and another one, SP and the PC a sum.
+            let is_less = half & 0xff80 == 0xb080;
+            let is_sum = old.code == From::AddConst && old.a == 13;
+            if is_less || is_sum || matches!(old.code, From::Bx | From::Blx | From::MovPc | From::AddPc) {
                 continue;
             }
             let Some(ours) = as_v7m(old) else { continue };
             let place = v7m::Place { address: base + 0x4000, region_base: base, region_bytes: bytes };
-            let theirs = v7m::decode(half, 0, place);
-            let fields = |op: Op| (op.code, op.rd, op.rm, op.shift, op.ra);
+            let theirs = v7m::decode(half, 0, place, Features::CORTEX_M3);
+            if theirs.code == Code::Undefined {
+                // CMP of two low registers as one of high ones: unpredictable.
+                assert_eq!((half & 0xffc0, ours.code), (0x4500, Code::CmpReg), "{half:#06x}");
+                continue;
+            }
+            let fields = |op: Op| (op.code, op.rd, op.rn, op.rm, op.shift, op.ra & 7, op.imm);
             assert_eq!(fields(ours), fields(theirs), "{half:#06x}");
             compared += 1;
         }

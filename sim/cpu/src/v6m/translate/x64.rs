@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 
 use super::plan::{Course, Path, Step};
-use super::{CALLED, Context, LINE_BYTES, Quick};
+use super::{CALLED, Context, LINE_BYTES, Layout};
 use crate::host::x64::{Block, Function, Memory, Writer, live};
 use crate::host::{Fields, Place};
 use crate::v6m::bus::Bus;
@@ -21,15 +21,9 @@ impl Made {
     /// # Safety
     /// As for [`super::execute`].
     #[inline(always)]
-    pub(super) unsafe fn call<B>(
-        self,
-        core: &mut Core,
-        context: &mut Context<B>,
-        ram: *mut u8,
-        marks: *const u8,
-    ) -> u32 {
+    pub(super) unsafe fn call<B>(self, core: &mut Core, context: &mut Context<B>, memory: (*mut u8, *const u8)) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { (self.0)(std::ptr::from_mut(core).cast(), ram, marks, std::ptr::from_mut(context).cast()) }
+        unsafe { (self.0)(std::ptr::from_mut(core).cast(), memory.0, memory.1, std::ptr::from_mut(context).cast()) }
     }
 }
 
@@ -50,7 +44,7 @@ const ADDRESS: i32 = offset_of!(Context<()>, address) as i32;
 const CONSTANT: u32 = 0;
 
 /// Code for the path, and how many of its steps that executes. It returns the number of the step that was not executed.
-pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, quick: &Quick, path: &Path) -> Option<(Made, usize)> {
+pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, layout: Layout, path: &Path) -> Option<(Made, usize)> {
     let region = core.region;
     let place =
         Place { base: region.base, bytes: region.bytes, ops: region.ops as u64, op_bytes: size_of::<Op>() as u32 };
@@ -58,13 +52,13 @@ pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, quick: &Quick, pa
     let mut writer = Writer::new(FIELDS, place, B::RAM_BASE, loader);
     writer.asks_near_marks(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
     if region.cached {
-        at_hand(&mut writer, core, quick, path);
+        at_hand(&mut writer, core, layout, path);
     }
     let live = live(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
     let mut written = 0;
     for (step, live) in path.steps.iter().zip(live) {
         writer.begin(live);
-        if !write::<B>(&mut writer, written as u32, step, quick) {
+        if !write::<B>(&mut writer, written as u32, step, layout) {
             break;
         }
         written += 1;
@@ -76,10 +70,10 @@ pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, quick: &Quick, pa
 }
 
 /// Leaves for good unless the cache holds the path's code.
-fn at_hand(writer: &mut Writer, core: &Core, quick: &Quick, path: &Path) {
+fn at_hand(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
     let mut lines: Vec<u32> = Vec::new();
     for step in &path.steps {
-        let first = core.region.address_of(step.ip).wrapping_sub(quick.base);
+        let first = core.region.address_of(step.ip).wrapping_sub(layout.base);
         let last = if step.op.is_wide() { first + 2 } else { first };
         lines.extend([first / LINE_BYTES, last / LINE_BYTES]);
     }
@@ -91,7 +85,7 @@ fn at_hand(writer: &mut Writer, core: &Core, quick: &Quick, path: &Path) {
 }
 
 /// Writes a step; false if that cannot be done.
-fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, quick: &Quick) -> bool {
+fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) -> bool {
     let Step { ip, op, thumb, course, .. } = *step;
     let ram = Block { first: 0, bytes: B::RAM_BYTES };
     match course {
@@ -101,7 +95,7 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, quick: &Quick) -
             true
         }
         Course::Access if matches!(op.code, Code::LdrLit | Code::LdrLitFlash) => {
-            literal::<B>(writer, number, op, quick)
+            literal::<B>(writer, number, op, layout)
         }
         Course::Access => writer.access(number, thumb, Memory::Ram(ram)),
         Course::Read => {
@@ -121,10 +115,10 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, quick: &Quick) -
 }
 
 /// A word that the opcode's place tells.
-fn literal<B: Bus>(writer: &mut Writer, number: u32, op: Op, quick: &Quick) -> bool {
-    let (constant, in_ram) = (op.imm.wrapping_sub(quick.base), op.imm.wrapping_sub(B::RAM_BASE));
-    if constant <= quick.bytes.saturating_sub(4) {
-        if !quick.resident.is_null() {
+fn literal<B: Bus>(writer: &mut Writer, number: u32, op: Op, layout: Layout) -> bool {
+    let (constant, in_ram) = (op.imm.wrapping_sub(layout.base), op.imm.wrapping_sub(B::RAM_BASE));
+    if constant <= layout.bytes.saturating_sub(4) {
+        if layout.is_cached {
             writer.need(number, RESIDENT, constant / LINE_BYTES);
         }
         writer.load_word(op.a, Some(CONSTANTS), constant);

@@ -92,15 +92,10 @@ impl<const RAM: u32> Translated for System<RAM> {
         self.memo.translations()
     }
 
-    fn quick(&mut self) -> Quick {
+    #[inline(always)]
+    fn quick(&mut self) -> Quick<'_> {
         const _: () = assert!(1 << MARK_SHIFT == MARKED_BYTES);
-        let [flash, ram, _] = &self.memories.all;
-        Quick {
-            marks: ram.marks.as_ptr(),
-            constants: flash.bytes.as_ptr(),
-            base: FLASH_BASE,
-            bytes: flash.bytes.len() as u32,
-            resident: std::ptr::null(),
-        }
+        let [flash, ram, _] = &mut self.memories.all;
+        Quick { ram: &mut ram.bytes, marks: &ram.marks, constants: &flash.bytes, base: FLASH_BASE, resident: None }
     }
 }
