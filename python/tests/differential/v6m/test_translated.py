@@ -259,6 +259,32 @@ def test_loops_of_an_l0_translated_or_not() -> None:
     assert sorted(found)[len(found) // 2] > 100, found
 
 
+def test_code_and_literals_that_the_cache_of_a_pico_does_not_hold() -> None:
+    """Three functions and their literals, a cache way apart: each is translated, and brought again for each call."""
+    way, start = 0x2000, FLASH["rp2040"] + CODE_OFFSET
+    # ldr r3, [pc, #n]; adds; adds; bx lr: the literal lies in the next line, and in its last word.
+    function = [0x4B00 | 3, 0x3101, 0x3201, BX_LR, *[NOP] * 4, 0x1234, 0x5678, NOP, NOP]
+    bodies = {way * number + CODE_OFFSET + 0x200: function for number in range(3)}
+    calls: list[int] = []
+    for place in bodies:
+        calls += test_remembered.branch_with_link((place - CODE_OFFSET) // 2 - len(calls) - 2)
+    code = [*calls, 0xE000 | (-len(calls) - 2) & 0x7FF]
+    seen = []
+    for after in (NEVER, AT_ONCE):
+        machine = Machine("rp2040", cores=1)
+        machine.translate_after(after)
+        parts = [(FLASH["rp2040"] + place, struct.pack(f"<{len(body)}H", *body)) for place, body in bodies.items()]
+        head = (FLASH["rp2040"], boot_block() + struct.pack("<2I", TABLE, start | 1))
+        machine.load(elf([head, (start, struct.pack(f"<{len(code)}H", *code)), *parts], start | 1), "ways.elf")
+        machine.run(50_000)
+        stats = machine.stats()["cores"][0]
+        assert stats["xip_misses"] > 100, stats
+        seen.append((machine.cycle(), stats, machine.registers(0)))
+        assert machine.registers(0)["r3"] == 0x5678_1234
+    assert machine.translations() > 3
+    assert seen[0] == seen[1]
+
+
 def rests(_: Loop) -> list[int]:
     """Sleeps until the tick."""
     return [WFI, WFI]
