@@ -134,8 +134,8 @@ Program = tuple[list[int], list[tuple[int, bytes]]]
 
 
 def segments(rng: random.Random, *, short: bool, others: Mapping[int, Units] | None = None) -> Program:
-    """Where each core starts, and what is in memory: vectors, tick handlers, a function in RAM, the loops, of which a core's
-    may be made of others than usual."""
+    """Where each core starts, and what is in memory: vectors, tick handlers, a function in RAM, the loops, of which a
+    core's may be made of `others` than usual."""
     units = rng.choice(KINDS_OF_SHORT if short else KINDS)
     loops = [loop(rng, core, (others or {}).get(core, units), short=short) for core in (0, 1)]
     parts = [*loops, (QUICK, halves(NOP, NOP, 0x1C40, 0x4041, BX_LR))]
@@ -147,9 +147,7 @@ def segments(rng: random.Random, *, short: bool, others: Mapping[int, Units] | N
     return [start for start, _ in loops], parts
 
 
-def run(
-    program: Program, pauses: list[int], *, look: Look, after: int | None = None
-) -> tuple[int, dict[str, object]]:
+def run(program: Program, pauses: list[int], *, look: Look, after: int | None = None) -> tuple[int, dict[str, object]]:
     """How many stretches took their time from memory, and what can be seen; translated `after` so many executions, if
     that is said, and how often then."""
     starts, parts = program
