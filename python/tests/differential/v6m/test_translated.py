@@ -203,8 +203,6 @@ def test_several_words(chip: str) -> None:
 def test_branches_by_register(chip: str) -> None:
     """To one place or several, back by LR, with ADD and MOV to the PC, without the Thumb bit; to another memory."""
     rng = random.Random(f"translated jumps {chip}")
-    here = FLASH[chip] + CODE_OFFSET + 2 * (len(loop([])) - len(loop([])[22 + 4 :]))
-    assert here % 2 == 0
     # adr r4; adds r4, #1 or #3; bx or blx r4; adds; adds
     for jump in (0x4720, 0x47A0, 0x46A7):
         for distance in (1, 3):
@@ -214,6 +212,11 @@ def test_branches_by_register(chip: str) -> None:
     # movs r4, #1; ands r4, r2; lsls r4, r4, #1; add pc, r4; nop; adds r3; adds r0
     body = [0x2401, 0x4014, 0x0064, 0x44A7, NOP, 0x3301, 0x3001]
     assert agree(chip, body, anything(rng)) > ROWS / 2
+    # r4 = an instruction on or two, by a bit of r2: movs r5, #1; ands r5, r2; lsls r5, r5, #1; mov r4, pc; adds; adds.
+    # Then bx r4; blx r4; or push {r4} and pop {pc}. Then adds r3, #1; adds r0, #1.
+    for jump in ([0x4720], [0x47A0], [0xB410, 0xBD00]):
+        forth = [0x2501, 0x4015, 0x006D, 0x467C, 0x1964, 0x3400 | 2 * len(jump) + 3]
+        assert agree(chip, [*forth, *jump, 0x3301, 0x3001], anything(rng)) > ROWS / 2, hex(jump[0])
     # blx to the function in RAM, by r7.
     rows = anything(rng)
     for row in rows:
