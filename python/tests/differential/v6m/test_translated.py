@@ -214,9 +214,9 @@ def test_branches_by_register(chip: str) -> None:
     assert agree(chip, body, anything(rng)) > ROWS / 2
     # r4 = an instruction on or two, by a bit of r2: movs r5, #1; ands r5, r2; lsls r5, r5, #1; mov r4, pc; adds; adds.
     # Then bx r4; blx r4; or push {r4} and pop {pc}. Then adds r3, #1; adds r0, #1.
-    for jump in ([0x4720], [0x47A0], [0xB410, 0xBD00]):
-        forth = [0x2501, 0x4015, 0x006D, 0x467C, 0x1964, 0x3400 | 2 * len(jump) + 3]
-        assert agree(chip, [*forth, *jump, 0x3301, 0x3001], anything(rng)) > ROWS / 2, hex(jump[0])
+    for way in ([0x4720], [0x47A0], [0xB410, 0xBD00]):
+        forth = [0x2501, 0x4015, 0x006D, 0x467C, 0x1964, 0x3400 | 2 * len(way) + 3]
+        assert agree(chip, [*forth, *way, 0x3301, 0x3001], anything(rng)) > ROWS / 2, hex(way[0])
     # blx to the function in RAM, by r7.
     rows = anything(rng)
     for row in rows:
