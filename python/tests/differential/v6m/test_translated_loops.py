@@ -61,29 +61,60 @@ def test_loops_of_an_l0_translated_or_not() -> None:
     assert sorted(found)[len(found) // 2] > 100, found
 
 
-def test_code_and_literals_that_the_cache_of_a_pico_does_not_hold() -> None:
-    """Three functions and their literals, a cache way apart: each is translated, and brought again for each call."""
+@pytest.mark.parametrize(
+    "evicting", [(), (0x200,), (0x210,), (0x200, 0x210)], ids=["nothing", "code", "literal", "both"]
+)
+def test_code_and_literals_that_the_cache_of_a_pico_does_not_hold(evicting: tuple[int, ...]) -> None:
+    """Two functions, each with a literal, are called four times, then others that stand two ways of the cache behind
+    the functions or behind their literals: what is translated has gone from the cache then."""
     way, start = 0x2000, FLASH["rp2040"] + CODE_OFFSET
-    # ldr r3, [pc, #n]; adds; adds; bx lr: the literal lies in the next line, and in its last word.
-    function = [0x4B00 | 3, 0x3101, 0x3201, BX_LR, *[NOP] * 4, 0x1234, 0x5678, NOP, NOP]
-    bodies = {way * number + CODE_OFFSET + 0x200: function for number in range(3)}
+    # ldr r3, [pc, #12]; adds r1; adds r2; bx lr: the literal lies two lines on.
+    function = [0x4B03, 0x3101, 0x3201, BX_LR, *[NOP] * 4, 0x1234, 0x5678, NOP, NOP]
+    parts = {CODE_OFFSET + way * number + 0x200: function for number in range(2)}
+    parts |= {CODE_OFFSET + way * (2 + number) + place: [0x3201, BX_LR] for number, place in enumerate(evicting)}
+    called = [*list(parts)[:2] * 4, *list(parts)[2:]]
     calls: list[int] = []
-    for place in bodies:
+    for place in called:
         calls += test_remembered.branch_with_link((place - CODE_OFFSET) // 2 - len(calls) - 2)
     code = [*calls, 0xE000 | (-len(calls) - 2) & 0x7FF]
     seen = []
     for after in (NEVER, AT_ONCE):
         machine = Machine("rp2040", cores=1)
         machine.translate_after(after)
-        parts = [(FLASH["rp2040"] + place, struct.pack(f"<{len(body)}H", *body)) for place, body in bodies.items()]
+        placed = [(FLASH["rp2040"] + place, struct.pack(f"<{len(body)}H", *body)) for place, body in parts.items()]
         head = (FLASH["rp2040"], boot_block() + struct.pack("<2I", TABLE, start | 1))
-        machine.load(elf([head, (start, struct.pack(f"<{len(code)}H", *code)), *parts], start | 1), "ways.elf")
+        machine.load(elf([head, (start, struct.pack(f"<{len(code)}H", *code)), *placed], start | 1), "ways.elf")
         machine.run(50_000)
         stats = machine.stats()["cores"][0]
-        assert stats["xip_misses"] > 100, stats
-        seen.append((machine.cycle(), stats, machine.registers(0)))
+        assert (stats["xip_misses"] > 100) == bool(evicting), stats
         assert machine.registers(0)["r3"] == 0x5678_1234
-    assert machine.translations() > 3
+        seen.append((machine.cycle(), stats, machine.registers(0)))
+    assert machine.translated() > 100
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_probes_and_watched_words_that_come_when_all_is_translated(chip: str) -> None:
+    """Each is told of from then on."""
+    # movs r0, ...; then over and over: str r1, [r0]; adds r1, #1; adds r2, #1; eors r3, r1
+    loop = [0x6001, 0x3101, 0x3201, 0x404B]
+    code = [*constant(0, TABLE - 0x400), *loop * 6, 0xE000 | (-len(loop * 6) - 2) & 0x7FF]
+    start = FLASH[chip] + CODE_OFFSET
+    seen = []
+    for after in (NEVER, AT_ONCE):
+        machine = machine_with(chip, code)
+        machine.translate_after(after)
+        machine.run(2_000)
+        told = [len(machine.take_events())]
+        for ident, place in enumerate((13, 20, 34)):
+            machine.watch_exec(start + 2 * place, ident)
+            machine.run(1_000)
+            told.append(len(machine.take_events()))
+        machine.watch_write(TABLE - 0x400, 9, False)
+        machine.run(1_000)
+        seen.append((told, machine.cycle(), machine.stats(), machine.registers(0), machine.take_events()))
+        assert told[0] == 0 < min(told[1:]), told
+    assert machine.translated() > 50
     assert seen[0] == seen[1]
 
 
