@@ -69,6 +69,31 @@ def test_a_word_that_one_core_writes_and_the_other_reads() -> None:
     same(write, read, r1=SHARED, r2=0, r3=0, r4=0)
 
 
+def round_and_round(body: list[int]) -> list[int]:
+    """The same again for ever."""
+    return [*body, 0xE000 | -(len(body) + 2) & 0x7FF]
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_one_of_several_words_that_one_core_writes(first: int) -> None:
+    """The other one reads three with one instruction, and adds them up, at many distances between the cores."""
+    read = [0x4632, 0xCA38, 0x18C0, 0x1900, 0x1940, 0xE7F9]  # mov r2, r6; ldm r2!, {r3-r5}; adds r0, r0, r3 to r5; b
+    words = SHARED + 0x80
+    for wait in (0, 4, 5, 21):
+        write = round_and_round([0x3001, *[NOP] * wait, 0x6008])  # adds r0, #1; str r0, [r1]
+        same(write, read, r0=0, r1=words + 4 * first, r6=words)
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_one_of_several_words_that_one_core_reads(first: int) -> None:
+    """The other one stores three with one instruction, of one value."""
+    read = [0x680B, 0x18C0, 0xE7FC]  # ldr r3, [r1]; adds r0, r0, r3; b
+    words = SHARED + 0x80
+    for wait in (0, 5):
+        write = [0x3001, 0x0003, 0x0004, 0x4632, 0xC219]  # adds r0, #1; movs r3, r0; movs r4, r0; mov r2, r6; stm r2!
+        same(round_and_round([*write, *[NOP] * wait]), read, r0=0, r1=words + 4 * first, r6=words)
+
+
 def test_words_that_are_watched_among_others() -> None:
     """Core 0 stores several words with one instruction, the second of which is watched; the other core reads it."""
     write = [0x3001, 0x4632, 0xC20F, 0xB40F, 0xBC0F, 0xE7F9]  # adds r0, #1; mov r2, r6; stm r2!, {r0-r3}; push; pop; b
@@ -89,8 +114,7 @@ def taking(held: int, free: int) -> list[int]:
     """Takes the lock at r1, counts in r0 and in the word at r2, holds the lock for a few more, and so on."""
     wait = [0x680B, 0x2B00, 0xD0FC]  # ldr r3, [r1]; cmp r3, #0; beq
     count = [0x3001, 0x6814, 0x3401, 0x6014]  # adds r0, #1; ldr r4, [r2]; adds r4, #1; str r4, [r2]
-    body = [*wait, *count, *[NOP] * held, 0x6009, *[NOP] * free]  # str r1, [r1]
-    return [*body, 0xE000 | -(len(body) + 2) & 0x7FF]
+    return round_and_round([*wait, *count, *[NOP] * held, 0x6009, *[NOP] * free])  # str r1, [r1]
 
 
 @pytest.mark.parametrize("held", [0, 1, 4, 7, 10])
@@ -102,3 +126,25 @@ def test_a_lock_that_both_cores_wait_for(held: int) -> None:
         seen = same(taking(held, free), taking(3 * held % 7, 2 * free), **registers)
         in_vain += sum(each["failed_reads"] for each in seen[-1]["locks"])
     assert in_vain > HITS
+
+
+@pytest.mark.parametrize("lead", range(4))
+def test_two_ways_of_one_length(lead: int) -> None:
+    """By turns: NOP, NOP, B or DSB, NOP. Both begin and end in the same places, and take other times."""
+    ways = [0x3001, 0x07C3, 0xD002, NOP, NOP, 0xE002, 0xF3BF, 0x8F4F, NOP]  # adds r0, #1; lsls r3, r0, #31; beq; ...
+    same(round_and_round(ways), round_and_round([*[NOP] * lead, *ways]), r0=0)
+
+
+def dividing(wait: int, *ends: int) -> list[int]:
+    """Counts in r0, divides by r2, waits, and adds up remainder, quotient and the state before and behind them."""
+    begin = [0x3007, 0x6608, 0x664A]  # adds r0, #7; str r0, [r1, #0x60]; str r2, [r1, #0x64]
+    remainder, state, quotient = [0x6F4B, 0x18E4], [0x6F8B, 0x18F6], [0x6F0B, 0x18E4]  # ldr r3, ...; adds r4 or r6
+    return round_and_round([*begin, *[NOP] * wait, *remainder, *state, *quotient, *ends, *state])
+
+
+@pytest.mark.parametrize("wait", range(0, 12, 2))
+def test_a_division_that_is_under_way_or_not(wait: int) -> None:
+    """Its registers are read sooner and later than it ends, beside another one and by a core whose words are read."""
+    registers: Any = {"r0": 0, "r1": SIO, "r2": 5, "r4": 0, "r6": 0, "r7": SHARED}
+    same(dividing(wait), dividing(5 * wait % 11), **registers)
+    same(dividing(wait, 0x603C), [0x3001, 0x683A, 0xE7FC], **registers)  # str r4, [r7]; adds r0, #1; ldr r2, [r7]; b

@@ -212,3 +212,15 @@ def test_the_same_cycles_as_without_memory() -> None:
             assert remembered[what] == value, (number, what)
     # Where both wait for each other's words, or one calls into a memory that is not striped, visits are short.
     assert 4 * sum(each > HITS for each in found) > 3 * len(found), found
+
+
+def test_a_core_that_branches_to_itself() -> None:
+    """It does so for ever: as many blocks as wanted, each of which ends where it began."""
+    for number in range(4):
+        (start, other), parts = segments(random.Random(f"itself {number}"), short=True)
+        program = ([start, other], [(at, halves(0xE7FE) if at == other else content) for at, content in parts])
+        known, remembered = run(program, [CYCLES], look=Look())
+        _, anew = run(program, [CYCLES], look=Look(sliced=SLICE))
+        assert remembered == anew, number
+        assert known > HITS // 2, (number, known)
+        assert remembered["stats"]["cores"][1]["instructions"] > CYCLES // 4  # type: ignore[index]

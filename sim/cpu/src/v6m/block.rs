@@ -1,15 +1,14 @@
 //! Basic blocks: what a core executes ahead of its time at once, and what remains of one to be simulated in time.
 //!
-//! A block here is longer than in a compiler: a branch that is not taken does not end it. A place is told as a distance in
-//! bytes of ops, never as a pointer, so that what is remembered does not depend on the host's addresses.
+//! A block here is longer than in a compiler: no branch ahead ends it whose opcode tells where it leads, taken or not. A place
+//! is told as a distance in bytes of ops, never as a pointer, so that what is remembered does not depend on the host's addresses.
 
-use crate::v6m::op::Op;
+use crate::v6m::op::{Code, Op};
 
-/// Instructions of one core, one behind the other: only the last may have been a branch that was taken.
+/// Instructions of one core, in the order in which they were executed: only the last may have been a branch to anywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// Bytes of ops from its first instruction to the one behind the last; if the last one was a branch that was taken, to
-    /// that one, plus 1.
+    /// [`Block::path`], and what else the bits below say.
     pub shape: u64,
     /// Where execution goes on: bytes of ops from the first instruction to that one.
     pub next: u64,
@@ -28,8 +27,8 @@ impl Block {
     /// More cycles than the rest of one basic block and the whole of another take together: no instruction moves more than
     /// nine words, and each may wait for the other core.
     pub const CYCLES: u64 = 640;
-    /// Set in `shape` if its last instruction is a branch that was taken.
-    pub const BRANCH: u64 = 1;
+    /// Set in `shape` if it is gone through again and again: see [`Block::spin`].
+    const SPIN: u64 = 1;
     /// Set in `shape` if it is one access that both cores make in time order. Without length: the other core comes first.
     pub const ORDERED: u64 = 2;
     /// Set in `shape` if it has such accesses and gives way to the other core's instructions of the same cycle.
@@ -43,18 +42,39 @@ impl Block {
     /// Set in `shape` if its last instruction is a store to a watched word, of which it is told when that was made.
     pub const TOLD: u64 = 1 << 19;
     /// What the last instruction of a basic block can be, if it is like no other.
-    const ENDS: u64 = Block::BRANCH | Block::LEAVES | Block::PRIVATE | Block::TOLD;
+    const ENDS: u64 = Block::LEAVES | Block::PRIVATE | Block::TOLD;
     /// First of the bits of `shape` that say which [`Step`] it is, from 1 on; 0: none.
     const STEP: u32 = 20;
     /// Set in `shape` of an ordered access if the other core comes first; and if this one loses their tie for that.
     const WAITS: u64 = 1 << 28;
     const YIELDS: u64 = 1 << 29;
+    /// First of the bits of `shape` that tell of verdicts.
+    const BRANCHES: u32 = 30;
+    /// Bits of `shape`.
+    pub(in crate::v6m) const SHAPE_BITS: u32 = 48;
     /// None.
     pub const NONE: Block = Block { shape: 0, next: 0, accesses: 0 };
 
-    /// Its last instruction was a branch that was taken.
-    pub(in crate::v6m) fn is_branch(&self) -> bool {
-        self.shape & Block::BRANCH != 0
+    /// What a `shape` says of where the block goes: so many bytes of ops, those of a branch that is taken counted as of one
+    /// halfword, and the verdicts on its conditional branches, the first in the highest place behind a leading 1.
+    #[inline(always)]
+    pub(in crate::v6m) fn path(length: u64, branches: u64) -> u64 {
+        const {
+            let halfwords = Block::BYTES / size_of::<Op>();
+            assert!(Block::BRANCHES + (halfwords as u32) < Block::SHAPE_BITS && (Block::BYTES as u64) < Block::LEAVES);
+        }
+        length + (branches << Block::BRANCHES)
+    }
+
+    /// Those bytes.
+    fn length(&self) -> u64 {
+        self.shape & (Block::LEAVES - 1) & !(size_of::<Op>() as u64 - 1)
+    }
+
+    /// Those verdicts, the first one on top.
+    fn branches(&self) -> u32 {
+        let branches = (self.shape >> Block::BRANCHES) as u32;
+        branches.checked_shl(branches.leading_zeros() + 1).unwrap_or(0)
     }
 
     /// All of its so many instructions, the first one at this address, to be simulated in time.
@@ -64,7 +84,7 @@ impl Block {
         let gives_way = self.shape & Block::GIVES_WAY != 0;
         let spin = if self.is_spin() { instructions as u8 } else { 0 };
         let ends = (self.shape & Block::ENDS) as u32;
-        Remainder { instructions, ends, gives_way, spin, is_last: false, next, accesses }
+        Remainder { instructions, branches: self.branches(), ends, gives_way, spin, is_last: false, next, accesses }
     }
 
     /// A step of an exception, from a core at this address to that one; the frame is in this memory.
@@ -112,14 +132,14 @@ impl Block {
 
     /// A wait for what an ordered load at its begin reads: so many instructions, again and again.
     pub(in crate::v6m) fn spin(instructions: u8, memory: u32, gives_way: bool) -> Block {
-        let last = (u64::from(instructions) - 1) * size_of::<Op>() as u64;
-        let shape = last + 1 + Block::wait(gives_way).shape;
+        let length = u64::from(instructions) * size_of::<Op>() as u64;
+        let shape = length + Block::SPIN + Block::wait(gives_way).shape;
         Block { shape, next: 0, accesses: Block::ACCESS | u64::from(memory) }
     }
 
     /// Made by [`Block::spin`].
     pub(in crate::v6m) fn is_spin(&self) -> bool {
-        self.is_ordered() && self.is_branch()
+        self.shape & Block::SPIN != 0
     }
 
     /// Made by [`Block::ordered`].
@@ -132,30 +152,27 @@ impl Block {
         self.shape & !Block::GIVES_WAY == Block::ORDERED
     }
 
-    /// Whether one of these accesses goes to this memory.
-    #[inline(always)]
-    pub(in crate::v6m) fn accesses_memory(accesses: u64, memory: u32) -> bool {
-        const LOW_BITS: u64 = 0x1111_1111_1111_1111;
-        const TOP_BITS: u64 = LOW_BITS * Block::ACCESS;
-        let others = accesses ^ (LOW_BITS * (Block::ACCESS | memory as u64));
-        others.wrapping_sub(LOW_BITS) & !others & TOP_BITS != 0
-    }
-
     /// How many instructions it has, of which `first` is the first one: a stand-in may lie at its place.
     ///
     /// # Safety
     /// `start` is that place.
     pub(in crate::v6m) unsafe fn instructions(&self, start: *mut Op, first: Op) -> u64 {
-        let bytes = self.shape & (Block::LEAVES - 1) & !(size_of::<Op>() as u64 - 1);
-        let end = start.wrapping_byte_add(bytes as usize);
         let (mut at, mut op, mut count) = (start, first, 0);
-        while at < end {
-            at = at.wrapping_add(if op.is_wide() { 2 } else { 1 });
+        let mut rest = Remainder { branches: self.branches(), ..Remainder::NONE };
+        let mut left = self.length() / size_of::<Op>() as u64;
+        while left != 0 {
+            let turns = match op.code {
+                Code::B | Code::Bl => true,
+                _ => op.is_near_branch() && rest.next_branch(),
+            };
+            let halfwords = if turns || !op.is_wide() { 1 } else { 2 };
+            at = at.wrapping_offset(if turns { op.imm as i32 as isize } else { halfwords as isize });
+            left = left.saturating_sub(halfwords);
             // SAFETY: the caller's promise; behind a region's last instruction there are more ops.
             op = unsafe { *at };
             count += 1;
         }
-        count + u64::from(self.is_branch())
+        count
     }
 }
 
@@ -177,6 +194,8 @@ pub enum Step {
 pub struct Remainder {
     /// Instructions left, the one that is begun included.
     pub instructions: u64,
+    /// Verdicts on its conditional branches, the next one on top.
+    branches: u32,
     /// What the last one is: those bits of [`Block::shape`].
     ends: u32,
     /// Its ordered accesses give way to the other core's instructions of the same cycle.
@@ -193,8 +212,16 @@ pub struct Remainder {
 
 impl Remainder {
     /// Nothing left.
-    pub const NONE: Remainder =
-        Remainder { instructions: 0, ends: 0, gives_way: false, spin: 0, is_last: false, next: 0, accesses: 0 };
+    pub const NONE: Remainder = Remainder {
+        instructions: 0,
+        branches: 0,
+        ends: 0,
+        gives_way: false,
+        spin: 0,
+        is_last: false,
+        next: 0,
+        accesses: 0,
+    };
 
     /// The memory that the next access goes to.
     #[inline(always)]
@@ -202,6 +229,14 @@ impl Remainder {
         let memory = self.accesses >> (u64::BITS - Block::ACCESS_BITS) & (Block::ACCESS - 1);
         self.accesses <<= Block::ACCESS_BITS;
         memory as u32
+    }
+
+    /// Whether the next conditional branch is taken: that of a spin is.
+    #[inline(always)]
+    pub fn next_branch(&mut self) -> bool {
+        let taken = self.branches >> (u32::BITS - 1) != 0 || self.spin != 0;
+        self.branches <<= 1;
+        taken
     }
 
     /// An instruction is over. True if it was the last one.
@@ -257,15 +292,41 @@ mod tests {
         let mut ops = codes.map(Op::bare);
         let start = ops.as_mut_ptr();
         let block = |shape: u64| Block { shape, ..Block::NONE };
-        for (shape, instructions) in [(8, 1), (24, 2), (32, 3), (32 | 1, 4)] {
+        for (shape, instructions) in [(8, 1), (24, 2), (32, 3), (40, 4)] {
             // SAFETY: all lie in `ops`.
             assert_eq!(unsafe { block(shape).instructions(start, *start) }, instructions, "{shape}");
         }
-        assert!(block(33).is_branch() && !block(32).is_branch());
         // A stand-in for a probe at its first place.
         ops[0] = Op::bare(Code::Attend);
         // SAFETY: as above.
-        assert_eq!(unsafe { block(24).instructions(ops.as_mut_ptr(), Op::bare(Code::Bl)) }, 2);
+        assert_eq!(unsafe { block(24).instructions(ops.as_mut_ptr(), Op::bare(Code::Barrier)) }, 2);
+    }
+
+    #[test]
+    fn a_block_goes_where_its_branches_lead() {
+        let branch = |code, distance: i32| Op { imm: distance as u32, ..Op::bare(code) };
+        let mut ops = [
+            Op::bare(Code::Nop),
+            branch(Code::Beq, 4),
+            Op::bare(Code::Barrier),
+            Op::default(),
+            branch(Code::Bne, -4),
+            branch(Code::Bl, -5),
+            Op::default(),
+        ];
+        let start = ops.as_mut_ptr();
+        let count = |halfwords: u64, branches: u64| {
+            let block = Block { shape: Block::path(halfwords * size_of::<Op>() as u64, branches), ..Block::NONE };
+            // SAFETY: all lie in `ops`.
+            unsafe { block.instructions(start, *start) }
+        };
+        // Straight on, then back and straight on again: the barrier counts as two halfwords, BL as one.
+        assert_eq!([2, 4, 5, 6, 7, 8, 10].map(|halfwords| count(halfwords, 0b100)), [2, 3, 4, 5, 6, 7, 8]);
+        // To the end, by which the barrier is not come to, and then by it.
+        assert_eq!([2, 3, 4, 5, 6, 8].map(|halfwords| count(halfwords, 0b1100)), [2, 3, 4, 5, 6, 7]);
+        let mut rest = Block { shape: Block::path(64, 0b1_0110), ..Block::NONE }.begun(0, 8);
+        assert_eq!([0; 5].map(|_| rest.next_branch()), [false, true, true, false, false]);
+        assert_eq!(rest, Block { shape: 64, ..Block::NONE }.begun(0, 8), "none left");
     }
 
     #[test]
@@ -287,18 +348,6 @@ mod tests {
     }
 
     #[test]
-    fn an_access_to_a_memory_is_found_among_others() {
-        for ordered in [6, 0] {
-            let memories = [3, 7, 5, ordered, 1, 2, 4, 0];
-            let accesses = memories.iter().fold(0, |sum, memory| sum << Block::ACCESS_BITS | Block::ACCESS | memory);
-            assert_eq!(Block::accesses_memory(accesses, 6), ordered == 6);
-            assert!(!Block::accesses_memory(accesses >> 20, 6) && Block::accesses_memory(accesses, 7));
-        }
-        assert!((0..8).all(|memory| !Block::accesses_memory(0, memory)));
-        assert!(Block::accesses_memory(u64::MAX / 15 * 14, 6) && !Block::accesses_memory(u64::MAX, 6));
-    }
-
-    #[test]
     fn blocks_are_told_apart_by_their_shapes() {
         for gives_way in [false, true] {
             let [ordered, wait, spin] =
@@ -315,9 +364,9 @@ mod tests {
             assert_eq!(behind.begun(0x40, 1), Block::ordered(6, true).begun(0x40, 1));
         }
         assert_eq!(Block::ordered(6, true).wait_before(), None);
-        let told = Block { shape: 17 | Block::TOLD, ..Block::NONE };
+        let told = Block { shape: 24 | Block::TOLD, ..Block::NONE };
         assert!(told.begun(0, 3).ends_with(Block::TOLD) && told.as_step(0).is_none());
-        let plain = Block { shape: 17, ..Block::NONE };
+        let plain = Block { shape: 24, ..Block::NONE };
         assert!(!plain.is_ordered() && !plain.is_wait() && !plain.is_spin() && plain.begun(0, 3).spin == 0);
         let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::bare);
         // SAFETY: all lie in `ops`.
@@ -333,10 +382,10 @@ mod tests {
             for (from, to) in [(0x1000_0100, 0x2000_0204), (0x2000_0204, 0x1000_0100), (0x40, 0x40)] {
                 let block = Block::step(step, Some(5), from, to);
                 assert_eq!(block.as_step(from), Some((step, 5, to)));
-                assert!(!block.is_ordered() && !block.is_wait() && !block.is_branch());
+                assert!(!block.is_ordered() && !block.is_wait() && !block.is_spin());
             }
         }
-        let left = Block { shape: 17 | Block::LEAVES, ..Block::NONE };
+        let left = Block { shape: 24 | Block::LEAVES, ..Block::NONE };
         assert!(left.as_step(0).is_none() && left.begun(0, 3).ends_with(Block::LEAVES));
         assert!(!left.begun(0, 3).ends_with(Block::PRIVATE) && left.begun(0, 1).is_at(Block::LEAVES));
         let mut ops = [Code::Nop, Code::Nop, Code::Bx].map(Op::bare);
@@ -347,11 +396,11 @@ mod tests {
     #[test]
     fn a_spin_begins_again_until_it_is_the_last() {
         let mut rest = Block::spin(2, 6, false).begun(0x40, 2);
-        assert_eq!((rest.next, rest.spin, rest.ends_with(Block::BRANCH)), (0x40, 2, true));
+        assert_eq!((rest.next, rest.spin), (0x40, 2));
         for _ in 0..3 {
             assert_eq!(rest.access(), 6);
             assert!(!rest.pass(6));
-            assert!(rest.is_at(Block::BRANCH));
+            assert!(rest.next_branch());
             assert!(!rest.pass(6));
         }
         rest.is_last = true;

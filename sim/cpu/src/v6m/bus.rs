@@ -221,6 +221,12 @@ pub unsafe trait Bus {
         None
     }
 
+    /// The same of a literal, whose address [`Bus::load_literal`] would be given.
+    #[inline(always)]
+    fn literal(&mut self, address: u32) -> Option<u32> {
+        self.constant(address, 4)
+    }
+
     /// The trace that [`Bus::traced`] had last began in cycle `began` and ends with a store to a watched word: this one.
     fn trace_told(&mut self, _core: &mut Core, _told: Told, _began: u64) {}
 

@@ -347,3 +347,25 @@ impl Core {
 fn mask_of(all: bool) -> u32 {
     if all { 0xf000_0000 } else { 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_stands_between_instructions_if_nothing_of_the_next_one_has_happened() {
+        assert!(Core::new(0).stands_between_instructions());
+        let happened: [fn(&mut Core); 5] = [
+            |core| core.transfer.mask = 1,
+            |core| core.retried = true,
+            |core| core.brought = Some(0x1000_0100),
+            |core| core.thumb = false,
+            |core| core.stray = Some(0x40),
+        ];
+        for (number, change) in happened.into_iter().enumerate() {
+            let mut core = Core::new(0);
+            change(&mut core);
+            assert!(!core.stands_between_instructions(), "{number}");
+        }
+    }
+}

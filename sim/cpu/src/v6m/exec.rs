@@ -152,6 +152,8 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         }
         if paired && ahead {
             from = cursor.ip;
+            // Nobody asks for time: none is kept from one instruction to the next.
+            cursor.t = 0;
         }
         if traced && !ahead {
             in_hand = Started::new(core, cursor.ip, cursor.t, core.instructions);
@@ -391,7 +393,9 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     }
                     break 'dispatch;
                 }
-                looks &= std::mem::take(&mut cursor.apart);
+                if leaps {
+                    looks &= std::mem::take(&mut cursor.apart);
+                }
                 cursor.ip = cursor.ip.wrapping_add(1);
                 if CONTEND {
                     if cursor.ip as usize & 8 != 0 {
@@ -422,30 +426,34 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             return true;
         }
         if paired {
-            if flow == Flow::Next && cursor.ip < cursor.end {
+            let goes_on = match flow {
+                Flow::Next => cursor.ip < cursor.end,
+                Flow::Turned => cursor.turn(from),
+                _ => false,
+            };
+            if goes_on {
                 continue 'run;
             }
             core.ip = cursor.ip;
             // SAFETY: the bus's logs live as long as it.
             let start = unsafe { (*cursor.log).start() } as usize;
-            let last = if flow == Flow::Taken { from.wrapping_byte_add(1) } else { cursor.ip };
-            let shape = (last as usize).wrapping_sub(start) as u64;
-            if flow == Flow::InTime && shape == 0 {
+            let length = cursor.length(if flow == Flow::Taken { from.wrapping_add(1) } else { cursor.ip });
+            if flow == Flow::InTime && length == 0 {
                 return false;
             }
             let cores = [&raw mut *core, &raw mut *other];
-            let mut turn = if from == cursor.end {
+            let mut turn = if flow == Flow::Next && from == cursor.end {
                 // An ordered access, which was handed in before.
                 // SAFETY: as below.
                 unsafe { bus.ordered(cores, cursor.log) }
-            } else if flow == Flow::Ordered && shape == 0 {
+            } else if flow == Flow::Ordered && length == 0 {
                 Turn::Same
             } else {
-                let gives_way = core.id as u64 & u64::from(Block::accesses_memory(cursor.accesses, B::ORDERED_MEMORY));
+                let gives_way = core.id as u64 & u64::from(cursor.ordered);
                 // SAFETY: the bus's logs live as long as it.
                 let summons = unsafe { (*cursor.log).summons };
                 let block = Block {
-                    shape: shape + gives_way * Block::GIVES_WAY + summons,
+                    shape: Block::path(length, cursor.branches) + gives_way * Block::GIVES_WAY + summons,
                     next: (cursor.ip as usize).wrapping_sub(start) as u64,
                     accesses: cursor.accesses,
                 };
@@ -455,11 +463,13 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             if flow == Flow::Ordered && turn == Turn::Same {
                 // SAFETY: the bus's logs live as long as it; the core stands before the instruction.
                 unsafe {
-                    (*cursor.log).begin(core);
+                    if length != 0 {
+                        (*cursor.log).begin(core);
+                    }
                     turn = bus.order(cores, cursor.log);
                 }
                 if turn == Turn::Same {
-                    (cursor.end, cursor.accesses) = (cursor.ip.wrapping_byte_add(Block::BYTES), 0);
+                    cursor.begin_block();
                     continue 'run;
                 }
             }
@@ -480,7 +490,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 turn = unsafe { bus.summoned([&raw mut *core, &raw mut *other], [cursor.log, other_log]) };
             }
             cursor.ip = core.ip;
-            (cursor.end, cursor.accesses) = (cursor.ip.wrapping_byte_add(Block::BYTES), 0);
+            cursor.begin_block();
             // SAFETY: the bus's logs live as long as it.
             unsafe { (*cursor.log).begin(core) };
             continue 'run;

@@ -17,8 +17,8 @@
 //! A trace accesses only memories that answer by fixed rules, and it begins so far from the next event that it cannot reach
 //! it. An instruction with probes begins a trace, since its time is known then; a store to a watched word ends one, and is
 //! told when that trace's time is. The profile is the product of how often each trace was taken and what its instructions
-//! take ([`account`](super::account)). All other instructions are executed in time, one after the other. Where new transitions are too frequent (timing
-//! that depends on addresses, say), remembering backs off for a while.
+//! take ([`account`](super::account)). All other instructions are executed in time, one after the other. Where new
+//! transitions are too frequent (timing that depends on addresses, say), remembering backs off for a while.
 
 use crate::profile::ProfileCell;
 use crate::states::{Counts, States};
@@ -247,9 +247,7 @@ fn catch_up<B: Remembered>(core: &mut Core, bus: &mut B) {
 pub fn traced<B: Remembered, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     core.instructions += trace.instructions;
     if !TRANSLATED {
-        let memo = bus.memo();
-        let begun = memo.nodes.state(memo.node).address;
-        if bus.translations().is_due(begun) {
+        if let Some(begun) = bus.translations().is_next() {
             // SAFETY: it was executed just now; traces stay in their region.
             unsafe { translate(bus, core, begun, trace, &[]) };
         }

@@ -127,7 +127,8 @@ fn overlap(first: u32, second: u32) -> bool {
     (word_of(first) == word_of(second)) & (first & second & 0xf << LANES != 0)
 }
 
-/// A word's bit. Neighbours have different ones, and so have words at the same place of neighbouring tables.
+/// A word's bit, from its offset or some of its bytes. Neighbours have different ones, and so have words at the same place
+/// of neighbouring tables.
 #[inline(always)]
 fn folded(offset: u32) -> u64 {
     1 << ((offset >> 2 ^ offset >> 8) & 63)
@@ -179,6 +180,59 @@ impl SpeculationLog {
         self.writes |= folded(offset);
     }
 
+    /// Stores the registers of a mask to the words of RAM from this offset on.
+    ///
+    /// # Safety
+    /// All of them are in `ram`.
+    // Not in line: the interpreter's loop needs the host's registers.
+    #[inline(never)]
+    pub(in crate::v6m) unsafe fn store_words(&mut self, core: &Core, mask: u32, ram: *mut u8, offset: u32) {
+        let (mut rest, mut bytes, mut writes) = (mask, bytes_of::<4>(offset), self.writes);
+        // SAFETY: the caller's promise, here and below.
+        let mut word = unsafe { ram.add(offset as usize) }.cast::<[u8; 4]>();
+        let mut entry = usize::from(self.written_words);
+        while rest != 0 {
+            let value = core.r[(rest.trailing_zeros() & 15) as usize].to_le_bytes();
+            // SAFETY: as above.
+            let old = unsafe { word.replace(value) };
+            self.written[entry % ROOM] = u64::from(u32::from_ne_bytes(old)) << 32 | u64::from(bytes);
+            writes |= folded(bytes);
+            (rest, bytes, entry) = (rest & (rest - 1), bytes + 4, entry + 1);
+            word = word.wrapping_add(1);
+        }
+        debug_assert!(entry <= usize::from(WORDS));
+        (self.written_words, self.writes) = (entry as u8, writes);
+    }
+
+    /// Loads the registers of a mask from there; the `held` one goes to [`Core::transfer`].
+    ///
+    /// # Safety
+    /// As for [`SpeculationLog::store_words`].
+    #[inline(never)]
+    pub(in crate::v6m) unsafe fn load_words(
+        &mut self,
+        core: &mut Core,
+        (mask, held): (u32, u32),
+        (ram, offset): (*const u8, u32),
+    ) {
+        let (mut rest, mut bytes, mut reads) = (mask, bytes_of::<4>(offset), self.reads);
+        // SAFETY: the caller's promise, here and below.
+        let mut word = unsafe { ram.add(offset as usize) }.cast::<[u8; 4]>();
+        let mut entry = usize::from(self.read_words);
+        while rest != 0 {
+            // SAFETY: as above.
+            let value = u32::from_le_bytes(unsafe { word.read() });
+            let register = rest.trailing_zeros();
+            *if register == held { &mut core.transfer.held } else { &mut core.r[(register & 15) as usize] } = value;
+            self.read[entry % ROOM] = bytes;
+            reads |= folded(bytes);
+            (rest, bytes, entry) = (rest & (rest - 1), bytes + 4, entry + 1);
+            word = word.wrapping_add(1);
+        }
+        debug_assert!(entry <= usize::from(WORDS));
+        (self.read_words, self.reads) = (entry as u8, reads);
+    }
+
     /// The basic block ends with this store, of which it is told when it was made.
     pub(in crate::v6m) fn tell(&mut self, told: Told) {
         self.told = told;
@@ -198,24 +252,28 @@ impl SpeculationLog {
         self.writes & (other.reads | other.writes) | self.reads & other.writes != 0
     }
 
-    /// Whether one of the two writes a byte that the other one accesses.
+    /// Whether one of the two writes a byte that the other one accesses. Mostly the bits of words say more than that; blocks
+    /// have few accesses, so that it takes less to compare one after the other than to get ready for several at once.
     #[cold]
     #[inline(never)]
     pub(in crate::v6m) fn meets(&self, other: &SpeculationLog) -> bool {
-        self.written().any(|bytes| other.has_read(bytes) || other.has_written(bytes))
-            || other.written().any(|bytes| self.has_read(bytes))
+        let shared = self.writes & (other.reads | other.writes);
+        let read = self.reads & other.writes;
+        shared != 0 && self.written_in(shared).any(|bytes| other.has_read(bytes) || other.has_written(bytes))
+            || read != 0 && other.written_in(read).any(|bytes| self.has_read(bytes))
     }
 
-    /// Mostly the word's bit says that it has not. All are compared, several at once.
+    /// What it writes to words with these bits.
+    fn written_in(&self, bits: u64) -> impl Iterator<Item = u32> {
+        self.written().filter(move |&bytes| bits & folded(word_of(bytes)) != 0)
+    }
+
     fn has_read(&self, bytes: u32) -> bool {
-        self.reads & folded(word_of(bytes)) != 0
-            && self.read[..self.read_words.into()].iter().fold(false, |any, &other| any | overlap(bytes, other))
+        self.read[..self.read_words.into()].iter().any(|&other| overlap(bytes, other))
     }
 
-    /// Likewise.
     fn has_written(&self, bytes: u32) -> bool {
-        self.writes & folded(word_of(bytes)) != 0
-            && self.written().fold(false, |any, other| any | overlap(bytes, other))
+        self.written().any(|other| overlap(bytes, other))
     }
 
     /// What it writes.

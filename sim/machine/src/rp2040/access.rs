@@ -35,6 +35,11 @@ fn replicate(value: u32, bytes: u32) -> u32 {
 /// The USB controller's memory takes narrow stores, unlike a register (RP2040 data sheet 4.1).
 const USB_DPRAM_PAGE: u32 = 0x5_0100;
 
+/// Registers of the divider in SIO; the one whose reading clears a flag, and its flags.
+const DIVIDER: std::ops::RangeInclusive<u32> = 0x60..=DIVIDER_STATE;
+const QUOTIENT: u32 = 0x70;
+const DIVIDER_STATE: u32 = 0x78;
+
 /// The number of the spinlock at this offset in SIO.
 fn lock_at(offset: u32) -> u8 {
     ((offset - 0x100) / 4) as u8
@@ -89,6 +94,11 @@ impl System {
         match address & 0xffc {
             0 => Ordered::Always(core.id as u32),
             offset @ (0x5c..=0x7c | 0x100..=0x17c) => {
+                if DIVIDER.contains(&offset)
+                    && let Some(value) = self.divider_ahead(core, offset)
+                {
+                    return Ordered::Always(value);
+                }
                 let Some(at) = self.pairs.grant() else {
                     self.pairs.ask(Asked::Port);
                     return Ordered::NotYet;
@@ -101,6 +111,21 @@ impl System {
             }
             _ => Ordered::InTime,
         }
+    }
+
+    /// What a register of the core's divider reads as at any time from the begin of the basic block on, if no division is
+    /// under way then and to read it changes nothing. The other core has no part in it.
+    #[inline(never)]
+    fn divider_ahead(&mut self, core: &mut Core, offset: u32) -> Option<u32> {
+        const READY: u32 = 1;
+        const DIRTY: u32 = 2;
+        if self.pairs.is_granted() {
+            return None;
+        }
+        let begun = self.pairs.begun_at();
+        let state = self.sio_read(core, DIVIDER_STATE, begun);
+        let stands = state & READY != 0 && (offset != QUOTIENT || state & DIRTY == 0);
+        stands.then(|| self.sio_read(core, offset, begun))
     }
 
     /// A store of a basic block ahead of time, likewise.

@@ -362,7 +362,9 @@ impl Machine {
             match self.system.pairs.backoff_end(self.now) {
                 Some(end) => due = due.min(end),
                 None if due - self.now <= Block::CYCLES => {}
-                None if self.system.fixed_first.is_none() && self.cores.iter().all(stands_between_instructions) => {
+                None if self.system.fixed_first.is_none()
+                    && self.cores.iter().all(Core::stands_between_instructions) =>
+                {
                     // SAFETY: both cores live in `self.cores`; their `ip`s were set by `jump` or the interpreter.
                     unsafe { pair::run(self.cores.as_mut_ptr(), turn, due, &mut *self.system) };
                     return;
@@ -494,9 +496,4 @@ fn not_executed_here(address: u32) -> Option<&'static str> {
 /// The stop that a core's lock-up will be, once no other core goes on.
 fn locked_up(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
     Stop { reason: StopReason::Lockup, core, cycle, address, detail }
-}
-
-/// Neither inside one, nor in front of one that was begun or must fault.
-fn stands_between_instructions(core: &Core) -> bool {
-    core.transfer.mask == 0 && !core.retried && core.stray.is_none() && core.thumb
 }

@@ -15,7 +15,7 @@ use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
 use super::alone::Alone;
-use super::map::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, STRIPED_BYTES, bank_of, slave};
+use super::map::{CPUID, FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, STRIPED_BYTES, bank_of, slave};
 use super::settings::Timing;
 use crate::code::CodeTable;
 use crate::known::Known;
@@ -155,6 +155,15 @@ impl System {
     /// Offset into flash of a cached-window address; smaller flashes repeat in the 16 MB window.
     pub(super) fn flash_offset(&self, address: u32) -> u32 {
         (address & 0x00ff_ffff) & (self.flash_len() as u32 - 1)
+    }
+
+    /// A literal in the flash: the decoder makes loads only of aligned words that lie inside.
+    #[inline(always)]
+    fn flash_word(&self, offset: u32) -> u32 {
+        let bytes = self.periph.ssi.flash.bytes();
+        debug_assert!(offset as usize + 4 <= bytes.len());
+        // SAFETY: as said.
+        u32::from_le(unsafe { bytes.as_ptr().add(offset as usize).cast::<u32>().read_unaligned() })
     }
 
     /// An aligned load through the cached window: constant tables, the one frequent load that is not SRAM's.
@@ -326,15 +335,14 @@ unsafe impl Bus for System {
 
     #[inline(always)]
     fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
-        let offset = (address - FLASH_BASE) as usize;
-        let line = offset as u32 / LINE_BYTES;
+        let offset = address - FLASH_BASE;
+        let line = offset / LINE_BYTES;
         if !self.xip.resident(line) {
             self.fill_line::<CONTEND>(core, line, t);
         }
         let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
         *t = slot + 2;
-        // SAFETY: the decoder makes this op only for aligned words inside the flash.
-        u32::from_le(unsafe { self.periph.ssi.flash.bytes().as_ptr().add(offset).cast::<u32>().read_unaligned() })
+        self.flash_word(offset)
     }
 
     #[cold]
@@ -413,7 +421,11 @@ unsafe impl Bus for System {
 
     #[inline(always)]
     fn ordered_load(&mut self, core: &mut Core, address: u32, bytes: u32) -> Ordered<u32> {
-        self.load_ordered(core, address, bytes)
+        if address == CPUID && bytes == 4 {
+            Ordered::Always(core.id as u32)
+        } else {
+            self.load_ordered(core, address, bytes)
+        }
     }
 
     #[inline(always)]
@@ -485,6 +497,12 @@ unsafe impl Bus for System {
         }
         let offset = self.flash_offset(address);
         self.xip.resident(offset / LINE_BYTES).then(|| get(self.periph.ssi.flash.bytes(), offset, bytes))
+    }
+
+    #[inline(always)]
+    fn literal(&mut self, address: u32) -> Option<u32> {
+        let offset = address - FLASH_BASE;
+        self.xip.resident(offset / LINE_BYTES).then(|| self.flash_word(offset))
     }
 
     const LEAPS: bool = true;

@@ -36,9 +36,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         let taken = match (Self::TIMES, Self::PAIRED) {
             (false, _) => condition,
             (true, false) => core.trace.next_branch(),
-            (true, true) => core.remainder.is_at(Block::BRANCH),
+            (true, true) => core.remainder.next_branch(),
         };
-        if Self::AHEAD && !Self::PAIRED {
+        if Self::AHEAD {
             self.branches = self.branches << 1 | u64::from(taken);
         }
         if taken {
@@ -53,7 +53,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     pub fn near<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> Flow {
         self.ip = self.ip.wrapping_offset(self.word.imm() as i32 as isize);
         self.refill(core, bus, at);
-        Self::taken()
+        if Self::PAIRED && Self::AHEAD { Flow::Turned } else { Flow::Jumped }
     }
 
     /// BL inside the region.
@@ -187,7 +187,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             }
         };
         self.refill(core, bus, at);
-        Self::taken()
+        if Self::PAIRED && Self::AHEAD { Flow::Taken } else { Flow::Jumped }
     }
 
     #[inline(always)]
@@ -219,11 +219,5 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if self.ip as usize & 8 != 0 {
             fetch(bus, core, self.ip, 1, fetched + 1, false);
         }
-    }
-
-    /// A branch is over; a basic block ends behind it.
-    #[inline(always)]
-    fn taken() -> Flow {
-        if Self::PAIRED && Self::AHEAD { Flow::Taken } else { Flow::Jumped }
     }
 }

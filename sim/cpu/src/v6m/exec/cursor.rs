@@ -15,7 +15,9 @@ pub(super) enum Flow {
     Next,
     /// It is retired and has set where execution goes on.
     Jumped,
-    /// The same, and a basic block ends behind it: a branch that was taken.
+    /// The same in a basic block: a branch to a place that its opcode tells.
+    Turned,
+    /// The same, and the basic block ends behind it: a branch to anywhere.
     Taken,
     /// It is stalled: to be begun, or gone on with, another time.
     Stalled,
@@ -48,10 +50,14 @@ pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
     pub indirect: u64,
     /// What that of the basic block in hand depends on; see [`Block`](crate::v6m::block::Block).
     pub accesses: u64,
-    /// Where that ends at the latest.
+    /// Where that ends at the latest, if it goes straight on.
     pub end: *mut Op,
+    /// Where it would have begun, if it had come straight to the instruction in hand.
+    pub base: *mut Op,
     /// The instruction in hand is none that code of the host executes: what is behind it may be such code again.
     pub apart: bool,
+    /// The basic block has accesses to [`Bus::ORDERED_MEMORY`].
+    pub ordered: bool,
     pub log: *mut SpeculationLog,
 }
 
@@ -79,7 +85,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             indirect: Trace::NO_INDIRECT,
             accesses: 0,
             end: core.ip.wrapping_byte_add(Block::BYTES),
+            base: core.ip,
             apart: false,
+            ordered: false,
             log,
         }
     }
@@ -89,6 +97,29 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     pub fn put_down(&self, core: &mut Core) {
         core.ip = self.ip;
         core.t = self.t;
+    }
+
+    /// A basic block begins at `ip`.
+    #[inline(always)]
+    pub fn begin_block(&mut self) {
+        (self.base, self.end) = (self.ip, self.ip.wrapping_byte_add(Block::BYTES));
+        (self.accesses, self.branches, self.ordered) = (0, Trace::NO_BRANCHES, false);
+    }
+
+    /// The instruction at `from` has branched to `ip`. True if the basic block goes on there: ahead. Where a loop comes round
+    /// a block begins, so that it is cut into the same blocks every time.
+    #[inline(always)]
+    pub fn turn(&mut self, from: *mut Op) -> bool {
+        let moved = (self.ip as usize).wrapping_sub(from as usize).wrapping_sub(size_of::<Op>());
+        self.base = self.base.wrapping_byte_add(moved);
+        self.end = self.end.wrapping_byte_add(moved);
+        self.ip > from && self.ip < self.end
+    }
+
+    /// Bytes of ops of the basic block, all of them up to `to`.
+    #[inline(always)]
+    pub fn length(&self, to: *mut Op) -> u64 {
+        (to as usize).wrapping_sub(self.base as usize) as u64
     }
 
     /// Behind the basic block, which ends with the instruction in hand, an exception may have to be dealt with.

@@ -150,7 +150,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     #[inline(always)]
     pub fn load_literal<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) -> Result<u32, Flow> {
         if Self::AHEAD {
-            return bus.constant(address, 4).ok_or(Flow::InTime);
+            return bus.literal(address).ok_or(Flow::InTime);
         }
         Ok(self.with_time(|at| bus.load_literal::<CONTEND>(core, address, at)))
     }
@@ -309,6 +309,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         match ordered {
             Ordered::Always(value) => {
                 self.note_access(Some(B::ORDERED_MEMORY))?;
+                self.ordered = true;
                 Ok(value)
             }
             Ordered::Now(value) => {

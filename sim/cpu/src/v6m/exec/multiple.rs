@@ -83,6 +83,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     fn store_words<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B, address: u32) -> Result<(), Flow> {
         let (mask, words) = (self.word.imm(), self.word.c());
         let mut first = self.start::<B, true>(core, bus, mask, address, words)?;
+        if Self::PAIRED && Self::AHEAD {
+            let mask = std::mem::take(&mut core.transfer.mask);
+            // SAFETY: all of it is plain RAM; the bus's logs live as long as it.
+            unsafe { (*self.log).store_words(core, mask, bus.ram(), address.wrapping_sub(B::RAM_BASE)) };
+            return Ok(());
+        }
         while core.transfer.mask != 0 {
             if self.gives_way(core, first) {
                 return Err(Flow::Stalled);
@@ -109,6 +115,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         held: u32,
     ) -> Result<(), Flow> {
         let mut first = self.start::<B, false>(core, bus, mask, address, words)?;
+        if Self::PAIRED && Self::AHEAD && address.wrapping_sub(B::RAM_BASE) < B::RAM_BYTES {
+            let offset = address.wrapping_sub(B::RAM_BASE);
+            let mask = std::mem::take(&mut core.transfer.mask);
+            // SAFETY: as for stores.
+            unsafe { (*self.log).load_words(core, (mask, held), (bus.ram(), offset)) };
+            return Ok(());
+        }
         while core.transfer.mask != 0 {
             if self.gives_way(core, first) {
                 return Err(Flow::Stalled);

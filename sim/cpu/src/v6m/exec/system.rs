@@ -172,8 +172,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return Ok(bus.behind(address).to_word());
         }
         if Self::TRACED {
-            // SAFETY: the bus's logs live as long as it.
-            let begins = if Self::PAIRED { self.ip == unsafe { (*self.log).start() } } else { self.count == 0 };
+            let begins = if Self::PAIRED { self.length(self.ip) == 0 } else { self.count == 0 };
             if !begins {
                 return Err(Flow::NextTrace);
             }

@@ -88,6 +88,16 @@ impl Pairs {
         self.granted.take()
     }
 
+    /// Whether there is such a cycle.
+    pub fn is_granted(&self) -> bool {
+        self.granted.is_some()
+    }
+
+    /// The cycle in which the basic block in hand begins.
+    pub fn begun_at(&self) -> u64 {
+        self.now + self.table.node(self.node).state.cores()[0]
+    }
+
     /// The cycle at which the core whose turn it is stands, if the other one has come as far.
     pub fn in_order(&self) -> Option<u64> {
         let state = &self.table.node(self.node).state;

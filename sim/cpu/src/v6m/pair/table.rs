@@ -42,7 +42,8 @@ impl Transition {
     /// Node and shape of a basic block in one word that is not 0.
     #[inline(always)]
     pub fn key(node: u32, shape: u64) -> u64 {
-        u64::from(node + 1) << 32 | shape
+        const { assert!(NODES < u64::BITS - Block::SHAPE_BITS) };
+        u64::from(node + 1) << Block::SHAPE_BITS | shape
     }
 
     /// Whether this is the transition of that node and block.
@@ -201,7 +202,8 @@ mod tests {
     fn two_transitions_share_a_hash_and_the_older_one_gives_way() {
         let mut table = Table::default();
         let block = Block { shape: 9, next: 0x40, accesses: 0x9 };
-        let all: Vec<u64> = (0..1 << 20).map(|node| Transition::key(node, block.shape)).collect();
+        let nodes = (0..1 << 12).flat_map(|node| (0..1 << 8).map(move |branches| (node, branches)));
+        let all: Vec<u64> = nodes.map(|(node, branches)| Transition::key(node, Block::path(8, branches))).collect();
         let place = Table::place(all[0], &block);
         let alike: Vec<u64> = all.into_iter().filter(|&key| Table::place(key, &block) == place).take(3).collect();
         let mut keep = |key: u64, cycles: u64| {

@@ -87,9 +87,13 @@ pub trait Translated: Bus {
 #[derive(Debug)]
 pub struct Translations {
     heads: Vec<Head>,
+    /// Some place is remembered in them.
+    has_heads: bool,
     all: Vec<Translation>,
     store: host::Store,
-    /// The last of the paths from where the trace in hand began, if none of them was its own.
+    /// Where the trace in hand began that the interpreter executes.
+    begun: u32,
+    /// The last of the paths from there, if none of them was its own.
     pub(super) left: Option<u32>,
     /// Executions before one is made; 0: none is.
     after: u32,
@@ -168,8 +172,10 @@ impl Default for Translations {
     fn default() -> Translations {
         Translations {
             heads: vec![Head::NONE; 1 << HEADS],
+            has_heads: false,
             all: Vec::new(),
             store: host::Store::default(),
+            begun: 0,
             left: None,
             after: TRANSLATED_AFTER,
             made: 0,
@@ -192,7 +198,9 @@ impl Translations {
             self.all.clear();
             self.store = host::Store::default();
         }
-        self.heads.fill(Head::NONE);
+        if std::mem::take(&mut self.has_heads) {
+            self.heads.fill(Head::NONE);
+        }
         self.left = None;
     }
 
@@ -270,7 +278,10 @@ impl Translations {
                 match head.way {
                     _ if head.address == address => {}
                     Way::Translated(_) => return None,
-                    Way::Interpreted(_) => *head = Head { address, way: Way::Interpreted(0) },
+                    Way::Interpreted(_) => {
+                        *head = Head { address, way: Way::Interpreted(0) };
+                        self.has_heads = true;
+                    }
                 }
                 &mut head.way
             }
@@ -290,6 +301,13 @@ impl Translations {
         after != 0 && *times >= after
     }
 
+    /// The same of the trace that began where [`lead`] left off, and where that is.
+    #[inline(always)]
+    pub fn is_next(&mut self) -> Option<u32> {
+        let begun = self.begun;
+        self.is_due(begun).then_some(begun)
+    }
+
     /// What begins there is not to be translated.
     pub(super) fn give_up(&mut self, address: u32) {
         self.found(address, Way::Interpreted(NEVER));
@@ -298,7 +316,10 @@ impl Translations {
     fn found(&mut self, address: u32, way: Way) {
         match self.left {
             Some(left) => self.all[left as usize].otherwise = way,
-            None => self.heads[Translations::slot(address)] = Head { address, way },
+            None => {
+                self.heads[Translations::slot(address)] = Head { address, way };
+                self.has_heads = true;
+            }
         }
     }
 
@@ -398,9 +419,10 @@ pub(super) unsafe fn call<B: Translated>(bus: &mut B, core: &mut Core, code: hos
 /// What [`Bus::lead`](crate::v6m::bus::Bus::lead) does.
 #[inline(always)]
 pub fn lead<B: Remembered>(bus: &mut B, core: &mut Core) -> bool {
+    let address = core.address_of(core.ip);
     let translations = bus.translations();
-    translations.left = None;
-    match translations.at(core.address_of(core.ip)) {
+    (translations.begun, translations.left) = (address, None);
+    match translations.at(address) {
         // SAFETY: the core stands where the translated trace begins, and nothing has changed in its code.
         Some(number) if !core.retried => unsafe { execute(bus, core, number) },
         _ => true,
@@ -430,7 +452,10 @@ unsafe fn execute<B: Remembered>(bus: &mut B, core: &mut Core, mut number: u32) 
         if !traced::<B, true>(bus, core, trace) {
             return false;
         }
-        match bus.translations().at(core.address_of(ip)) {
+        let address = core.address_of(ip);
+        let translations = bus.translations();
+        translations.begun = address;
+        match translations.at(address) {
             Some(next) => number = next,
             None => return true,
         }
