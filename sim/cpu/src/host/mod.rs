@@ -35,6 +35,84 @@ pub struct Fields {
     pub float_ready: i32,
 }
 
+/// Where a pipeline keeps what the time of accesses and branches depends on besides their path: offsets in it. Code logs what it
+/// says, which is no way out: of an access the bank of its address, of a load also whether its doubleword was stored to not
+/// long ago, and how many stores ago that was; of a branch whether it was predicted.
+#[derive(Debug, Clone, Copy)]
+pub struct Foresight {
+    /// Numbers of the doublewords that were stored to last, counted from `origin`: words, each at its number modulo `recent`.
+    pub numbers: i32,
+    /// The address of doubleword 0.
+    pub origin: u32,
+    /// The counts of these stores, doublewords.
+    pub counts: i32,
+    /// How many there are.
+    pub recent: u32,
+    /// Stores so far.
+    pub stores: i32,
+    /// How many stores ago one does not matter any more, less 1 (64 bits).
+    pub reach: i32,
+    /// Bits in which it is logged how many stores ago one was, less 1.
+    pub ago_bits: u32,
+    /// Branch targets: where they begin, bytes of each, how many; a branch has its place by its halfword modulo that.
+    pub entries: i32,
+    pub entry_bytes: u32,
+    pub targets: u32,
+    /// Offsets in one: the branch's address with the lowest bit set, where it went, and a counter.
+    pub branch: i32,
+    pub target: i32,
+    pub counter: i32,
+    /// Of the four values of a counter the one from which on a branch is predicted taken: the last but one. Each time it is
+    /// taken it counts up, each time it is not down.
+    pub taken: u8,
+}
+
+impl Foresight {
+    /// Where the entry of the branch at an address is.
+    #[cfg(target_arch = "x86_64")]
+    fn entry(&self, branch: u32) -> i32 {
+        self.entries + (branch / 2 % self.targets * self.entry_bytes) as i32
+    }
+}
+
+/// How code logs: offsets in the context, and what it asks.
+#[derive(Debug, Clone, Copy)]
+pub struct Logging {
+    /// The pipeline.
+    pub pipe: i32,
+    /// The log, which begins with 1.
+    pub log: i32,
+    /// [`ConstantsAt`].
+    pub constants: i32,
+    /// A function that takes the context, the address of a branch and that of its target (1 if it was not taken), tells the
+    /// predictor and returns 1 if it was right, else 0.
+    pub judge: usize,
+}
+
+/// Constants behind a cache that answers at once if it holds them. For each of its sets a table has the number of the line that
+/// was found last.
+#[derive(Debug, Clone, Copy)]
+pub struct Constants {
+    /// Their first address.
+    pub base: u32,
+    /// How many bytes.
+    pub bytes: u32,
+    /// Bytes of a line.
+    pub line_bytes: u32,
+    /// How many sets.
+    pub sets: u32,
+}
+
+/// Where the host keeps them.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub struct ConstantsAt {
+    /// Their bytes.
+    pub bytes: u64,
+    /// The table, a word for each set.
+    pub found: u64,
+}
+
 /// A region of code.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {

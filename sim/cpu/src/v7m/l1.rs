@@ -38,6 +38,12 @@ pub struct Cache {
     version: u64,
 }
 
+/// What [`Cache::found_lines`] tells of a data cache that is off.
+pub fn no_lines() -> u64 {
+    static NOTHING: [u32; DATA_CACHE_SETS] = [NONE; DATA_CACHE_SETS];
+    NOTHING.as_ptr() as u64
+}
+
 impl Cache {
     fn new(sets: usize, ways: usize) -> Cache {
         Cache {
@@ -84,6 +90,12 @@ impl Cache {
             self.found[(line & self.set_mask) as usize] = line;
         }
         hit
+    }
+
+    /// Where the table of the lines found last is, a word for each set.
+    #[inline(always)]
+    pub fn found_lines(&self) -> u64 {
+        self.found.as_ptr() as u64
     }
 
     /// A number that changes when a line comes or goes; never 0.

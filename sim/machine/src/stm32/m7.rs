@@ -5,13 +5,15 @@
 //! rest behind it, ARM DDI0489F 5.9: the words that follow are taken as hidden). Written-back victims and buffered
 //! stores do not hold the core up [assumed].
 
+use std::mem::offset_of;
+
 use rtoslab_cpu::v7m::attributes::{Attributes, Kind as MemoryKind, Policy};
 use rtoslab_cpu::v7m::cache::Operation;
 use rtoslab_cpu::v7m::core::Core;
-use rtoslab_cpu::v7m::l1::Caches;
-use rtoslab_cpu::v7m::memo::Home;
+use rtoslab_cpu::v7m::l1::{Caches, no_lines};
+use rtoslab_cpu::v7m::memo::{Home, Repeating, Repeats};
 use rtoslab_cpu::v7m::mpu;
-use rtoslab_timing::cortex_m7::CACHE_LINE_BYTES;
+use rtoslab_timing::cortex_m7::{CACHE_LINE_BYTES, DATA_CACHE_SETS};
 use rtoslab_timing::{stm32_bus, stm32_flash};
 
 use super::chip::{FLASH_BASE, Kind, Map};
@@ -241,6 +243,13 @@ impl Remembered for Port {
         (self.data_on && self.caches.data.lookup(address)).then_some(Home::Cached)
     }
 
+    const CONSTANTS: Option<(u32, u32)> = Some((CACHE_LINE_BYTES, DATA_CACHE_SETS as u32));
+
+    #[inline(always)]
+    fn found_lines(&self) -> u64 {
+        if self.data_on { self.caches.data.found_lines() } else { no_lines() }
+    }
+
     fn fetches_cached(&self) -> bool {
         self.instructions_on
     }
@@ -257,6 +266,13 @@ impl Remembered for Port {
     #[inline(always)]
     fn repeat(&mut self, lines: &mut Lines) -> bool {
         lines.held_in == self.caches.instruction.version() || self.holds(lines)
+    }
+
+    const REPEATS: Repeats = Repeats::Held { version: offset_of!(Lines, held_in) };
+
+    #[inline(always)]
+    fn repeating(&mut self) -> Repeating {
+        Repeating { version: self.caches.instruction.version(), ..Repeating::default() }
     }
 }
 

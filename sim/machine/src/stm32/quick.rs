@@ -3,7 +3,9 @@
 use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::states::Counts;
 use rtoslab_cpu::v7m::core::{Core, Request};
-use rtoslab_cpu::v7m::memo::{self, Memo, Memorable, QuickBus, QuickRam, RamLayout, Watched};
+use rtoslab_cpu::v7m::memo::{
+    self, Constants, ConstantsAt, Memo, Memorable, QuickBus, QuickRam, RamLayout, Repeating, Repeats, Watched,
+};
 use rtoslab_cpu::v7m::op::Op;
 
 use super::chip::{FLASH_BASE, Kind, RAM_BASE};
@@ -81,6 +83,16 @@ where
         const _: () = assert!(1 << MARK_SHIFT == memo::MARKED_BYTES);
         let layout = RamLayout { base: RAM_BASE, split: self.ram_split, end: self.fast_end };
         Some(QuickRam { bytes: &mut self.ram, marks: &self.marks, layout })
+    }
+
+    fn constants(&self) -> Option<Constants> {
+        let (line_bytes, sets) = F::Flash::CONSTANTS?;
+        Some(Constants { base: FLASH_BASE, bytes: self.map.flash_bytes, line_bytes, sets })
+    }
+
+    #[inline(always)]
+    fn constants_at(&mut self) -> ConstantsAt {
+        ConstantsAt { bytes: self.flash.as_ptr() as u64, found: self.flash_port.found_lines() }
     }
 
     #[inline(always)]
@@ -179,6 +191,13 @@ where
     #[inline(always)]
     fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool {
         self.flash_port.repeat(lookups)
+    }
+
+    const REPEATS: Repeats = <F::Flash as Remembered>::REPEATS;
+
+    #[inline(always)]
+    fn repeating(&mut self) -> Repeating {
+        self.flash_port.repeating()
     }
 }
 

@@ -2,7 +2,9 @@
 
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
-use super::super::MARKED_BYTES;
+use super::super::{Constants, MARKED_BYTES};
+use super::foresee::MARKS;
+use super::spans::{Checked, FAR};
 use super::{HostFlags, RAX, Writer};
 use crate::v7m::code::Code;
 use crate::v7m::op::{Op, flag};
@@ -26,6 +28,16 @@ pub enum Memory {
     Ram(Block),
     /// What the loader answers with this number.
     Elsewhere(u32),
+}
+
+impl Memory {
+    /// The block, if it is one.
+    pub fn block(self) -> Option<Block> {
+        match self {
+            Memory::Ram(block) => Some(block),
+            Memory::Elsewhere(_) => None,
+        }
+    }
 }
 
 /// Stores near marks.
@@ -88,16 +100,23 @@ fn has_register_offset(op: Op) -> bool {
     }
 }
 
-fn writes_back(op: Op) -> bool {
+pub(super) fn writes_back(op: Op) -> bool {
     matches!(op.code, Code::Load | Code::Store) && op.has(flag::PRE_INDEXED | flag::POST_INDEXED)
 }
 
+/// How far from its base the word is that is accessed, if it is one and the base is all that the address depends on.
+pub(super) fn word_offset(op: Op) -> Option<i32> {
+    let plain =
+        form(op)?.bytes == 4 && !is_literal(op) && !has_register_offset(op) && !writes_back(op) && has_offset(op);
+    plain.then_some(op.imm as i32)
+}
+
 impl Writer {
-    /// Translates an access that went to this memory; false if that cannot be done.
-    pub fn access(&mut self, number: u32, op: Op, memory: Memory) -> bool {
+    /// Translates an access at `ip` that went to this memory; false if that cannot be done.
+    pub fn access(&mut self, number: u32, op: Op, ip: u64, memory: Memory) -> bool {
         match (memory, op.code) {
             (Memory::Ram(block), Code::Ldrd | Code::Strd) if op.rn != 15 => return self.double(number, op, block),
-            (Memory::Ram(block), Code::Ldm | Code::LdmPc | Code::Stm) => return self.multiple(number, op, block),
+            (Memory::Ram(block), Code::Ldm | Code::LdmPc | Code::Stm) => return self.multiple(number, op, ip, block),
             _ => {}
         }
         let Some(form) = form(op) else { return false };
@@ -113,9 +132,15 @@ impl Writer {
         let base = (!is_literal(op)).then(|| self.read(op.rn));
         let index = has_register_offset(op).then(|| self.read(op.rm));
         let value = (form.store && !form.single).then(|| self.read(op.rd));
-        self.address(op, base, index, self.ram.wrapping_add(block.first));
+        let checked = word_offset(op).filter(|&offset| self.is_checked(op.rn, block, offset));
+        if let (Some(offset), Some(base), false, None) = (checked, base, form.store || form.single, self.foresight) {
+            let value = self.write(op.rd);
+            let from = offset.wrapping_sub(self.ram as i32);
+            dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + Rq(base) + from]);
+            return true;
+        }
         let exit = self.exit(number);
-        self.check(block, form.bytes, 1, exit);
+        self.item(op, base, index, (block, form.bytes), exit);
         let first = block.first as i32;
         if form.store {
             self.check_marks(block, form.bytes, 1, exit);
@@ -129,9 +154,11 @@ impl Writer {
                 2 => dynasm!(asm ; .arch x64 ; mov [rbp + rcx * 2 + first], Rw(value)),
                 _ => dynasm!(asm ; .arch x64 ; mov [rbp + rcx * 4 + first], Rd(value)),
             }
+            self.foresee_stores(block, form.bytes, 1);
             self.write_base_back(op, base, index);
             return true;
         }
+        self.foresee_load(block, form.bytes, exit);
         self.write_base_back(op, base, index);
         let value = if form.single { RAX } else { self.write(op.rd) };
         let asm = &mut self.asm;
@@ -148,10 +175,35 @@ impl Writer {
         true
     }
 
+    /// A load of constants that a cache holds.
+    fn constant(&mut self, number: u32, op: Op, form: Form, constants: Constants) {
+        let base = (!is_literal(op)).then(|| self.read(op.rn));
+        let index = has_register_offset(op).then(|| self.read(op.rm));
+        self.address(op, base, index, constants.base);
+        let exit = self.exit(number);
+        self.foresee_constant(constants, form.bytes, exit);
+        let value = if form.single { RAX } else { self.write(op.rd) };
+        let asm = &mut self.asm;
+        match (form.bytes, form.signed) {
+            (1, false) => dynasm!(asm ; .arch x64 ; movzx Rd(value), BYTE [r13 + rcx]),
+            (1, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), BYTE [r13 + rcx]),
+            (2, false) => dynasm!(asm ; .arch x64 ; movzx Rd(value), WORD [r13 + rcx]),
+            (2, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), WORD [r13 + rcx]),
+            _ => dynasm!(asm ; .arch x64 ; mov Rd(value), [r13 + rcx]),
+        }
+        if form.single {
+            dynasm!(asm ; .arch x64 ; mov [rbx + self.at.s + 4 * i32::from(op.rd)], eax);
+        }
+    }
+
     /// A load that is not of main RAM: the bus is asked.
     fn elsewhere(&mut self, number: u32, op: Op, form: Form, home: u32) -> bool {
         if form.store || writes_back(op) {
             return false;
+        }
+        if let Some(constants) = self.constants {
+            self.constant(number, op, form, constants);
+            return true;
         }
         let base = (!is_literal(op)).then(|| self.read(op.rn));
         let index = has_register_offset(op).then(|| self.read(op.rm));
@@ -163,6 +215,7 @@ impl Writer {
         }
         dynasm!(self.asm ; .arch x64 ; mov eax, ecx);
         self.call_begins();
+        self.hand_log_over();
         dynasm!(self.asm
             ; .arch x64
             ; mov esi, eax
@@ -173,6 +226,7 @@ impl Writer {
             ; mov rcx, rax
             ; shr rcx, 32
         );
+        self.take_log_back();
         self.registers.called();
         let exit = self.exit(number);
         dynasm!(self.asm ; .arch x64 ; cmp ecx, home as i32 ; jne =>exit);
@@ -187,97 +241,8 @@ impl Writer {
         true
     }
 
-    /// LDRD, STRD.
-    fn double(&mut self, number: u32, op: Op, block: Block) -> bool {
-        let base = self.read(op.rn);
-        let offset = if op.has(flag::POST_INDEXED) { 0 } else { op.imm };
-        let start = self.ram.wrapping_add(block.first);
-        dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + offset.wrapping_sub(start) as i32]);
-        let exit = self.exit(number);
-        self.check(block, 4, 2, exit);
-        let first = block.first as i32;
-        if op.code == Code::Strd {
-            self.check_marks(block, 4, 2, exit);
-            let (low, high) = (self.read(op.rd), self.read(op.ra));
-            dynasm!(self.asm
-                ; .arch x64
-                ; mov [rbp + rcx * 4 + first], Rd(low)
-                ; mov [rbp + rcx * 4 + (first + 4)], Rd(high)
-            );
-        } else {
-            let low = self.write(op.rd);
-            dynasm!(self.asm ; .arch x64 ; mov Rd(low), [rbp + rcx * 4 + first]);
-            let high = self.write(op.ra);
-            dynasm!(self.asm ; .arch x64 ; mov Rd(high), [rbp + rcx * 4 + (first + 4)]);
-        }
-        if op.has(flag::PRE_INDEXED | flag::POST_INDEXED) {
-            self.add_to_base(op, op.imm);
-        }
-        true
-    }
-
-    /// LDM, STM.
-    fn multiple(&mut self, number: u32, op: Op, block: Block) -> bool {
-        let count = u32::from(op.shift);
-        let listed = |register: u8| op.imm >> register & 1 != 0;
-        if listed(op.rn) || listed(13) {
-            return false;
-        }
-        let base = self.read(op.rn);
-        let less = if op.ra == 0 { 0 } else { 4 * count };
-        let start = self.ram.wrapping_add(block.first).wrapping_add(less);
-        dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
-        let exit = self.exit(number);
-        self.check(block, 4, count, exit);
-        if op.code == Code::Stm {
-            self.check_marks(block, 4, count, exit);
-        }
-        let mut place = block.first as i32;
-        if op.code == Code::LdmPc {
-            self.check_target(place + 4 * (count as i32 - 1), exit);
-        }
-        if op.has(flag::POST_INDEXED) {
-            self.add_to_base(op, if op.ra == 0 { 4 * count } else { less.wrapping_neg() });
-        }
-        for register in (0..15).filter(|&register| listed(register)) {
-            self.registers.unlock();
-            if op.code == Code::Stm {
-                let value = self.read(register);
-                dynasm!(self.asm ; .arch x64 ; mov [rbp + rcx * 4 + place], Rd(value));
-            } else {
-                let value = self.write(register);
-                dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + rcx * 4 + place]);
-            }
-            place += 4;
-        }
-        if op.code == Code::LdmPc {
-            dynasm!(self.asm ; .arch x64 ; mov eax, [rbp + rcx * 4 + place]);
-            self.jump();
-        }
-        true
-    }
-
-    /// POP of the low registers in the mask, so many, and of the PC, which must be this one.
-    pub fn pop_expected(&mut self, number: u32, mask: u32, count: u32, pc: u32, block: Block) {
-        let base = self.read(13);
-        let start = self.ram.wrapping_add(block.first);
-        dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
-        let exit = self.exit(number);
-        self.check(block, 4, count + 1, exit);
-        let mut place = block.first as i32;
-        dynasm!(self.asm ; .arch x64 ; cmp DWORD [rbp + rcx * 4 + place + 4 * count as i32], pc as i32 ; jne =>exit);
-        self.registers.soil(13);
-        dynasm!(self.asm ; .arch x64 ; add Rd(base), 4 * (count as i32 + 1));
-        for register in (0..8).filter(|&register| mask >> register & 1 != 0) {
-            self.registers.unlock();
-            let value = self.write(register);
-            dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + rcx * 4 + place]);
-            place += 4;
-        }
-    }
-
     /// Leaves unless the word there is the address of an instruction in the place.
-    fn check_target(&mut self, at: i32, exit: DynamicLabel) {
+    pub(super) fn check_target(&mut self, at: i32, exit: DynamicLabel) {
         let place = self.place;
         dynasm!(self.asm
             ; .arch x64
@@ -305,6 +270,7 @@ impl Writer {
             ; cmp ecx, place.bytes as i32
             ; jae =>exit
         );
+        self.foresee_jump(ip);
         if op.code == Code::Blx {
             let link = self.place.address_of(ip).wrapping_add(3);
             let host = self.write(14);
@@ -314,7 +280,7 @@ impl Writer {
     }
 
     /// Execution goes on at the address in eax, which was found to be in the place.
-    fn jump(&mut self) {
+    pub(super) fn jump(&mut self) {
         let place = self.place;
         debug_assert!(place.op_bytes == 16, "of an ARMv7-M core");
         dynasm!(self.asm
@@ -328,7 +294,7 @@ impl Writer {
 
     /// Leaves unless `count` accesses of `bytes` from ecx on, an offset in the block, lie in it and are aligned; ecx becomes
     /// a number of such items.
-    fn check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
+    pub(super) fn check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         self.host_flags = HostFlags::None;
         let asm = &mut self.asm;
         // Turned by as many bits as must be zero, no address that is not aligned is in range.
@@ -341,8 +307,15 @@ impl Writer {
     }
 
     /// Leaves if one of `count` stores from the item in ecx on would have consequences.
-    fn check_marks(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
+    pub(super) fn check_marks(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         let (turned, first) = (bytes.ilog2(), (block.first >> MARK_SHIFT) as i32);
+        let marks = match self.foresight {
+            Some(_) => {
+                dynasm!(self.asm ; .arch x64 ; mov r13, [rsp + MARKS]);
+                13
+            }
+            None => 12,
+        };
         let marked = if self.near.is_some() { self.asm.new_dynamic_label() } else { exit };
         let ends: &[u32] = if count == 1 { &[0] } else { &[0, count - 1] };
         for &further in ends {
@@ -350,7 +323,7 @@ impl Writer {
                 ; .arch x64
                 ; lea eax, [rcx + further as i32]
                 ; shr eax, (MARK_SHIFT - turned) as i8
-                ; cmp BYTE [r12 + rax + first], 0
+                ; cmp BYTE [Rq(marks) + rax + first], 0
                 ; jne =>marked
             );
         }
@@ -381,6 +354,40 @@ impl Writer {
                 ; jz =>exit
                 ; jmp =>fine
             );
+        }
+    }
+
+    /// The word that far from this base was found to lie in the block.
+    fn is_checked(&self, base: u8, block: Block, offset: i32) -> bool {
+        self.registers.is_steady(base) && self.checked.iter().any(|checked| checked.holds(base, block, offset))
+    }
+
+    /// The number of the item of these bytes that is accessed in the block, to ecx; leaves unless it lies there and is aligned.
+    fn item(&mut self, op: Op, base: Option<u8>, index: Option<u8>, (block, bytes): (Block, u32), exit: DynamicLabel) {
+        let start = self.ram.wrapping_add(block.first);
+        match (word_offset(op), self.span) {
+            (Some(offset), _) if self.is_checked(op.rn, block, offset) => {
+                self.address(op, base, index, start);
+                self.host_flags = HostFlags::None;
+                dynasm!(self.asm ; .arch x64 ; shr ecx, 2);
+            }
+            (Some(offset), Some(span)) if block.bytes > 4 * FAR => {
+                let first = Op { imm: span.first as u32, ..op };
+                self.address(first, base, index, start);
+                self.check(block, bytes, (span.last - span.first) as u32 / 4 + 1, exit);
+                if offset != span.first {
+                    dynasm!(self.asm ; .arch x64 ; add ecx, (offset - span.first) / 4);
+                }
+                if !self.registers.is_steady(op.rn) {
+                    self.checked.retain(|checked| checked.base != op.rn);
+                }
+                self.registers.steady(op.rn);
+                self.checked.push(Checked { base: op.rn, block, span });
+            }
+            _ => {
+                self.address(op, base, index, start);
+                self.check(block, bytes, 1, exit);
+            }
         }
     }
 
@@ -422,7 +429,7 @@ impl Writer {
         self.align_base(op, base);
     }
 
-    fn add_to_base(&mut self, op: Op, more: u32) {
+    pub(super) fn add_to_base(&mut self, op: Op, more: u32) {
         let base = self.read(op.rn);
         self.registers.soil(op.rn);
         dynasm!(self.asm ; .arch x64 ; add Rd(base), more as i32);

@@ -3,192 +3,10 @@
 
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
-use super::{HostFlags, Writer, flags};
+use super::forms::{Form, Second, Work, form, is_other, shift, shift_by_register};
+use super::{HostFlags, RAX, Writer, flags};
 use crate::v7m::code::{Code, number as code};
-use crate::v7m::op::{Op, flag};
-
-/// What is done with two operands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Work {
-    And,
-    Bic,
-    Orr,
-    Orn,
-    Eor,
-    Add,
-    Adc,
-    Sbc,
-    Sub,
-    /// The second less the first.
-    Rsb,
-    /// The second.
-    Mov,
-    Mvn,
-}
-
-/// The second operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Second {
-    Constant,
-    Register,
-    Shifted,
-}
-
-/// A data processing instruction.
-#[derive(Debug, Clone, Copy)]
-struct Form {
-    work: Work,
-    second: Second,
-    sets: bool,
-    /// Only flags.
-    tests: bool,
-}
-
-fn form(op: Op) -> Option<Form> {
-    use Second::{Constant, Register, Shifted};
-    use Work::{Adc, Add, And, Bic, Eor, Mov, Mvn, Orn, Orr, Rsb, Sbc, Sub};
-    let known = |work, second, sets, tests| Some(Form { work, second, sets, tests });
-    let shifted = |work, tests| known(work, Shifted, tests || op.has(flag::SETS), tests);
-    match op.code {
-        Code::AndImmS => known(And, Constant, true, false),
-        Code::AndImm => known(And, Constant, false, false),
-        Code::BicImmS => known(Bic, Constant, true, false),
-        Code::BicImm => known(Bic, Constant, false, false),
-        Code::OrrImmS => known(Orr, Constant, true, false),
-        Code::OrrImm => known(Orr, Constant, false, false),
-        Code::OrnImmS => known(Orn, Constant, true, false),
-        Code::OrnImm => known(Orn, Constant, false, false),
-        Code::EorImmS => known(Eor, Constant, true, false),
-        Code::EorImm => known(Eor, Constant, false, false),
-        Code::AddImmS => known(Add, Constant, true, false),
-        Code::AddImm => known(Add, Constant, false, false),
-        Code::AdcImmS => known(Adc, Constant, true, false),
-        Code::AdcImm => known(Adc, Constant, false, false),
-        Code::SbcImmS => known(Sbc, Constant, true, false),
-        Code::SbcImm => known(Sbc, Constant, false, false),
-        Code::SubImmS => known(Sub, Constant, true, false),
-        Code::SubImm => known(Sub, Constant, false, false),
-        Code::RsbImmS => known(Rsb, Constant, true, false),
-        Code::RsbImm => known(Rsb, Constant, false, false),
-        Code::MovImmS => known(Mov, Constant, true, false),
-        Code::MovImm => known(Mov, Constant, false, false),
-        Code::MvnImmS => known(Mvn, Constant, true, false),
-        Code::MvnImm => known(Mvn, Constant, false, false),
-        Code::TstImm => known(And, Constant, true, true),
-        Code::TeqImm => known(Eor, Constant, true, true),
-        Code::CmpImm => known(Sub, Constant, true, true),
-        Code::CmnImm => known(Add, Constant, true, true),
-        Code::AndRegS => known(And, Register, true, false),
-        Code::AndReg => known(And, Register, false, false),
-        Code::BicRegS => known(Bic, Register, true, false),
-        Code::BicReg => known(Bic, Register, false, false),
-        Code::OrrRegS => known(Orr, Register, true, false),
-        Code::OrrReg => known(Orr, Register, false, false),
-        Code::EorRegS => known(Eor, Register, true, false),
-        Code::EorReg => known(Eor, Register, false, false),
-        Code::AddRegS => known(Add, Register, true, false),
-        Code::AddReg => known(Add, Register, false, false),
-        Code::AdcRegS => known(Adc, Register, true, false),
-        Code::AdcReg => known(Adc, Register, false, false),
-        Code::SbcRegS => known(Sbc, Register, true, false),
-        Code::SbcReg => known(Sbc, Register, false, false),
-        Code::SubRegS => known(Sub, Register, true, false),
-        Code::SubReg => known(Sub, Register, false, false),
-        Code::MovRegS => known(Mov, Register, true, false),
-        Code::MovReg => known(Mov, Register, false, false),
-        Code::MvnRegS => known(Mvn, Register, true, false),
-        Code::MvnReg => known(Mvn, Register, false, false),
-        Code::TstReg => known(And, Register, true, true),
-        Code::CmpReg => known(Sub, Register, true, true),
-        Code::CmnReg => known(Add, Register, true, true),
-        // RRX is rare, and so is the carry of a shift.
-        _ if op.ra == 4 => None,
-        Code::AndShift if !op.has(flag::SETS) => shifted(And, false),
-        Code::BicShift if !op.has(flag::SETS) => shifted(Bic, false),
-        Code::OrrShift if !op.has(flag::SETS) => shifted(Orr, false),
-        Code::OrnShift if !op.has(flag::SETS) => shifted(Orn, false),
-        Code::EorShift if !op.has(flag::SETS) => shifted(Eor, false),
-        Code::MovShift if !op.has(flag::SETS) => shifted(Mov, false),
-        Code::MvnShift if !op.has(flag::SETS) => shifted(Mvn, false),
-        Code::AddShift | Code::AddLsl => shifted(Add, false),
-        Code::AdcShift => shifted(Adc, false),
-        Code::SbcShift => shifted(Sbc, false),
-        Code::SubShift => shifted(Sub, false),
-        Code::RsbShift => shifted(Rsb, false),
-        Code::CmpShift => shifted(Sub, true),
-        Code::CmnShift => shifted(Add, true),
-        _ => None,
-    }
-}
-
-/// A shift by a constant as the instruction itself: its kind as in an opcode, and whether it sets flags.
-fn shift(op: Op) -> Option<(u8, bool)> {
-    let found = match op.code {
-        Code::LslImmS => (0, true),
-        Code::LslImm => (0, false),
-        Code::LsrImmS => (1, true),
-        Code::LsrImm => (1, false),
-        Code::AsrImmS => (2, true),
-        Code::AsrImm => (2, false),
-        _ => return None,
-    };
-    Some(found)
-}
-
-/// A shift by a register: its kind as in an opcode, and whether it sets flags.
-fn shift_by_register(op: Op) -> Option<(u8, bool)> {
-    let found = match op.code {
-        Code::LslRegS => (0, true),
-        Code::LslReg => (0, false),
-        Code::LsrRegS => (1, true),
-        Code::LsrReg => (1, false),
-        Code::AsrRegS => (2, true),
-        Code::AsrReg => (2, false),
-        Code::RorRegS => (3, true),
-        Code::RorReg => (3, false),
-        _ => return None,
-    };
-    Some(found)
-}
-
-/// Whether an instruction is translated.
-pub fn translates(op: Op) -> bool {
-    form(op).is_some() || shift(op).is_some() || shift_by_register(op).is_some() || is_other(op)
-}
-
-fn is_other(op: Op) -> bool {
-    use Code::{Bfi, Mla, Mls, Movt, Mul, MulS, Rev, Sbfx, Sxtab, Sxtah, Sxtb, Sxth, Ubfx, Uxtab, Uxtah, Uxtb, Uxth};
-    use Code::{MovToSp, Rev16, Revsh};
-    matches!(op.code, Movt | Ubfx | Sbfx | Bfi | Rev | Rev16 | Revsh | Sxtb | Sxth | Uxtb | Uxth)
-        || matches!(op.code, Sxtab | Sxtah | Uxtab | Uxtah | MulS | Mul | Mla | Mls | MovToSp)
-}
-
-/// Flags that it sets.
-pub fn sets(op: Op) -> u8 {
-    if let Some((_, sets)) = shift(op) {
-        return if sets { flags::NZ | flags::C } else { 0 };
-    }
-    if let Some((_, sets)) = shift_by_register(op) {
-        // A shift by 0 leaves C alone.
-        return if sets { flags::NZ } else { 0 };
-    }
-    match form(op) {
-        Some(Form { sets: false, .. }) => 0,
-        Some(Form { work: Work::Add | Work::Adc | Work::Sbc | Work::Sub | Work::Rsb, .. }) => flags::ALL,
-        Some(Form { second: Second::Constant, .. }) if op.shift != 0 => flags::NZ | flags::C,
-        Some(_) => flags::NZ,
-        None if op.code == Code::MulS => flags::NZ,
-        None => 0,
-    }
-}
-
-/// Flags that it reads.
-pub fn reads(op: Op) -> u8 {
-    match form(op) {
-        Some(Form { work: Work::Adc | Work::Sbc, .. }) => flags::C,
-        _ => 0,
-    }
-}
+use crate::v7m::op::Op;
 
 impl Writer {
     /// Translates an instruction, if that is done.
@@ -207,7 +25,105 @@ impl Writer {
         true
     }
 
+    /// Works on the registers themselves, where the host has that in an instruction or two; false if not.
+    fn direct(&mut self, op: Op, form: Form) -> bool {
+        let Form { work, second, sets, tests } = form;
+        let is_known = match (second, work) {
+            (Second::Shifted, _) => false,
+            (_, Work::And | Work::Orr | Work::Eor | Work::Add | Work::Sub | Work::Mov) => true,
+            (Second::Constant, Work::Bic | Work::Orn | Work::Mvn) => true,
+            _ => false,
+        };
+        if !is_known {
+            return false;
+        }
+        let constant = if matches!(work, Work::Bic | Work::Orn | Work::Mvn) { !op.imm } else { op.imm } as i32;
+        let first = (!matches!(work, Work::Mov | Work::Mvn)).then(|| self.read(op.rn));
+        let register = (second == Second::Register).then(|| self.read(op.rm));
+        // A difference cannot be taken where the second operand is.
+        if work == Work::Sub && !tests && op.rd == op.rm && op.rd != op.rn && register.is_some() {
+            return false;
+        }
+        let target = if tests { RAX } else { self.write(op.rd) };
+        self.host_flags = HostFlags::None;
+        match (first, register) {
+            (None, None) => dynasm!(self.asm ; .arch x64 ; mov Rd(target), constant),
+            (None, Some(register)) => dynasm!(self.asm ; .arch x64 ; mov Rd(target), Rd(register)),
+            (Some(first), register) => self.combine(work, sets, target, (first, register, constant)),
+        }
+        if sets {
+            self.set_flags(op, form, target);
+        }
+        true
+    }
+
+    /// `target` becomes the first operand and the second, which is a register or else a constant.
+    fn combine(&mut self, work: Work, sets: bool, target: u8, (first, register, constant): (u8, Option<u8>, i32)) {
+        let asm = &mut self.asm;
+        let (first, register) = match register {
+            // What is in the target already comes first. (Of a difference that is the first operand.)
+            Some(register) if register == target => (register, Some(first)),
+            register => (first, register),
+        };
+        match (work, register, sets || first == target) {
+            (Work::Add, Some(register), false) => dynasm!(asm ; .arch x64 ; lea Rd(target), [Rq(first) + Rq(register)]),
+            (Work::Add, None, false) => dynasm!(asm ; .arch x64 ; lea Rd(target), [Rq(first) + constant]),
+            (Work::Sub, None, false) => {
+                dynasm!(asm ; .arch x64 ; lea Rd(target), [Rq(first) + constant.wrapping_neg()]);
+            }
+            _ => {
+                if first != target {
+                    dynasm!(asm ; .arch x64 ; mov Rd(target), Rd(first));
+                }
+                match (work, register) {
+                    (Work::And, Some(register)) => dynasm!(asm ; .arch x64 ; and Rd(target), Rd(register)),
+                    (Work::Orr, Some(register)) => dynasm!(asm ; .arch x64 ; or Rd(target), Rd(register)),
+                    (Work::Eor, Some(register)) => dynasm!(asm ; .arch x64 ; xor Rd(target), Rd(register)),
+                    (Work::Sub, Some(register)) => dynasm!(asm ; .arch x64 ; sub Rd(target), Rd(register)),
+                    (_, Some(register)) => dynasm!(asm ; .arch x64 ; add Rd(target), Rd(register)),
+                    (Work::And | Work::Bic, None) => dynasm!(asm ; .arch x64 ; and Rd(target), constant),
+                    (Work::Orr | Work::Orn, None) => dynasm!(asm ; .arch x64 ; or Rd(target), constant),
+                    (Work::Eor, None) => dynasm!(asm ; .arch x64 ; xor Rd(target), constant),
+                    (Work::Sub, None) => dynasm!(asm ; .arch x64 ; sub Rd(target), constant),
+                    (_, None) => dynasm!(asm ; .arch x64 ; add Rd(target), constant),
+                }
+            }
+        }
+    }
+
+    /// The host's flags are those of the work: what of them is looked at, and N and Z by the result.
+    fn set_flags(&mut self, op: Op, form: Form, result: u8) {
+        let Form { work, second, .. } = form;
+        let is_sum = matches!(work, Work::Add | Work::Adc | Work::Sub | Work::Sbc | Work::Rsb);
+        self.host_flags = match work {
+            Work::Sub | Work::Rsb | Work::Sbc => HostFlags::Difference,
+            Work::Mov | Work::Mvn => HostFlags::None,
+            _ => HostFlags::Result,
+        };
+        let live = self.live;
+        let asm = &mut self.asm;
+        if is_sum {
+            if live & flags::C != 0 {
+                if matches!(work, Work::Add | Work::Adc) {
+                    dynasm!(asm ; .arch x64 ; setc [rbx + self.at.c]);
+                } else {
+                    dynasm!(asm ; .arch x64 ; setnc [rbx + self.at.c]);
+                }
+            }
+            if live & flags::V != 0 {
+                dynasm!(asm ; .arch x64 ; seto [rbx + self.at.v]);
+            }
+        } else if second == Second::Constant && op.shift != 0 && live & flags::C != 0 {
+            let carry = i8::from(op.shift & 1 != 0);
+            dynasm!(asm ; .arch x64 ; mov BYTE [rbx + self.at.c], carry);
+        }
+        self.set_nz(result);
+    }
+
     fn process(&mut self, op: Op, form: Form) {
+        if self.direct(op, form) {
+            return;
+        }
         let Form { work, second, sets, tests } = form;
         let first = (!matches!(work, Work::Mov | Work::Mvn)).then(|| self.read(op.rn));
         // The second operand: a constant, or ecx where its register is not to be had as it is.
@@ -241,44 +157,20 @@ impl Writer {
             Work::Rsb => dynasm!(asm ; .arch x64 ; sub ecx, eax ; mov eax, ecx),
             Work::Mov | Work::Mvn => dynasm!(asm ; .arch x64 ; mov eax, ecx),
         }
-        let is_sum = matches!(work, Work::Add | Work::Adc | Work::Sub | Work::Sbc | Work::Rsb);
-        self.host_flags = match work {
-            Work::Sub | Work::Rsb | Work::Sbc if sets => HostFlags::Difference,
-            Work::Mov | Work::Mvn => HostFlags::None,
-            _ if sets => HostFlags::Result,
-            _ => HostFlags::None,
-        };
+        self.host_flags = HostFlags::None;
         if !tests {
             let target = self.write(op.rd);
             dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         }
-        if !sets {
-            return;
+        if sets {
+            self.set_flags(op, form, RAX);
         }
-        let live = self.live;
-        let asm = &mut self.asm;
-        if is_sum {
-            if live & flags::C != 0 {
-                if matches!(work, Work::Add | Work::Adc) {
-                    dynasm!(asm ; .arch x64 ; setc [rbx + self.at.c]);
-                } else {
-                    dynasm!(asm ; .arch x64 ; setnc [rbx + self.at.c]);
-                }
-            }
-            if live & flags::V != 0 {
-                dynasm!(asm ; .arch x64 ; seto [rbx + self.at.v]);
-            }
-        } else if second == Second::Constant && op.shift != 0 && live & flags::C != 0 {
-            let carry = i8::from(op.shift & 1 != 0);
-            dynasm!(asm ; .arch x64 ; mov BYTE [rbx + self.at.c], carry);
-        }
-        self.set_nz();
     }
 
-    /// N and Z by eax, which is lost. The host's flags stay.
-    fn set_nz(&mut self) {
+    /// N and Z by a result; rax is lost. The host's flags stay.
+    fn set_nz(&mut self, result: u8) {
         if self.live & flags::NZ != 0 {
-            dynasm!(self.asm ; .arch x64 ; movsxd rax, eax ; mov [rbx + self.at.nz], rax);
+            dynasm!(self.asm ; .arch x64 ; movsxd rax, Rd(result) ; mov [rbx + self.at.nz], rax);
         }
     }
 
@@ -319,7 +211,7 @@ impl Writer {
             if self.live & flags::C != 0 {
                 dynasm!(self.asm ; .arch x64 ; setc [rbx + self.at.c]);
             }
-            self.set_nz();
+            self.set_nz(RAX);
         }
     }
 
@@ -353,7 +245,7 @@ impl Writer {
         let target = self.write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         if sets {
-            self.set_nz();
+            self.set_nz(RAX);
         }
     }
 
@@ -394,7 +286,7 @@ impl Writer {
         let target = self.write(op.rd);
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
         if op.code == Code::MulS {
-            self.set_nz();
+            self.set_nz(RAX);
         }
     }
 

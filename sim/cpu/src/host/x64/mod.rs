@@ -2,19 +2,29 @@
 
 mod access;
 mod alu;
+mod chain;
+mod foresee;
+mod forms;
 mod registers;
+mod several;
+mod spans;
 mod store;
 
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 use std::ffi::c_void;
 
-use super::{CALLED, Fields, Place};
+use super::{CALLED, Constants, Fields, Foresight, Logging, Place};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
 use access::NearMarks;
 pub use access::{Block, Memory};
+pub use chain::{Entry, Records, Ways, entry};
+pub use foresee::Limit;
+use foresee::{Asked, CONTEXT, Load};
 use registers::Registers;
+use spans::Checked;
+pub use spans::{Span, spans};
 pub use store::Store;
 
 /// A function that code was written for: with the core, the bytes of the RAM, their marks and the context.
@@ -40,8 +50,10 @@ enum HostFlags {
     Result,
 }
 
-/// What writes code. Registers: rbx the core, rbp the RAM, r12 its marks, r13 the context; rax and rcx for intermediate
-/// values, all others but rsp for registers of the target.
+/// What writes code. Registers: rbx the core, rbp the RAM, r12 its marks, r13 the context (but where it logs: see
+/// [`foresee`]); rax and rcx for intermediate
+/// values, all others but rsp
+/// for registers of the target.
 pub struct Writer {
     pub asm: VecAssembler<X64Relocation>,
     registers: Registers,
@@ -54,7 +66,16 @@ pub struct Writer {
     ram: u32,
     exits: Vec<Exit>,
     near_marks: Vec<NearMarks>,
-    epilogue: DynamicLabel,
+    /// What loads of constants need not ask for, where something is logged.
+    constants: Option<Constants>,
+    /// What is logged, if something is.
+    foresight: Option<(Foresight, Logging)>,
+    loads: Vec<Load>,
+    asked: Vec<Asked>,
+    /// Where the bank of a load is logged that is to be done again, and the way out before it.
+    unlikely: Vec<(DynamicLabel, DynamicLabel)>,
+    limit: Limit,
+    leave: DynamicLabel,
     called: DynamicLabel,
     body: DynamicLabel,
     /// What loads from where is not main RAM.
@@ -63,6 +84,9 @@ pub struct Writer {
     near: Option<usize>,
     /// Flags that are looked at behind the instruction in hand.
     live: u8,
+    /// What it had better check.
+    span: Option<Span>,
+    checked: Vec<Checked>,
 }
 
 /// A way out before a step.
@@ -77,7 +101,7 @@ impl Writer {
     /// a number of bytes, and returns the value, above it what it came from; all ones if it is not to be had.
     pub fn new(at: Fields, place: Place, ram: u32, loader: usize) -> Writer {
         let mut asm = VecAssembler::new(0);
-        let [epilogue, called, body] = std::array::from_fn(|_| asm.new_dynamic_label());
+        let [leave, called, body] = std::array::from_fn(|_| asm.new_dynamic_label());
         dynasm!(asm ; .arch x64 ; =>body);
         Writer {
             asm,
@@ -88,12 +112,20 @@ impl Writer {
             ram,
             exits: Vec::new(),
             near_marks: Vec::new(),
-            epilogue,
+            constants: None,
+            foresight: None,
+            loads: Vec::new(),
+            asked: Vec::new(),
+            unlikely: Vec::new(),
+            limit: Limit::default(),
+            leave,
             called,
             body,
             loader,
             near: None,
             live: flags::ALL,
+            span: None,
+            checked: Vec::new(),
         }
     }
 
@@ -103,9 +135,21 @@ impl Writer {
         self.near = Some(function);
     }
 
-    /// The next step begins, behind which these flags are looked at.
-    pub fn begin(&mut self, live: u8) {
-        self.live = live;
+    /// Logs what a pipeline of this kind foresees, also of these constants, if there are any. Before the first step.
+    pub fn logs(&mut self, foresight: Foresight, logging: Logging, constants: Option<Constants>) {
+        self.constants = constants;
+        self.foresight = Some((foresight, logging));
+        self.registers = Registers::without(&[14, 15]);
+    }
+
+    /// That is known of the next step's load.
+    pub fn limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    /// The next step begins, behind which these flags are looked at; of [`spans`] it has this one.
+    pub fn begin(&mut self, live: u8, span: Option<Span>) {
+        (self.live, self.span) = (live, span);
         self.registers.unlock();
     }
 
@@ -142,7 +186,7 @@ impl Writer {
         // With rbx, rbp, r12 and r13 the stack is aligned for calls by an odd number.
         let filler = if saved.len() == 1 { 0 } else { 8 };
         let asm = &mut self.asm;
-        dynasm!(asm ; .arch x64 ; mov eax, how as i32 ; =>self.epilogue ; add rsp, filler);
+        dynasm!(asm ; .arch x64 ; mov eax, how as i32 ; =>self.leave ; add rsp, filler);
         for &host in saved.iter().rev() {
             dynasm!(asm ; .arch x64 ; pop Rq(host));
         }
@@ -152,7 +196,7 @@ impl Writer {
             ; ret
             ; =>self.called
             ; mov eax, CALLED as i32
-            ; jmp =>self.epilogue
+            ; jmp =>self.leave
         );
         self.write_near_marks();
         for Exit { label, step, dirty } in std::mem::take(&mut self.exits) {
@@ -160,7 +204,7 @@ impl Writer {
             for (guest, host) in dirty {
                 self.write_back(guest, host);
             }
-            dynasm!(self.asm ; .arch x64 ; mov eax, step as i32 ; jmp =>self.epilogue);
+            dynasm!(self.asm ; .arch x64 ; mov eax, step as i32 ; jmp =>self.leave);
         }
         let start = self.asm.offset();
         let asm = &mut self.asm;
@@ -229,15 +273,32 @@ impl Writer {
         self.call_begins();
         self.registers.forget();
         self.host_flags = HostFlags::None;
+        self.hand_log_over();
         dynasm!(self.asm
             ; .arch x64
             ; mov rdi, r13
             ; mov rsi, QWORD with as i64
             ; mov rax, QWORD function as i64
             ; call rax
-            ; test eax, eax
-            ; jnz =>self.called
         );
+        self.take_log_back();
+        dynasm!(self.asm ; .arch x64 ; test eax, eax ; jnz =>self.called);
+    }
+
+    /// What is called with the context, in r13, finds the log there and leaves it there.
+    fn hand_log_over(&mut self) {
+        if let Some((foresight, at)) = self.foresight {
+            dynasm!(self.asm
+                ; .arch x64
+                ; mov r13, [rsp + CONTEXT] ; mov [r13 + at.log], r14 ; mov [r12 + foresight.stores], r15
+            );
+        }
+    }
+
+    fn take_log_back(&mut self) {
+        if let Some((foresight, at)) = self.foresight {
+            dynasm!(self.asm ; .arch x64 ; mov r14, [r13 + at.log] ; mov r15, [r12 + foresight.stores]);
+        }
     }
 
     /// The region of the code.
@@ -297,6 +358,7 @@ impl Writer {
 
     /// A branch by distance at `ip`, which was `taken` then.
     pub fn branch(&mut self, number: u32, op: Op, ip: u64, taken: bool) {
+        let conditional = !matches!(op.code, Code::B | Code::Bl);
         match op.code {
             Code::B => {}
             Code::Bl => {
@@ -321,6 +383,7 @@ impl Writer {
                 self.leave_unless(condition ^ u8::from(!taken), exit);
             }
         }
+        self.foresee_branch(op, ip, conditional.then_some(taken));
     }
 
     /// Leaves unless a condition (as in an opcode) holds.
@@ -382,8 +445,8 @@ pub fn live(ops: &[Op]) -> Vec<u8> {
     let mut needed = flags::ALL;
     for (live, &op) in live.iter_mut().zip(ops).rev() {
         *live = needed;
-        if alu::translates(op) {
-            needed = needed & !alu::sets(op) | alu::reads(op);
+        if forms::translates(op) {
+            needed = needed & !forms::sets(op) | forms::reads(op);
         } else if !matches!(op.code as u8, code::B | code::Bl | code::Nop) {
             needed = flags::ALL;
         }

@@ -14,6 +14,8 @@ struct Held {
     used: u32,
     /// The instruction in hand needs it.
     locked: bool,
+    /// It is for something else.
+    reserved: bool,
 }
 
 /// All of them.
@@ -21,11 +23,22 @@ struct Held {
 pub(super) struct Registers {
     held: [Held; HOSTS.len()],
     now: u32,
+    /// Those of the target whose value is what it was when they were called so.
+    steady: u32,
     /// Registers of the host that were used, by number.
     pub used: u16,
 }
 
 impl Registers {
+    /// None held yet; these of the host are not used.
+    pub fn without(hosts: &[u8]) -> Registers {
+        let mut registers = Registers::default();
+        for (held, host) in registers.held.iter_mut().zip(HOSTS) {
+            held.reserved = hosts.contains(&host);
+        }
+        registers
+    }
+
     /// The next instruction begins.
     pub fn unlock(&mut self) {
         self.now += 1;
@@ -47,11 +60,11 @@ impl Registers {
             .held
             .iter_mut()
             .enumerate()
-            .filter(|(_, held)| !held.locked)
+            .filter(|(_, held)| !held.locked && !held.reserved)
             .min_by_key(|(_, held)| free(held))
             .expect("an instruction needs fewer registers than there are");
         let evicted = held.guest.filter(|_| held.dirty);
-        *held = Held { guest: Some(guest), dirty: false, used: self.now, locked: true };
+        *held = Held { guest: Some(guest), dirty: false, used: self.now, locked: true, reserved: false };
         self.used |= 1 << HOSTS[index];
         (HOSTS[index], evicted)
     }
@@ -60,7 +73,7 @@ impl Registers {
     pub fn called(&mut self) {
         for (held, host) in self.held.iter_mut().zip(HOSTS) {
             if host < 12 {
-                *held = Held::default();
+                *held = Held { reserved: held.reserved, ..Held::default() };
             }
             held.dirty = false;
         }
@@ -68,11 +81,23 @@ impl Registers {
 
     /// Forgets everything.
     pub fn forget(&mut self) {
-        self.held = Default::default();
+        self.steady = 0;
+        self.held.iter_mut().for_each(|held| *held = Held { reserved: held.reserved, ..Held::default() });
+    }
+
+    /// The value is known from now on.
+    pub fn steady(&mut self, guest: u8) {
+        self.steady |= 1 << guest;
+    }
+
+    /// The same value still.
+    pub fn is_steady(&self, guest: u8) -> bool {
+        self.steady >> guest & 1 != 0
     }
 
     /// Its value is new.
     pub fn soil(&mut self, guest: u8) {
+        self.steady &= !(1 << guest);
         self.held.iter_mut().filter(|held| held.guest == Some(guest)).for_each(|held| held.dirty = true);
     }
 

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use super::plan::{Course, Path, Step};
 use super::{CALLED, Context, LINE_BYTES, Layout};
-use crate::host::x64::{Block, Function, Memory, Writer, live};
+use crate::host::x64::{Block, Function, Memory, Writer, live, spans};
 use crate::host::{Fields, Place};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
@@ -56,8 +56,10 @@ pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, layout: Layout, p
     }
     let live = live(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
     let mut written = 0;
-    for (step, live) in path.steps.iter().zip(live) {
-        writer.begin(live);
+    let in_ram = |step: &Step| matches!(step.course, Course::Access).then_some(0);
+    let spans = spans(&path.steps.iter().map(|step| (step.thumb, in_ram(step))).collect::<Vec<_>>());
+    for ((step, live), span) in path.steps.iter().zip(live).zip(spans) {
+        writer.begin(live, span);
         if !write::<B>(&mut writer, written as u32, step, layout) {
             break;
         }
@@ -97,9 +99,9 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) 
         Course::Access if matches!(op.code, Code::LdrLit | Code::LdrLitFlash) => {
             literal::<B>(writer, number, op, layout)
         }
-        Course::Access => writer.access(number, thumb, Memory::Ram(ram)),
+        Course::Access => writer.access(number, thumb, ip as u64, Memory::Ram(ram)),
         Course::Read => {
-            let is_written = writer.access(number, thumb, Memory::Elsewhere(CONSTANT));
+            let is_written = writer.access(number, thumb, ip as u64, Memory::Elsewhere(CONSTANT));
             if is_written {
                 writer.note_word(INDIRECT, Trace::indirect_read(number.into(), 0), Some(ADDRESS));
             }

@@ -41,7 +41,12 @@ impl Log {
     /// True if `bits` rare bits fit, and whatever the rest of the longest trace logs besides.
     #[inline(always)]
     pub fn has_room(self, bits: u32) -> bool {
-        bits + INSTRUCTION_BITS * self.left + END_BITS <= self.bits.leading_zeros()
+        self.bits >> Log::most_before(bits, self.left) == 0
+    }
+
+    /// Bits of a log in which `bits` rare ones still have room, so many instructions before the end of the longest trace.
+    pub fn most_before(bits: u32, left: u32) -> u32 {
+        u64::BITS - (bits + INSTRUCTION_BITS * left + END_BITS)
     }
 
     /// Appends a value that most instructions do not have; it must fit.
@@ -49,6 +54,12 @@ impl Log {
     pub fn push_rare(&mut self, value: u64, bits: u32) {
         debug_assert!(self.has_room(bits));
         self.push(value, bits);
+    }
+
+    /// Instructions that may still follow, the one in hand included.
+    #[inline(always)]
+    pub fn left(self) -> u32 {
+        self.left
     }
 
     /// All of it, as a key.
@@ -73,7 +84,7 @@ impl Log {
     }
 
     /// Bits without the mark.
-    fn length(self) -> u32 {
+    pub(super) fn length(self) -> u32 {
         self.bits.ilog2()
     }
 }

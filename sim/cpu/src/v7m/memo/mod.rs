@@ -25,6 +25,7 @@ mod log;
 mod manner;
 mod replay;
 mod table;
+mod time;
 mod trace;
 mod traits;
 mod translate;
@@ -34,17 +35,19 @@ use super::code::Code;
 use super::core::{Core, Request};
 use super::exec;
 use super::op::Op;
+pub use crate::host::{Constants, ConstantsAt};
 use crate::profile::ProfileCell;
 use crate::states::{Counts, States};
 use crate::step::watch;
 pub use distance::{Distances, OPEN, cycle_at};
 pub use log::Log;
 use manner::{MANNERS, Manner};
-use replay::{Trace, replay};
-use table::{Key, STATES, Transition, Transitions};
+use replay::Trace;
+use table::{Key, STATES, Transitions};
+use time::At;
 use trace::{End, execute_trace};
-pub use traits::{Memorable, QuickBus, Watched, is_store};
-use translate::Translations;
+pub use traits::{Memorable, QuickBus, Repeating, Repeats, Watched, is_store};
+use translate::{Context, Left, Ran, Translations};
 pub use translate::{MARKED_BYTES, QuickRam, RamLayout};
 
 /// Most instructions in a trace.
@@ -99,7 +102,7 @@ impl<P: Memorable, B: QuickBus> Default for Memo<P, B> {
         Memo {
             states: States::default(),
             transitions: Transitions::new(),
-            translations: Translations::new(P::TRANSLATES),
+            translations: Translations::default(),
             epoch: 0,
             counts: Counts::default(),
         }
@@ -183,22 +186,34 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
             self.translations.clear();
         }
         let Some(state) = self.number(core, pipe, bus) else { return false };
-        let mut at = At { state: Some(state), stale: false };
+        let mut at = At::here(state);
         // Traces stay inside their region.
         let bias = Key::bias(&core.region);
         let mut most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
         loop {
-            // SAFETY: the caller's promise.
-            let end = unsafe { self.trace::<WATCH>(core, pipe, bus, bias, most, &mut at) };
-            if at.state.is_none() {
+            let translated = if most == TRACE_INSTRUCTIONS && P::logs_by_foresight(core) {
+                // SAFETY: the caller's promise.
+                unsafe { self.translated::<WATCH>(core, pipe, bus, bias, at) }
+            } else {
+                (at, None)
+            };
+            let end;
+            (at, end) = match translated {
+                (at, Some(end)) => (at, end),
+                // SAFETY: as above.
+                (at, None) => unsafe { self.trace::<WATCH>(core, pipe, bus, bias, most, at) },
+            };
+            if at == At::NOWHERE {
                 return false;
             }
             let is_near = core.t + SHORT_CYCLES > core.limit;
             let mut attended = false;
             if end == End::Barred && !is_near {
+                let probed;
                 // SAFETY: as above.
-                match unsafe { self.probed::<WATCH>(core, pipe, bus, bias, &mut at) } {
-                    Probed::Executed if at.state.is_none() => return false,
+                (at, probed) = unsafe { self.probed::<WATCH>(core, pipe, bus, bias, at) };
+                match probed {
+                    Probed::Executed if at == At::NOWHERE => return false,
                     Probed::Executed if core.t + SHORT_CYCLES <= core.limit => {
                         most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
                         continue;
@@ -218,6 +233,97 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         }
     }
 
+    /// Executes traces that are translated, one behind the other, and adds their time: how the last one ended. `None` if the
+    /// next one is not translated, or will be behind the next event.
+    ///
+    /// # Safety
+    /// As for [`Memo::run`].
+    // In line, its loop would share the host's registers with the caller's.
+    #[inline(never)]
+    unsafe fn translated<const WATCH: u8>(
+        &mut self,
+        core: &mut Core,
+        pipe: &mut P,
+        bus: &mut B,
+        bias: u64,
+        mut at: At,
+    ) -> (At, Option<End>) {
+        let Some(mut number) = self.translations.begin(Key::place(bias, core.ip)) else { return (at, None) };
+        let mut context = Context::new(core, pipe, bus, WATCH == watch::PROFILE);
+        loop {
+            let Some(state) = at.state() else { return (at, Some(End::Complete)) };
+            // SAFETY: the caller's promise.
+            let (executed, ran) = unsafe { self.translations.run(number, state, &mut context) };
+            let ahead = context.state();
+            let (core, pipe, bus) = context.parts();
+            if executed != 0 {
+                (self.counts.known, self.counts.translated) =
+                    (self.counts.known + executed, self.counts.translated + executed);
+                at = At::ahead(ahead);
+            }
+            let left = match ran {
+                Ran::Done(left) => Some(left),
+                Ran::To(left, key, instructions) => {
+                    // SAFETY: the trace was executed just now.
+                    at = unsafe { self.asked::<WATCH>(core, pipe, bus, bias, (left, key, instructions), at) };
+                    Some(left)
+                }
+                Ran::Called(Trace { instructions: 0, .. }, end) => return (at, Some(end)),
+                Ran::Called(trace, end) => {
+                    self.counts.translated += 1;
+                    let begun = core.t;
+                    let stored_after;
+                    // SAFETY: as above.
+                    (at, stored_after) = unsafe { self.spend::<WATCH>(core, pipe, bus, bias, trace, at) };
+                    tell(core, bus, end, begun, stored_after);
+                    if end != End::Complete {
+                        return (at, Some(end));
+                    }
+                    None
+                }
+                Ran::Otherwise => return (at, None),
+            };
+            if core.t + TRACE_CYCLES > core.limit {
+                return (at, Some(End::Complete));
+            }
+            number = match self.translations.begin(Key::place(bias, core.ip)) {
+                Some(next) => next,
+                None => return (at, None),
+            };
+            if let Some(left) = left {
+                self.translations.link(left, core.ip, number);
+            }
+        }
+    }
+
+    /// Adds the time of a trace that code has executed and does not know: it will, if that is known; returns where it leads.
+    ///
+    /// # Safety
+    /// The trace, with this key but for its state and of so many instructions, was executed by this core.
+    #[inline(always)]
+    unsafe fn asked<const WATCH: u8>(
+        &mut self,
+        core: &mut Core,
+        pipe: &mut P,
+        bus: &mut B,
+        bias: u64,
+        (left, key, instructions): (Left, Key, u32),
+        at: At,
+    ) -> At {
+        self.counts.translated += 1;
+        let Some(state) = at.state() else { return at };
+        let behind = (core.ip as u64).wrapping_sub(self.translations.end(left) as u64);
+        let key = key.from(state).on(behind);
+        let Some((known, _)) = self.known::<WATCH>(core, bus, key, instructions) else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.unknown::<WATCH>(core, pipe, bus, key.trace(bias, core.ip), key, at) }.0;
+        };
+        if let Some(found) = self.transitions.find(key) {
+            self.translations.record(left, (state, key.log()), core.ip, (&raw mut *found as u64, found.serial));
+        }
+        known
+    }
+
     /// Executes a trace of at most so many instructions, and adds its time.
     ///
     /// # Safety
@@ -230,63 +336,27 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         bus: &mut B,
         bias: u64,
         most: u32,
-        at: &mut At,
-    ) -> End {
-        let Some(state) = at.state else { return End::Barred };
+        at: At,
+    ) -> (At, End) {
+        if at == At::NOWHERE {
+            return (at, End::Barred);
+        }
         let start = core.ip;
         // SAFETY: the caller's promise.
-        let place = Key::place(bias, start);
-        let translation = if P::TRANSLATES && most == TRACE_INSTRUCTIONS { self.translations.at(place) } else { None };
-        let (log, end, left) = match translation {
-            // SAFETY: as above.
-            Some(number) => unsafe { self.translations.run(number, core, pipe, bus) },
-            None => {
-                // SAFETY: as above.
-                let (log, end) = unsafe { execute_trace(core, pipe, bus, Log::new(most)) };
-                (log, end, None)
-            }
-        };
-        self.counts.translated += u64::from(translation.is_some());
-        let instructions = most - log.left;
-        if instructions == 0 {
-            return end;
+        let (log, end) = unsafe { execute_trace(core, pipe, bus, Log::new(most)) };
+        let trace = Trace::new(start, core.ip, most, log, end);
+        if trace.instructions == 0 {
+            return (at, end);
         }
         let begun = core.t;
-        let is_watched = matches!(end, End::Watched { .. });
-        let trace = Trace { start, end: core.ip, instructions, is_watched, log };
-        let key = Key::new(bias, trace, state);
-        let found = self.transitions.find(key);
-        let stored_after = match found.and_then(|found| bus.repeat(&mut found.lookups).then_some(found)) {
-            Some(found) => {
-                core.instructions += u64::from(instructions);
-                core.t += u64::from(found.cycles);
-                core.bus_wait += u64::from(found.bus_wait);
-                core.flash_wait += u64::from(found.flash_wait);
-                *at = At { state: Some(found.next), stale: true };
-                if WATCH == watch::PROFILE {
-                    found.taken += 1;
-                }
-                self.counts.known += 1;
-                found.stored_after
-            }
-            None => {
-                self.resume(core, pipe, bus, *at, start);
-                // SAFETY: the trace was executed just now.
-                let (state, stored_after) = unsafe { self.learn::<WATCH>(core, pipe, bus, trace, key) };
-                *at = At { state, stale: false };
-                stored_after
-            }
-        };
-        let is_interpreted = translation.is_none() || left.is_some();
-        if P::TRANSLATES && is_interpreted && most == TRACE_INSTRUCTIONS && end == End::Complete {
-            // SAFETY: it was executed just now.
-            unsafe { self.translations.executed::<P, B>(core, bus, trace, place, left) };
+        // SAFETY: the trace was executed just now.
+        let (at, stored_after) = unsafe { self.spend::<WATCH>(core, pipe, bus, bias, trace, at) };
+        if most == TRACE_INSTRUCTIONS && end == End::Complete {
+            // SAFETY: as above.
+            unsafe { self.translations.executed(core, pipe, bus, trace, bias) };
         }
-        if let End::Watched { word, wide } = end {
-            let pc = core.address_of(core.ip.wrapping_sub(1 + usize::from(wide)));
-            bus.tell_watched(core, word, pc, begun.saturating_add_signed(stored_after.into()));
-        }
-        end
+        tell(core, bus, end, begun, stored_after);
+        (at, end)
     }
 
     /// Where a trace ended before an instruction: if that has probes, fires them and executes it, as a trace of its own.
@@ -301,31 +371,32 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         pipe: &mut P,
         bus: &mut B,
         bias: u64,
-        at: &mut At,
-    ) -> Probed {
+        at: At,
+    ) -> (At, Probed) {
         // Inside an IT block an instruction is not what its op says.
         if core.it != 0 {
-            return Probed::Apart;
+            return (at, Probed::Apart);
         }
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region, here and below.
         let stand_in = unsafe { *ip };
         let address = core.address_of(ip);
         if stand_in.code != Code::Attend || MANNERS[bus.behind(core, address).code as usize] == Manner::Apart {
-            return Probed::Apart;
+            return (at, Probed::Apart);
         }
         let Some(op) = bus.attend(core, address, false) else {
             core.request = Request::Stopped;
-            return Probed::Apart;
+            return (at, Probed::Apart);
         };
         let before = core.instructions;
         // SAFETY: as above; the op is that of its place, where the stand-in stands again before anybody looks.
-        unsafe {
+        let (at, _) = unsafe {
             *ip = op;
-            self.trace::<WATCH>(core, pipe, bus, bias, 1, at);
+            let executed = self.trace::<WATCH>(core, pipe, bus, bias, 1, at);
             *ip = stand_in;
-        }
-        if core.instructions == before { Probed::Fired } else { Probed::Executed }
+            executed
+        };
+        (at, if core.instructions == before { Probed::Fired } else { Probed::Executed })
     }
 
     /// The number of the state that pipeline and bus are in, if there is one; everything else is forgotten if there is no
@@ -338,73 +409,15 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
             self.states.number(state)
         })
     }
-
-    /// Brings pipeline and bus, if they are not there, to a state before the instruction at `ip`.
-    #[inline(never)]
-    fn resume(&self, core: &mut Core, pipe: &mut P, bus: &mut B, at: At, ip: *mut Op) {
-        let At { state: Some(state), stale: true } = at else { return };
-        let (of_pipe, of_bus) = self.states.state(state);
-        let behind = std::mem::replace(&mut core.ip, ip);
-        pipe.resume(of_pipe, core);
-        bus.resume(of_bus, core.t);
-        core.ip = behind;
-    }
-
-    /// Finds out what a trace takes; returns the state behind it, `None` if it has no number, and the cycles to the address
-    /// phase of its last store.
-    ///
-    /// # Safety
-    /// The trace was executed by this core: its instructions are ops of the region.
-    #[inline(never)]
-    unsafe fn learn<const WATCH: u8>(
-        &mut self,
-        core: &mut Core,
-        pipe: &mut P,
-        bus: &mut B,
-        trace: Trace,
-        key: Key,
-    ) -> (Option<u32>, i32) {
-        self.counts.learnt += 1;
-        let (t, bus_wait, flash_wait) = (core.t, core.bus_wait, core.flash_wait);
-        bus.record();
-        // SAFETY: the caller's promise.
-        let told = unsafe { replay(core, pipe, bus, trace) };
-        debug_assert!(core.t - t <= TRACE_CYCLES, "no event is reached inside a trace");
-        let lookups = bus.recorded();
-        let stored_after = told.stored_at.wrapping_sub(t) as i32;
-        let state = pipe.state(core).zip(bus.state(core.t));
-        let next = state.and_then(|state| self.states.number(state));
-        match (next, lookups) {
-            (Some(next), Some(lookups)) => self.transitions.insert(
-                Transition {
-                    key,
-                    cycles: (core.t - t) as u32,
-                    bus_wait: (core.bus_wait - bus_wait) as u32,
-                    flash_wait: (core.flash_wait - flash_wait) as u32,
-                    next,
-                    stored_after,
-                    taken: u64::from(WATCH == watch::PROFILE),
-                    lookups,
-                },
-                told.shares,
-            ),
-            _ if WATCH == watch::PROFILE => self.transitions.account(&told.shares),
-            _ => {}
-        }
-        if next.is_none() && state.is_some() {
-            self.clear();
-        }
-        (next, stored_after)
-    }
 }
 
-/// Where traces have come to.
-#[derive(Debug, Clone, Copy)]
-struct At {
-    /// The number of the state; `None` if it has none.
-    state: Option<u32>,
-    /// Pipeline and bus are not in that state.
-    stale: bool,
+/// A trace has ended so: if with a store to a word that somebody watches, says so.
+#[inline(always)]
+fn tell<B: QuickBus>(core: &mut Core, bus: &mut B, end: End, begun: u64, stored_after: i32) {
+    if let End::Watched { word, wide } = end {
+        let pc = core.address_of(core.ip.wrapping_sub(1 + usize::from(wide)));
+        bus.tell_watched(core, word, pc, begun.saturating_add_signed(stored_after.into()));
+    }
 }
 
 /// What became of an instruction before which a trace ended.

@@ -3,6 +3,7 @@
 use super::account::{Begun, NO_SHARES, Shares};
 use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
 use super::manner::{bytes, has_operand_cycles, is_store, words};
+use super::trace::End;
 use super::{Home, Memorable, QuickBus};
 use crate::v7m::bus::{Bus, Loaded};
 use crate::v7m::code::Code;
@@ -24,6 +25,15 @@ pub(super) struct Trace {
     /// The last one wrote a word that somebody watches.
     pub is_watched: bool,
     pub log: Log,
+}
+
+impl Trace {
+    /// One of at most so many instructions that has ended so.
+    #[inline(always)]
+    pub fn new(start: *mut Op, ends: *mut Op, most: u32, log: Log, how: End) -> Trace {
+        let is_watched = matches!(how, End::Watched { .. });
+        Trace { start, end: ends, instructions: most - log.left, is_watched, log }
+    }
 }
 
 /// The bus in a replay: fetches are real, data is not touched again.

@@ -2,6 +2,7 @@
 
 use super::TRACE_INSTRUCTIONS;
 use super::account::{Account, NO_SHARES, Shares};
+use super::log::Log;
 use super::replay::Trace;
 use crate::profile::ProfileCell;
 use crate::v7m::core::Region;
@@ -9,6 +10,11 @@ use crate::v7m::op::Op;
 
 /// log2 of the transitions kept.
 const TRANSITIONS: u32 = 14;
+/// Where in a key what begins.
+const INSTRUCTIONS: u32 = 16;
+const MOST_INSTRUCTIONS: u32 = 0x7ff;
+const WATCHED: u32 = 27;
+const DISTANCE: u32 = 28;
 /// States kept before all is forgotten.
 pub(super) const STATES: usize = 1 << 16;
 
@@ -39,11 +45,47 @@ impl Key {
     /// The key of a trace of ops. Nothing of it depends on where the host keeps them.
     #[inline(always)]
     pub fn new(bias: u64, trace: Trace, state: u32) -> Key {
-        const _: () = assert!(STATES <= 1 << 16 && size_of::<Op>() == 16 && TRACE_INSTRUCTIONS < 1 << 11);
+        const _: () = assert!(STATES <= 1 << INSTRUCTIONS && TRACE_INSTRUCTIONS <= MOST_INSTRUCTIONS);
+        const _: () = assert!(INSTRUCTIONS + MOST_INSTRUCTIONS.count_ones() == WATCHED && WATCHED < DISTANCE);
         let Trace { start, end, instructions, log, .. } = trace;
-        let distance = (end as u64).wrapping_sub(start as u64) << 28;
-        let rest = u64::from(state) | u64::from(instructions) << 16 | u64::from(trace.is_watched) << 27 | distance;
+        let distance = (end as u64).wrapping_sub(start as u64) << DISTANCE;
+        let rest = u64::from(state)
+            | u64::from(instructions) << INSTRUCTIONS
+            | u64::from(trace.is_watched) << WATCHED
+            | distance;
         Key { start: Key::place(bias, start), log: log.bits(), rest }
+    }
+
+    /// The trace, which went on at `end`.
+    pub fn trace(self, bias: u64, end: *mut Op) -> Trace {
+        let distance = (self.rest as i64 >> DISTANCE) as isize;
+        let instructions = (self.rest >> INSTRUCTIONS) as u32 & MOST_INSTRUCTIONS;
+        let (start, is_watched) = (end.wrapping_byte_sub(distance as usize), self.rest >> WATCHED & 1 != 0);
+        debug_assert!(Key::place(bias, start) == self.start);
+        Trace { start, end, instructions, is_watched, log: Log { bits: self.log, left: 0 } }
+    }
+
+    /// That of the same trace from another state than 0.
+    #[inline(always)]
+    pub fn from(self, state: u32) -> Key {
+        Key { rest: self.rest | u64::from(state), ..self }
+    }
+
+    /// The bits of its log.
+    pub fn log(self) -> u64 {
+        self.log
+    }
+
+    /// That of the same trace with another log.
+    #[inline(always)]
+    pub fn with(self, log: u64) -> Key {
+        Key { log, ..self }
+    }
+
+    /// That of the same trace, which ends so far behind where this one says, in bytes of ops.
+    #[inline(always)]
+    pub fn on(self, behind: u64) -> Key {
+        Key { rest: self.rest.wrapping_add(behind << DISTANCE), ..self }
     }
 
     #[inline(always)]
@@ -56,8 +98,10 @@ impl Key {
 
 /// How a trace moved time and state.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
 pub(super) struct Transition<L> {
-    pub key: Key,
+    /// No other one that is or was in the table has the same; 0: none.
+    pub serial: u32,
     /// Cycles it took.
     pub cycles: u32,
     /// Of those, waits for the bus and for the flash.
@@ -71,6 +115,7 @@ pub(super) struct Transition<L> {
     pub taken: u64,
     /// What it asked of the flash interface's caches.
     pub lookups: L,
+    pub key: Key,
 }
 
 /// A direct-mapped table of transitions.
@@ -79,6 +124,8 @@ pub(super) struct Transitions<L> {
     slots: Vec<Transition<L>>,
     /// What the instructions of each take. (Memory of zeros costs nothing until it is touched.)
     shares: Vec<Shares>,
+    /// [`Transition::serial`] of the last one.
+    serial: u32,
     account: Account,
 }
 
@@ -87,6 +134,7 @@ impl<L: Copy + Default> Transitions<L> {
         Transitions {
             slots: vec![Transition::default(); 1 << TRANSITIONS],
             shares: vec![NO_SHARES; 1 << TRANSITIONS],
+            serial: 0,
             account: Account::default(),
         }
     }
@@ -102,7 +150,8 @@ impl<L: Copy + Default> Transitions<L> {
     pub fn insert(&mut self, transition: Transition<L>, shares: Shares) {
         let slot = transition.key.slot();
         self.settle(slot);
-        self.slots[slot] = transition;
+        self.serial = self.serial.wrapping_add(1).max(1);
+        self.slots[slot] = Transition { serial: self.serial, ..transition };
         self.shares[slot] = shares;
     }
 

@@ -300,12 +300,7 @@ unsafe fn predicated<P: Memorable, B: QuickBus>(
 ///
 /// # Safety
 /// As for [`go_on`]; the block was executed.
-pub(super) unsafe fn behind_block<P: Memorable, B: QuickBus>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    block: &Block,
-) -> Ended {
+unsafe fn behind_block<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, block: &Block) -> Ended {
     match block.end {
         Some(end) => Ended::there(block.log, end),
         None if block.log.left == 0 => Ended::there(block.log, End::Complete),

@@ -4,6 +4,7 @@ use std::hash::Hash;
 
 use super::log::{HOME_BITS, Log};
 use super::{Home, QuickRam, manner};
+use crate::host::{Constants, ConstantsAt, Foresight};
 use crate::v7m::bus::Bus;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
@@ -18,8 +19,14 @@ pub trait Memorable: Pipeline {
     /// All that future timing depends on, times as distances from now; ancient ones are alike.
     type State: Copy + Eq + Hash;
 
-    /// All that it logs of an access is its home, and of a branch nothing: its traces may be translated.
-    const TRANSLATES: bool = true;
+    /// Where it keeps what it logs by; `None`: it logs the home of an access, and of a branch nothing.
+    const FORESIGHT: Option<Foresight> = None;
+
+    /// True if it logs by that alone.
+    #[inline(always)]
+    fn logs_by_foresight(_core: &Core) -> bool {
+        true
+    }
 
     /// The state before the instruction at `core.ip`; `None` if it cannot be remembered.
     fn state(&self, core: &Core) -> Option<Self::State>;
@@ -56,9 +63,21 @@ pub trait Memorable: Pipeline {
     #[inline(always)]
     fn foresee_skip(&mut self, _core: &Core, _log: &mut Log, _op: Op, _from: u32) {}
 
+    /// Takes what was logged of the accesses of `op`, so many instructions before the end of the longest trace, in the trace
+    /// that was executed last: their home.
+    fn logged_access(&self, log: &mut Log, _op: Op, _left: u32) -> Home {
+        Home::of(log.take(HOME_BITS))
+    }
+
+    /// Takes what was logged of a branch.
+    fn logged_branch(_log: &mut Log) {}
+
+    /// Takes what was logged of a predicated instruction that did not execute.
+    fn logged_skip(_log: &mut Log, _op: Op) {}
+
     /// What was logged of the accesses of `op`: their home, and an address that stands for that of the first.
-    fn recall_access<B: QuickBus>(&mut self, bus: &B, log: &mut Log, _op: Op) -> (Home, u32) {
-        let home = Home::of(log.take(HOME_BITS));
+    fn recall_access<B: QuickBus>(&mut self, bus: &B, log: &mut Log, op: Op) -> (Home, u32) {
+        let home = self.logged_access(log, op, 0);
         (home, bus.address_in(home))
     }
 
@@ -97,6 +116,12 @@ pub trait QuickBus: Bus {
     /// A load from main RAM.
     fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
 
+    /// What [`QuickBus::quick_load`] says of [`Home::Cached`] memory, where that is as simple.
+    fn constants(&self) -> Option<Constants>;
+
+    /// Where the host keeps them now.
+    fn constants_at(&mut self) -> ConstantsAt;
+
     /// A load that needs no more than a look into any memory.
     fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
 
@@ -128,6 +153,49 @@ pub trait QuickBus: Bus {
 
     /// Looks the same things up again; true if the answers were the same. If not, nothing was changed.
     fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
+
+    /// How code does that, where it is simple.
+    const REPEATS: Repeats;
+
+    /// With what. It holds until something else is looked up, or fetched.
+    fn repeating(&mut self) -> Repeating;
+}
+
+/// How code looks the same things up again; numbers are offsets in [`QuickBus::Lookups`].
+#[derive(Debug, Clone, Copy)]
+pub enum Repeats {
+    /// There is nothing to be looked up.
+    Nothing,
+    /// The answers are the same while the version there (64 bits) is that of [`Repeating`].
+    Held {
+        /// The version.
+        version: usize,
+    },
+    /// The same; and the group of this number (32 bits) counts as used at the clock, which went on by so much.
+    Touched {
+        /// The version.
+        version: usize,
+        /// The group's number.
+        group: usize,
+        /// Bytes of a group.
+        group_bytes: usize,
+        /// Offset in it of when it was used (64 bits).
+        used: usize,
+        /// By how much the clock goes on.
+        ticks: usize,
+    },
+}
+
+/// With what code looks the same things up again.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub struct Repeating {
+    /// The version.
+    pub version: u64,
+    /// Where the clock is (64 bits), and the groups are.
+    pub clock: u64,
+    /// The groups.
+    pub groups: u64,
 }
 
 /// Whether somebody watches a word that was written.

@@ -1,5 +1,9 @@
 //! A fully associative cache of line numbers, least recently used out first.
 
+use std::mem::offset_of;
+
+use rtoslab_cpu::v7m::memo::{Repeating, Repeats};
+
 /// Not resident.
 const ABSENT: u8 = 0;
 
@@ -32,7 +36,20 @@ struct Group {
     used: u64,
 }
 
+/// How code of the host repeats lookups that have the version and the group at these offsets: as [`Lru::touch`] does.
+pub(super) const fn touched(version: usize, group: usize) -> Repeats {
+    let (group_bytes, used) = (size_of::<Group>(), offset_of!(Group, used));
+    Repeats::Touched { version, group, group_bytes, used, ticks: GROUP }
+}
+
 impl<const LINES: usize> Lru<LINES> {
+    /// With what it does.
+    #[inline(always)]
+    pub fn repeating(&mut self) -> Repeating {
+        let (clock, groups) = (&raw mut self.clock as u64, self.groups.as_mut_ptr() as u64);
+        Repeating { version: self.version, clock, groups }
+    }
+
     /// An empty cache over a memory of `lines` lines.
     pub fn new(lines: usize) -> Lru<LINES> {
         Lru {

@@ -3,7 +3,8 @@
 use super::super::flash_port::FlashPort;
 use super::lru::{self, Lru};
 use super::{FlashF1, FlashF4};
-use rtoslab_cpu::v7m::memo::{Distances, Home, cycle_at};
+use rtoslab_cpu::v7m::memo::{Distances, Home, Repeating, Repeats, cycle_at};
+use std::mem::offset_of;
 
 /// A flash interface whose timing can be remembered.
 pub trait Remembered: FlashPort {
@@ -18,6 +19,12 @@ pub trait Remembered: FlashPort {
     fn resume(&mut self, state: &Self::State, t: u64);
     /// How a data read at an address answers, if by a fixed rule.
     fn quick_read(&mut self, address: u32) -> Option<Home>;
+    /// Bytes of a line and sets of the cache of which [`Remembered::quick_read`] asks no more than whether a line is there.
+    const CONSTANTS: Option<(u32, u32)> = None;
+    /// Where the table of the lines found last is.
+    fn found_lines(&self) -> u64 {
+        0
+    }
     /// Fetches from this memory go through a cache of the core.
     fn fetches_cached(&self) -> bool {
         false
@@ -28,6 +35,10 @@ pub trait Remembered: FlashPort {
     fn recorded(&mut self) -> Option<Self::Lookups>;
     /// Looks the same things up again; true if the answers were the same, else nothing was changed.
     fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
+    /// How code does that.
+    const REPEATS: Repeats;
+    /// With what.
+    fn repeating(&mut self) -> Repeating;
 }
 
 /// What the F1's interface is doing: lines by number, times as distances.
@@ -79,6 +90,13 @@ impl Remembered for FlashF1 {
     #[inline(always)]
     fn repeat(&mut self, (): &mut ()) -> bool {
         true
+    }
+
+    const REPEATS: Repeats = Repeats::Nothing;
+
+    #[inline(always)]
+    fn repeating(&mut self) -> Repeating {
+        Repeating::default()
     }
 }
 
@@ -140,6 +158,13 @@ impl Remembered for FlashF4 {
     fn repeat(&mut self, lookups: &mut Lookups) -> bool {
         lookups.repeat(&mut self.instructions)
     }
+
+    const REPEATS: Repeats = lru::touched(offset_of!(Lookups, same_in), offset_of!(Lookups, used));
+
+    #[inline(always)]
+    fn repeating(&mut self) -> Repeating {
+        self.instructions.repeating()
+    }
 }
 
 /// Most lookups that are remembered: those of nearly all traces.
@@ -147,16 +172,17 @@ const LOOKUPS: usize = lru::GROUP;
 
 /// Lookups in a cache, and what it took in.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
 pub struct Lookups {
-    /// Line numbers times 4, plus a [`Lookup`].
-    items: [u32; LOOKUPS],
-    count: u32,
-    /// Items that are [`Lookup::Filled`].
-    fills: u32,
     /// Version of the cache in which the answers are known to be the same; 0 if in none, or if lines go in.
     same_in: u64,
     /// The lines used, in that version.
     used: u32,
+    count: u32,
+    /// Items that are [`Lookup::Filled`].
+    fills: u32,
+    /// Line numbers times 4, plus a [`Lookup`].
+    items: [u32; LOOKUPS],
 }
 
 /// What a lookup found.

@@ -1,28 +1,32 @@
 //! Traces as code of the host: what is executed again and again the same way is translated, its time is looked up as ever.
 //!
 //! A translation is one path: the instructions of a trace in the order in which they were executed, with the branches
-//! taken that were taken then, and accesses to the memories that answered then. Where it turns out otherwise, it ends
-//! before the instruction in question, and [`super::trace`] goes on from there with what was logged so far; if that happens
-//! often, the rest of that path is translated, too. So the trace is the same one, with the same log, whoever executed it.
-//! What is rare or long is not translated but called: the function of [`super::trace`] for one instruction.
+//! taken that were taken then, and accesses to the memories that answered then. Where it turns out otherwise, the trace ends
+//! before the instruction in question, and the next one begins there: where a trace ends does not matter to its time. What
+//! goes another way at its very first instruction is translated, too, if that happens often. What is rare or long is not
+//! translated but called: the function of [`super::trace`] for one instruction.
 
 #[cfg(not(target_arch = "x86_64"))]
 mod none;
 mod plan;
+mod record;
 #[cfg(target_arch = "x86_64")]
 mod x64;
 
 use super::log::Log;
 use super::replay::Trace;
-use super::trace::{End, Ended, go_on};
-use super::{Memorable, QuickBus};
-use crate::host::CALLED;
+use super::table::Key;
+use super::trace::{End, Ended};
+use super::{Memorable, QuickBus, Repeating, TRACE_INSTRUCTIONS};
 pub use crate::host::MARKED_BYTES;
+use crate::host::{CALLED, ConstantsAt};
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 #[cfg(not(target_arch = "x86_64"))]
 use none as host;
 use plan::{Step, plan};
+pub(super) use record::Left;
+use record::{DONE, NOWHERE, Record, WAYS, records};
 #[cfg(target_arch = "x86_64")]
 use x64 as host;
 
@@ -32,6 +36,8 @@ const TRANSLATED_AFTER: u32 = 1000;
 const HEADS: u32 = 12;
 /// Most translations, each of which takes some hundred bytes of the host's memory.
 const MOST: u32 = 2048;
+/// Most paths from one place.
+const PATHS: u32 = 4;
 
 /// The main RAM, as translated code accesses it.
 #[derive(Debug)]
@@ -55,15 +61,16 @@ pub struct RamLayout {
     pub end: u32,
 }
 
-/// What code of the host returns that was executed to its end.
-const COMPLETE: u32 = u32::MAX;
-
 /// Where traces begin, and their translations.
 #[derive(Debug)]
 pub(super) struct Translations {
     heads: Vec<Head>,
     all: Vec<Translation>,
     store: host::Store,
+    /// The last of the paths from where the trace in hand began, if none of them was its own.
+    left: Option<u32>,
+    /// What enters code.
+    entry: Option<host::Entry>,
     /// Executions before one is made; 0: none is.
     pub after: u32,
     /// How many were made so far.
@@ -78,7 +85,7 @@ struct Head {
     way: Way,
 }
 
-/// How traces go on from a place, or from a step of another path.
+/// How traces go on from a place, or where a path is not theirs.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     /// As the interpreter says, so often until now.
@@ -87,56 +94,122 @@ enum Way {
     Translated(u32),
 }
 
-/// A translated path: a trace, or the rest of one that left another path.
+/// A translated path.
 #[derive(Debug)]
 struct Translation {
-    code: host::Made,
+    /// Where its code begins.
+    code: u64,
+    /// What the code points to where it calls.
     steps: Vec<Step>,
-    /// How traces go on that leave it, by the step before which they do.
-    ways: Vec<Way>,
-    /// What was logged when it is at its end.
-    log: Log,
+    /// Before each of its steps, and behind the last.
+    exits: Vec<Exit>,
+    /// What the code takes there.
+    records: Box<[Record]>,
+    /// What goes another way at the first one.
+    otherwise: Way,
+    /// Paths from the same place that were there before.
+    earlier: u32,
 }
 
-/// Where a trace left what is translated.
+/// Where a path may be left.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Left {
-    translation: u32,
-    step: u32,
+struct Exit {
+    /// The trace that ends there.
+    trace: Trace,
+    /// What it is found by, from state 0.
+    key: Key,
+    /// The code has said where execution goes on.
+    jumped: bool,
+}
+
+/// How code of the host came back.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ran {
+    /// A path was executed up to there, and its time is taken.
+    Done(Left),
+    /// A path was executed up to there: a trace with this key but for its state, of so many instructions.
+    To(Left, Key, u32),
+    /// A trace that a call ended, so.
+    Called(Trace, End),
+    /// The next trace is another way than all paths at its first instruction.
+    Otherwise,
 }
 
 /// What code of the host is called with, and calls with.
 #[derive(Debug)]
-struct Context<'a, P, B> {
+#[repr(C)]
+pub(super) struct Context<'a, P, B> {
     core: &'a mut Core,
     pipe: &'a mut P,
     bus: &'a mut B,
+    /// What was logged, where the pipeline has foresight.
+    log: u64,
+    /// Number of the state before the trace in hand.
+    state: u32,
+    /// Traces whose time code has taken by itself.
+    executed: u64,
+    /// 1 if traces are counted for a profile, else 0.
+    counts: u64,
+    /// How lookups are repeated.
+    repeating: Repeating,
+    /// Where constants are.
+    constants: ConstantsAt,
     /// How the trace ended, if a call ended it.
     ended: Ended,
 }
 
-impl<P, B> Context<'_, P, B> {
-    fn parts(&mut self) -> (&mut Core, &mut P, &mut B, &mut Ended) {
-        (self.core, self.pipe, self.bus, &mut self.ended)
+impl<'a, P, B> Context<'a, P, B> {
+    /// Of these.
+    #[inline(always)]
+    pub fn new(core: &'a mut Core, pipe: &'a mut P, bus: &'a mut B, is_profiled: bool) -> Context<'a, P, B> {
+        let (repeating, constants) = (Repeating::default(), ConstantsAt::default());
+        let counts = is_profiled.into();
+        Context {
+            core,
+            pipe,
+            bus,
+            log: 1,
+            state: NOWHERE,
+            executed: 0,
+            counts,
+            repeating,
+            constants,
+            ended: Ended::NOTHING,
+        }
+    }
+
+    /// The number of the state before the trace that code did not take the time of.
+    pub fn state(&self) -> u32 {
+        self.state
+    }
+
+    /// The same.
+    #[inline(always)]
+    pub fn parts(&mut self) -> (&mut Core, &mut P, &mut B) {
+        (self.core, self.pipe, self.bus)
     }
 }
 
-impl Translations {
-    /// None so far; of a core whose traces cannot be translated (`some` is false) nobody asks for any.
-    pub fn new(some: bool) -> Translations {
+impl Default for Translations {
+    fn default() -> Translations {
         Translations {
-            heads: if some { vec![Head::NONE; 1 << HEADS] } else { Vec::new() },
+            heads: vec![Head::NONE; 1 << HEADS],
             all: Vec::new(),
             store: host::Store::default(),
+            left: None,
+            entry: None,
             after: TRANSLATED_AFTER,
             made: 0,
         }
     }
+}
 
+impl Translations {
     pub fn clear(&mut self) {
         self.heads.fill(Head::NONE);
         self.all.clear();
         self.store = host::Store::default();
+        (self.left, self.entry) = (None, None);
     }
 
     #[inline(always)]
@@ -144,9 +217,15 @@ impl Translations {
         (place as usize / size_of::<Op>()) & ((1 << HEADS) - 1)
     }
 
-    /// The number of the translation of the trace that begins there.
+    /// The next trace begins there: the number of the first translation of one that does.
     #[inline(always)]
-    pub fn at(&self, place: u64) -> Option<u32> {
+    pub fn begin(&mut self, place: u64) -> Option<u32> {
+        self.left = None;
+        self.at(place)
+    }
+
+    #[inline(always)]
+    fn at(&self, place: u64) -> Option<u32> {
         // SAFETY: a slot number has as many bits as the table's length.
         match unsafe { *self.heads.get_unchecked(Translations::slot(place)) } {
             Head { place: known, way: Way::Translated(number) } if known == place => Some(number),
@@ -154,49 +233,88 @@ impl Translations {
         }
     }
 
-    /// Executes the trace that is translated under this number; returns its log, how it ended, and where the interpreter
-    /// took over, if it did.
+    /// Executes the path that is translated under this number, from this state on, and those behind it for as long as they go
+    /// without asking; returns how many traces were executed so.
     ///
     /// # Safety
-    /// As for [`exec::run`](crate::v7m::exec::run), with the core at the begin of the trace; ops and memories are those
-    /// that it was translated with.
+    /// As for [`exec::run`](crate::v7m::exec::run), with the core at the begin of the path and far enough from its limit; ops
+    /// and memories are those that it was translated with.
     #[inline(always)]
     pub unsafe fn run<P: Memorable, B: QuickBus>(
-        &self,
+        &mut self,
         number: u32,
-        core: &mut Core,
-        pipe: &mut P,
-        bus: &mut B,
-    ) -> (Log, End, Option<Left>) {
-        let Some(QuickRam { bytes, marks, .. }) = bus.ram() else { unreachable!("without it nothing is translated") };
+        state: u32,
+        context: &mut Context<'_, P, B>,
+    ) -> (u64, Ran) {
+        let Some(QuickRam { bytes, marks, .. }) = context.bus.ram() else {
+            unreachable!("without it nothing is translated")
+        };
         let (bytes, marks) = (bytes.as_mut_ptr(), marks.as_ptr());
-        let mut context = Context { core, pipe, bus, ended: Ended::NOTHING };
-        let mut number = number;
-        loop {
-            let translation = &self.all[number as usize];
-            // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
-            let how = unsafe { translation.code.call(&mut context, bytes, marks) };
-            if how == COMPLETE {
-                return (translation.log, End::Complete, None);
-            }
-            if how == CALLED {
-                let (log, end) = context.ended.told();
-                return (log, end, None);
-            }
-            match translation.ways[how as usize] {
-                Way::Translated(next) => number = next,
-                Way::Interpreted(_) => {
-                    let Step { ip, before, .. } = translation.steps[how as usize];
-                    // SAFETY: as above.
-                    let (log, end) = unsafe { go_on(core, pipe, bus, ip, before) }.told();
-                    return (log, end, Some(Left { translation: number, step: how }));
-                }
-            }
+        (context.state, context.log, context.executed) = (state, 1, 0);
+        context.repeating = context.bus.repeating();
+        if P::FORESIGHT.is_some() {
+            context.constants = context.bus.constants_at();
+        }
+        let code = self.all[number as usize].code;
+        let Some(entry) = self.entry else { unreachable!("there is code") };
+        // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
+        let left = unsafe { host::enter(entry, context, (bytes, marks), code) };
+        (context.executed, self.left_at(Left(left), context))
+    }
+
+    #[inline(always)]
+    fn left_at<P: Memorable, B: QuickBus>(&mut self, left: Left, context: &mut Context<'_, P, B>) -> Ran {
+        let translation = &self.all[left.number()];
+        if left.0 as u32 == CALLED {
+            let (log, end) = context.ended.told();
+            return Ran::Called(
+                Trace::new(translation.steps[0].ip, context.core.ip, TRACE_INSTRUCTIONS, log, end),
+                end,
+            );
+        }
+        let Exit { trace, key, jumped } = translation.exits[left.exit()];
+        if !jumped {
+            context.core.ip = trace.end;
+        }
+        if left.0 & DONE != 0 {
+            return Ran::Done(Left(left.0 & !DONE));
+        }
+        if trace.instructions == 0 {
+            self.left = Some(left.number() as u32);
+            return Ran::Otherwise;
+        }
+        let key = match P::FORESIGHT {
+            Some(_) => key.with(context.log),
+            None => key,
+        };
+        Ran::To(left, key, trace.instructions)
+    }
+
+    /// Where a trace ends that ends there, if nothing else has said where.
+    pub fn end(&self, left: Left) -> *mut Op {
+        self.all[left.number()].exits[left.exit()].trace.end
+    }
+
+    /// The time of a trace that ended there, from this state on and with this log, was known: by this transition, an address
+    /// and a serial number.
+    pub fn record(&mut self, left: Left, (state, log): (u32, u64), ip: *mut Op, (transition, serial): (u64, u32)) {
+        let record = &mut self.all[left.number()].records[left.record()];
+        let ip = ip as u64;
+        let next = if record.ip == ip { record.next } else { 0 };
+        *record = Record { state, serial, transition, log, ip, next, ..*record };
+    }
+
+    /// Behind a trace that ended there what is translated under this number is executed.
+    pub fn link(&mut self, left: Left, ip: *mut Op, number: u32) {
+        let next = self.all[number as usize].code;
+        let record = &mut self.all[left.number()].records[left.record()];
+        if record.ip == ip as u64 {
+            record.next = next;
         }
     }
 
-    /// A trace was executed at its full length, from where it left what is translated (or from its begin) by the
-    /// interpreter: translates that if it was often so.
+    /// The interpreter has executed a trace at its full length, behind [`Translations::otherwise`] if that path was not its own:
+    /// translates it if that was often so.
     ///
     /// # Safety
     /// The trace was executed: its instructions are ops of the region.
@@ -204,14 +322,14 @@ impl Translations {
     pub unsafe fn executed<P: Memorable, B: QuickBus>(
         &mut self,
         core: &Core,
+        pipe: &P,
         bus: &mut B,
         trace: Trace,
-        place: u64,
-        left: Option<Left>,
+        bias: u64,
     ) {
-        let next = self.all.len() as u32;
-        let way = match left {
-            Some(left) => &mut self.all[left.translation as usize].ways[left.step as usize],
+        let place = Key::place(bias, trace.start);
+        let way = match self.left {
+            Some(number) => &mut self.all[number as usize].otherwise,
             None => {
                 let head = &mut self.heads[Translations::slot(place)];
                 match head.way {
@@ -224,22 +342,63 @@ impl Translations {
         };
         let Way::Interpreted(times) = way else { return };
         *times = times.saturating_add(1);
-        if *times != self.after || next == MOST {
+        if *times == self.after {
+            // SAFETY: the caller's promise.
+            unsafe { self.translate(core, pipe, bus, trace, bias) };
+        }
+    }
+
+    /// Translates a trace that was executed just now.
+    ///
+    /// # Safety
+    /// As for [`Translations::executed`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn translate<P: Memorable, B: QuickBus>(
+        &mut self,
+        core: &Core,
+        pipe: &P,
+        bus: &mut B,
+        trace: Trace,
+        bias: u64,
+    ) {
+        let number = self.all.len() as u32;
+        let last = self.left.map(|left| &self.all[left as usize]);
+        let earlier = last.map_or(0, |last| last.earlier + 1);
+        if number == MOST || earlier == PATHS {
             return;
         }
-        *way = Way::Translated(next);
-        let begun =
-            left.map(|Left { translation, step }| self.all[translation as usize].steps[step as usize].before.left);
         // SAFETY: the caller's promise.
-        match unsafe { translate::<P, B>(&mut self.store, core, bus, trace, begun) } {
-            Some(translation) => {
-                self.all.push(translation);
-                self.made += 1;
+        let steps = unsafe { plan(pipe, trace) };
+        let first = |steps: &[Step]| steps.first().map(|step| step.course);
+        // A store that had consequences has them again, and would leave this path as well.
+        let again = last.is_some_and(|last| first(&last.steps) == first(&steps));
+        let exits = exits(trace, &steps, bias);
+        let records = records(number, &exits);
+        let constants = bus.constants();
+        let made = bus.ram().and_then(|ram| {
+            if self.entry.is_none() {
+                self.entry = host::entry::<P>(&mut self.store);
             }
+            self.entry?;
+            host::assemble::<P, B>(&mut self.store, core, (ram.layout, constants), number, (&steps, &records), again)
+        });
+        let Some(code) = made else {
             // The host has no memory for code, or none is written for it.
+            self.clear();
+            self.after = 0;
+            return;
+        };
+        self.all.push(Translation { code, steps, exits, records, otherwise: Way::Interpreted(0), earlier });
+        self.made += 1;
+        match self.left {
+            Some(left) => {
+                let left = &mut self.all[left as usize];
+                (left.otherwise, left.records[0].next) = (Way::Translated(number), code);
+            }
             None => {
-                self.clear();
-                self.after = 0;
+                let place = Key::place(bias, trace.start);
+                self.heads[Translations::slot(place)] = Head { place, way: Way::Translated(number) };
             }
         }
     }
@@ -250,23 +409,17 @@ impl Head {
     const NONE: Head = Head { place: 1, way: Way::Interpreted(0) };
 }
 
-/// The path of a trace; its rest, where another path was left before its last so many instructions.
-///
-/// # Safety
-/// As for [`plan`].
-#[cold]
-#[inline(never)]
-unsafe fn translate<P: Memorable, B: QuickBus>(
-    store: &mut host::Store,
-    core: &Core,
-    bus: &mut B,
-    trace: Trace,
-    begun: Option<u32>,
-) -> Option<Translation> {
-    // SAFETY: the caller's promise.
-    let mut steps = unsafe { plan(trace) };
-    steps.retain(|step| begun.is_none_or(|begun| step.before.left <= begun));
-    let code = host::assemble::<P, B>(store, core, bus.ram()?.layout, &steps, begun.is_some())?;
-    let (ways, log) = (vec![Way::Interpreted(0); steps.len()], steps.last()?.after);
-    Some(Translation { code, steps, ways, log })
+/// Before each of the steps of a trace, and behind the last.
+fn exits(trace: Trace, steps: &[Step], bias: u64) -> Vec<Exit> {
+    let places =
+        steps.iter().map(|step| (step.ip, step.before)).chain(steps.last().map(|last| (trace.end, last.after)));
+    let exit = |(end, log): (*mut Op, Log)| {
+        let trace = Trace::new(trace.start, end, TRACE_INSTRUCTIONS, log, End::Complete);
+        Exit { trace, key: Key::new(bias, trace, 0), jumped: false }
+    };
+    let mut exits: Vec<_> = places.map(exit).collect();
+    if let (Some(exit), Some(last)) = (exits.last_mut(), steps.last()) {
+        exit.jumped = last.jumps();
+    }
+    exits
 }

@@ -2,7 +2,8 @@
 
 use super::super::{Memorable, QuickBus};
 use super::plan::Step;
-use super::{Context, RamLayout};
+use super::{Context, RamLayout, Record};
+use crate::host::Constants;
 use crate::v7m::core::Core;
 
 /// Where no code is.
@@ -10,24 +11,28 @@ use crate::v7m::core::Core;
 pub(super) struct Store;
 
 /// No code.
-#[derive(Debug)]
-pub(super) enum Made {}
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Entry {}
 
-impl Made {
-    /// # Safety
-    /// There is none.
-    pub unsafe fn call<P, B>(&self, _: &mut Context<'_, P, B>, _: *mut u8, _: *const u8) -> u32 {
-        match *self {}
-    }
+/// # Safety
+/// There is none.
+pub(super) unsafe fn enter<P, B>(entry: Entry, _: &mut Context<'_, P, B>, _: (*mut u8, *const u8), _: u64) -> u64 {
+    match entry {}
+}
+
+/// Nothing.
+pub(super) fn entry<P: Memorable>(_: &mut Store) -> Option<Entry> {
+    None
 }
 
 /// Nothing.
 pub(super) fn assemble<P: Memorable, B: QuickBus>(
     _: &mut Store,
     _: &Core,
-    _: RamLayout,
-    _: &[Step],
+    _: (RamLayout, Option<Constants>),
+    _: u32,
+    _: (&[Step], &[Record]),
     _: bool,
-) -> Option<Made> {
+) -> Option<u64> {
     None
 }

@@ -1,9 +1,9 @@
 //! The path that a trace took, instruction by instruction, as its log tells it.
 
-use super::super::log::{BRANCH_BITS, CYCLES_BITS, HOME_BITS, Log, PREDICATE_BITS};
+use super::super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
 use super::super::manner::{has_operand_cycles, words};
 use super::super::replay::Trace;
-use super::super::{Home, TRACE_INSTRUCTIONS};
+use super::super::{Home, Memorable, TRACE_INSTRUCTIONS};
 use crate::v7m::code::Code;
 use crate::v7m::exec::block;
 use crate::v7m::op::{Class, Op};
@@ -18,8 +18,27 @@ pub(super) struct Step {
     /// What is logged behind it.
     pub after: Log,
     pub course: Course,
+    /// Where execution went on.
+    pub next: *mut Op,
     /// The trace ends behind it.
     pub is_last: bool,
+}
+
+impl Step {
+    /// Bits that it logged.
+    pub fn logs(&self) -> u32 {
+        self.after.length() - self.before.length()
+    }
+
+    /// Whether a path on which execution goes on there is this one.
+    pub fn is_on_path(&self, ip: *mut Op) -> bool {
+        self.is_last || ip == self.next
+    }
+
+    /// Execution need not go on behind it where it did.
+    pub fn jumps(&self) -> bool {
+        matches!(self.op.code, Code::It | Code::Bx | Code::Blx | Code::LdmPc)
+    }
 }
 
 /// What happened at it.
@@ -39,32 +58,36 @@ pub(super) enum Course {
 ///
 /// # Safety
 /// The trace was executed: its instructions are ops of the region.
-pub(super) unsafe fn plan(trace: Trace) -> Vec<Step> {
-    let mut walk = Walk { log: trace.log, so_far: Log::new(TRACE_INSTRUCTIONS), ip: trace.start };
+pub(super) unsafe fn plan<P: Memorable>(pipe: &P, trace: Trace) -> Vec<Step> {
+    let mut walk = Walk { pipe, log: trace.log, all: trace.log, left: TRACE_INSTRUCTIONS, ip: trace.start };
     let mut steps = Vec::new();
     let behind = TRACE_INSTRUCTIONS - trace.instructions;
-    while walk.so_far.left != behind {
+    while walk.left != behind {
         // SAFETY: the caller's promise.
         steps.push(unsafe { walk.step() });
     }
     debug_assert!(walk.log.is_empty());
     if let Some(last) = steps.last_mut() {
-        last.is_last = true;
+        (last.next, last.is_last) = (trace.end, true);
     }
     steps
 }
 
-struct Walk {
+struct Walk<'a, P> {
+    pipe: &'a P,
+    /// What is still to come of the log, and all of it.
     log: Log,
-    so_far: Log,
+    all: Log,
+    /// Instructions that may still come.
+    left: u32,
     ip: *mut Op,
 }
 
-impl Walk {
+impl<P: Memorable> Walk<'_, P> {
     /// # Safety
     /// As for [`plan`].
     unsafe fn step(&mut self) -> Step {
-        let (ip, before) = (self.ip, self.so_far);
+        let (ip, before) = (self.ip, self.so_far());
         // SAFETY: the caller's promise.
         let op = unsafe { *ip };
         let course = if op.code == Code::It {
@@ -74,7 +97,7 @@ impl Walk {
         } else {
             self.instruction(op)
         };
-        Step { ip, op, before, after: self.so_far, course, is_last: false }
+        Step { ip, op, before, after: self.so_far(), course, next: self.ip, is_last: false }
     }
 
     /// # Safety
@@ -82,14 +105,15 @@ impl Walk {
     unsafe fn block(&mut self, op: Op) {
         let mut it = op.imm as u8;
         self.ip = self.ip.wrapping_add(1);
-        self.so_far.left -= 1;
+        self.left -= 1;
         while it != 0 {
             it = block::advanced(it);
             // SAFETY: as above.
             let op = unsafe { *self.ip };
-            if self.take(PREDICATE_BITS) == 0 {
+            if self.log.take(PREDICATE_BITS) == 0 {
+                P::logged_skip(&mut self.log, op);
                 self.ip = self.ip.wrapping_add(op.halfwords());
-                self.so_far.left -= 1;
+                self.left -= 1;
             } else {
                 self.instruction(block::without_flags(op));
             }
@@ -99,25 +123,27 @@ impl Walk {
     fn instruction(&mut self, op: Op) -> Course {
         let mut course = Course::On;
         if words(op) != 0 {
-            course = Course::Access(Home::of(self.take(HOME_BITS)));
+            course = Course::Access(self.pipe.logged_access(&mut self.log, op, self.left));
         }
         if has_operand_cycles(op) {
-            self.take(CYCLES_BITS);
+            self.log.take(CYCLES_BITS);
         }
         if matches!(op.class, Class::BranchConditional | Class::CompareBranch) {
-            course = Course::Branch(self.take(BRANCH_BITS) != 0);
+            course = Course::Branch(self.log.take(BRANCH_BITS) != 0);
         } else if matches!(op.code, Code::B | Code::Bl) {
             course = Course::Branch(true);
         }
+        if matches!(course, Course::Branch(_)) || matches!(op.class, Class::BranchRegister | Class::LoadMultiplePc) {
+            P::logged_branch(&mut self.log);
+        }
         let distance = if course == Course::Branch(true) { op.imm as i32 as isize } else { op.halfwords() as isize };
         self.ip = self.ip.wrapping_offset(distance);
-        self.so_far.left -= 1;
+        self.left -= 1;
         course
     }
 
-    fn take(&mut self, bits: u32) -> u64 {
-        let value = self.log.take(bits);
-        self.so_far.push(value, bits);
-        value
+    /// What was logged before the next instruction.
+    fn so_far(&self) -> Log {
+        Log { bits: self.all.bits >> self.log.length(), left: self.left }
     }
 }

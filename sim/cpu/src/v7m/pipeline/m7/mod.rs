@@ -72,6 +72,8 @@ pub struct M7 {
     bank_at: u64,
     stores: Stores,
     stored: Doublewords,
+    /// Loads of the last trace that were from a cache's memory, each at the bit whose number is how many instructions were left.
+    cached: u32,
     /// What a story that is told again foresaw of the instruction at hand.
     foreseen: Option<Foreseen>,
     /// Address and length of the branch at hand.
@@ -84,6 +86,8 @@ pub struct M7 {
     floats: Scoreboard,
     decoded_branch: u64,
     store_to_load: u64,
+    /// Most stores between a store and a load that it holds up: two enter in a cycle.
+    stores_most: u64,
 }
 
 impl Default for M7 {
@@ -117,6 +121,7 @@ impl M7 {
             bank_at: 0,
             stores: Stores::new(),
             stored: Doublewords::new(),
+            cached: 0,
             foreseen: None,
             branch: 0,
             branch_bytes: 0,
@@ -126,6 +131,7 @@ impl M7 {
             floats: Scoreboard::new(),
             decoded_branch: settings[key::DECODED_BRANCH],
             store_to_load: settings[key::STORE_TO_LOAD],
+            stores_most: 2 * settings[key::STORE_TO_LOAD],
         }
     }
 

@@ -4,6 +4,8 @@
 //! branch's address, two-bit counters, entries made by taken branches, indirect branches predicted to go where they
 //! went last. There is no return stack. BPIALL is taken to do nothing.
 
+use std::mem::offset_of;
+
 use rtoslab_timing::cortex_m7::BRANCH_TARGETS;
 
 #[derive(Debug, Clone, Copy)]
@@ -15,8 +17,9 @@ struct Entry {
 }
 
 /// From this counter value on a branch is predicted taken.
-const TAKEN: u8 = 2;
+pub const TAKEN: u8 = 2;
 const STRONGLY_TAKEN: u8 = 3;
+const _: () = assert!(TAKEN == 2 && STRONGLY_TAKEN == TAKEN + 1, "as code of the host counts");
 
 /// The predictor's memory.
 #[derive(Debug, Clone)]
@@ -25,6 +28,13 @@ pub struct Predictor {
 }
 
 impl Predictor {
+    /// Where it keeps its entries, and they what: offsets.
+    pub const ENTRIES: usize = offset_of!(Predictor, entries);
+    pub const ENTRY_BYTES: usize = size_of::<Entry>();
+    pub const BRANCH: usize = offset_of!(Entry, branch);
+    pub const TARGET: usize = offset_of!(Entry, target);
+    pub const COUNTER: usize = offset_of!(Entry, counter);
+
     /// Nothing known.
     pub const fn new() -> Predictor {
         Predictor { entries: [Entry { branch: 0, target: 0, counter: 0 }; BRANCH_TARGETS] }

@@ -3,11 +3,16 @@
 //! What addresses and predictions mean for time is found out when instructions run ahead: the bank of an access, how
 //! many stores ago a loaded doubleword was written, whether the predictor was right.
 
+use std::mem::offset_of;
+
 use super::super::super::core::Core;
 use super::super::super::memo::{Distances, Home, Log, Memorable, QuickBus, cycle_at, is_store};
 use super::super::super::op::Op;
+use super::predict::{self, Predictor};
 use super::rules::{RULES, uses};
+use super::stores::Doublewords;
 use super::{DISBTACALLOC, DISBTACREAD, M7, fetch, float, operand_cycles, stores};
+use crate::host::Foresight;
 use rtoslab_timing::cortex_m7 as timing;
 
 /// Bits of how many stores ago a doubleword was written, less 1.
@@ -62,17 +67,39 @@ impl M7 {
         let halfwords = core.address_of(core.ip).wrapping_sub(self.entered) / 2;
         (2 * instructions - i64::from(halfwords)).min(NARROW_MOST)
     }
+}
 
-    /// Most stores between a store and a load that it holds up: two enter in a cycle.
-    #[inline(always)]
-    fn stores_most(&self) -> usize {
-        2 * self.store_to_load as usize
-    }
+/// Takes what was logged of an access: its bank, and [`Foreseen::ago`].
+fn take_access(log: &mut Log, op: Op) -> (u32, usize) {
+    let bank = log.take(1) as u32;
+    let hit = !is_store(op) && log.take(1) != 0;
+    (bank, if hit { log.take(AGO_BITS) as usize + 1 } else { 0 })
 }
 
 impl Memorable for M7 {
     type State = State;
-    const TRANSLATES: bool = false;
+    const FORESIGHT: Option<Foresight> = Some(Foresight {
+        numbers: (offset_of!(M7, stored) + Doublewords::NUMBERS) as i32,
+        counts: (offset_of!(M7, stored) + Doublewords::COUNTS) as i32,
+        recent: stores::RECENT as u32,
+        stores: (offset_of!(M7, stored) + Doublewords::COUNT) as i32,
+        origin: Doublewords::ORIGIN,
+        reach: offset_of!(M7, stores_most) as i32,
+        ago_bits: AGO_BITS,
+        entries: (offset_of!(M7, predictor) + Predictor::ENTRIES) as i32,
+        entry_bytes: Predictor::ENTRY_BYTES as u32,
+        targets: timing::BRANCH_TARGETS as u32,
+        branch: Predictor::BRANCH as i32,
+        target: Predictor::TARGET as i32,
+        counter: Predictor::COUNTER as i32,
+        taken: predict::TAKEN,
+    });
+
+    /// Not where ACTLR has a say about prediction.
+    #[inline(always)]
+    fn logs_by_foresight(core: &Core) -> bool {
+        core.scb.actlr & (DISBTACREAD | DISBTACALLOC) == 0
+    }
 
     fn state(&self, core: &Core) -> Option<State> {
         let now = core.t;
@@ -139,8 +166,10 @@ impl Memorable for M7 {
     }
 
     #[inline(always)]
-    fn foresee_load(&mut self, log: &mut Log, _: Home, address: u32) -> bool {
-        let ago = self.stored.ago(address, self.stores_most());
+    fn foresee_load(&mut self, log: &mut Log, home: Home, address: u32) -> bool {
+        let bit = 1 << log.left();
+        self.cached = if home == Home::Cached { self.cached | bit } else { self.cached & !bit };
+        let ago = self.stored.ago(address, self.stores_most as usize);
         let bank = u64::from(address >> 2 & 1);
         if ago == 0 {
             log.push(bank << 1, 2);
@@ -174,10 +203,24 @@ impl Memorable for M7 {
         }
     }
 
+    /// The home is not logged, but noted.
+    fn logged_access(&self, log: &mut Log, op: Op, left: u32) -> Home {
+        take_access(log, op);
+        if !is_store(op) && self.cached >> left & 1 != 0 { Home::Cached } else { Home::First }
+    }
+
+    fn logged_branch(log: &mut Log) {
+        log.take(1);
+    }
+
+    fn logged_skip(log: &mut Log, op: Op) {
+        if RULES[op.code as usize].uses & uses::BRANCH != 0 {
+            log.take(1);
+        }
+    }
+
     fn recall_access<B: QuickBus>(&mut self, _: &B, log: &mut Log, op: Op) -> (Home, u32) {
-        let bank = log.take(1) as u32;
-        let hit = !is_store(op) && log.take(1) != 0;
-        let ago = if hit { log.take(AGO_BITS) as usize + 1 } else { 0 };
+        let (bank, ago) = take_access(log, op);
         self.foreseen = Some(Foreseen { ago, right: false });
         (Home::First, 4 * bank)
     }

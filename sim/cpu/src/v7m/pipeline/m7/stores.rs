@@ -1,5 +1,7 @@
 //! The store buffer of the Cortex-M7.
 
+use std::mem::offset_of;
+
 use crate::v7m::memo::{Distances, cycle_at};
 use rtoslab_timing::cortex_m7::{SETTINGS, STORE_BUFFER_ENTRIES, key};
 
@@ -7,7 +9,7 @@ use rtoslab_timing::cortex_m7::{SETTINGS, STORE_BUFFER_ENTRIES, key};
 const LONG: u64 = 128;
 
 /// Doublewords remembered for loads that follow a store to them.
-const RECENT: usize = 8;
+pub const RECENT: usize = 8;
 /// Stores whose cycle is remembered: two can enter in a cycle, and none holds up a load for longer than
 /// [`STORE_TO_LOAD_MAX`].
 pub const TIMES: usize = 16;
@@ -116,26 +118,41 @@ impl Stores {
 }
 
 impl Doublewords {
+    /// Where it keeps what: offsets.
+    pub const NUMBERS: usize = offset_of!(Doublewords, numbers);
+    pub const COUNTS: usize = offset_of!(Doublewords, counts);
+    pub const COUNT: usize = offset_of!(Doublewords, count);
+
+    /// The address of doubleword 0: where most of what is stored to begins.
+    pub const ORIGIN: u32 = 0x2000_0000;
+
     /// None so far.
     pub const fn new() -> Doublewords {
         Doublewords { numbers: [u32::MAX; RECENT], counts: [0; RECENT], count: 0 }
+    }
+
+    /// The number of an address's doubleword.
+    #[inline(always)]
+    fn number(address: u32) -> u32 {
+        address.wrapping_sub(Doublewords::ORIGIN) >> 3
     }
 
     /// A store to an address.
     #[inline(always)]
     pub fn push(&mut self, address: u32) {
         self.count += 1;
-        let place = (address >> 3) as usize % RECENT;
-        self.numbers[place] = address >> 3;
-        self.counts[place] = self.count;
+        let number = Doublewords::number(address);
+        let place = number as usize % RECENT;
+        (self.numbers[place], self.counts[place]) = (number, self.count);
     }
 
     /// How many stores ago the doubleword of an address was stored to, 1 being the last; 0 if that is not known or
     /// longer ago than `most`.
     #[inline(always)]
     pub fn ago(&self, address: u32, most: usize) -> usize {
-        let place = (address >> 3) as usize % RECENT;
-        if self.numbers[place] != address >> 3 {
+        let number = Doublewords::number(address);
+        let place = number as usize % RECENT;
+        if self.numbers[place] != number {
             return 0;
         }
         let ago = self.count - self.counts[place];

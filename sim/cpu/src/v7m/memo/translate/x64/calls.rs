@@ -1,10 +1,18 @@
 //! What translated code calls.
 
-use super::super::super::log::Log;
-use super::super::super::trace::{End, Ended, behind_block, execute_block, go_on};
-use super::super::super::{Memorable, QuickBus};
+use super::super::super::log::{CYCLES_BITS, Log};
+use super::super::super::trace::{End, Ended, execute_block, go_on};
+use super::super::super::{Home, Memorable, QuickBus, TRACE_INSTRUCTIONS};
 use super::super::Context;
 use super::super::plan::Step;
+
+/// What was logged before a step.
+fn so_far<P: Memorable, B: QuickBus>(context: &Context<'_, P, B>, step: &Step) -> Log {
+    match P::FORESIGHT {
+        Some(_) => Log { bits: context.log, ..step.before },
+        None => step.before,
+    }
+}
 
 /// Executes one instruction. 0: it went as foreseen; else the trace has ended as the context says.
 ///
@@ -17,22 +25,26 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: Memorable, B: QuickBus>
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (context, step) = unsafe { (&mut *context, &*step) };
-    let (core, pipe, bus, ended) = context.parts();
+    let before = so_far(context, step);
+    // It could log more than has room with those behind it.
+    if P::FORESIGHT.is_some() && !before.has_room(CYCLES_BITS) {
+        context.core.ip = step.ip;
+        context.ended = Ended::there(before, End::Complete);
+        return 1;
+    }
+    let (core, pipe, bus) = context.parts();
     // SAFETY: as above. It is executed as the last of a trace, so that it comes back behind it.
-    let how = unsafe { go_on(core, pipe, bus, step.ip, Log { bits: step.before.bits, left: 1 }) };
-    if how.is_full_with(step.after.bits) {
+    let how = unsafe { go_on(core, pipe, bus, step.ip, Log { left: 1, ..before }) };
+    if P::FORESIGHT.is_none() && how.is_full_with(step.after.bits) {
         return 0;
     }
     let (log, end) = how.told();
+    if P::FORESIGHT.is_some() && log.left == 0 && end == End::Complete && step.is_on_path(core.ip) {
+        context.log = log.bits;
+        return 0;
+    }
     let executed = 1 - log.left;
-    let log = Log { bits: log.bits, left: step.before.left - executed };
-    *ended = if end == End::Complete && executed != 0 && log.left != 0 && !step.is_last {
-        let ip = core.ip;
-        // SAFETY: as above.
-        unsafe { go_on(core, pipe, bus, ip, log) }
-    } else {
-        Ended::there(log, end)
-    };
+    context.ended = Ended::there(Log { bits: log.bits, left: step.before.left - executed }, end);
     1
 }
 
@@ -46,17 +58,22 @@ pub(super) unsafe extern "sysv64" fn call_block<P: Memorable, B: QuickBus>(
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (context, step) = unsafe { (&mut *context, &*step) };
-    let (core, pipe, bus, ended) = context.parts();
+    let before = so_far(context, step);
+    let (core, pipe, bus) = context.parts();
     core.ip = step.ip;
     // SAFETY: as above.
-    let block = unsafe { execute_block(core, pipe, bus, step.before) };
+    let block = unsafe { execute_block(core, pipe, bus, before) };
     // The end of a block may be that of the trace, and is a jump then.
-    let foreseen = block.log == step.after && (block.end.is_none() || step.is_last && block.end == Some(End::Complete));
-    if foreseen {
+    let ended = block.end.is_none() || step.is_last && block.end == Some(End::Complete);
+    let foreseen = match P::FORESIGHT {
+        Some(_) => block.log.left == step.after.left && step.is_on_path(core.ip),
+        None => block.log == step.after,
+    };
+    if ended && foreseen {
+        context.log = block.log.bits;
         return 0;
     }
-    // SAFETY: as above.
-    *ended = unsafe { behind_block(core, pipe, bus, &block) };
+    context.ended = Ended::there(block.log, block.end.unwrap_or(End::Complete));
     1
 }
 
@@ -71,5 +88,31 @@ pub(super) unsafe extern "sysv64" fn load_elsewhere<P: Memorable, B: QuickBus>(
 ) -> u64 {
     // SAFETY: the caller's promise.
     let context = unsafe { &mut *context };
-    context.bus.quick_load(address, bytes).map_or(u64::MAX, |(value, home)| u64::from(value) | (home as u64) << 32)
+    let Some((value, home)) = context.bus.quick_load(address, bytes) else { return u64::MAX };
+    if P::FORESIGHT.is_some() {
+        // Of main RAM the code does not ask.
+        let mut log = Log { bits: context.log, ..Log::new(TRACE_INSTRUCTIONS) };
+        if home != Home::Cached || !context.pipe.foresee_load(&mut log, home, address) {
+            return u64::MAX;
+        }
+        context.log = log.bits;
+    }
+    u64::from(value) | (home as u64) << 32
+}
+
+/// [`Logging::judge`].
+///
+/// # Safety
+/// The context is the one that the code was called with.
+pub(super) unsafe extern "sysv64" fn judge<P: Memorable, B: QuickBus>(
+    context: *mut Context<'_, P, B>,
+    from: u32,
+    target: u32,
+) -> u32 {
+    // SAFETY: the caller's promise.
+    let context = unsafe { &mut *context };
+    let mut log = Log::new(TRACE_INSTRUCTIONS);
+    let target = (target & 1 == 0).then_some(target);
+    context.pipe.foresee_branch(context.core, &mut log, from, target);
+    (log.bits & 1) as u32
 }

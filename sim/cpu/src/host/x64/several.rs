@@ -1,0 +1,109 @@
+//! Loads and stores of several words of main RAM.
+
+use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
+
+use super::Writer;
+use super::access::Block;
+use crate::v7m::code::Code;
+use crate::v7m::op::{Op, flag};
+
+impl Writer {
+    /// LDRD, STRD.
+    pub(super) fn double(&mut self, number: u32, op: Op, block: Block) -> bool {
+        let base = self.read(op.rn);
+        let offset = if op.has(flag::POST_INDEXED) { 0 } else { op.imm };
+        let start = self.ram.wrapping_add(block.first);
+        dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + offset.wrapping_sub(start) as i32]);
+        let exit = self.exit(number);
+        self.check(block, 4, 2, exit);
+        let first = block.first as i32;
+        if op.code == Code::Strd {
+            self.check_marks(block, 4, 2, exit);
+            let (low, high) = (self.read(op.rd), self.read(op.ra));
+            dynasm!(self.asm
+                ; .arch x64
+                ; mov [rbp + rcx * 4 + first], Rd(low)
+                ; mov [rbp + rcx * 4 + (first + 4)], Rd(high)
+            );
+            self.foresee_stores(block, 4, 2);
+        } else {
+            self.foresee_load(block, 4, exit);
+            let low = self.write(op.rd);
+            dynasm!(self.asm ; .arch x64 ; mov Rd(low), [rbp + rcx * 4 + first]);
+            let high = self.write(op.ra);
+            dynasm!(self.asm ; .arch x64 ; mov Rd(high), [rbp + rcx * 4 + (first + 4)]);
+        }
+        if op.has(flag::PRE_INDEXED | flag::POST_INDEXED) {
+            self.add_to_base(op, op.imm);
+        }
+        true
+    }
+
+    /// LDM, STM.
+    pub(super) fn multiple(&mut self, number: u32, op: Op, ip: u64, block: Block) -> bool {
+        let count = u32::from(op.shift);
+        let listed = |register: u8| op.imm >> register & 1 != 0;
+        if listed(op.rn) || listed(13) {
+            return false;
+        }
+        let base = self.read(op.rn);
+        let less = if op.ra == 0 { 0 } else { 4 * count };
+        let start = self.ram.wrapping_add(block.first).wrapping_add(less);
+        dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
+        let exit = self.exit(number);
+        self.check(block, 4, count, exit);
+        if op.code == Code::Stm {
+            self.check_marks(block, 4, count, exit);
+        }
+        let mut place = block.first as i32;
+        if op.code == Code::LdmPc {
+            self.check_target(place + 4 * (count as i32 - 1), exit);
+        }
+        if op.code != Code::Stm {
+            self.foresee_load(block, 4, exit);
+        }
+        if op.has(flag::POST_INDEXED) {
+            self.add_to_base(op, if op.ra == 0 { 4 * count } else { less.wrapping_neg() });
+        }
+        for register in (0..15).filter(|&register| listed(register)) {
+            self.registers.unlock();
+            if op.code == Code::Stm {
+                let value = self.read(register);
+                dynasm!(self.asm ; .arch x64 ; mov [rbp + rcx * 4 + place], Rd(value));
+            } else {
+                let value = self.write(register);
+                dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + rcx * 4 + place]);
+            }
+            place += 4;
+        }
+        match op.code {
+            Code::LdmPc => {
+                dynasm!(self.asm ; .arch x64 ; mov eax, [rbp + rcx * 4 + place]);
+                self.foresee_jump(ip);
+                self.jump();
+            }
+            Code::Stm => self.foresee_stores(block, 4, count),
+            _ => {}
+        }
+        true
+    }
+
+    /// POP of the low registers in the mask, so many, and of the PC, which must be this one.
+    pub fn pop_expected(&mut self, number: u32, mask: u32, count: u32, pc: u32, block: Block) {
+        let base = self.read(13);
+        let start = self.ram.wrapping_add(block.first);
+        dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + start.wrapping_neg() as i32]);
+        let exit = self.exit(number);
+        self.check(block, 4, count + 1, exit);
+        let mut place = block.first as i32;
+        dynasm!(self.asm ; .arch x64 ; cmp DWORD [rbp + rcx * 4 + place + 4 * count as i32], pc as i32 ; jne =>exit);
+        self.registers.soil(13);
+        dynasm!(self.asm ; .arch x64 ; add Rd(base), 4 * (count as i32 + 1));
+        for register in (0..8).filter(|&register| mask >> register & 1 != 0) {
+            self.registers.unlock();
+            let value = self.write(register);
+            dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + rcx * 4 + place]);
+            place += 4;
+        }
+    }
+}

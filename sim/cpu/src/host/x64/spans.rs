@@ -1,0 +1,115 @@
+//! Words that are accessed by the same base: the first access checks for all of them.
+
+use super::access::{Block, word_offset, writes_back};
+use crate::v7m::code::Code;
+use crate::v7m::op::Op;
+
+/// Farther apart than that they are checked one by one.
+pub(super) const FAR: u32 = 1024;
+
+/// Offsets from a base, in bytes: of the first of some words, and of the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Of the first.
+    pub first: i32,
+    /// Of the last.
+    pub last: i32,
+}
+
+/// Words that were found to lie in a block, by this base.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Checked {
+    pub base: u8,
+    pub block: Block,
+    pub span: Span,
+}
+
+impl Checked {
+    /// Whether that is one of them.
+    pub fn holds(&self, base: u8, block: Block, offset: i32) -> bool {
+        let Span { first, last } = self.span;
+        self.base == base
+            && self.block.first == block.first
+            && (first..=last).contains(&offset)
+            && (offset - first) % 4 == 0
+    }
+}
+
+/// What each of these instructions had better check: itself and those behind it with the same base, if there are any. Each is
+/// told with where the block of main RAM begins that it went to, if it accessed one.
+pub fn spans(path: &[(Op, Option<u32>)]) -> Vec<Option<Span>> {
+    (0..path.len()).map(|index| span(&path[index..])).collect()
+}
+
+fn span(path: &[(Op, Option<u32>)]) -> Option<Span> {
+    let (&(op, block), rest) = path.split_first()?;
+    let (own, base) = (word_offset(op)?, op.rn);
+    block?;
+    let mut span = Span { first: own, last: own };
+    if changes(op, base) {
+        return None;
+    }
+    for &(op, other) in rest {
+        if let Some(offset) = word_offset(op).filter(|_| op.rn == base && other == block) {
+            let wider = Span { first: span.first.min(offset), last: span.last.max(offset) };
+            if (offset - own) % 4 == 0 && wider.last - wider.first <= FAR as i32 {
+                span = wider;
+            }
+        }
+        if changes(op, base) {
+            break;
+        }
+    }
+    (span.first != span.last).then_some(span)
+}
+
+/// Whether it may change a register; where it does not say so and does all the same, what was checked is forgotten.
+fn changes(op: Op, register: u8) -> bool {
+    let listed =
+        matches!(op.code, Code::Ldm | Code::LdmPc | Code::Stm) && (op.rn == register || op.imm >> register & 1 != 0);
+    let links = matches!(op.code, Code::Bl | Code::Blx) && register == 14;
+    op.code == Code::It
+        || listed
+        || links
+        || op.rd == register
+        || op.ra == register
+        || writes_back(op) && op.rn == register
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(rd: u8, rn: u8, imm: i32) -> (Op, Option<u32>) {
+        (Op { code: Code::LdrImm, rd, rn, ra: 16, imm: imm as u32, ..Op::default() }, Some(0))
+    }
+
+    #[test]
+    fn a_span_ends_where_its_base_changes() {
+        let path = [load(0, 7, 8), load(1, 7, -4), load(2, 6, 100), load(7, 7, 20), load(3, 7, 40)];
+        let told = spans(&path);
+        assert_eq!(told[0], Some(Span { first: -4, last: 20 }));
+        assert_eq!(told[1], Some(Span { first: -4, last: 20 }));
+        assert_eq!(told[2..], [None, None, None]);
+    }
+
+    #[test]
+    fn words_far_apart_or_askew_or_of_another_block_are_not_in_it() {
+        let mut path = [load(0, 7, 0), load(1, 7, 2), load(1, 7, 2000), load(1, 7, 4)];
+        assert_eq!(spans(&path)[0], Some(Span { first: 0, last: 4 }));
+        path[3].1 = Some(0x1000);
+        assert_eq!(spans(&path)[0], None);
+        path[0].1 = None;
+        assert_eq!(spans(&path)[0], None);
+    }
+
+    #[test]
+    fn only_whole_words_of_the_span_are_checked() {
+        let block = Block { first: 0, bytes: 64 };
+        let checked = Checked { base: 7, block, span: Span { first: -4, last: 8 } };
+        let held = |base, offset| checked.holds(base, block, offset);
+        assert!(held(7, -4) && held(7, 0) && held(7, 8));
+        assert!(!held(7, -8) && !held(7, 12) && !held(7, 2) && !held(6, 0));
+        assert!(!checked.holds(7, Block { first: 64, bytes: 64 }, 0));
+    }
+}

@@ -1,0 +1,167 @@
+//! The time of traces: looked up, or found out.
+
+use super::replay::{Trace, replay};
+use super::table::{Key, STATES, Transition};
+use super::{Core, Memo, Memorable, Op, QuickBus, TRACE_CYCLES, watch};
+
+/// Where traces have come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct At(u32);
+
+impl At {
+    /// A state that has no number.
+    pub const NOWHERE: At = At(u32::MAX);
+    const AHEAD: u32 = 1 << 16;
+
+    /// The state of this number, in which pipeline and bus are.
+    pub fn here(state: u32) -> At {
+        At(state)
+    }
+
+    /// The same; they are not there.
+    pub fn ahead(state: u32) -> At {
+        const _: () = assert!(STATES <= At::AHEAD as usize);
+        At(state | At::AHEAD)
+    }
+
+    pub fn is_ahead(self) -> bool {
+        self != At::NOWHERE && self.0 & At::AHEAD != 0
+    }
+
+    /// The number of the state.
+    #[inline(always)]
+    pub fn state(self) -> Option<u32> {
+        (self != At::NOWHERE).then_some(self.0 & (At::AHEAD - 1))
+    }
+}
+
+impl<P: Memorable, B: QuickBus> Memo<P, B> {
+    /// Adds the time of a trace that was executed: where that leads, and [`Transition::stored_after`].
+    ///
+    /// # Safety
+    /// The trace was executed by this core: its instructions are ops of the region.
+    #[inline(always)]
+    pub(super) unsafe fn spend<const WATCH: u8>(
+        &mut self,
+        core: &mut Core,
+        pipe: &mut P,
+        bus: &mut B,
+        bias: u64,
+        trace: Trace,
+        at: At,
+    ) -> (At, i32) {
+        let Some(state) = at.state() else { return (at, 0) };
+        let key = Key::new(bias, trace, state);
+        match self.known::<WATCH>(core, bus, key, trace.instructions) {
+            Some(known) => known,
+            // SAFETY: the caller's promise.
+            None => unsafe { self.unknown::<WATCH>(core, pipe, bus, trace, key, at) },
+        }
+    }
+
+    /// Adds the time of a trace that was executed, if it is known: where that leads, and [`Transition::stored_after`].
+    #[inline(always)]
+    pub(super) fn known<const WATCH: u8>(
+        &mut self,
+        core: &mut Core,
+        bus: &mut B,
+        key: Key,
+        instructions: u32,
+    ) -> Option<(At, i32)> {
+        let found = self.transitions.find(key)?;
+        if !bus.repeat(&mut found.lookups) {
+            return None;
+        }
+        core.instructions += u64::from(instructions);
+        core.t += u64::from(found.cycles);
+        core.bus_wait += u64::from(found.bus_wait);
+        core.flash_wait += u64::from(found.flash_wait);
+        if WATCH == watch::PROFILE {
+            found.taken += 1;
+        }
+        self.counts.known += 1;
+        Some((At::ahead(found.next), found.stored_after))
+    }
+
+    /// Adds the time of one whose time is not: the same.
+    ///
+    /// # Safety
+    /// The trace was executed by this core: its instructions are ops of the region.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn unknown<const WATCH: u8>(
+        &mut self,
+        core: &mut Core,
+        pipe: &mut P,
+        bus: &mut B,
+        trace: Trace,
+        key: Key,
+        at: At,
+    ) -> (At, i32) {
+        self.resume(core, pipe, bus, at, trace.start);
+        // SAFETY: the caller's promise.
+        let (state, stored_after) = unsafe { self.learn::<WATCH>(core, pipe, bus, trace, key) };
+        (state.map_or(At::NOWHERE, At::here), stored_after)
+    }
+
+    /// Brings pipeline and bus, if they are not there, to a state before the instruction at `ip`.
+    #[inline(never)]
+    pub(super) fn resume(&self, core: &mut Core, pipe: &mut P, bus: &mut B, at: At, ip: *mut Op) {
+        if !at.is_ahead() {
+            return;
+        }
+        let Some((of_pipe, of_bus)) = at.state().map(|state| self.states.state(state)) else { return };
+        let behind = std::mem::replace(&mut core.ip, ip);
+        pipe.resume(of_pipe, core);
+        bus.resume(of_bus, core.t);
+        core.ip = behind;
+    }
+
+    /// Finds out what a trace takes; returns the state behind it, `None` if it has no number, and the cycles to the address
+    /// phase of its last store.
+    ///
+    /// # Safety
+    /// The trace was executed by this core: its instructions are ops of the region.
+    #[inline(never)]
+    unsafe fn learn<const WATCH: u8>(
+        &mut self,
+        core: &mut Core,
+        pipe: &mut P,
+        bus: &mut B,
+        trace: Trace,
+        key: Key,
+    ) -> (Option<u32>, i32) {
+        self.counts.learnt += 1;
+        let (t, bus_wait, flash_wait) = (core.t, core.bus_wait, core.flash_wait);
+        bus.record();
+        // SAFETY: the caller's promise.
+        let told = unsafe { replay(core, pipe, bus, trace) };
+        debug_assert!(core.t - t <= TRACE_CYCLES, "no event is reached inside a trace");
+        let lookups = bus.recorded();
+        let stored_after = told.stored_at.wrapping_sub(t) as i32;
+        let state = pipe.state(core).zip(bus.state(core.t));
+        let next = state.and_then(|state| self.states.number(state));
+        match (next, lookups) {
+            (Some(next), Some(lookups)) => self.transitions.insert(
+                Transition {
+                    serial: 0,
+                    key,
+                    cycles: (core.t - t) as u32,
+                    bus_wait: (core.bus_wait - bus_wait) as u32,
+                    flash_wait: (core.flash_wait - flash_wait) as u32,
+                    next,
+                    stored_after,
+                    taken: u64::from(WATCH == watch::PROFILE),
+                    lookups,
+                },
+                told.shares,
+            ),
+            _ if WATCH == watch::PROFILE => self.transitions.account(&told.shares),
+            _ => {}
+        }
+        if next.is_none() && state.is_some() {
+            self.clear();
+        }
+        (next, stored_after)
+    }
+}

@@ -1,0 +1,78 @@
+//! What code of the host knows where a path is left.
+
+use super::Exit;
+
+/// What code knows of a trace that ends at an exit: the last one whose time was known there, of those whose state and log say
+/// this one of [`WAYS`]. If the next one is another one it asks.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Record {
+    /// Its state.
+    pub state: u32,
+    /// Its transition, and what [`Transition::serial`](super::table::Transition::serial) must be there.
+    pub serial: u32,
+    pub transition: u64,
+    /// Its log, where the pipeline has foresight.
+    pub log: u64,
+    /// Where it ended.
+    pub ip: u64,
+    /// Code of what is executed behind it (before the first step: instead); 0 if that is not translated.
+    pub next: u64,
+    /// Its instructions.
+    pub instructions: u64,
+    /// What the code returns if it asks: the number of the translation, and of the exit.
+    pub left: u64,
+}
+
+/// Records of an exit.
+pub(super) const WAYS: u32 = 4;
+/// No state.
+pub(super) const NOWHERE: u32 = u32::MAX;
+/// Added to what code returns of an exit: the time of the trace that ended there is taken already.
+pub(super) const DONE: u64 = 1 << 31;
+
+/// Which record of which exit of which translation: see [`Record::left`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::v7m::memo) struct Left(pub(super) u64);
+
+impl Left {
+    pub(super) fn new(number: u32, exit: u32) -> Left {
+        Left(u64::from(number) << u32::BITS | u64::from(exit))
+    }
+
+    /// The same exit's record number `way`.
+    fn with(self, way: u32) -> Left {
+        Left(self.0 | u64::from(way) << Left::WAY)
+    }
+
+    const WAY: u32 = 16;
+
+    pub(super) fn number(self) -> usize {
+        (self.0 >> u32::BITS) as usize
+    }
+
+    pub(super) fn exit(self) -> usize {
+        (self.0 & ((1 << Left::WAY) - 1)) as usize
+    }
+
+    /// The number of the record in all of its translation.
+    pub(super) fn record(self) -> usize {
+        self.exit() * WAYS as usize + (self.0 as u32 >> Left::WAY) as usize
+    }
+}
+
+/// What the code of a translation with this number takes at its exits.
+pub(super) fn records(number: u32, exits: &[Exit]) -> Box<[Record]> {
+    let record = |(exit, at, way): (&Exit, u32, u32)| Record {
+        state: NOWHERE,
+        serial: 0,
+        transition: 0,
+        log: 0,
+        ip: exit.trace.end as u64,
+        next: 0,
+        instructions: exit.trace.instructions.into(),
+        left: Left::new(number, at).with(way).0,
+    };
+    let exits = exits.iter().zip(0..);
+    exits.flat_map(|(exit, at)| (0..WAYS).map(move |way| (exit, at, way))).map(record).collect()
+}
