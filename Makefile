@@ -23,7 +23,9 @@ unexport PYTHONDONTWRITEBYTECODE
 NO_DEBUG_LINES := CARGO_PROFILE_CHECKED_DEBUG=0
 CARGO_TEST := $(NO_DEBUG_LINES) $(CARGO) test --profile checked --workspace --tests \
   --exclude rtoslab-py --exclude rtoslab-gdb --exclude rtoslab-debuginfo
-RUST_LINT := $(CARGO) fmt --all --check && $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+CARGO_FMT := $(CARGO) fmt --all --check
+CARGO_CLIPPY := $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+BEHIND := nice -n 5 env
 # Python tests that execute much on the simulator and little else: those that a simulator built with checks runs, too.
 EXECUTING := python/tests/differential python/tests/timing python/tests/test_snapshots.py python/tests/test_virtual_board.py
 HOST := $(shell rustc -vV 2> /dev/null | sed -n 's/^host: //p')
@@ -31,7 +33,7 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo docs site report-check test test-rust test-python gate mutants lint lint-rust lint-python bench dist bench-build bench-sweep bench-plan bench-points fuzz fuzz-inputs test-all test-checked test-sanitized set-up set-up-dev say-how-long packages clean
+.PHONY: help demo docs site report-check test test-rust test-firmware test-python gate mutants lint lint-rust lint-python bench dist bench-build bench-sweep bench-plan bench-points fuzz fuzz-inputs test-all test-checked test-sanitized set-up set-up-dev say-how-long packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report; says how long it takes"
@@ -64,22 +66,25 @@ say-how-long:
 	  echo "== About 10 minutes on two cores the first time, half a minute later. In turn: system packages, Python packages,"; \
 	  echo "==   the virtual board (most of the time), kernel sources, then 16 measurements and the report"; fi
 
-# What needs the simulator waits for one core to link it, so all that is Rust goes on beside it on another.
+# What needs the simulator waits for one core to link it, so all that does not need it goes on beside it on another.
 test:
-	@$(MAKE) --no-print-directory -j 2 test-rust test-python
+	@$(MAKE) --no-print-directory -j 4 test-python lint-python test-firmware test-rust || { \
+	  echo "== Not all has passed: see the lines that say \`failed\` or \`Error\` above"; exit 1; }
 
+# Behind the others in turn: tests of Python, which take longest, begin as soon as the simulator is linked.
 test-rust: packages $(STAMPS)/tools
 	@echo "== Rust tests and lint, beside the rest: build/rust-tests.log"
-	@{ $(CARGO_TEST) --quiet && $(RUST_LINT); } > build/rust-tests.log 2>&1 || { \
+	@{ $(BEHIND) $(CARGO_TEST) --quiet && $(BEHIND) $(CARGO_FMT) && $(BEHIND) $(CARGO_CLIPPY); } > build/rust-tests.log 2>&1 || { \
 	  cat build/rust-tests.log; echo "== Rust tests or lint: failed, see above"; exit 1; }
 	@echo "== Rust tests and lint: passed"
 
-test-python: lint-python
-	@if [ -f firmware/tests/CMakeLists.txt ]; then \
-	  echo "== Firmware tests"; \
-	  cmake -S firmware/tests -B build/firmware-tests -G Ninja > build/firmware-tests.log && \
-	  cmake --build build/firmware-tests >> build/firmware-tests.log && \
-	  ctest --test-dir build/firmware-tests --output-on-failure; fi
+test-firmware: packages $(STAMPS)/tools
+	@echo "== Firmware tests"
+	@cmake -S firmware/tests -B build/firmware-tests -G Ninja > build/firmware-tests.log
+	@cmake --build build/firmware-tests >> build/firmware-tests.log || { cat build/firmware-tests.log; exit 1; }
+	@ctest --test-dir build/firmware-tests --output-on-failure
+
+test-python: set-up-dev
 	@echo "== Python tests"
 	$(BIN)/pytest -n 3 -q -m "not long"
 	@$(MAKE) --no-print-directory gate
@@ -113,7 +118,8 @@ test-sanitized: set-up-dev
 
 lint: lint-python lint-rust
 
-lint-python: set-up-dev
+# Without the simulator, whose types are in _sim.pyi.
+lint-python: $(STAMPS)/dev
 	@echo "== Lint"
 	$(BIN)/ruff check python bench
 	$(BIN)/ruff format --check python bench
@@ -121,7 +127,8 @@ lint-python: set-up-dev
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache --no-logo
 
 lint-rust: packages $(STAMPS)/tools
-	$(RUST_LINT)
+	$(CARGO_FMT)
+	$(CARGO_CLIPPY)
 
 # axe-core, in a browser that a package brings: no part of the other targets' environment.
 report-check: set-up-dev $(STAMPS)/report

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from rtoslab.base.paths import build_folder, find_root
+from rtoslab.images.builder import SHARED
 
 ROOM_OF_AN_INSTALLATION = ("firmware", "spec", "papers", "baselines", "reference")
 """What an installed package holds of a checkout."""
@@ -25,7 +26,7 @@ def build_apart(folder: Path) -> Path:
     if folder.is_dir():
         return folder
     folder.mkdir()
-    for name in ("objects", "configured", "facts"):
+    for name in SHARED:
         kept = build_folder(find_root()) / name
         kept.mkdir(parents=True, exist_ok=True)
         (folder / name).symlink_to(kept)

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -100,7 +101,9 @@ def placed() -> PlacementStudy:
     return PlacementStudy(odd().point, "count", (0, 1), ("r", "s"), {"cycles": Band([1.0, 2.0])}, (), 16, APART)
 
 
+@cache
 def response_times() -> Study:
+    """It takes seconds, and nobody changes it."""
     overheads = KERNEL.model_copy(update={"kernel": "odd", "board": "b", "deviations": APART})
     return study(read_task_set(EXAMPLE), overheads)
 

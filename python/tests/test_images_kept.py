@@ -1,6 +1,7 @@
 """Images made of kept objects are, byte for byte, those that CMake and ninja make alone from nothing; and what was
 ended, broken or edited meanwhile never reaches one."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from rtoslab.plan.plan import Options, Point, make_plan
 from tests.checkouts import alter, copy_checkout
 from tests.processes import started
 
+FIRST: Final = (["t6", "t7"], "freertos", "nucleo-f446re")
 BUILD: Final = "import sys; from tests.test_images_kept import build_one; build_one(*sys.argv[1:])"
 
 
@@ -64,6 +66,24 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue:
     return Catalogue(find_root())
 
 
+@pytest.fixture(scope="module")
+def first_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All that is kept of one image, which was built with nothing kept."""
+    folder = tmp_path_factory.mktemp("first") / "build"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RTOSLAB_BUILD", str(folder))
+        catalogue = Catalogue(find_root())
+        build(catalogue, points(catalogue, *FIRST)[0])
+    return folder
+
+
+@pytest.fixture
+def behind_the_first(first_alone: Path, elsewhere: Catalogue, tmp_path: Path) -> Catalogue:
+    """This checkout with one image built and kept; what a test adds is its own."""
+    shutil.copytree(first_alone, tmp_path / "build")
+    return elsewhere
+
+
 @pytest.fixture
 def checkout(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Likewise with nothing kept: what is kept of other tests is not that of these."""
@@ -99,10 +119,10 @@ def test_the_suite_and_what_is_weighed_are_the_same_both_ways(elsewhere: Catalog
         demand_as_from_nothing(elsewhere, point, build(elsewhere, point), tmp_path / f"whole-{number}")
 
 
-def test_a_further_image_compiles_what_is_its_own(elsewhere: Catalogue) -> None:
-    first, second = points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")
-    assert "FreeRTOS-Kernel/tasks.c" in compiled(build(elsewhere, first))
-    assert compiled(build(elsewhere, second)) == [
+def test_a_further_image_compiles_what_is_its_own(behind_the_first: Catalogue) -> None:
+    first, second = points(behind_the_first, *FIRST)
+    assert "FreeRTOS-Kernel/tasks.c" in compiled(build(behind_the_first, first))
+    assert compiled(build(behind_the_first, second)) == [
         "core/identity.c",
         "t7_synchronisation/t7_synchronisation.c",
     ]
@@ -127,9 +147,10 @@ def test_an_instrument_a_window_and_a_board_compile_what_sees_them(elsewhere: Ca
         demand_as_from_nothing(elsewhere, point, built, tmp_path / f"{point.board}-whole")
 
 
-def test_what_an_option_does_not_reach_is_not_compiled_again(elsewhere: Catalogue) -> None:
-    build(elsewhere, points(elsewhere, ["t1"], "freertos", "nucleo-f446re")[0])
-    other = build(elsewhere, points(elsewhere, ["t1"], "freertos", "nucleo-f446re", **{"feature.icache": "0"})[0])
+def test_what_an_option_does_not_reach_is_not_compiled_again(behind_the_first: Catalogue) -> None:
+    build(behind_the_first, points(behind_the_first, ["t1"], "freertos", "nucleo-f446re")[0])
+    without = points(behind_the_first, ["t1"], "freertos", "nucleo-f446re", **{"feature.icache": "0"})[0]
+    other = build(behind_the_first, without)
     assert compiled(other) == ["core/identity.c", "f4/flash.c"]
 
 
@@ -147,10 +168,10 @@ def test_an_edited_checkout_gives_what_it_says_now(checkout: Path, tmp_path: Pat
         build(Catalogue(checkout), point)
 
 
-def test_a_further_checkout_compiles_what_no_other_image_has(elsewhere: Catalogue, tmp_path: Path) -> None:
+def test_a_further_checkout_compiles_what_no_other_image_has(behind_the_first: Catalogue, tmp_path: Path) -> None:
     checkout = copy_checkout(tmp_path / "further")
-    (point,) = points(elsewhere, ["t6"], "freertos", "nucleo-f446re")
-    first = build(elsewhere, point)
+    (point,) = points(behind_the_first, ["t6"], *FIRST[1:])
+    first = build(behind_the_first, point)
     text = first.folder.rename(tmp_path / "first") / "build.log"
     assert "compiler identification" in text.read_text()
     further = Catalogue(checkout)

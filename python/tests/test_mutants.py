@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import CatalogueError
-from rtoslab.base.paths import find_root
+from rtoslab.base.paths import build_folder, find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.mutants.measure import UNBROKEN, try_mutants
 from rtoslab.mutants.mutants import Edit, Mutant, MutantsOf, apply, read_mutants, restore
@@ -65,7 +65,8 @@ def test_an_edit_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("benchmark", SAMPLE)
-def test_a_sample_is_refused(benchmark: str) -> None:
+def test_a_sample_is_refused(benchmark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RTOSLAB_BUILD", raising=False)
     of = EVERY[benchmark]
     only = SAMPLE[benchmark]
     if benchmark == "p5_set_clear":  # and what is no mutant survives, which is a failure
@@ -78,7 +79,24 @@ def test_a_sample_is_refused(benchmark: str) -> None:
         of, only = MutantsOf(setting=of.setting, mutant=(*of.mutant, nothing)), (*only, "nothing")
     with tempfile.TemporaryDirectory() as folder:
         trials = {each.mutant: each for each in try_mutants(ROOT, Path(folder), benchmark, of, only)}
+        logs = [path.read_text() for path in build_folder(Path(folder)).glob("*/build.log")]
+        assert len(logs) == len(trials)
+        kept = build_folder(Path(folder)) / "objects"
+        assert kept.samefile(build_folder(ROOT) / "objects"), "what others have compiled is taken"
     assert set(trials) == {UNBROKEN, *only}
     for name, trial in trials.items():
         assert trial.is_right == (name != "nothing"), trial
+    assert sum("/FreeRTOS-Kernel/tasks.c" in each for each in logs) <= 1, "no mutant compiles the kernel again"
     assert "nothing" not in trials or "survives" in trials["nothing"].problem
+
+
+def test_what_does_not_build_is_told_without_a_log_that_is_gone(tmp_path: Path) -> None:
+    of = EVERY["t4_interrupt"]
+    broken = Mutant(
+        id="broken", mistake="-", edit=(Edit(old=of.mutant[0].edit[0].old, new="int = ;"),), refused_by=("course",)
+    )
+    unbroken, trial = try_mutants(ROOT, tmp_path, "t4_interrupt", MutantsOf(setting=of.setting, mutant=(broken,)))
+    assert unbroken.is_right
+    assert trial.problem.startswith("it does not build: ")
+    assert "error: " in trial.problem
+    assert "log" not in trial.problem

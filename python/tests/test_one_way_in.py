@@ -76,7 +76,6 @@ ALLOWED = {
     "instruments/html.py": {"read_text": "this package's own templates"},
     "store/journal.py": {"subprocess": "git, with a time limit", "open": "its own file, to append a line under a lock"},
     "mutants/mutants.py": {"read_text": "a copy of the firmware's sources", "write_text": "the same"},
-    "mutants/measure.py": {"read_bytes": "the image just built", "subprocess": "with no standard input"},
     "measure/pipeline.py": {"read_bytes": "the build's log"},
     "store/plan_file.py": {"model_validate_json": "strict, and its digest is checked"},
     "reports/formats/html.py": {"read_text": "this package's own templates"},

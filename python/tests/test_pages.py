@@ -6,6 +6,7 @@
 import base64
 import hashlib
 import re
+from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -47,18 +48,20 @@ def page(shown: Document) -> str:
     return report_formats()["html"](shown)
 
 
-WHOLE = page(document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800)))
+@cache
+def whole() -> str:
+    return page(document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800)))
 
 
 def test_headings_go_in_order() -> None:
-    levels = [int(tag[1]) for tag, _ in _Outline(WHOLE).tags if re.fullmatch("h[1-6]", tag)]
+    levels = [int(tag[1]) for tag, _ in _Outline(whole()).tags if re.fullmatch("h[1-6]", tag)]
     assert levels.count(1) == 1
     assert levels[0] == 1
     assert all(lower - upper <= 1 for upper, lower in pairwise(levels))
 
 
 def test_tables_have_captions_and_scopes_and_scroll_in_a_box_that_keys_reach() -> None:
-    outline = _Outline(WHOLE)
+    outline = _Outline(whole())
     tables = outline.named("table")
     assert len(tables) == len(outline.named("caption")) > 5
     assert all(each.get("scope") == "col" for each in outline.named("th"))
@@ -68,20 +71,20 @@ def test_tables_have_captions_and_scopes_and_scroll_in_a_box_that_keys_reach() -
 
 
 def test_the_language_is_said_and_charts_have_words() -> None:
-    outline = _Outline(WHOLE)
+    outline = _Outline(whole())
     assert outline.named("html") == [{"lang": "en"}]
     assert all(each.get("role") == "img" and each.get("aria-label") for each in outline.named("svg"))
 
 
 def test_the_page_s_policy_allows_its_own_script_and_nothing_else() -> None:
-    (script,) = re.findall(r"<script>(.*?)</script>", WHOLE, re.DOTALL)
+    (script,) = re.findall(r"<script>(.*?)</script>", whole(), re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    (policy,) = (each["content"] for each in _Outline(WHOLE).named("meta") if "http-equiv" in each)
+    (policy,) = (each["content"] for each in _Outline(whole()).named("meta") if "http-equiv" in each)
     assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
 def test_every_link_inside_leads_somewhere() -> None:
-    outline = _Outline(WHOLE)
+    outline = _Outline(whole())
     ids = [each["id"] for _, each in outline.tags if "id" in each]
     links = {each["href"] for each in outline.named("a")}
     assert links
@@ -89,14 +92,14 @@ def test_every_link_inside_leads_somewhere() -> None:
 
 
 def test_marks_tell_their_figures_when_pointed_at() -> None:
-    assert "<title>test: T2; counts per second, all cores (log scale): " in WHOLE
+    assert "<title>test: T2; counts per second, all cores (log scale): " in whole()
     assert with_tooltips('<path aria-label="a: 1" role="graphics-symbol" aria-roledescription="bar" d="M0"/>') == (
         '<path d="M0"><title>a: 1</title></path>'
     )
 
 
 def test_axes_are_labelled_with_what_they_count() -> None:
-    for text in re.findall(r"<svg.*?</svg>", WHOLE, re.DOTALL):
+    for text in re.findall(r"<svg.*?</svg>", whole(), re.DOTALL):
         assert 'class="mark-text role-axis-title"' in text
 
 

@@ -45,8 +45,9 @@ def test_a_point_is_measured_and_proved(tmp_path: Path) -> None:
 
 
 def test_the_same_point_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("one", "two"):
-        monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / f"build-{name}"))
+    """Of an image from kept objects and of one made from nothing; neither knows the other's verdicts and results."""
+    for name, build in (("one", build_apart(tmp_path / "kept")), ("two", tmp_path / "nothing")):
+        monkeypatch.setenv("RTOSLAB_BUILD", str(build))
         measure("t2", 1, 10, tmp_path / name)
     (first,), (second,) = (sorted((tmp_path / name / "points").iterdir()) for name in ("one", "two"))
     assert first.name == second.name, "same manifest, same run id"

@@ -1,6 +1,6 @@
 """Firmware built for a point, and what an ELF file holds."""
 
-from rtoslab.images.builder import Build, build, demand_tools, is_built, planned_image
+from rtoslab.images.builder import Build, build, demand_tools, is_built, planned_image, share_kept
 from rtoslab.images.code_digests import code_digests
 from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
 from rtoslab.images.image_inputs import (
@@ -42,5 +42,6 @@ __all__ = [
     "planned_image",
     "read_elf",
     "read_sections",
+    "share_kept",
     "tree_of",
 ]

@@ -52,6 +52,9 @@ from rtoslab.trees import linked_digest, read_by, remember, repositories
 TIMES = 4
 """How often a tree may change while it is compiled; the first build only learns what is read."""
 
+SHARED = ("objects", "configured", "facts")
+"""What lies beside the images and serves others: what was compiled, what CMake found, what TOML files say."""
+
 LITTLE_BYTES = 4 << 20
 """With less room than a build takes, that is why it failed."""
 _NO_SETTING = re.compile(r"has no setting `(\w+)` that may be changed; known: ([^.]*)\.")
@@ -101,6 +104,15 @@ def build(catalogue: Catalogue, point: Point) -> Build:
     except AlteredError as cause:
         raise BuildError(str(cause)) from None
     return Build(folder, expected_of(digest), sha256, info)
+
+
+def share_kept(root: Path, other: Path) -> None:
+    """Images of another checkout find what was kept for images of this one: it is named by all that made it."""
+    here, there = build_folder(root), build_folder(other)
+    for name in SHARED if here != there else ():
+        (here / name).mkdir(parents=True, exist_ok=True)
+        there.mkdir(parents=True, exist_ok=True)
+        (there / name).symlink_to(here / name)
 
 
 def expected_of(digest: str) -> Expected:

@@ -1,25 +1,22 @@
-"""Mutants built and measured: a benchmark is built once for a setting, then each mutant's sources again.
+"""Mutants built and measured, each in a copy of the firmware, of objects that are kept for the checkout's own images.
 
 The unbroken benchmark comes first: where its own proofs fail, a mutant's would say nothing.
 """
 
 import shutil
-import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rtoslab.base import BuildError, PlanError, tools
+from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import IMAGE, cmake_options
+from rtoslab.images import IMAGE, build, share_kept
 from rtoslab.measure import evaluate, point_id, virtual_job
 from rtoslab.mutants.mutants import Mutant, MutantsOf, Setting, apply, restore
 from rtoslab.plan import Options, Point, make_plan
-from rtoslab.records import Expected
 from rtoslab.results import Failed, Measured
 from rtoslab.targets import run_virtual
 
-_EXPECTED = Expected(run="0" * 16, manifest=0)
 UNBROKEN = "(unbroken)"
 
 
@@ -48,14 +45,15 @@ def try_mutants(root: Path, folder: Path, benchmark: str, of: MutantsOf, only: I
     shutil.copytree(root / "firmware", folder / "firmware", symlinks=True)
     for name in ("spec", "sim", "papers", "Cargo.toml", "Cargo.lock"):
         (folder / name).symlink_to(root / name)
+    share_kept(root, folder)
     chosen = set(only)
     mutants = [each for each in of.mutant if not chosen or each.id in chosen]
     settings: list[Setting] = []
     for mutant in mutants:
         if (setting := mutant.setting or of.setting) not in settings:
             settings.append(setting)
-    for number, setting in enumerate(settings):
-        bench = _Bench(folder, benchmark, setting, folder / f"build-{number}")
+    for setting in settings:
+        bench = _Bench(folder, benchmark, setting)
         yield bench.unbroken()
         for mutant in mutants:
             if (mutant.setting or of.setting) == setting:
@@ -63,16 +61,13 @@ def try_mutants(root: Path, folder: Path, benchmark: str, of: MutantsOf, only: I
 
 
 class _Bench:
-    """One benchmark in one setting, configured and built."""
+    """One benchmark in one setting."""
 
-    def __init__(self, root: Path, benchmark: str, setting: Setting, work: Path) -> None:
+    def __init__(self, root: Path, benchmark: str, setting: Setting) -> None:
         self.catalogue = Catalogue(root)
         self.benchmark = benchmark
         self.root = root
-        self.work = work
         self.point = self._point(setting)
-        configure = [str(tools.find("cmake")), "-S", str(root / "firmware"), "-B", str(work), "-G", "Ninja"]
-        self._command([*configure, *cmake_options(self.point, _EXPECTED)])
 
     def unbroken(self) -> Trial:
         """It must be measured."""
@@ -86,7 +81,8 @@ class _Bench:
         try:
             result = self._measure()
         except BuildError as cause:
-            return Trial(self.benchmark, mutant.id, (), f"it does not build: {cause}")
+            why = str(cause).partition(" The whole log ")[0]  # which goes with the folder
+            return Trial(self.benchmark, mutant.id, (), f"it does not build: {why[:300]}")
         finally:
             restore(before)
         refused = tuple(dict.fromkeys(each.rule for each in getattr(result, "proofs", ()) if each.verdict == "fails"))
@@ -116,22 +112,9 @@ class _Bench:
         raise PlanError(f"{self.benchmark} cannot be measured with {setting}; correct firmware/mutants.")
 
     def _measure(self) -> Measured | Failed:
-        self._command([str(tools.find("cmake")), "--build", str(self.work), "-j", "1"])
-        image = (self.work / IMAGE).read_bytes()
-        output = run_virtual(virtual_job(self.catalogue, self.point, image, IMAGE))
-        result = evaluate(self.catalogue, point_id(self.catalogue, self.point), "0" * 16, output, _EXPECTED)
+        built = build(self.catalogue, self.point)
+        output = run_virtual(virtual_job(self.catalogue, self.point, built.elf.read_bytes(), IMAGE))
+        expected = built.expected
+        result = evaluate(self.catalogue, point_id(self.catalogue, self.point), expected.run, output, expected)
         assert isinstance(result, Measured | Failed)
         return result
-
-    def _command(self, command: list[str]) -> None:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            env=tools.plain_environment(),
-            check=False,
-        )
-        if done.returncode != 0:
-            lines = [line for line in (done.stdout + done.stderr).splitlines() if "rror" in line]
-            raise BuildError(" ".join(lines[:2])[:300] or "the last step returned an error")

@@ -18,7 +18,6 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import find_paper
 from rtoslab.reference import (
     WORD,
-    Reference,
     StoredWeight,
     of_paper,
     out_of_date,
@@ -28,7 +27,7 @@ from rtoslab.reference import (
     write_reference,
 )
 from rtoslab.reference.distributions import distribution, samples_of
-from rtoslab.reference.reference_file import read_reference, reference_path, under
+from rtoslab.reference.reference_file import read_reference, reference_path, reference_paths, under
 from rtoslab.reference.shared_parts import own, shared, together
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
@@ -206,12 +205,14 @@ def test_what_changed_since_is_named(tmp_path: Path) -> None:
     assert out_of_date(find_root(), read_reference(path)) == ["the virtual board", name, "firmware/gone.c"]
 
 
-REFERENCES = list(references(find_root()))
+REFERENCES = reference_paths(find_root())
 
 
-@pytest.mark.parametrize("reference", REFERENCES, ids=lambda each: f"{each.paper}-{each.kernel}")
-def test_what_is_kept_here_is_whole(reference: Reference) -> None:
+@pytest.mark.parametrize("path", REFERENCES, ids=lambda each: f"{each.parent.name}-{each.stem}")
+def test_what_is_kept_here_is_whole(path: Path) -> None:
     """Read, measured, of papers and kernels that there are, without a path of a machine."""
+    reference = read_reference(path)
+    assert (reference.paper, reference.kernel) == (path.parent.name, path.stem)
     catalogue = Catalogue(find_root())
     facts = find_paper(catalogue, reference.paper).facts
     versions = {version for each in facts.setup for version in each.instead.values()}
@@ -224,5 +225,5 @@ def test_what_is_kept_here_is_whole(reference: Reference) -> None:
 
 def test_there_are_some() -> None:
     """NuttX on one core and two for the newcomer, the kernels of paper 004."""
-    there = {(each.paper, each.kernel) for each in REFERENCES}
+    there = {(each.parent.name, each.stem) for each in REFERENCES}
     assert there >= {("vieira2026", "nuttx"), ("ungurean2020", "ucos2"), ("ungurean2020", "ucos3")}
