@@ -183,7 +183,7 @@ impl<'a, P, B> Context<'a, P, B> {
         self.state
     }
 
-    /// The same.
+    /// Core, pipeline and bus.
     #[inline(always)]
     pub fn parts(&mut self) -> (&mut Core, &mut P, &mut B) {
         (self.core, self.pipe, self.bus)
@@ -205,6 +205,7 @@ impl Default for Translations {
 }
 
 impl Translations {
+    /// Forgets all.
     pub fn clear(&mut self) {
         self.heads.fill(Head::NONE);
         self.all.clear();
@@ -313,7 +314,7 @@ impl Translations {
         }
     }
 
-    /// The interpreter has executed a trace at its full length, behind [`Translations::otherwise`] if that path was not its own:
+    /// The interpreter has executed a trace at its full length, behind [`Ran::Otherwise`] if there are paths from where it began:
     /// translates it if that was often so.
     ///
     /// # Safety
