@@ -123,7 +123,8 @@ def test_a_path_that_is_left_again_and_again_is_translated_once(kind: str) -> No
 
 def stored(rng: random.Random, ago: int) -> list[int]:
     """A word is stored, others are so often, and it is loaded."""
-    others = [0x6000 | (1 + rng.randrange(1, 8)) << 7 | BASE << 3 for _ in range(ago - 1)]
+    # In other places of the table of doublewords that were stored.
+    others = [0x6000 | rng.randrange(1, 8) << 7 | BASE << 3 for _ in range(ago - 1)]
     # STR and LDR of r3 and r4, [r1].
     return [0x6003 | BASE << 3, *others, 0x6804 | BASE << 3]
 
