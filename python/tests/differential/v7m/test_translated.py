@@ -233,7 +233,12 @@ def test_several_words(row: Encoding) -> None:
             assert agree(kind, body, placed(rng, near, 4)) > ROWS / 4, [hex(half) for half in body]
 
 
-@pytest.mark.parametrize("body", [[0x680B], [0x880B], [0xE9D1, 0x3400], [0xC938], [0x600B], [0xE9C1, 0x3400], [0xC138]])
+ENDS = [[0x680B], [0x880B], [0xE9D1, 0x3400], [0xC938], [0x600B], [0xE9C1, 0x3400], [0xC138]]
+# Two words 64 bytes apart by one base, the first one or the second first.
+ENDS += [[0x680B, 0x6C0C], [0x6C0C, 0x680B], [0x600B, 0x640C], [0x640C, 0x600B]]
+
+
+@pytest.mark.parametrize("body", ENDS)
 def test_the_end_of_ram(body: list[int]) -> None:
     """Behind it there is a fault, and nothing of the host."""
     rng = random.Random("translated end")

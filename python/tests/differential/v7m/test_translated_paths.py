@@ -18,6 +18,7 @@ from tests.differential.v7m.test_translated import (
     AT_ONCE,
     BASE,
     CODE,
+    INDEX,
     NEVER,
     ROWS,
     SEEDS,
@@ -93,7 +94,7 @@ def test_lines_that_code_of_the_host_used_stay_longest() -> None:
         content = flashed(code)
         assert 2 * len(code) > LINES * LINE
         seen = []
-        for after in (NEVER, AT_ONCE):
+        for after in (NEVER, LATER, AT_ONCE):
             machine = Machine("stm32f446")
             machine.set("flash.wait_states", 5)
             machine.set("flash.icache", 1)
@@ -103,7 +104,7 @@ def test_lines_that_code_of_the_host_used_stay_longest() -> None:
                 machine.run(50_000)
             seen.append((machine.cycle(), machine.stats(), machine.registers(0)))
         assert machine.translated() > 1000
-        assert seen[0] == seen[1], number
+        assert seen[0] == seen[1] == seen[2], number
 
 
 @pytest.mark.parametrize("kind", sorted(TRANSLATED))
@@ -151,3 +152,22 @@ def test_many_words_that_were_just_stored(pairs: int) -> None:
                 body += [0x6003 | places[number + back] << 6 | BASE << 3, 0x6804 | places[number] << 6 | BASE << 3]
             rows = placed(rng, SRAM + 0x1_0000 if kind == "m7" else SRAM + 0x2800, 8)
             assert agree(kind, body, rows) > ROWS / 2
+
+
+@pytest.mark.parametrize("loads", [6, 9, 10, 11, 12, 16])
+def test_a_word_that_was_just_stored_loaded_often(loads: int) -> None:
+    """Each load logs how long ago that was, until the log is full."""
+    rng = random.Random(f"loaded {loads}")
+    for kind in TRANSLATED:
+        rows = placed(rng, SRAM + 0x1_0000 if kind == "m7" else SRAM + 0x2800, 8)
+        assert agree(kind, [0x6003 | BASE << 3, *[0x6804 | BASE << 3] * loads], rows) > ROWS / 2
+
+
+def test_words_by_a_base_that_changes() -> None:
+    """LDR r3, r4, [r1]; MOV r1, r2; LDR r5, [r1, #4]: at last from another memory."""
+    rng = random.Random("changed base")
+    for kind in TRANSLATED:
+        rows = placed(rng, SRAM + 0x1_0000 if kind == "m7" else SRAM + 0x2800, 4)
+        for number, row in enumerate(rows):
+            row[1 + INDEX] = FLASH + 0x40 if number > ROWS / 2 else row[1 + BASE]
+        assert agree(kind, [0x680B, 0x684C, 0x4611, 0x684D], rows) > ROWS / 4
