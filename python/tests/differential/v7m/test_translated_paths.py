@@ -10,7 +10,6 @@ import struct
 
 import pytest
 
-from rtoslab._sim import Machine
 from tests.differential.engines import elf
 from tests.differential.v7m.loops import FLASH, SRAM, image, store, wide_branch
 from tests.differential.v7m.test_remembered import CHIPS, CODE_OFFSET, DATA_OFFSET, Watching, run
@@ -87,17 +86,20 @@ def calls(rng: random.Random) -> list[int]:
     return [*wide_branch(body), *[half for each in functions for half in each], *main, *wide_branch(-len(main) - 2)]
 
 
-def test_lines_that_code_of_the_host_used_stay_longest() -> None:
-    """Which line goes for a new one says when each was used last."""
+@pytest.mark.parametrize("kind", sorted(TRANSLATED))
+def test_functions_called_from_many_places(kind: str) -> None:
+    """Where each return goes is predicted (M7); which line of the F4's cache goes for a new one says when each was used
+    last."""
     for number in range(PROGRAMS):
         code = calls(random.Random(f"lines {number}"))
         content = flashed(code)
         assert 2 * len(code) > LINES * LINE
         seen = []
         for after in (NEVER, LATER, AT_ONCE):
-            machine = Machine("stm32f446")
-            machine.set("flash.wait_states", 5)
-            machine.set("flash.icache", 1)
+            machine = board(kind)
+            if kind == "m4":
+                machine.set("flash.wait_states", 5)
+                machine.set("flash.icache", 1)
             machine.translate_after(after)
             machine.load(content, "lines.elf")
             for _ in range(4):
@@ -171,3 +173,12 @@ def test_words_by_a_base_that_changes() -> None:
         for number, row in enumerate(rows):
             row[1 + INDEX] = FLASH + 0x40 if number > ROWS / 2 else row[1 + BASE]
         assert agree(kind, [0x680B, 0x684C, 0x4611, 0x684D], rows) > ROWS / 4
+
+
+@pytest.mark.parametrize("condition", range(14))
+def test_branches_in_it_blocks(condition: int) -> None:
+    """IT, B over the next instruction, two ADDS: as the flags say, another way than before."""
+    rng = random.Random(f"branch in a block {condition}")
+    for kind in TRANSLATED:
+        rows = placed(rng, SRAM + 0x2800, 8)
+        assert agree(kind, [0xBF08 | condition << 4, 0xE000, 0x3201, 0x3301], rows) > ROWS / 4
