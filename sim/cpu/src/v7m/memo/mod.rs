@@ -351,7 +351,8 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
         let begun = core.t;
         // SAFETY: the trace was executed just now.
         let (at, stored_after) = unsafe { self.spend::<WATCH>(core, pipe, bus, bias, trace, at) };
-        if most == TRACE_INSTRUCTIONS && end == End::Complete {
+        // Otherwise nobody has said where the trace began ([`Translations::begin`]).
+        if most == TRACE_INSTRUCTIONS && P::logs_by_foresight(core) && end == End::Complete {
             // SAFETY: as above.
             unsafe { self.translations.executed(core, pipe, bus, trace, bias) };
         }
