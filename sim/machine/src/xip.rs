@@ -22,6 +22,8 @@ pub struct XipCache {
     ways: Vec<[u32; 2]>,
     victim: Vec<u8>,
     resident: Vec<bool>,
+    /// How many lines it has lost.
+    lost: u64,
     /// CTRL.EN.
     pub enabled: bool,
 }
@@ -34,6 +36,7 @@ impl XipCache {
             victim: vec![0; SETS],
             // One line more: a 32-bit opcode in the last halfword looks at the line behind the end.
             resident: vec![false; (bytes / LINE_BYTES) as usize + 1],
+            lost: 0,
             enabled: true,
         }
     }
@@ -47,6 +50,12 @@ impl XipCache {
     /// Whether each line is in the cache.
     pub fn lines(&self) -> &[bool] {
         &self.resident
+    }
+
+    /// How many lines it has lost so far.
+    #[inline(always)]
+    pub fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// Puts a line into the cache; returns the line it replaces. A disabled cache keeps nothing.
@@ -68,6 +77,7 @@ impl XipCache {
             return None;
         }
         self.resident[evicted as usize] = false;
+        self.lost += 1;
         Some(evicted)
     }
 
@@ -79,11 +89,12 @@ impl XipCache {
             }
         }
         self.resident[line as usize] = false;
+        self.lost += 1;
     }
 
     /// Its state, for a snapshot.
     pub fn tags(&self) -> XipTags {
-        let XipCache { ways, victim, resident: _, enabled } = self;
+        let XipCache { ways, victim, resident: _, lost: _, enabled } = self;
         XipTags { ways: ways.clone(), victim: victim.clone(), enabled: *enabled }
     }
 
@@ -97,6 +108,7 @@ impl XipCache {
         for &line in &changed {
             self.resident[line as usize] ^= true;
         }
+        self.lost += changed.len() as u64;
         self.ways.clone_from(&tags.ways);
         self.victim.clone_from(&tags.victim);
         self.enabled = tags.enabled;
@@ -109,6 +121,7 @@ impl XipCache {
         for tag in self.ways.iter_mut().flatten() {
             if *tag != EMPTY {
                 self.resident[*tag as usize] = false;
+                self.lost += 1;
                 lines.push(std::mem::replace(tag, EMPTY));
             }
         }

@@ -89,6 +89,36 @@ pub struct Logging {
     pub judge: usize,
 }
 
+/// Where a core that executes ahead of another one's time keeps the log of it, and how: offsets in the log, but for the marks.
+#[derive(Debug, Clone, Copy)]
+pub struct AheadLog {
+    /// What was read, a word each: the offset in main RAM of a word, and a bit for each of its bytes from `lanes` on.
+    pub read: i32,
+    /// What was written, likewise, and above it what was in the word before: doublewords.
+    pub written: i32,
+    /// First of those bits.
+    pub lanes: u32,
+    /// How many words of each, two bytes.
+    pub words: i32,
+    /// Their numbers folded: n + n / 64 modulo 64 is a bit of these doublewords.
+    pub reads: i32,
+    pub writes: i32,
+    /// Which memories were accessed: so many bits for each access, the highest one set.
+    pub accesses: i32,
+    pub access_bits: u32,
+    /// Where the context has the pointer to the marks of main RAM.
+    pub marks: i32,
+}
+
+/// Which of the memories an access goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Home {
+    /// Four that are interleaved by words, from 0 on.
+    Interleaved,
+    /// That one.
+    Number(u32),
+}
+
 /// Constants behind a cache that answers at once if it holds them. For each of its sets a table has the number of the line that
 /// was found last.
 #[derive(Debug, Clone, Copy)]

@@ -70,6 +70,11 @@ impl Account {
         }
     }
 
+    /// Where it is counted how often, two doublewords for each place; null while the profile is off.
+    pub fn times(&mut self) -> *mut [u64; 2] {
+        if self.times.is_empty() { std::ptr::null_mut() } else { self.times.as_mut_ptr() }
+    }
+
     /// A transition is about to be found out.
     pub fn begin(&mut self) {
         self.fresh.clear();

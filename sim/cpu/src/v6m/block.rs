@@ -58,7 +58,7 @@ impl Block {
     /// What a `shape` says of where the block goes: so many bytes of ops, those of a branch that is taken counted as of one
     /// halfword, and the verdicts on its conditional branches, the first in the highest place behind a leading 1.
     #[inline(always)]
-    pub(in crate::v6m) fn path(length: u64, branches: u64) -> u64 {
+    pub(in crate::v6m) const fn path(length: u64, branches: u64) -> u64 {
         const {
             let halfwords = Block::BYTES / size_of::<Op>();
             assert!(Block::BRANCHES + (halfwords as u32) < Block::SHAPE_BITS && (Block::BYTES as u64) < Block::LEAVES);
@@ -229,6 +229,11 @@ impl Remainder {
         let memory = self.accesses >> (u64::BITS - Block::ACCESS_BITS) & (Block::ACCESS - 1);
         self.accesses <<= Block::ACCESS_BITS;
         memory as u32
+    }
+
+    /// Whether there is one.
+    pub fn has_access(&self) -> bool {
+        self.accesses != 0
     }
 
     /// Whether the next conditional branch is taken: that of a spin is.

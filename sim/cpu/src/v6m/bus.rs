@@ -215,6 +215,15 @@ pub unsafe trait Bus {
         Turn::Stop
     }
 
+    /// The first of these cores stands before an instruction with which a basic block begins: executes those that are translated.
+    /// Who goes on then; `None` if there are none.
+    ///
+    /// # Safety
+    /// As for [`Bus::paired`].
+    unsafe fn go_on(&mut self, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
+        None
+    }
+
     /// What a load from constant memory gives, whose timing [`Bus::traced`] takes into account; `None` for other
     /// addresses. Only asked in traces and basic blocks, as [`Bus::traced`] in traces.
     fn constant(&mut self, _address: u32, _bytes: u32) -> Option<u32> {

@@ -482,12 +482,17 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     }
                     Turn::Stop => return false,
                 }
-                // SAFETY: the bus's logs live as long as it.
-                if unsafe { (*cursor.log).summons } == 0 {
-                    break;
-                }
-                // SAFETY: the core stands behind its block.
-                turn = unsafe { bus.summoned([&raw mut *core, &raw mut *other], [cursor.log, other_log]) };
+                let (cores, logs) = ([&raw mut *core, &raw mut *other], [cursor.log, other_log]);
+                // SAFETY: the bus's logs live as long as it; the core stands behind its block.
+                turn = unsafe {
+                    if (*cursor.log).summons != 0 {
+                        bus.summoned(cores, logs)
+                    } else if let Some(turn) = bus.go_on(cores, logs) {
+                        turn
+                    } else {
+                        break;
+                    }
+                };
             }
             cursor.ip = core.ip;
             cursor.begin_block();

@@ -23,6 +23,7 @@
 //! wrote; if two blocks meet in a word, or before an instruction that no block holds, what a core did ahead of that cycle
 //! is undone, and both cores go on in time. Where that pays too little, remembering backs off ([`Pairs`]).
 
+mod code;
 mod exception;
 mod learn;
 mod memory;
@@ -32,13 +33,14 @@ mod table;
 
 use crate::step::watch;
 use crate::v6m::block::{Block, Remainder, Turn};
-use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::exception::{ExceptionTiming, Outcome};
 use crate::v6m::exec;
 use crate::v6m::speculation::SpeculationLog;
 pub use crate::v6m::speculation::Told;
+use crate::v6m::translate::Translated;
 
+pub use code::{Bank, go_on};
 pub use exception::summoned;
 use learn::learn;
 pub use memory::Pairs;
@@ -131,9 +133,15 @@ struct Node {
 }
 
 /// A bus whose arbitration between two cores can be remembered.
-pub trait Paired: Bus {
+pub trait Paired: Translated {
     /// What is remembered.
     fn pairs(&mut self) -> &mut Pairs;
+
+    /// The memory of main RAM with this number: see [`Bus::memory_of`].
+    fn bank(&self, memory: u32) -> Option<Bank>;
+
+    /// How many lines the cache of the code has lost so far.
+    fn lost_lines(&self) -> u64;
 
     /// The state now, between instructions; `None` if it is too far from usual.
     fn state(&self, first: &Core, other: &Core) -> Option<State>;
@@ -260,6 +268,24 @@ unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus:
 /// `core` has just executed the basic block; both are cores that [`run`] was given.
 #[inline(always)]
 pub unsafe fn paired<B: Paired>(
+    bus: &mut B,
+    cores: [*mut Core; 2],
+    logs: [*mut SpeculationLog; 2],
+    block: Block,
+) -> Turn {
+    // SAFETY: the caller's promise.
+    unsafe {
+        code::interpreted(bus, &*cores[0], (*logs[0]).start(), &block);
+        move_on(bus, cores, logs, block)
+    }
+}
+
+/// The first core has executed this block ahead of time: who goes on.
+///
+/// # Safety
+/// As for [`paired`].
+#[inline(always)]
+unsafe fn move_on<B: Paired>(
     bus: &mut B,
     cores: [*mut Core; 2],
     [mine, theirs]: [*mut SpeculationLog; 2],

@@ -2,6 +2,7 @@
 
 use std::mem::{MaybeUninit, offset_of};
 
+use crate::host::AheadLog;
 use crate::v6m::block::Block;
 use crate::v6m::core::{Core, Request};
 use crate::v6m::op::Op;
@@ -13,6 +14,7 @@ const ROOM: usize = 256;
 
 /// Registers, flags, PRIMASK and the other stack pointer of a core, moved as one.
 type Start = [MaybeUninit<u64>; offset_of!(Core, t) / size_of::<u64>()];
+const _: () = assert!(offset_of!(SpeculationLog, written_words) == offset_of!(SpeculationLog, read_words) + 1);
 const _: () = assert!(offset_of!(Core, r) == 0 && offset_of!(Core, other_sp) < offset_of!(Core, t));
 
 /// A store to a watched word.
@@ -26,8 +28,9 @@ pub struct Told {
     pub word: u32,
 }
 
-/// What one core has done ahead of its time: one basic block.
+/// What one core has done ahead of its time: one basic block. Code of the host writes it, too.
 #[derive(Debug)]
+#[repr(C)]
 pub struct SpeculationLog {
     /// Where it began: all of the core that it can change but time.
     start: Start,
@@ -48,6 +51,8 @@ pub struct SpeculationLog {
     writes: u64,
     read_words: u8,
     written_words: u8,
+    /// [`Block::accesses`], of code of the host.
+    pub(in crate::v6m) accesses: u64,
     /// What it reads: [`bytes_of`].
     read: [u32; ROOM],
     /// What it writes, [`bytes_of`], and what was in the word in the upper half.
@@ -69,6 +74,7 @@ impl Default for SpeculationLog {
             writes: 0,
             read_words: 0,
             written_words: 0,
+            accesses: 0,
             read: [0; ROOM],
             written: [0; ROOM],
         }
@@ -131,10 +137,30 @@ fn overlap(first: u32, second: u32) -> bool {
 /// of neighbouring tables.
 #[inline(always)]
 fn folded(offset: u32) -> u64 {
-    1 << ((offset >> 2 ^ offset >> 8) & 63)
+    1 << (((offset >> 2) + (offset >> 8)) & 63)
 }
 
 impl SpeculationLog {
+    /// Where code of the host finds what.
+    pub(in crate::v6m) const LAYOUT: AheadLog = AheadLog {
+        read: offset_of!(SpeculationLog, read) as i32,
+        written: offset_of!(SpeculationLog, written) as i32,
+        lanes: LANES,
+        words: offset_of!(SpeculationLog, read_words) as i32,
+        reads: offset_of!(SpeculationLog, reads) as i32,
+        writes: offset_of!(SpeculationLog, writes) as i32,
+        accesses: offset_of!(SpeculationLog, accesses) as i32,
+        access_bits: Block::ACCESS_BITS,
+        marks: 0,
+    };
+    pub(in crate::v6m) const IP: i32 = offset_of!(SpeculationLog, ip) as i32;
+    pub(in crate::v6m) const INSTRUCTIONS: i32 = offset_of!(SpeculationLog, instructions) as i32;
+    pub(in crate::v6m) const PROBED: i32 = offset_of!(SpeculationLog, probed) as i32;
+    pub(in crate::v6m) const SUMMONS: i32 = offset_of!(SpeculationLog, summons) as i32;
+    /// Where the core's state at the begin of a block is kept, and how many bytes of it.
+    pub(in crate::v6m) const START: i32 = offset_of!(SpeculationLog, start) as i32;
+    pub(in crate::v6m) const START_BYTES: i32 = size_of::<Start>() as i32;
+
     /// Nothing was done ahead.
     #[inline(always)]
     pub(in crate::v6m) fn forget(&mut self) {

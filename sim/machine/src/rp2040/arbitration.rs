@@ -3,11 +3,11 @@
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::exception::{ExceptionTiming, Outcome};
-use rtoslab_cpu::v6m::pair::{Paired, Pairs, State, Told};
+use rtoslab_cpu::v6m::pair::{Bank, Paired, Pairs, State, Told};
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_periph::NEVER;
 
-use super::map::{SRAM_BASE, slave};
+use super::map::{SRAM_BASE, STRIPED_BYTES, slave};
 use super::system::System;
 use crate::m0plus::face;
 use crate::m0plus::turn::record;
@@ -108,6 +108,22 @@ impl System {
 }
 
 impl Paired for System {
+    fn bank(&self, memory: u32) -> Option<Bank> {
+        match memory as usize {
+            ..slave::SRAM4 => Some(Bank { first: 0, bytes: STRIPED_BYTES, is_interleaved: true }),
+            slave::SRAM4..slave::XIP => {
+                Some(Bank { first: self.sample_of(memory) - SRAM_BASE, bytes: 0x1000, is_interleaved: false })
+            }
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn lost_lines(&self) -> u64 {
+        self.xip.lost()
+    }
+
+    #[inline(always)]
     fn pairs(&mut self) -> &mut Pairs {
         &mut self.pairs
     }

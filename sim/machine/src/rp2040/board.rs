@@ -78,6 +78,7 @@ impl Board for Machine {
 
     fn translate_after(&mut self, executions: u32) {
         self.system.alone.translations.translate_after(executions);
+        self.system.pairs.translate_after(executions);
     }
 
     fn stats(&self, core: usize) -> Stats {

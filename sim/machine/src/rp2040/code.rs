@@ -23,6 +23,7 @@ impl System {
     pub(super) fn refresh(&mut self, address: u32) {
         self.show(address);
         self.alone.translations.clear();
+        self.pairs.clear_code();
     }
 
     /// Brings the table up to date where something was decoded.

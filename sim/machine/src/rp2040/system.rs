@@ -537,6 +537,12 @@ unsafe impl Bus for System {
     }
 
     #[inline(always)]
+    unsafe fn go_on(&mut self, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
+        // SAFETY: the caller's promise.
+        unsafe { pair::go_on(self, cores, logs) }
+    }
+
+    #[inline(always)]
     unsafe fn paired(&mut self, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2], block: Block) -> Turn {
         // SAFETY: the caller's promise.
         unsafe { pair::paired(self, cores, logs, block) }

@@ -2,7 +2,7 @@
 
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
-use super::super::{Constants, MARKED_BYTES};
+use super::super::{AheadLog, Constants, MARKED_BYTES};
 use super::foresee::MARKS;
 use super::spans::{Checked, FAR};
 use super::{HostFlags, RAX, Writer};
@@ -133,7 +133,8 @@ impl Writer {
         let index = has_register_offset(op).then(|| self.read(op.rm));
         let value = (form.store && !form.single).then(|| self.read(op.rd));
         let checked = word_offset(op).filter(|&offset| self.is_checked(op.rn, block, offset));
-        if let (Some(offset), Some(base), false, None) = (checked, base, form.store || form.single, self.foresight) {
+        let is_plain = !(form.store || form.single || self.foresight.is_some() || self.ahead.is_some());
+        if let (Some(offset), Some(base), true) = (checked, base, is_plain) {
             let value = self.write(op.rd);
             let from = offset.wrapping_sub(self.ram as i32);
             dynasm!(self.asm ; .arch x64 ; mov Rd(value), [rbp + Rq(base) + from]);
@@ -144,6 +145,7 @@ impl Writer {
         let first = block.first as i32;
         if form.store {
             self.check_marks(block, form.bytes, 1, exit);
+            self.log_stores(block, form.bytes, 1);
             let asm = &mut self.asm;
             if form.single {
                 dynasm!(asm ; .arch x64 ; mov eax, [rbx + self.at.s + 4 * i32::from(op.rd)]);
@@ -159,6 +161,7 @@ impl Writer {
             return true;
         }
         self.foresee_load(block, form.bytes, exit);
+        self.log_loads(block, form.bytes, 1);
         self.write_base_back(op, base, index);
         let value = if form.single { RAX } else { self.write(op.rd) };
         let asm = &mut self.asm;
@@ -230,6 +233,7 @@ impl Writer {
         self.registers.called();
         let exit = self.exit(number);
         dynasm!(self.asm ; .arch x64 ; cmp ecx, home as i32 ; jne =>exit);
+        self.log_memory(4);
         let value = if form.single { RAX } else { self.write(op.rd) };
         let asm = &mut self.asm;
         match (form.bytes, form.signed) {
@@ -282,14 +286,13 @@ impl Writer {
     /// Execution goes on at the address in eax, which was found to be in the place.
     pub(super) fn jump(&mut self) {
         let place = self.place;
-        debug_assert!(place.op_bytes == 16, "of an ARMv7-M core");
-        dynasm!(self.asm
-            ; .arch x64
-            ; sub eax, (place.base + 1) as i32
-            ; mov rcx, QWORD place.ops as i64
-            ; lea rax, [rcx + rax * 8]
-            ; mov [rbx + self.at.ip], rax
-        );
+        let asm = &mut self.asm;
+        dynasm!(asm ; .arch x64 ; sub eax, (place.base + 1) as i32 ; mov rcx, QWORD place.ops as i64);
+        match place.op_bytes {
+            8 => dynasm!(asm ; .arch x64 ; lea rax, [rcx + rax * 4]),
+            _ => dynasm!(asm ; .arch x64 ; lea rax, [rcx + rax * 8]),
+        }
+        dynasm!(asm ; .arch x64 ; mov [rbx + self.at.ip], rax);
     }
 
     /// Leaves unless `count` accesses of `bytes` from ecx on, an offset in the block, lie in it and are aligned; ecx becomes
@@ -309,6 +312,20 @@ impl Writer {
     /// Leaves if one of `count` stores from the item in ecx on would have consequences.
     pub(super) fn check_marks(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         let (turned, first) = (bytes.ilog2(), (block.first >> MARK_SHIFT) as i32);
+        if let Some((AheadLog { marks, .. }, _)) = self.ahead {
+            let ends: &[u32] = if count == 1 { &[0] } else { &[0, count - 1] };
+            for &further in ends {
+                dynasm!(self.asm
+                    ; .arch x64
+                    ; lea eax, [rcx + further as i32]
+                    ; shr eax, (MARK_SHIFT - turned) as i8
+                    ; add rax, [r13 + marks]
+                    ; cmp BYTE [rax + first], 0
+                    ; jne =>exit
+                );
+            }
+            return;
+        }
         let marks = match self.foresight {
             Some(_) => {
                 dynasm!(self.asm ; .arch x64 ; mov r13, [rsp + MARKS]);

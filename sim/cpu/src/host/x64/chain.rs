@@ -96,7 +96,7 @@ impl Writer {
         );
         self.write_near_marks();
         self.write_foresight();
-        for Exit { label, step, dirty } in std::mem::take(&mut self.exits) {
+        for Exit { label, step, dirty, .. } in std::mem::take(&mut self.exits) {
             dynasm!(self.asm ; .arch x64 ; =>label);
             for (guest, host) in dirty {
                 self.write_back(guest, host);

@@ -1,6 +1,7 @@
 //! Code of x86-64 hosts.
 
 mod access;
+mod ahead;
 mod alu;
 mod chain;
 mod foresee;
@@ -14,11 +15,12 @@ use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 use std::ffi::c_void;
 
-use super::{CALLED, Constants, Fields, Foresight, Logging, Place};
+use super::{AheadLog, CALLED, Constants, Fields, Foresight, Home, Logging, Place};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
 use access::NearMarks;
 pub use access::{Block, Memory};
+pub use ahead::{AheadEntry, Ending, Fork, Onward};
 pub use chain::{Entry, Records, Ways, entry};
 pub use foresee::Limit;
 use foresee::{Asked, CONTEXT, Load};
@@ -75,6 +77,10 @@ pub struct Writer {
     /// Where the bank of a load is logged that is to be done again, and the way out before it.
     unlikely: Vec<(DynamicLabel, DynamicLabel)>,
     limit: Limit,
+    /// The log that is kept, how many words are in it, and which memory the next access goes to.
+    ahead: Option<(AheadLog, Onward)>,
+    words: ahead::Words,
+    home: Home,
     leave: DynamicLabel,
     called: DynamicLabel,
     body: DynamicLabel,
@@ -94,6 +100,7 @@ struct Exit {
     label: DynamicLabel,
     step: u32,
     dirty: Vec<(u8, u8)>,
+    words: ahead::Words,
 }
 
 impl Writer {
@@ -118,6 +125,9 @@ impl Writer {
             asked: Vec::new(),
             unlikely: Vec::new(),
             limit: Limit::default(),
+            ahead: None,
+            words: ahead::Words::default(),
+            home: Home::Number(0),
             leave,
             called,
             body,
@@ -199,7 +209,7 @@ impl Writer {
             ; jmp =>self.leave
         );
         self.write_near_marks();
-        for Exit { label, step, dirty } in std::mem::take(&mut self.exits) {
+        for Exit { label, step, dirty, .. } in std::mem::take(&mut self.exits) {
             dynasm!(self.asm ; .arch x64 ; =>label);
             for (guest, host) in dirty {
                 self.write_back(guest, host);
@@ -228,7 +238,7 @@ impl Writer {
     /// The way out before a step, with registers as they are now.
     fn exit(&mut self, step: u32) -> DynamicLabel {
         let label = self.asm.new_dynamic_label();
-        self.exits.push(Exit { label, step, dirty: self.registers.dirty() });
+        self.exits.push(Exit { label, step, dirty: self.registers.dirty(), words: self.words });
         label
     }
 
@@ -293,12 +303,14 @@ impl Writer {
                 ; mov r13, [rsp + CONTEXT] ; mov [r13 + at.log], r14 ; mov [r12 + foresight.stores], r15
             );
         }
+        self.put_writes_down();
     }
 
     fn take_log_back(&mut self) {
         if let Some((foresight, at)) = self.foresight {
             dynasm!(self.asm ; .arch x64 ; mov r14, [r13 + at.log] ; mov r15, [r12 + foresight.stores]);
         }
+        self.take_writes_up();
     }
 
     /// The region of the code.

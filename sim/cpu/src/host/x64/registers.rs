@@ -19,7 +19,7 @@ struct Held {
 }
 
 /// All of them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Registers {
     held: [Held; HOSTS.len()],
     now: u32,

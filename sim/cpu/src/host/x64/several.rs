@@ -54,6 +54,7 @@ impl Writer {
         self.check(block, 4, count, exit);
         if op.code == Code::Stm {
             self.check_marks(block, 4, count, exit);
+            self.log_stores(block, 4, count);
         }
         let mut place = block.first as i32;
         if op.code == Code::LdmPc {
@@ -61,6 +62,7 @@ impl Writer {
         }
         if op.code != Code::Stm {
             self.foresee_load(block, 4, exit);
+            self.log_loads(block, 4, count);
         }
         if op.has(flag::POST_INDEXED) {
             self.add_to_base(op, if op.ra == 0 { 4 * count } else { less.wrapping_neg() });

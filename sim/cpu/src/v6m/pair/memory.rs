@@ -1,5 +1,6 @@
 //! What is remembered, and the back-off of remembering where it does not pay.
 
+use super::code::Blocks;
 use super::order::Asked;
 use super::spin::{FailedRead, Spin};
 use super::table::Table;
@@ -24,6 +25,8 @@ const LONG_BACKOFF_CYCLES: u64 = 1 << 17;
 #[derive(Debug, Default)]
 pub struct Pairs {
     pub(super) table: Table,
+    /// Blocks that are translated.
+    pub(super) blocks: Blocks,
     /// The node that the cores have reached, and its cycle.
     pub(super) node: u32,
     pub(super) now: u64,
@@ -66,11 +69,22 @@ impl Pairs {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.table.clear();
+        self.blocks.clear();
+    }
+
+    /// Code is the same, but probes on it are others.
+    pub fn clear_code(&mut self) {
+        self.blocks.clear();
+    }
+
+    /// Basic blocks are translated when they were executed so often; 0: never.
+    pub fn translate_after(&mut self, executions: u32) {
+        self.blocks.translate_after(executions);
     }
 
     /// How often it was of use so far.
     pub fn counts(&self) -> Counts {
-        self.counts
+        Counts { translated: self.blocks.executed, translations: self.blocks.made, ..self.counts }
     }
 
     /// Until when nothing is looked up, if time `t` is in a back-off.

@@ -7,12 +7,16 @@ use crate::v6m::account::Account;
 use crate::v6m::block::Block;
 
 /// log2 of the transitions kept.
-const TRANSITIONS: u32 = 14;
+pub(super) const TRANSITIONS: u32 = 14;
 /// log2 of the nodes kept.
 const NODES: u32 = 15;
 /// Places for transitions, numbered one behind the other.
 const PLACES: usize = 2 << TRANSITIONS;
-const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(super) const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// How a place is found: by what is turned and shifted so far.
+pub(super) const ACCESSES_TURNED: u32 = 17;
+pub(super) const NEXT_SHIFTED: u32 = 20;
 
 /// How a basic block of one core moved both.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,6 +40,24 @@ pub(super) struct Transition {
     pub next: u16,
     /// [`Outcome::stored`].
     pub stored: u8,
+}
+
+/// Where code of the host finds what: offsets in a transition.
+pub(super) mod at {
+    use std::mem::offset_of;
+
+    use super::Transition;
+
+    pub const KEY: i32 = offset_of!(Transition, key) as i32;
+    pub const BLOCK_NEXT: i32 = offset_of!(Transition, block_next) as i32;
+    pub const ACCESSES: i32 = offset_of!(Transition, accesses) as i32;
+    pub const CYCLES: i32 = offset_of!(Transition, cycles) as i32;
+    pub const WAITS: i32 = offset_of!(Transition, waits) as i32;
+    pub const INSTRUCTIONS: i32 = offset_of!(Transition, instructions) as i32;
+    pub const SPUN: i32 = offset_of!(Transition, spun) as i32;
+    pub const SWAPS: i32 = offset_of!(Transition, swaps) as i32;
+    pub const NEXT: i32 = offset_of!(Transition, next) as i32;
+    pub const STORED: i32 = offset_of!(Transition, stored) as i32;
 }
 
 impl Transition {
@@ -78,7 +100,7 @@ impl Transition {
 /// Two places for one hash, the one used last first, in one line of the host's cache.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
-struct Places([Transition; 2]);
+pub(super) struct Places([Transition; 2]);
 
 const _: () = assert!(size_of::<Places>() == 64);
 
@@ -134,7 +156,7 @@ impl Table {
     /// The number of the first of two places where a transition may be.
     #[inline(always)]
     pub fn place(key: u64, block: &Block) -> usize {
-        let mixed = (key ^ block.accesses.rotate_left(17) ^ block.next << 20).wrapping_mul(ODD);
+        let mixed = (key ^ block.accesses.rotate_left(ACCESSES_TURNED) ^ block.next << NEXT_SHIFTED).wrapping_mul(ODD);
         2 * (mixed >> (u64::BITS - TRANSITIONS)) as usize
     }
 
@@ -152,6 +174,11 @@ impl Table {
         let places = &mut self.transitions[place / 2].0;
         places.swap(0, 1);
         places[0].is(key, block)
+    }
+
+    /// Where the places are.
+    pub fn places(&self) -> u64 {
+        self.transitions.as_ptr() as u64
     }
 
     /// Remembers a transition, which [`Table::bring`] did not find. False if everything had to be forgotten for it.

@@ -27,6 +27,7 @@ use crate::v6m::trace::Trace;
 #[cfg(not(target_arch = "x86_64"))]
 use none as host;
 use plan::{Path, plan};
+pub(in crate::v6m) use thumb::as_v7m;
 #[cfg(target_arch = "x86_64")]
 use x64 as host;
 

@@ -5,7 +5,7 @@ use crate::v7m::code::Code;
 use crate::v7m::op::{Op, flag};
 
 /// The instruction as translation knows it; `None` for what it does not.
-pub(super) fn as_v7m(op: Old) -> Option<Op> {
+pub(in crate::v6m) fn as_v7m(op: Old) -> Option<Op> {
     data_processing(op).or_else(|| access(op)).or_else(|| branch(op))
 }
 

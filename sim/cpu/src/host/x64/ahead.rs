@@ -1,0 +1,291 @@
+//! Code that executes ahead of another core's time: it keeps a log of what it reads and writes ([`AheadLog`]), and may fork.
+//!
+//! r15 is the log, r14 the memories accessed, r12 the words read and r11 those written, folded; r13 is the context.
+
+use std::ffi::c_void;
+
+use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
+
+use super::super::{AheadLog, Home};
+use super::access::Block;
+use super::registers::Registers;
+use super::spans::Checked;
+use super::{Exit, HostFlags, Store, Writer};
+use crate::v7m::code::number as code;
+use crate::v7m::op::Op;
+
+/// Enters such code at an address: with the core, the bytes of the RAM, the log and the context.
+pub type AheadEntry = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *mut c_void, *mut c_void, u64) -> u32;
+
+/// How a path ends.
+#[derive(Debug, Clone, Copy)]
+pub struct Ending {
+    /// Where execution goes on; `None` if its last instruction has said that.
+    pub ip: Option<u64>,
+    /// What goes to rax. The distance of where execution goes on from where it began goes to rcx.
+    pub told: u64,
+    /// Something turned out otherwise.
+    pub is_early: bool,
+    /// It ends before it began.
+    pub is_none: bool,
+}
+
+/// Where code goes, and what it counts down when it ends early.
+#[derive(Debug, Clone, Copy)]
+pub struct Onward {
+    /// From the end of a path, and where nothing was executed.
+    pub transit: u64,
+    pub none: u64,
+    /// A counter of 32 bits: when it comes to 0, `start` is put into the context at `stale`.
+    pub unexpected: u64,
+    pub start: u64,
+    pub stale: i32,
+}
+
+/// log2 of the bytes of a word.
+const WORD: u32 = 2;
+/// What a word's number is multiplied by before six bits go out: n + n / 64 is left.
+const FOLDED: i32 = 65;
+
+/// Sets the bit of a register that another one tells: the assembler does not know it.
+const BTS_R12_RAX: [u8; 4] = [0x49, 0x0f, 0xab, 0xc4];
+const BTS_R11_RAX: [u8; 4] = [0x49, 0x0f, 0xab, 0xc3];
+const BTS_ECX_EAX: [u8; 3] = [0x0f, 0xab, 0xc1];
+
+/// How many words are in the log.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Words {
+    read: u8,
+    written: u8,
+}
+
+/// Another way to go on, not written yet.
+pub struct Fork {
+    label: DynamicLabel,
+    registers: Registers,
+    host_flags: HostFlags,
+    checked: Vec<Checked>,
+    words: Words,
+}
+
+impl Writer {
+    /// Keeps such a log, and goes on as it is told. Before the first step.
+    pub fn keeps(&mut self, log: AheadLog, onward: Onward) {
+        self.ahead = Some((log, onward));
+        self.registers = Registers::without(&[11, 14, 15]);
+    }
+
+    /// The next access goes there.
+    pub fn goes_to(&mut self, home: Home) {
+        self.home = home;
+    }
+
+    /// A branch with a condition, which was `taken` or not on the path that is written; the other way is the fork.
+    pub fn fork(&mut self, op: Op, taken: bool) -> Fork {
+        let label = self.asm.new_dynamic_label();
+        let condition = op.code as u8 - code::Beq;
+        self.leave_unless(condition ^ u8::from(!taken), label);
+        Fork {
+            label,
+            registers: self.registers.clone(),
+            host_flags: self.host_flags,
+            checked: self.checked.clone(),
+            words: self.words,
+        }
+    }
+
+    /// The fork's way begins.
+    pub fn resume(&mut self, fork: Fork) {
+        let Fork { label, registers, host_flags, checked, words } = fork;
+        dynasm!(self.asm ; .arch x64 ; =>label);
+        (self.registers, self.host_flags, self.checked, self.words) = (registers, host_flags, checked, words);
+    }
+
+    /// A path ends there.
+    pub fn end_path(&mut self, ending: Ending) {
+        let dirty = self.registers.dirty();
+        self.end_with(dirty, self.words, ending);
+    }
+
+    fn end_with(&mut self, dirty: Vec<(u8, u8)>, words: Words, ending: Ending) {
+        let (Some((log, onward)), counts) = (self.ahead, u16::from_le_bytes([words.read, words.written])) else {
+            return;
+        };
+        if ending.is_early {
+            dynasm!(self.asm
+                ; .arch x64
+                ; mov rax, QWORD onward.unexpected as i64
+                ; dec DWORD [rax]
+                ; jnz >expected
+                ; mov rax, QWORD onward.start as i64
+                ; mov [r13 + onward.stale], rax
+                ; expected:
+            );
+        }
+        if ending.is_none {
+            dynasm!(self.asm ; .arch x64 ; mov rax, QWORD onward.none as i64 ; jmp rax);
+            return;
+        }
+        for (guest, host) in dirty {
+            self.write_back(guest, host);
+        }
+        let asm = &mut self.asm;
+        dynasm!(asm ; .arch x64 ; mov WORD [r15 + log.words], counts as i16 ; mov rax, QWORD onward.start as i64);
+        match ending.ip {
+            Some(ip) => {
+                let distance = ip.wrapping_sub(onward.start) as i32;
+                dynasm!(asm ; .arch x64 ; mov rcx, distance ; add rax, rcx ; mov [rbx + self.at.ip], rax);
+            }
+            None => dynasm!(asm ; .arch x64 ; mov rcx, [rbx + self.at.ip] ; sub rcx, rax),
+        }
+        dynasm!(asm ; .arch x64 ; mov rax, QWORD ending.told as i64 ; jmp =>self.leave);
+    }
+
+    /// Puts the code into the store, behind the last path's end: its address. The number of a step says which of these endings
+    /// it has where it ends before it.
+    pub fn finish_ahead(mut self, store: &mut Store, endings: &[Ending]) -> Option<u64> {
+        for Exit { label, step, dirty, words } in std::mem::take(&mut self.exits) {
+            dynasm!(self.asm ; .arch x64 ; =>label);
+            self.end_with(dirty, words, *endings.get(step as usize)?);
+        }
+        let (_, onward) = self.ahead?;
+        dynasm!(self.asm
+            ; .arch x64
+            ; =>self.leave
+            ; mov rdx, QWORD onward.transit as i64
+            ; jmp rdx
+            // Nothing is called that ends a path.
+            ; =>self.called
+        );
+        let at = store.add(&self.asm.finalize().ok()?)?;
+        Some(at as u64)
+    }
+
+    /// A call keeps all registers of the log but one.
+    pub(super) fn put_writes_down(&mut self) {
+        if let Some((log, _)) = self.ahead {
+            dynasm!(self.asm ; .arch x64 ; mov [r15 + log.writes], r11);
+        }
+    }
+
+    pub(super) fn take_writes_up(&mut self) {
+        if let Some((log, _)) = self.ahead {
+            dynasm!(self.asm ; .arch x64 ; mov r11, [r15 + log.writes]);
+        }
+    }
+
+    /// Loads of `count` items from the one in ecx on.
+    pub(super) fn log_loads(&mut self, block: Block, bytes: u32, count: u32) {
+        let Some((log, _)) = self.ahead else { return };
+        self.log_memory(bytes);
+        for further in 0..count {
+            self.fold(block, bytes, further);
+            self.asm.extend(&BTS_R12_RAX);
+            self.word_at(log, block, bytes, further);
+            dynasm!(self.asm ; .arch x64 ; mov [r15 + log.read + 4 * i32::from(self.words.read)], eax);
+            self.words.read += 1;
+        }
+    }
+
+    /// The load of a word at this offset of main RAM.
+    pub fn log_load_at(&mut self, offset: u32) {
+        let Some((log, _)) = self.ahead else { return };
+        let (bytes, word) = (offset | 0xf << log.lanes, offset >> WORD);
+        let bit = (word + (word >> 6) & 63) as i8;
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov DWORD [r15 + log.read + 4 * i32::from(self.words.read)], bytes as i32
+            ; bts r12, BYTE bit
+        );
+        self.words.read += 1;
+        self.host_flags = HostFlags::None;
+    }
+
+    /// Stores to `count` items from the one in ecx on, which have not been made.
+    pub(super) fn log_stores(&mut self, block: Block, bytes: u32, count: u32) {
+        let Some((log, _)) = self.ahead else { return };
+        self.log_memory(bytes);
+        for further in 0..count {
+            self.fold(block, bytes, further);
+            self.asm.extend(&BTS_R11_RAX);
+            let (entry, first) = (log.written + 8 * i32::from(self.words.written), block.first as i32);
+            if bytes == 4 {
+                let from = first + 4 * further as i32;
+                dynasm!(self.asm ; .arch x64 ; mov eax, [rbp + rcx * 4 + from] ; mov [r15 + entry + 4], eax);
+                self.word_at(log, block, bytes, further);
+                dynasm!(self.asm ; .arch x64 ; mov [r15 + entry], eax);
+            } else {
+                self.log_part(log, (entry, first), bytes);
+            }
+            self.words.written += 1;
+        }
+    }
+
+    /// Logs a store of less than a word to the item in ecx: other bytes of the word may be somebody else's.
+    fn log_part(&mut self, log: AheadLog, (entry, first): (i32, i32), bytes: u32) {
+        let asm = &mut self.asm;
+        dynasm!(asm ; .arch x64 ; push rcx);
+        if bytes == 2 {
+            dynasm!(asm ; .arch x64 ; add ecx, ecx);
+        }
+        dynasm!(asm
+            ; .arch x64
+            ; mov eax, ecx ; and eax, -4
+            ; mov eax, [rbp + rax + first] ; mov [r15 + entry + 4], eax
+            ; mov eax, ecx ; and eax, 3 ; add eax, log.lanes as i32
+            ; and ecx, -4 ; add ecx, first
+        );
+        asm.extend(&BTS_ECX_EAX);
+        if bytes == 2 {
+            dynasm!(asm ; .arch x64 ; inc eax);
+            asm.extend(&BTS_ECX_EAX);
+        }
+        dynasm!(asm ; .arch x64 ; mov [r15 + entry], ecx ; pop rcx);
+    }
+
+    /// The bit of a word, from an item's number in ecx and `further` ones, to the low bits of eax.
+    fn fold(&mut self, block: Block, bytes: u32, further: u32) {
+        let more = ((block.first >> WORD) + further) as i32 * FOLDED;
+        let asm = &mut self.asm;
+        if bytes == 4 {
+            dynasm!(asm ; .arch x64 ; imul eax, ecx, FOLDED);
+        } else {
+            dynasm!(asm
+                ; .arch x64
+                ; mov eax, ecx ; shr eax, (WORD - bytes.ilog2()) as i8 ; imul eax, eax, FOLDED);
+        }
+        if more != 0 {
+            dynasm!(asm ; .arch x64 ; add eax, more);
+        }
+        dynasm!(asm ; .arch x64 ; shr eax, 6);
+    }
+
+    /// The offset of that word and all of its bytes, to eax.
+    fn word_at(&mut self, log: AheadLog, block: Block, bytes: u32, further: u32) {
+        let all = (block.first + 4 * further | 0xf << log.lanes) as i32;
+        let asm = &mut self.asm;
+        match bytes {
+            4 => dynasm!(asm ; .arch x64 ; lea eax, [rcx * 4 + all]),
+            2 => dynasm!(asm ; .arch x64 ; lea eax, [rcx * 2] ; and eax, -4 ; add eax, all),
+            _ => dynasm!(asm ; .arch x64 ; mov eax, ecx ; and eax, -4 ; add eax, all),
+        }
+    }
+
+    /// The memory of the access from the item in ecx on.
+    pub(super) fn log_memory(&mut self, bytes: u32) {
+        let Some((log, _)) = self.ahead else { return };
+        let (bits, accessed) = (log.access_bits as i8, 1 << (log.access_bits - 1));
+        let asm = &mut self.asm;
+        dynasm!(asm ; .arch x64 ; shl r14, bits);
+        match self.home {
+            Home::Number(number) => dynasm!(asm ; .arch x64 ; or r14, (accessed | number) as i32),
+            Home::Interleaved => {
+                dynasm!(asm ; .arch x64 ; mov eax, ecx);
+                if bytes < 4 {
+                    dynasm!(asm ; .arch x64 ; shr eax, (WORD - bytes.ilog2()) as i8);
+                }
+                dynasm!(asm ; .arch x64 ; and eax, 3 ; lea r14, [r14 + rax + accessed as i32]);
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Basic blocks as code of the host: what a core executes ahead again and again is translated.
+//!
+//! A translation begins where a basic block does and has all ways that it may take: at each branch with a condition it forks.
+//! It works on the core and the RAM, keeps the core's log as the interpreter does, and ends as a [`Block`] ends; where
+//! something turns out otherwise than was expected it ends before the instruction in question, as a shorter block: where a
+//! block ends does not matter to anybody's time. How both cores come on by it is looked up as ever.
+
+#[cfg(not(target_arch = "x86_64"))]
+mod none;
+#[cfg(target_arch = "x86_64")]
+mod plan;
+#[cfg(target_arch = "x86_64")]
+mod transit;
+#[cfg(target_arch = "x86_64")]
+mod x64;
+
+#[cfg(not(target_arch = "x86_64"))]
+use none as host;
+#[cfg(target_arch = "x86_64")]
+use x64 as host;
+
+use super::{Paired, move_on};
+use crate::v6m::block::{Block, Turn};
+use crate::v6m::core::Core;
+use crate::v6m::op::Op;
+use crate::v6m::speculation::SpeculationLog;
+
+/// Executions of a basic block, whatever its way, before it is translated.
+const TRANSLATED_AFTER: u32 = 500;
+/// log2 of the places at which blocks may begin that are remembered.
+const HEADS: u32 = 12;
+/// Most translations.
+const MOST: usize = 2048;
+/// Ends before something unexpected, after which a block is translated anew; and how often that is done.
+const UNEXPECTED: u32 = 2000;
+const ANEW: u8 = 4;
+/// No more executions are counted.
+const NEVER: u32 = u32::MAX;
+
+/// A memory of main RAM, or several that are interleaved by words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bank {
+    /// Where it begins.
+    pub first: u32,
+    /// How many bytes it has.
+    pub bytes: u32,
+    /// Four, from memory 0 on.
+    pub is_interleaved: bool,
+}
+
+/// Basic blocks that are translated.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    heads: Vec<Head>,
+    has_heads: bool,
+    /// Each where it stays: heads point there.
+    #[allow(clippy::vec_box)]
+    all: Vec<Box<Translation>>,
+    store: host::Store,
+    /// How code is entered, and how it goes on.
+    roads: Option<host::Roads>,
+    /// Executions before one is translated; 0: none is.
+    after: u32,
+    /// How many were made so far, and how many blocks they executed.
+    pub made: u64,
+    pub executed: u64,
+}
+
+/// Where blocks begin.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(32))]
+struct Head {
+    ip: *mut Op,
+    /// Null: the interpreter executes them.
+    translation: *mut Translation,
+    /// The interpreter has so often.
+    times: u32,
+    /// So many translations were given up.
+    anew: u8,
+}
+
+impl Head {
+    const NONE: Head = Head { ip: std::ptr::null_mut(), translation: std::ptr::null_mut(), times: 0, anew: 0 };
+}
+
+#[derive(Debug)]
+struct Translation {
+    /// The code's address.
+    code: u64,
+    /// It was at hand when the cache of the code had lost so many lines.
+    lost: u64,
+    /// The lines that it is in.
+    lines: Box<[u32]>,
+    /// Ends left before something unexpected is not expected any more.
+    unexpected: u32,
+}
+
+/// Why code of the host has come back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+enum Back {
+    /// Nothing was executed of a block that was to be.
+    None,
+    /// A block was executed, and is to be handed in.
+    HandIn,
+    /// What comes next is none of its.
+    Next,
+    /// The machine must act.
+    Stop,
+}
+
+impl Default for Blocks {
+    fn default() -> Blocks {
+        Blocks {
+            heads: vec![Head::NONE; 1 << HEADS],
+            has_heads: false,
+            all: Vec::new(),
+            store: host::Store::default(),
+            roads: None,
+            after: TRANSLATED_AFTER,
+            made: 0,
+            executed: 0,
+        }
+    }
+}
+
+impl Blocks {
+    /// Forgets all: instructions are others now, or probes were set on some.
+    pub fn clear(&mut self) {
+        if std::mem::take(&mut self.has_heads) {
+            self.heads.fill(Head::NONE);
+        }
+        if !self.all.is_empty() {
+            self.all.clear();
+            self.store = host::Store::default();
+            self.roads = None;
+        }
+    }
+
+    /// Blocks are translated when they were executed so often; 0: never.
+    pub fn translate_after(&mut self, executions: u32) {
+        self.clear();
+        self.after = executions;
+    }
+
+    #[inline(always)]
+    fn slot(ip: *mut Op) -> usize {
+        ip as usize / size_of::<Op>() & ((1 << HEADS) - 1)
+    }
+
+    /// The translation that begins there, or null.
+    #[inline(always)]
+    fn at(&self, ip: *mut Op) -> *mut Translation {
+        // SAFETY: a slot number has as many bits as the table's length.
+        let head = unsafe { self.heads.get_unchecked(Blocks::slot(ip)) };
+        if head.ip == ip { head.translation } else { std::ptr::null_mut() }
+    }
+
+    /// The interpreter has executed a block that began there: true if it is to be translated.
+    #[inline(always)]
+    fn is_due(&mut self, ip: *mut Op) -> bool {
+        let head = &mut self.heads[Blocks::slot(ip)];
+        if !head.translation.is_null() {
+            return false;
+        }
+        if head.ip != ip {
+            *head = Head { ip, ..Head::NONE };
+            self.has_heads = true;
+        }
+        head.times = head.times.saturating_add(1);
+        self.after != 0 && head.times >= self.after && head.times != NEVER
+    }
+
+    /// The block there ended before something unexpected too often: what is that now may be what is to be expected.
+    #[cold]
+    #[inline(never)]
+    fn give_up(&mut self, ip: *mut Op) {
+        let head = &mut self.heads[Blocks::slot(ip)];
+        if head.ip == ip && head.anew < ANEW {
+            *head = Head { ip, anew: head.anew + 1, ..Head::NONE };
+        }
+    }
+}
+
+/// The interpreter has executed a block of this core, which began there.
+#[inline(always)]
+pub(super) fn interpreted<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
+    if bus.pairs().blocks.is_due(start) {
+        translate(bus, core, start, block);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
+    // Whether all of it is at hand is looked at before it is executed.
+    let lost = bus.lost_lines().wrapping_sub(1);
+    let mut translation = Box::new(Translation { code: 0, lost, lines: Box::default(), unexpected: UNEXPECTED });
+    let mut store = std::mem::take(&mut bus.pairs().blocks.store);
+    let has_room = bus.pairs().blocks.all.len() < MOST;
+    let roads = bus.pairs().blocks.roads.or_else(|| host::roads(&mut store));
+    let made = roads.filter(|_| has_room).and_then(|roads| {
+        host::assemble(bus, (&mut store, roads), core, (start, block), &raw mut translation.unexpected)
+    });
+    let blocks = &mut bus.pairs().blocks;
+    (blocks.store, blocks.roads) = (store, roads);
+    let head = &mut blocks.heads[Blocks::slot(start)];
+    let Some((code, lines)) = made else {
+        head.times = NEVER;
+        return;
+    };
+    (translation.code, translation.lines) = (code, lines.into_boxed_slice());
+    head.translation = &raw mut *translation;
+    blocks.all.push(translation);
+    blocks.made += 1;
+}
+
+/// What [`Bus::go_on`](crate::v6m::bus::Bus::go_on) does.
+///
+/// # Safety
+/// As for [`paired`](super::paired); the first core stands before an instruction, and its log tells of no block.
+#[inline(always)]
+pub unsafe fn go_on<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
+    // SAFETY: the caller's promise, here and below.
+    let translation = bus.pairs().blocks.at(unsafe { (*cores[0]).ip });
+    if translation.is_null() {
+        return None;
+    }
+    // SAFETY: as above.
+    unsafe { execute(bus, cores, logs, translation) }
+}
+
+/// Executes blocks from this translation on, of the first core and of whoever goes on then, up to one that is not translated.
+#[inline(never)]
+unsafe fn execute<B: Paired>(
+    bus: &mut B,
+    mut cores: [*mut Core; 2],
+    mut logs: [*mut SpeculationLog; 2],
+    mut translation: *mut Translation,
+) -> Option<Turn> {
+    let began = (cores[0], bus.pairs().blocks.executed);
+    // SAFETY: the caller's promise; translations and logs live as long as the bus, and no reference to one outlives a
+    // statement.
+    let stops = unsafe {
+        loop {
+            if (*translation).lost != bus.lost_lines() && !is_at_hand(bus, translation) {
+                break false;
+            }
+            (*logs[0]).begin(&*cores[0]);
+            (*logs[0]).probed = false;
+            let (back, block) = host::run(bus, &mut cores, &mut logs, (*translation).code);
+            match back {
+                Back::None => break false,
+                Back::Stop => break true,
+                Back::HandIn => match move_on(bus, cores, logs, block) {
+                    Turn::Same => {}
+                    Turn::Other => {
+                        cores.swap(0, 1);
+                        logs.swap(0, 1);
+                    }
+                    Turn::Stop => break true,
+                },
+                Back::Next => {}
+            }
+            translation = bus.pairs().blocks.at((*cores[0]).ip);
+            if translation.is_null() || (*logs[0]).summons != 0 {
+                break false;
+            }
+        }
+    };
+    match (stops, bus.pairs().blocks.executed != began.1) {
+        (true, _) => Some(Turn::Stop),
+        (false, false) => None,
+        _ => Some(if cores[0] == began.0 { Turn::Same } else { Turn::Other }),
+    }
+}
+
+/// Whether the cache, which has lost lines since, still holds those of a translation.
+#[cold]
+#[inline(never)]
+unsafe fn is_at_hand<B: Paired>(bus: &mut B, translation: *mut Translation) -> bool {
+    let lost = bus.lost_lines();
+    // SAFETY: the caller's promise that it lives.
+    let translation = unsafe { &mut *translation };
+    let Some(resident) = bus.quick().resident else { return true };
+    let all = translation.lines.iter().all(|&line| resident[line as usize]);
+    if all {
+        translation.lost = lost;
+    }
+    all
+}

@@ -1,0 +1,45 @@
+//! Hosts for whose processors nothing is translated.
+
+use super::super::Paired;
+use super::Back;
+use crate::v6m::block::Block;
+use crate::v6m::core::Core;
+use crate::v6m::op::Op;
+use crate::v6m::speculation::SpeculationLog;
+
+/// Where no code is.
+#[derive(Debug, Default)]
+pub(super) struct Store;
+
+/// No code.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Roads {}
+
+/// None.
+pub(super) fn roads(_: &mut Store) -> Option<Roads> {
+    None
+}
+
+/// Nothing.
+pub(super) fn assemble<B: Paired>(
+    _: &mut B,
+    (_, roads): (&mut Store, Roads),
+    _: &Core,
+    _: (*mut Op, &Block),
+    _: *mut u32,
+) -> Option<(u64, Vec<u32>)> {
+    match roads {}
+}
+
+/// Nothing.
+///
+/// # Safety
+/// There is no code.
+pub(super) unsafe fn run<B: Paired>(
+    _: &mut B,
+    _: &mut [*mut Core; 2],
+    _: &mut [*mut SpeculationLog; 2],
+    _: u64,
+) -> (Back, Block) {
+    (Back::None, Block::NONE)
+}

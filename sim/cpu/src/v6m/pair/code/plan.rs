@@ -1,0 +1,179 @@
+//! The ways a basic block may take, instruction by instruction.
+
+use super::super::Paired;
+use super::Bank;
+use crate::v6m::block::{Block, Remainder};
+use crate::v6m::core::Core;
+use crate::v6m::op::{Code, Op};
+use crate::v6m::region::Region;
+use crate::v6m::translate::as_v7m;
+use crate::v7m::code::Code as ThumbCode;
+use crate::v7m::op::{Op as Thumb, flag};
+
+/// An instruction of a way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub at: At,
+    pub op: Op,
+    /// The same as ARMv7-M knows it.
+    pub thumb: Thumb,
+    pub course: Course,
+}
+
+/// Where a way has come to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At {
+    pub ip: *mut Op,
+    /// Bytes of ops so far, and verdicts on branches: see [`Block::path`].
+    pub length: u64,
+    pub branches: u64,
+}
+
+impl At {
+    /// Behind a branch from here.
+    pub fn turned(self, op: Op) -> At {
+        let ip = self.ip.wrapping_offset(op.imm as i32 as isize);
+        At { ip, length: self.length + size_of::<Op>() as u64, ..self }
+    }
+
+    /// Behind the instruction here, straight on.
+    pub fn passed(self, op: Op) -> At {
+        debug_assert!(!op.is_wide(), "none is translated that goes straight on");
+        At { ip: self.ip.wrapping_add(1), length: self.length + size_of::<Op>() as u64, ..self }
+    }
+
+    /// With one verdict more.
+    pub fn judged(self, taken: bool) -> At {
+        At { branches: self.branches << 1 | u64::from(taken), ..self }
+    }
+
+    /// Whether the block goes on here, where the instruction at `from` leads.
+    pub fn goes_on(self, from: At) -> bool {
+        self.ip > from.ip && self.length < Block::BYTES as u64
+    }
+}
+
+/// What happens at an instruction.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Course {
+    /// Registers and flags only.
+    On,
+    /// A load of a literal at this address.
+    Literal(u32),
+    /// An access to this memory, of this number.
+    Access(Bank, u32),
+    /// A load from constant memory.
+    Constant,
+    /// A branch by distance: with this verdict, if it has a condition.
+    Branch(Option<bool>),
+    /// A branch by register, or by a word of the stack in this memory.
+    Jump(Option<(Bank, u32)>),
+}
+
+/// A way, and where it ends.
+#[derive(Debug)]
+pub(super) struct Way {
+    pub steps: Vec<Step>,
+    pub end: At,
+    /// Its last instruction says where execution goes on.
+    pub jumps: bool,
+}
+
+/// What is known of the way that a block took.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    rest: Remainder,
+}
+
+impl Known {
+    pub fn new(block: &Block) -> Known {
+        Known { rest: block.begun(0, 0) }
+    }
+}
+
+/// The way from there on: as known, else straight on.
+///
+/// # Safety
+/// The place is one of the region's ops.
+pub(super) unsafe fn way<B: Paired>(bus: &B, core: &Core, from: At, mut known: Option<Known>) -> Way {
+    let mut way = Way { steps: Vec::new(), end: from, jumps: false };
+    loop {
+        let at = way.end;
+        // SAFETY: the caller's promise; a block stays in its region, behind whose last op there are others.
+        let op = unsafe { *at.ip };
+        let Some((thumb, course)) = step(bus, core, op, &mut known) else {
+            return way;
+        };
+        way.steps.push(Step { at, op, thumb, course });
+        way.end = match course {
+            Course::Branch(None) => at.turned(op),
+            Course::Branch(Some(true)) => at.judged(true).turned(op),
+            Course::Branch(Some(false)) => at.judged(false).passed(op),
+            _ => at.passed(op),
+        };
+        way.jumps = matches!(course, Course::Jump(_));
+        if way.jumps || !way.end.goes_on(at) {
+            return way;
+        }
+    }
+}
+
+/// What the instruction is and does; `None` if it is not translated.
+fn step<B: Paired>(bus: &B, core: &Core, op: Op, known: &mut Option<Known>) -> Option<(Thumb, Course)> {
+    let thumb = if op.code == Code::PopPc { pop(op) } else { as_v7m(op)? };
+    let course = match op.code {
+        Code::MovPc | Code::AddPc => return None,
+        Code::Bx | Code::Blx => Course::Jump(None),
+        Code::B | Code::Bl => Course::Branch(None),
+        _ if op.is_near_branch() => Course::Branch(Some(known.as_mut().is_some_and(|known| known.rest.next_branch()))),
+        _ if op.is_local() => Course::On,
+        Code::LdrLit | Code::LdrLitFlash => Course::Literal(op.imm),
+        _ => {
+            let number = memory(bus, core, op, known)?;
+            let bank = bus.bank(number);
+            match (op.code, bank) {
+                (Code::PopPc, Some(bank)) => Course::Jump(Some((bank, number))),
+                (_, Some(bank)) => Course::Access(bank, number),
+                (Code::PopPc, None) => return None,
+                (_, None) if number == B::CONSTANT_MEMORY => Course::Constant,
+                (_, None) => return None,
+            }
+        }
+    };
+    Some((thumb, course))
+}
+
+/// The number of the memory that the instruction accesses, or may access if that is not known; `None` if it accesses none
+/// that has a number.
+fn memory<B: Paired>(bus: &B, core: &Core, op: Op, known: &mut Option<Known>) -> Option<u32> {
+    if let Some(known) = known {
+        return known.rest.has_access().then(|| known.rest.access());
+    }
+    let by_stack = matches!(op.code, Code::Push | Code::Pop | Code::PopPc) || op.b == 13;
+    let offset = core.r[13].wrapping_sub(B::RAM_BASE);
+    let stack = if offset < B::RAM_BYTES { bus.memory_of(offset & !3, 4) } else { None };
+    if by_stack { stack } else { Some(0) }
+}
+
+/// POP with PC as a load of several registers.
+fn pop(op: Op) -> Thumb {
+    Thumb {
+        code: ThumbCode::LdmPc,
+        rn: 13,
+        imm: op.imm,
+        shift: op.c + 1,
+        flags: flag::POST_INDEXED,
+        ..Thumb::default()
+    }
+}
+
+/// Lines of the cache that the instruction is in, or reads a literal from.
+pub(super) fn lines(region: &Region, step: &Step, base: u32, line_bytes: u32, lines: &mut Vec<u32>) {
+    if region.cached {
+        let first = region.address_of(step.at.ip).wrapping_sub(base);
+        lines.push(first / line_bytes);
+        if step.op.is_wide() {
+            lines.push((first + 2) / line_bytes);
+        }
+    }
+}

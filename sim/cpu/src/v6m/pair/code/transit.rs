@@ -1,0 +1,304 @@
+//! From one block to the next: how both cores come on by it is looked up, and whoever goes on then executes its next block.
+
+use std::mem::offset_of;
+
+use dynasmrt::x64::X64Relocation;
+use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
+
+use super::super::Paired;
+use super::super::table::{ACCESSES_TURNED, NEXT_SHIFTED, ODD, TRANSITIONS, at};
+use super::x64::{Roads, Store};
+use super::{Back, HEADS, Head, Translation};
+use crate::host::x64::AheadEntry;
+use crate::v6m::block::{Block, Turn};
+use crate::v6m::core::Core;
+use crate::v6m::op::Op;
+use crate::v6m::speculation::SpeculationLog;
+
+/// What code is called with, and what it comes back with.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Context {
+    pub bus: u64,
+    pub marks: u64,
+    pub constants: u64,
+    /// The other core and its log.
+    other: *mut Core,
+    other_log: *mut SpeculationLog,
+    /// The node that both have reached, its cycle, and which core goes on.
+    node: u64,
+    now: u64,
+    turn: u64,
+    /// No block may begin behind this.
+    until: u64,
+    /// Where transitions, their account (or null) and heads are.
+    places: u64,
+    times: *mut [u64; 2],
+    heads: *const Head,
+    /// How many lines the cache of the code has lost.
+    lost: u64,
+    /// Transitions that were known.
+    known: u64,
+    /// A block was executed, and not handed in.
+    executed: u64,
+    /// A place where a block has ended too often before something unexpected, or null.
+    pub stale: *mut Op,
+    /// The block that was executed last.
+    shape: u64,
+    next: u64,
+    accesses: u64,
+    /// Which core went on at first.
+    began: u64,
+}
+
+impl Context {
+    #[inline(always)]
+    pub fn new<B: Paired>(bus: &mut B, other: *mut Core, other_log: *mut SpeculationLog) -> Context {
+        let quick = bus.quick();
+        let (marks, constants) = (quick.marks.as_ptr() as u64, quick.constants.as_ptr() as u64);
+        let lost = bus.lost_lines();
+        let pairs = bus.pairs();
+        let turn = pairs.turn as u64;
+        Context {
+            marks,
+            constants,
+            other,
+            other_log,
+            node: pairs.node.into(),
+            now: pairs.now,
+            turn,
+            until: pairs.until,
+            places: pairs.table.places(),
+            times: pairs.table.account.times(),
+            heads: pairs.blocks.heads.as_ptr(),
+            lost,
+            known: 0,
+            executed: 0,
+            stale: std::ptr::null_mut(),
+            shape: 0,
+            next: 0,
+            accesses: 0,
+            began: turn,
+            bus: std::ptr::from_mut(bus) as u64,
+        }
+    }
+
+    /// What has changed goes to where it is kept: which of the cores goes on.
+    #[inline(always)]
+    pub fn settle<B: Paired>(&self, bus: &mut B) -> Turn {
+        let pairs = bus.pairs();
+        (pairs.node, pairs.now, pairs.turn) = (self.node as u32, self.now, self.turn as usize);
+        pairs.counts.known += self.known;
+        pairs.blocks.executed += self.known + self.executed;
+        if !self.stale.is_null() {
+            pairs.blocks.give_up(self.stale);
+        }
+        if self.turn == self.began { Turn::Same } else { Turn::Other }
+    }
+
+    /// The block that was executed last and not handed in.
+    pub fn block(&self) -> Block {
+        Block { shape: self.shape, next: self.next, accesses: self.accesses }
+    }
+}
+
+const OTHER: i32 = offset_of!(Context, other) as i32;
+const OTHER_LOG: i32 = offset_of!(Context, other_log) as i32;
+const NODE: i32 = offset_of!(Context, node) as i32;
+const NOW: i32 = offset_of!(Context, now) as i32;
+const TURN: i32 = offset_of!(Context, turn) as i32;
+const UNTIL: i32 = offset_of!(Context, until) as i32;
+const PLACES: i32 = offset_of!(Context, places) as i32;
+const TIMES: i32 = offset_of!(Context, times) as i32;
+const HEADS_AT: i32 = offset_of!(Context, heads) as i32;
+const LOST: i32 = offset_of!(Context, lost) as i32;
+const KNOWN: i32 = offset_of!(Context, known) as i32;
+const EXECUTED: i32 = offset_of!(Context, executed) as i32;
+const SHAPE: i32 = offset_of!(Context, shape) as i32;
+const NEXT: i32 = offset_of!(Context, next) as i32;
+const ACCESSES: i32 = offset_of!(Context, accesses) as i32;
+const CORE_IP: i32 = offset_of!(Core, ip) as i32;
+const INSTRUCTIONS: i32 = offset_of!(Core, instructions) as i32;
+const BUS_WAIT: i32 = offset_of!(Core, bus_wait) as i32;
+const READS: i32 = SpeculationLog::LAYOUT.reads;
+const WRITES: i32 = SpeculationLog::LAYOUT.writes;
+const LOG_ACCESSES: i32 = SpeculationLog::LAYOUT.accesses;
+
+/// Writes the roads from block to block.
+pub(super) fn roads(store: &mut Store) -> Option<Roads> {
+    let entry = store.add(&written(enter)?)?;
+    let transit = store.add(&written(transit)?)?;
+    let none = store.add(&written(|asm| come_back(asm, Back::None))?)?;
+    // SAFETY: that is what was written.
+    let entry = unsafe { std::mem::transmute::<*const u8, AheadEntry>(entry) };
+    Some(Roads { entry, transit: transit as u64, none: none as u64 })
+}
+
+fn written(write: impl FnOnce(&mut VecAssembler<X64Relocation>)) -> Option<Vec<u8>> {
+    let mut asm = VecAssembler::new(0);
+    write(&mut asm);
+    asm.finalize().ok()
+}
+
+/// The first block begins: registers as [`host::x64`](crate::host::x64) has them where it executes ahead.
+fn enter(asm: &mut VecAssembler<X64Relocation>) {
+    dynasm!(asm
+        ; .arch x64
+        ; push rbx ; push rbp ; push r12 ; push r13 ; push r14 ; push r15
+        ; sub rsp, 8
+        ; mov rbx, rdi ; mov rbp, rsi ; mov r15, rdx ; mov r13, rcx
+        ; xor r11d, r11d ; xor r12d, r12d ; xor r14d, r14d
+        ; jmp r8
+    );
+}
+
+fn come_back(asm: &mut VecAssembler<X64Relocation>, why: Back) {
+    dynasm!(asm
+        ; .arch x64
+        ; mov eax, why as i32
+        ; add rsp, 8
+        ; pop r15 ; pop r14 ; pop r13 ; pop r12 ; pop rbp ; pop rbx
+        ; ret
+    );
+}
+
+/// A block has ended, with its shape in rax and where it led in rcx.
+fn transit(asm: &mut VecAssembler<X64Relocation>) {
+    find(asm);
+    take(asm);
+    begin(asm);
+    dynasm!(asm
+        ; .arch x64
+        ; hand_in:
+        ; mov [r13 + SHAPE], rax ; mov [r13 + NEXT], rcx ; mov [r13 + ACCESSES], r14
+        ; mov QWORD [r13 + EXECUTED], 1
+    );
+    come_back(asm, Back::HandIn);
+    dynasm!(asm ; .arch x64 ; next:);
+    come_back(asm, Back::Next);
+    dynasm!(asm ; .arch x64 ; stop:);
+    come_back(asm, Back::Stop);
+}
+
+/// Its transition to rdi, the other core's log to rdx; the block is handed in if that is not to be found, if it may meet the
+/// other core's, or if somebody is to be told of it.
+fn find(asm: &mut VecAssembler<X64Relocation>) {
+    const { assert!(size_of::<super::super::table::Places>() == 64) };
+    dynasm!(asm
+        ; .arch x64
+        ; mov [r15 + READS], r12 ; mov [r15 + WRITES], r11 ; mov [r15 + LOG_ACCESSES], r14
+        ; mov rdx, [r13 + OTHER_LOG]
+        ; mov rsi, [rdx + WRITES]
+        ; mov rdi, [rdx + READS]
+        ; or rdi, rsi
+        ; and rdi, r11
+        ; and rsi, r12
+        ; or rsi, rdi
+        ; jnz >hand_in
+        ; mov rsi, [r13 + NODE]
+        ; inc rsi
+        ; shl rsi, BYTE Block::SHAPE_BITS as i8
+        ; or rsi, rax
+        ; mov rdi, r14
+        ; rol rdi, BYTE ACCESSES_TURNED as i8
+        ; xor rdi, rsi
+        ; mov r8, rcx
+        ; shl r8, BYTE NEXT_SHIFTED as i8
+        ; xor rdi, r8
+        ; mov r8, QWORD ODD as i64
+        ; imul rdi, r8
+        ; shr rdi, BYTE (u64::BITS - TRANSITIONS) as i8
+        ; shl rdi, 6
+        ; add rdi, [r13 + PLACES]
+        ; cmp [rdi + at::KEY], rsi
+        ; jne >hand_in
+        ; cmp [rdi + at::ACCESSES], r14
+        ; jne >hand_in
+        ; cmp [rdi + at::BLOCK_NEXT], ecx
+        ; jne >hand_in
+        ; cmp BYTE [rdi + at::STORED], 0
+        ; jne >hand_in
+    );
+}
+
+/// Moves both cores by the transition at rdi; rbx and r15 become those of the core that goes on.
+fn take(asm: &mut VecAssembler<X64Relocation>) {
+    const TIMES_BYTES: usize = size_of::<[u64; 2]>();
+    const { assert!(2 * TIMES_BYTES == 32) };
+    dynasm!(asm
+        ; .arch x64
+        ; mov rcx, [r13 + TIMES]
+        ; test rcx, rcx
+        ; jz >taken
+        // Of the first of its two places.
+        ; mov rax, rdi
+        ; sub rax, [r13 + PLACES]
+        ; shr rax, 1
+        ; add rax, rcx
+        ; mov rcx, [r13 + TURN]
+        ; inc QWORD [rax + rcx * 8]
+        ; taken:
+        ; mov rsi, [r13 + OTHER]
+        ; movzx eax, BYTE [rdi + at::INSTRUCTIONS]
+        ; mov [r15 + SpeculationLog::INSTRUCTIONS], rax
+        ; add [rbx + INSTRUCTIONS], rax
+        ; movzx eax, BYTE [rdi + at::WAITS]
+        ; add [rbx + BUS_WAIT], rax
+        ; movzx eax, BYTE [rdi + at::WAITS + 1]
+        ; add [rsi + BUS_WAIT], rax
+        ; movzx eax, BYTE [rdi + at::SPUN]
+        ; add [rsi + INSTRUCTIONS], rax
+        ; inc QWORD [r13 + KNOWN]
+        ; movzx eax, WORD [rdi + at::NEXT]
+        ; mov [r13 + NODE], rax
+        ; movzx eax, WORD [rdi + at::CYCLES]
+        ; add rax, [r13 + NOW]
+        ; mov [r13 + NOW], rax
+        ; cmp BYTE [rdi + at::SWAPS], 0
+        ; je >same
+        ; mov [r13 + OTHER], rbx
+        ; mov [r13 + OTHER_LOG], r15
+        ; mov rbx, rsi
+        ; mov r15, rdx
+        ; xor QWORD [r13 + TURN], 1
+        ; same:
+        ; cmp rax, [r13 + UNTIL]
+        ; ja >stop
+    );
+}
+
+/// Its next block begins, if that is translated and at hand.
+fn begin(asm: &mut VecAssembler<X64Relocation>) {
+    const { assert!(size_of::<Head>() == 32 && size_of::<Op>() == 8) };
+    dynasm!(asm
+        ; .arch x64
+        ; cmp QWORD [r15 + SpeculationLog::SUMMONS], 0
+        ; jne >next
+        ; mov rax, [rbx + CORE_IP]
+        ; mov ecx, eax
+        ; shr ecx, 3
+        ; and ecx, (1 << HEADS) - 1
+        ; shl ecx, 5
+        ; add rcx, [r13 + HEADS_AT]
+        ; cmp [rcx + offset_of!(Head, ip) as i32], rax
+        ; jne >next
+        ; mov rcx, [rcx + offset_of!(Head, translation) as i32]
+        ; test rcx, rcx
+        ; jz >next
+        ; mov rdx, [r13 + LOST]
+        ; cmp [rcx + offset_of!(Translation, lost) as i32], rdx
+        ; jne >next
+        ; mov [r15 + SpeculationLog::IP], rax
+        // No probe is on what is translated.
+        ; mov BYTE [r15 + SpeculationLog::PROBED], 0
+    );
+    const { assert!(SpeculationLog::START_BYTES % 16 == 0) };
+    for bytes in (0..SpeculationLog::START_BYTES).step_by(16) {
+        dynasm!(asm ; .arch x64 ; movups xmm0, [rbx + bytes] ; movups [r15 + SpeculationLog::START + bytes], xmm0);
+    }
+    dynasm!(asm
+        ; .arch x64
+        ; xor r11d, r11d ; xor r12d, r12d ; xor r14d, r14d
+        ; jmp QWORD [rcx + offset_of!(Translation, code) as i32]
+    );
+}

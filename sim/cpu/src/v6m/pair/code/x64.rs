@@ -1,0 +1,256 @@
+//! Translation to code of x86-64 hosts.
+
+use std::mem::offset_of;
+
+use super::super::Paired;
+use super::plan::{At, Course, Known, Step, lines, way};
+use super::transit::{self, Context};
+use super::{Back, Bank};
+use crate::host::x64::{AheadEntry, Block as Part, Ending, Fork, Memory, Onward, Writer, live, spans};
+use crate::host::{AheadLog, Fields, Home, Place};
+use crate::v6m::block::{Block, Turn};
+use crate::v6m::core::Core;
+use crate::v6m::op::Op;
+use crate::v6m::region::Region;
+use crate::v6m::speculation::SpeculationLog;
+use crate::v6m::trace::Trace;
+use crate::v6m::translate::LINE_BYTES;
+
+pub(super) use crate::host::x64::Store;
+pub(super) use transit::roads;
+
+/// Most instructions of all ways together.
+const STEPS: usize = 64;
+
+/// How code is entered, and where it goes from its ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Roads {
+    pub entry: AheadEntry,
+    pub transit: u64,
+    pub none: u64,
+}
+
+const FIELDS: Fields = Fields {
+    r: offset_of!(Core, r) as i32,
+    nz: offset_of!(Core, nz) as i32,
+    c: offset_of!(Core, c) as i32,
+    v: offset_of!(Core, v) as i32,
+    ip: offset_of!(Core, ip) as i32,
+    s: 0,
+    float_ready: 0,
+};
+const CONSTANTS: i32 = offset_of!(Context, constants) as i32;
+const LOG: AheadLog = AheadLog { marks: offset_of!(Context, marks) as i32, ..SpeculationLog::LAYOUT };
+/// What [`load_constant`] says of all that it loads.
+const CONSTANT: u32 = 0;
+
+/// A translation that is being made.
+struct Making<'a, B> {
+    bus: &'a B,
+    core: &'a Core,
+    constants: (u32, u32),
+    writer: Writer,
+    endings: Vec<Ending>,
+    lines: Vec<u32>,
+    steps: usize,
+    /// Other ways, and whether they end at once.
+    forks: Vec<(Fork, At, bool)>,
+}
+
+/// Code for what may begin at `start`, and the lines of the cache that it is in. The block is what the core has just executed
+/// there; what turns out unexpected is counted down. `None` if there is none, or if it is not worth it.
+pub(super) fn assemble<B: Paired>(
+    bus: &mut B,
+    (store, roads): (&mut Store, Roads),
+    core: &Core,
+    (start, block): (*mut Op, &Block),
+    unexpected: *mut u32,
+) -> Option<(u64, Vec<u32>)> {
+    let Region { base, bytes, ops, .. } = core.region;
+    let place = Place { base, bytes, ops: ops as u64, op_bytes: size_of::<Op>() as u32 };
+    let loader = load_constant::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
+    let mut writer = Writer::new(FIELDS, place, B::RAM_BASE, loader);
+    let Roads { transit, none, .. } = roads;
+    let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
+    writer.keeps(LOG, Onward { transit, none, unexpected, start: start as u64, stale });
+    let quick = bus.quick();
+    let constants = (quick.base, quick.constants.len() as u32);
+    let (endings, lines, forks) = (Vec::new(), Vec::new(), Vec::new());
+    let mut making = Making { bus, core, constants, writer, endings, lines, steps: 0, forks };
+    let from = At { ip: start, length: 0, branches: Trace::NO_BRANCHES };
+    // SAFETY: the core has just executed what begins there, in this region.
+    unsafe {
+        if !making.write_way(from, Some(Known::new(block))) {
+            return None;
+        }
+        while let Some((fork, at, ends)) = making.forks.pop() {
+            making.writer.resume(fork);
+            if ends {
+                making.end(at, false);
+            } else {
+                making.write_way(at, None);
+            }
+        }
+    }
+    let Making { writer, endings, mut lines, .. } = making;
+    lines.sort_unstable();
+    lines.dedup();
+    Some((writer.finish_ahead(store, &endings)?, lines))
+}
+
+/// Executes code from there on for the first core, and what follows. Why it came back, and the block that was executed last;
+/// the cores are in the order in which they go on.
+///
+/// # Safety
+/// The code is that of the block that the first core begins; nothing else uses cores, logs and bus.
+#[inline(always)]
+pub(super) unsafe fn run<B: Paired>(
+    bus: &mut B,
+    cores: &mut [*mut Core; 2],
+    logs: &mut [*mut SpeculationLog; 2],
+    code: u64,
+) -> (Back, Block) {
+    let Some(Roads { entry, .. }) = bus.pairs().blocks.roads else { return (Back::None, Block::NONE) };
+    let mut context = Context::new(bus, cores[1], logs[1]);
+    // SAFETY: the caller's promise.
+    let back = unsafe { entry(cores[0].cast(), bus.ram(), logs[0].cast(), (&raw mut context).cast(), code) };
+    if context.settle(bus) == Turn::Other {
+        cores.swap(0, 1);
+        logs.swap(0, 1);
+    }
+    // SAFETY: it is one of them.
+    (unsafe { std::mem::transmute::<u32, Back>(back) }, context.block())
+}
+
+impl<B: Paired> Making<'_, B> {
+    /// Writes a way. False if nothing of it is worth it.
+    ///
+    /// # Safety
+    /// As for [`way`].
+    unsafe fn write_way(&mut self, from: At, known: Option<Known>) -> bool {
+        // SAFETY: the caller's promise.
+        let way = unsafe { way(self.bus, self.core, from, known) };
+        let live = live(&way.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
+        let spans = spans(&way.steps.iter().map(|step| (step.thumb, first_of(step))).collect::<Vec<_>>());
+        for ((step, live), span) in way.steps.iter().zip(live).zip(spans) {
+            self.writer.begin(live, span);
+            lines(&self.core.region, step, self.constants.0, LINE_BYTES, &mut self.lines);
+            self.steps += 1;
+            if !self.write(step) {
+                self.end(step.at, false);
+                return step.at.length != 0;
+            }
+        }
+        self.end(way.end, way.jumps);
+        !way.steps.is_empty()
+    }
+
+    /// The code ends there.
+    fn end(&mut self, at: At, jumps: bool) {
+        let ip = (!jumps).then_some(at.ip as u64);
+        self.writer.end_path(Ending { ip, ..Making::<B>::ending(at, false) });
+    }
+
+    /// The number of an end before an instruction.
+    fn before(&mut self, at: At, is_early: bool) -> u32 {
+        self.endings.push(Making::<B>::ending(at, is_early));
+        self.endings.len() as u32 - 1
+    }
+
+    fn ending(at: At, is_early: bool) -> Ending {
+        Ending { ip: Some(at.ip as u64), told: Block::path(at.length, at.branches), is_early, is_none: at.length == 0 }
+    }
+
+    /// Writes a step; false if that cannot be done.
+    fn write(&mut self, step: &Step) -> bool {
+        let Step { at, op, thumb, course } = *step;
+        let ip = at.ip as u64;
+        match course {
+            Course::On => self.writer.on(0, thumb, ip),
+            Course::Literal(address) => self.literal(op, address),
+            Course::Branch(None) => {
+                self.writer.branch(0, thumb, ip, true);
+                true
+            }
+            Course::Branch(Some(taken)) => {
+                self.branch(step, taken);
+                true
+            }
+            Course::Access(bank, number) => {
+                self.writer.goes_to(home(bank, number));
+                let before = self.before(at, true);
+                self.writer.access(before, thumb, ip, Memory::Ram(part(bank)))
+            }
+            Course::Constant => {
+                self.writer.goes_to(Home::Number(B::CONSTANT_MEMORY));
+                let before = self.before(at, true);
+                self.writer.access(before, thumb, ip, Memory::Elsewhere(CONSTANT))
+            }
+            Course::Jump(memory) => {
+                let before = self.before(at, true);
+                match memory {
+                    Some((bank, number)) => {
+                        self.writer.goes_to(home(bank, number));
+                        self.writer.access(before, thumb, ip, Memory::Ram(part(bank)))
+                    }
+                    None => self.writer.on(before, thumb, ip),
+                }
+            }
+        }
+    }
+
+    /// A branch with a condition: the other way is written later, if there is room for it.
+    fn branch(&mut self, step: &Step, taken: bool) {
+        let Step { at, op, thumb, .. } = *step;
+        let other = if taken { at.judged(false).passed(op) } else { at.judged(true).turned(op) };
+        let ends = !other.goes_on(at);
+        if self.steps + 2 * self.forks.len() >= STEPS && !ends {
+            let before = self.before(at, false);
+            self.writer.branch(before, thumb, at.ip as u64, taken);
+            return;
+        }
+        let fork = self.writer.fork(thumb, taken);
+        self.forks.push((fork, other, ends));
+    }
+
+    /// A word that the opcode's place tells.
+    fn literal(&mut self, op: Op, address: u32) -> bool {
+        let (base, bytes) = self.constants;
+        let (constant, in_ram) = (address.wrapping_sub(base), address.wrapping_sub(B::RAM_BASE));
+        if constant <= bytes.saturating_sub(4) {
+            self.lines.push(constant / LINE_BYTES);
+            self.writer.load_word(op.a, Some(CONSTANTS), constant);
+        } else if in_ram <= B::RAM_BYTES - 4 {
+            self.writer.log_load_at(in_ram);
+            self.writer.load_word(op.a, None, in_ram);
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
+fn home(bank: Bank, number: u32) -> Home {
+    if bank.is_interleaved { Home::Interleaved } else { Home::Number(number) }
+}
+
+fn part(bank: Bank) -> Part {
+    Part { first: bank.first, bytes: bank.bytes }
+}
+
+/// Where the memory begins that the step accesses by a base.
+fn first_of(step: &Step) -> Option<u32> {
+    match step.course {
+        Course::Access(bank, _) => Some(bank.first),
+        _ => None,
+    }
+}
+
+/// A load from constant memory: the value, above it [`CONSTANT`]; all ones if it is not to be had.
+///
+/// # Safety
+/// The context is the one that the code was called with.
+unsafe extern "sysv64" fn load_constant<B: Paired>(context: *mut Context, address: u32, bytes: u32) -> u64 {
+    // SAFETY: the caller's promise; its bus is not used meanwhile.
+    unsafe { (*((*context).bus as *mut B)).constant(address, bytes).map_or(u64::MAX, u64::from) }
+}
