@@ -140,6 +140,12 @@ pub trait Paired: Translated {
     /// The memory of main RAM with this number: see [`Bus::memory_of`].
     fn bank(&self, memory: u32) -> Option<Bank>;
 
+    /// The address of the register that reads as the core's number, which is in order at any time.
+    const OWN_NUMBER: u32;
+
+    /// The word of constant memory at this address, if one is there.
+    fn word_of_code(&self, address: u32) -> Option<u32>;
+
     /// How many lines the cache of the code has lost so far.
     fn lost_lines(&self) -> u64;
 

@@ -7,10 +7,11 @@ use rtoslab_cpu::v6m::pair::{Bank, Paired, Pairs, State, Told};
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_periph::NEVER;
 
-use super::map::{SRAM_BASE, STRIPED_BYTES, slave};
+use super::map::{CPUID, FLASH_BASE, SRAM_BASE, STRIPED_BYTES, slave};
 use super::system::System;
 use crate::m0plus::face;
 use crate::m0plus::turn::record;
+use crate::words::get;
 
 impl System {
     /// A slave takes nothing before cycle `until`: a transfer there lasts longer than others. Data accesses look at that
@@ -108,6 +109,8 @@ impl System {
 }
 
 impl Paired for System {
+    const OWN_NUMBER: u32 = CPUID;
+
     fn bank(&self, memory: u32) -> Option<Bank> {
         match memory as usize {
             ..slave::SRAM4 => Some(Bank { first: 0, bytes: STRIPED_BYTES, is_interleaved: true }),
@@ -116,6 +119,11 @@ impl Paired for System {
             }
             _ => None,
         }
+    }
+
+    fn word_of_code(&self, address: u32) -> Option<u32> {
+        let is_there = address >> 24 == FLASH_BASE >> 24 && address.is_multiple_of(4);
+        is_there.then(|| get(self.periph.ssi.flash.bytes(), self.flash_offset(address), 4))
     }
 
     #[inline(always)]

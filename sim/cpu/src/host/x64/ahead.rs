@@ -40,6 +40,9 @@ pub struct Onward {
     pub unexpected: u64,
     pub start: u64,
     pub stale: i32,
+    /// Where the core has its number, and how often that is added to what an end tells behind a load of the own number.
+    pub number: i32,
+    pub own: u32,
 }
 
 /// log2 of the bytes of a word.
@@ -57,6 +60,8 @@ const BTS_ECX_EAX: [u8; 3] = [0x0f, 0xab, 0xc1];
 pub(super) struct Words {
     read: u8,
     written: u8,
+    /// What is told at the end depends on which core it is.
+    is_own: bool,
 }
 
 /// Another way to go on, not written yet.
@@ -138,7 +143,11 @@ impl Writer {
             }
             None => dynasm!(asm ; .arch x64 ; mov rcx, [rbx + self.at.ip] ; sub rcx, rax),
         }
-        dynasm!(asm ; .arch x64 ; mov rax, QWORD ending.told as i64 ; jmp =>self.leave);
+        dynasm!(asm ; .arch x64 ; mov rax, QWORD ending.told as i64);
+        if words.is_own {
+            dynasm!(asm ; .arch x64 ; imul edx, [rbx + onward.number], onward.own as i32 ; add rax, rdx);
+        }
+        dynasm!(asm ; .arch x64 ; jmp =>self.leave);
     }
 
     /// Puts the code into the store, behind the last path's end: its address. The number of a step says which of these endings
@@ -208,21 +217,28 @@ impl Writer {
         for further in 0..count {
             self.fold(block, bytes, further);
             self.asm.extend(&BTS_R11_RAX);
-            let (entry, first) = (log.written + 8 * i32::from(self.words.written), block.first as i32);
-            if bytes == 4 {
-                let from = first + 4 * further as i32;
-                dynasm!(self.asm ; .arch x64 ; mov eax, [rbp + rcx * 4 + from] ; mov [r15 + entry + 4], eax);
-                self.word_at(log, block, bytes, further);
-                dynasm!(self.asm ; .arch x64 ; mov [r15 + entry], eax);
-            } else {
-                self.log_part(log, (entry, first), bytes);
-            }
+            let entry = log.written + 8 * i32::from(self.words.written);
+            self.old_word(block, bytes, further);
+            dynasm!(self.asm ; .arch x64 ; mov [r15 + entry + 4], eax);
+            self.word_at(log, block, bytes, further);
+            dynasm!(self.asm ; .arch x64 ; mov [r15 + entry], eax);
             self.words.written += 1;
         }
     }
 
-    /// Logs a store of less than a word to the item in ecx: other bytes of the word may be somebody else's.
-    fn log_part(&mut self, log: AheadLog, (entry, first): (i32, i32), bytes: u32) {
+    /// The word that the item in ecx and `further` ones is in, to eax.
+    fn old_word(&mut self, block: Block, bytes: u32, further: u32) {
+        let from = (block.first + 4 * further) as i32;
+        let asm = &mut self.asm;
+        match bytes {
+            4 => dynasm!(asm ; .arch x64 ; mov eax, [rbp + rcx * 4 + from]),
+            2 => dynasm!(asm ; .arch x64 ; lea eax, [rcx * 2] ; and eax, -4 ; mov eax, [rbp + rax + from]),
+            _ => dynasm!(asm ; .arch x64 ; mov eax, ecx ; and eax, -4 ; mov eax, [rbp + rax + from]),
+        }
+    }
+
+    /// What is accessed of a word by the item in ecx, to eax: its offset and its bytes.
+    fn part_at(&mut self, log: AheadLog, block: Block, bytes: u32) {
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; push rcx);
         if bytes == 2 {
@@ -230,17 +246,15 @@ impl Writer {
         }
         dynasm!(asm
             ; .arch x64
-            ; mov eax, ecx ; and eax, -4
-            ; mov eax, [rbp + rax + first] ; mov [r15 + entry + 4], eax
             ; mov eax, ecx ; and eax, 3 ; add eax, log.lanes as i32
-            ; and ecx, -4 ; add ecx, first
+            ; and ecx, -4 ; add ecx, block.first as i32
         );
         asm.extend(&BTS_ECX_EAX);
         if bytes == 2 {
             dynasm!(asm ; .arch x64 ; inc eax);
             asm.extend(&BTS_ECX_EAX);
         }
-        dynasm!(asm ; .arch x64 ; mov [r15 + entry], ecx ; pop rcx);
+        dynasm!(asm ; .arch x64 ; mov eax, ecx ; pop rcx);
     }
 
     /// The bit of a word, from an item's number in ecx and `further` ones, to the low bits of eax.
@@ -260,15 +274,14 @@ impl Writer {
         dynasm!(asm ; .arch x64 ; shr eax, 6);
     }
 
-    /// The offset of that word and all of its bytes, to eax.
+    /// The offset of that word, from the item in ecx and `further` ones, and which of its bytes are accessed, to eax.
     fn word_at(&mut self, log: AheadLog, block: Block, bytes: u32, further: u32) {
-        let all = (block.first + 4 * further | 0xf << log.lanes) as i32;
-        let asm = &mut self.asm;
-        match bytes {
-            4 => dynasm!(asm ; .arch x64 ; lea eax, [rcx * 4 + all]),
-            2 => dynasm!(asm ; .arch x64 ; lea eax, [rcx * 2] ; and eax, -4 ; add eax, all),
-            _ => dynasm!(asm ; .arch x64 ; mov eax, ecx ; and eax, -4 ; add eax, all),
+        if bytes < 4 {
+            self.part_at(log, block, bytes);
+            return;
         }
+        let all = (block.first + 4 * further | 0xf << log.lanes) as i32;
+        dynasm!(self.asm ; .arch x64 ; lea eax, [rcx * 4 + all]);
     }
 
     /// The memory of the access from the item in ecx on.
@@ -287,5 +300,77 @@ impl Writer {
                 dynasm!(asm ; .arch x64 ; and eax, 3 ; lea r14, [r14 + rax + accessed as i32]);
             }
         }
+    }
+}
+
+/// What a core has besides its registers: at these offsets.
+impl Writer {
+    /// Leaves unless that byte is this one.
+    pub fn expect_byte(&mut self, step: u32, at: i32, value: u8) {
+        let exit = self.exit(step);
+        self.host_flags = HostFlags::None;
+        dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + at], value as i8 ; jne =>exit);
+    }
+
+    /// Leaves if these two doublewords have a bit in common.
+    pub fn expect_apart(&mut self, step: u32, [first, second]: [i32; 2]) {
+        let exit = self.exit(step);
+        self.host_flags = HostFlags::None;
+        dynasm!(self.asm ; .arch x64 ; mov rax, [rbx + first] ; test [rbx + second], rax ; jnz =>exit);
+    }
+
+    /// Sets a byte there.
+    pub fn set_byte(&mut self, at: i32, value: u8) {
+        dynasm!(self.asm ; .arch x64 ; mov BYTE [rbx + at], value as i8);
+    }
+
+    /// The lowest bit of a register to a byte there.
+    pub fn put_bit(&mut self, register: u8, at: i32) {
+        let host = self.read(register);
+        self.host_flags = HostFlags::None;
+        dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, 1 ; mov [rbx + at], al);
+    }
+
+    /// A byte from there to a register.
+    pub fn take_byte(&mut self, register: u8, at: i32) {
+        let host = self.write(register);
+        dynasm!(self.asm ; .arch x64 ; movzx Rd(host), BYTE [rbx + at]);
+    }
+
+    /// One register to another.
+    pub fn copy(&mut self, to: u8, from: u8) {
+        let (source, target) = (self.read(from), self.write(to));
+        dynasm!(self.asm ; .arch x64 ; mov Rd(target), Rd(source));
+    }
+
+    /// A word from there to a register.
+    pub fn take_word(&mut self, register: u8, at: i32) {
+        let host = self.write(register);
+        dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbx + at]);
+    }
+
+    /// A register, as a multiple of 4, to a word there.
+    pub fn put_aligned(&mut self, register: u8, at: i32) {
+        let host = self.read(register);
+        self.host_flags = HostFlags::None;
+        dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, -4 ; mov [rbx + at], eax);
+    }
+
+    /// The load at [base + imm] of the register at this address, which says which core it is; leaves if it is another one.
+    pub fn load_own(&mut self, step: u32, op: Op, address: u32) {
+        let Some((_, onward)) = self.ahead else { return };
+        let base = self.read(op.rn);
+        let exit = self.exit(step);
+        self.host_flags = HostFlags::None;
+        dynasm!(self.asm
+            ; .arch x64
+            ; lea eax, [Rq(base) + op.imm as i32]
+            ; cmp eax, address as i32
+            ; jne =>exit
+        );
+        self.log_memory(4);
+        self.words.is_own = true;
+        let host = self.write(op.rd);
+        dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbx + onward.number]);
     }
 }

@@ -10,6 +10,8 @@ mod none;
 #[cfg(target_arch = "x86_64")]
 mod plan;
 #[cfg(target_arch = "x86_64")]
+mod special;
+#[cfg(target_arch = "x86_64")]
 mod transit;
 #[cfg(target_arch = "x86_64")]
 mod x64;

@@ -18,6 +18,8 @@ pub(super) struct Step {
     /// The same as ARMv7-M knows it.
     pub thumb: Thumb,
     pub course: Course,
+    /// What is known behind it.
+    pub known: Known,
 }
 
 /// Where a way has come to.
@@ -38,8 +40,9 @@ impl At {
 
     /// Behind the instruction here, straight on.
     pub fn passed(self, op: Op) -> At {
-        debug_assert!(!op.is_wide(), "none is translated that goes straight on");
-        At { ip: self.ip.wrapping_add(1), length: self.length + size_of::<Op>() as u64, ..self }
+        let halfwords = if op.is_wide() { 2 } else { 1 };
+        let length = self.length + (halfwords * size_of::<Op>()) as u64;
+        At { ip: self.ip.wrapping_add(halfwords), length, ..self }
     }
 
     /// With one verdict more.
@@ -64,6 +67,10 @@ pub(super) enum Course {
     Access(Bank, u32),
     /// A load from constant memory.
     Constant,
+    /// A load of the core's number.
+    Own,
+    /// A barrier, or an access to a special register.
+    Special,
     /// A branch by distance: with this verdict, if it has a condition.
     Branch(Option<bool>),
     /// A branch by register, or by a word of the stack in this memory.
@@ -79,15 +86,39 @@ pub(super) struct Way {
     pub jumps: bool,
 }
 
-/// What is known of the way that a block took.
+/// What is known of the way that a block takes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
-    rest: Remainder,
+    /// What it did when it was executed; `None` behind a branch that it took otherwise.
+    rest: Option<Remainder>,
+    /// Registers whose values its opcodes tell.
+    values: [Option<u32>; 16],
 }
 
 impl Known {
+    /// That of a block that was executed.
     pub fn new(block: &Block) -> Known {
-        Known { rest: block.begun(0, 0) }
+        Known { rest: Some(block.begun(0, 0)), values: [None; 16] }
+    }
+
+    /// Behind a branch, the other way.
+    pub fn otherwise(self) -> Known {
+        Known { rest: None, ..self }
+    }
+
+    /// What the instruction leaves in its register.
+    fn follow<B: Paired>(&mut self, bus: &B, op: Op) {
+        let value = match op.code {
+            Code::MovImm => Some(op.imm),
+            Code::LslImm => self.values[usize::from(op.b & 15)].map(|value| value << (op.imm & 31)),
+            Code::LdrLitFlash => bus.word_of_code(op.imm),
+            _ => None,
+        };
+        match op.code {
+            Code::Ldm | Code::Pop | Code::Stm | Code::Push | Code::PopPc => self.values = [None; 16],
+            Code::Bl | Code::Blx => self.values[14] = None,
+            _ => self.values[usize::from(op.a & 15)] = value,
+        }
     }
 }
 
@@ -95,7 +126,7 @@ impl Known {
 ///
 /// # Safety
 /// The place is one of the region's ops.
-pub(super) unsafe fn way<B: Paired>(bus: &B, core: &Core, from: At, mut known: Option<Known>) -> Way {
+pub(super) unsafe fn way<B: Paired>(bus: &B, core: &Core, from: At, mut known: Known) -> Way {
     let mut way = Way { steps: Vec::new(), end: from, jumps: false };
     loop {
         let at = way.end;
@@ -104,7 +135,8 @@ pub(super) unsafe fn way<B: Paired>(bus: &B, core: &Core, from: At, mut known: O
         let Some((thumb, course)) = step(bus, core, op, &mut known) else {
             return way;
         };
-        way.steps.push(Step { at, op, thumb, course });
+        known.follow(bus, op);
+        way.steps.push(Step { at, op, thumb, course, known });
         way.end = match course {
             Course::Branch(None) => at.turned(op),
             Course::Branch(Some(true)) => at.judged(true).turned(op),
@@ -119,23 +151,28 @@ pub(super) unsafe fn way<B: Paired>(bus: &B, core: &Core, from: At, mut known: O
 }
 
 /// What the instruction is and does; `None` if it is not translated.
-fn step<B: Paired>(bus: &B, core: &Core, op: Op, known: &mut Option<Known>) -> Option<(Thumb, Course)> {
-    let thumb = if op.code == Code::PopPc { pop(op) } else { as_v7m(op)? };
+fn step<B: Paired>(bus: &B, core: &Core, op: Op, known: &mut Known) -> Option<(Thumb, Course)> {
+    let thumb = match op.code {
+        Code::PopPc => pop(op),
+        Code::Barrier | Code::Cpsid | Code::Cpsie | Code::Msr => return Some((other(NONE), Course::Special)),
+        Code::Mrs => return Some((other(op.a), Course::Special)),
+        _ => as_v7m(op)?,
+    };
     let course = match op.code {
         Code::MovPc | Code::AddPc => return None,
         Code::Bx | Code::Blx => Course::Jump(None),
         Code::B | Code::Bl => Course::Branch(None),
-        _ if op.is_near_branch() => Course::Branch(Some(known.as_mut().is_some_and(|known| known.rest.next_branch()))),
+        _ if op.is_near_branch() => Course::Branch(Some(known.rest.as_mut().is_some_and(Remainder::next_branch))),
         _ if op.is_local() => Course::On,
         Code::LdrLit | Code::LdrLitFlash => Course::Literal(op.imm),
         _ => {
             let number = memory(bus, core, op, known)?;
-            let bank = bus.bank(number);
-            match (op.code, bank) {
+            match (op.code, bus.bank(number)) {
                 (Code::PopPc, Some(bank)) => Course::Jump(Some((bank, number))),
                 (_, Some(bank)) => Course::Access(bank, number),
                 (Code::PopPc, None) => return None,
                 (_, None) if number == B::CONSTANT_MEMORY => Course::Constant,
+                (Code::LdrImm, None) if number == B::ORDERED_MEMORY => Course::Own,
                 (_, None) => return None,
             }
         }
@@ -143,16 +180,32 @@ fn step<B: Paired>(bus: &B, core: &Core, op: Op, known: &mut Option<Known>) -> O
     Some((thumb, course))
 }
 
+/// No register.
+const NONE: u8 = 16;
+
+/// What stands for an instruction, which sets this register, where instructions of ARMv7-M are looked at: no flag is spared.
+fn other(rd: u8) -> Thumb {
+    Thumb { code: ThumbCode::Undefined, rd, rn: NONE, rm: NONE, ra: NONE, ..Thumb::default() }
+}
+
 /// The number of the memory that the instruction accesses, or may access if that is not known; `None` if it accesses none
 /// that has a number.
-fn memory<B: Paired>(bus: &B, core: &Core, op: Op, known: &mut Option<Known>) -> Option<u32> {
-    if let Some(known) = known {
-        return known.rest.has_access().then(|| known.rest.access());
+fn memory<B: Paired>(bus: &B, core: &Core, op: Op, known: &mut Known) -> Option<u32> {
+    if let Some(rest) = &mut known.rest {
+        return rest.has_access().then(|| rest.access());
     }
     let by_stack = matches!(op.code, Code::Push | Code::Pop | Code::PopPc) || op.b == 13;
-    let offset = core.r[13].wrapping_sub(B::RAM_BASE);
-    let stack = if offset < B::RAM_BYTES { bus.memory_of(offset & !3, 4) } else { None };
-    if by_stack { stack } else { Some(0) }
+    let base = if by_stack { Some(core.r[13]) } else { known.values[usize::from(op.b & 15)] };
+    let Some(address) = base.map(|base| base.wrapping_add(if by_stack { 0 } else { op.imm })) else {
+        // In most of it.
+        return Some(0);
+    };
+    let offset = address.wrapping_sub(B::RAM_BASE);
+    match address {
+        _ if offset < B::RAM_BYTES => bus.memory_of(offset & !3, 4),
+        _ if address == B::OWN_NUMBER => Some(B::ORDERED_MEMORY),
+        _ => bus.word_of_code(address & !3).map(|_| B::CONSTANT_MEMORY),
+    }
 }
 
 /// POP with PC as a load of several registers.

@@ -4,6 +4,7 @@ use std::mem::offset_of;
 
 use super::super::Paired;
 use super::plan::{At, Course, Known, Step, lines, way};
+use super::special::special;
 use super::transit::{self, Context};
 use super::{Back, Bank};
 use crate::host::x64::{AheadEntry, Block as Part, Ending, Fork, Memory, Onward, Writer, live, spans};
@@ -53,8 +54,8 @@ struct Making<'a, B> {
     endings: Vec<Ending>,
     lines: Vec<u32>,
     steps: usize,
-    /// Other ways, and whether they end at once.
-    forks: Vec<(Fork, At, bool)>,
+    /// Other ways, and what is known of them; `None` of one that ends at once.
+    forks: Vec<(Fork, At, Option<Known>)>,
 }
 
 /// Code for what may begin at `start`, and the lines of the cache that it is in. The block is what the core has just executed
@@ -72,7 +73,8 @@ pub(super) fn assemble<B: Paired>(
     let mut writer = Writer::new(FIELDS, place, B::RAM_BASE, loader);
     let Roads { transit, none, .. } = roads;
     let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
-    writer.keeps(LOG, Onward { transit, none, unexpected, start: start as u64, stale });
+    let (number, own) = (offset_of!(Core, id) as i32, Block::GIVES_WAY as u32);
+    writer.keeps(LOG, Onward { transit, none, unexpected, start: start as u64, stale, number, own });
     let quick = bus.quick();
     let constants = (quick.base, quick.constants.len() as u32);
     let (endings, lines, forks) = (Vec::new(), Vec::new(), Vec::new());
@@ -80,15 +82,16 @@ pub(super) fn assemble<B: Paired>(
     let from = At { ip: start, length: 0, branches: Trace::NO_BRANCHES };
     // SAFETY: the core has just executed what begins there, in this region.
     unsafe {
-        if !making.write_way(from, Some(Known::new(block))) {
+        if !making.write_way(from, Known::new(block)) {
             return None;
         }
-        while let Some((fork, at, ends)) = making.forks.pop() {
+        while let Some((fork, at, known)) = making.forks.pop() {
             making.writer.resume(fork);
-            if ends {
-                making.end(at, false);
-            } else {
-                making.write_way(at, None);
+            match known {
+                Some(known) => {
+                    making.write_way(at, known);
+                }
+                None => making.end(at, false),
             }
         }
     }
@@ -127,7 +130,7 @@ impl<B: Paired> Making<'_, B> {
     ///
     /// # Safety
     /// As for [`way`].
-    unsafe fn write_way(&mut self, from: At, known: Option<Known>) -> bool {
+    unsafe fn write_way(&mut self, from: At, known: Known) -> bool {
         // SAFETY: the caller's promise.
         let way = unsafe { way(self.bus, self.core, from, known) };
         let live = live(&way.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
@@ -163,7 +166,7 @@ impl<B: Paired> Making<'_, B> {
 
     /// Writes a step; false if that cannot be done.
     fn write(&mut self, step: &Step) -> bool {
-        let Step { at, op, thumb, course } = *step;
+        let Step { at, op, thumb, course, .. } = *step;
         let ip = at.ip as u64;
         match course {
             Course::On => self.writer.on(0, thumb, ip),
@@ -185,6 +188,16 @@ impl<B: Paired> Making<'_, B> {
                 self.writer.goes_to(Home::Number(B::CONSTANT_MEMORY));
                 let before = self.before(at, true);
                 self.writer.access(before, thumb, ip, Memory::Elsewhere(CONSTANT))
+            }
+            Course::Own => {
+                self.writer.goes_to(Home::Number(B::ORDERED_MEMORY));
+                let before = self.before(at, true);
+                self.writer.load_own(before, thumb, B::OWN_NUMBER);
+                true
+            }
+            Course::Special => {
+                let before = self.before(at, false);
+                special(&mut self.writer, self.core, op, before)
             }
             Course::Jump(memory) => {
                 let before = self.before(at, true);
@@ -210,7 +223,7 @@ impl<B: Paired> Making<'_, B> {
             return;
         }
         let fork = self.writer.fork(thumb, taken);
-        self.forks.push((fork, other, ends));
+        self.forks.push((fork, other, (!ends).then(|| step.known.otherwise())));
     }
 
     /// A word that the opcode's place tells.

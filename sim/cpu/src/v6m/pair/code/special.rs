@@ -1,0 +1,54 @@
+//! Special registers: PRIMASK and the stack pointers of a privileged core for which no interrupt is pending.
+
+use std::mem::offset_of;
+
+use crate::host::x64::Writer;
+use crate::v6m::core::Core;
+use crate::v6m::nvic::Nvic;
+use crate::v6m::op::{Code, Op};
+
+/// Numbers of special registers (ARMv6-M B5.2.3).
+const IPSR: u32 = 5;
+const MSP: u32 = 8;
+const PSP: u32 = 9;
+const PRIMASK: u32 = 16;
+
+const UNPRIVILEGED: i32 = offset_of!(Core, unprivileged) as i32;
+const MASKED: i32 = offset_of!(Core, primask) as i32;
+const SP_IS_PSP: i32 = offset_of!(Core, sp_is_psp) as i32;
+const OTHER_SP: i32 = offset_of!(Core, other_sp) as i32;
+const INTERRUPTS: [i32; 2] = [
+    (offset_of!(Core, nvic) + offset_of!(Nvic, pending)) as i32,
+    (offset_of!(Core, nvic) + offset_of!(Nvic, enabled)) as i32,
+];
+
+/// Writes a barrier, CPS, MRS or MSR; false if that is not done. `before` is the end before it.
+pub(super) fn special(writer: &mut Writer, core: &Core, op: Op, before: u32) -> bool {
+    if op.code == Code::Barrier {
+        return true;
+    }
+    writer.expect_byte(before, UNPRIVILEGED, 0);
+    if matches!(op.code, Code::Cpsie | Code::Msr) {
+        // What may be taken then is looked at behind the block.
+        writer.expect_apart(before, INTERRUPTS);
+    }
+    let is_stack = matches!(op.imm, MSP | PSP);
+    if matches!(op.code, Code::Mrs | Code::Msr) && is_stack {
+        writer.expect_byte(before, SP_IS_PSP, u8::from(core.sp_is_psp));
+    }
+    let is_active = is_stack && (op.imm == PSP) == core.sp_is_psp;
+    match (op.code, op.imm) {
+        (Code::Cpsid, _) => writer.set_byte(MASKED, 1),
+        (Code::Cpsie, _) => writer.set_byte(MASKED, 0),
+        (Code::Mrs, _) if op.a > 12 => return false,
+        (Code::Mrs, PRIMASK) => writer.take_byte(op.a, MASKED),
+        (Code::Mrs, IPSR) => writer.take_word(op.a, offset_of!(Core, ipsr) as i32),
+        (Code::Mrs, _) if is_active => writer.copy(op.a, 13),
+        (Code::Mrs, _) if is_stack => writer.take_word(op.a, OTHER_SP),
+        (Code::Msr, _) if op.b > 12 => return false,
+        (Code::Msr, PRIMASK) => writer.put_bit(op.b, MASKED),
+        (Code::Msr, _) if is_stack && !is_active => writer.put_aligned(op.b, OTHER_SP),
+        _ => return false,
+    }
+    true
+}
