@@ -143,6 +143,9 @@ pub trait Paired: Translated {
     /// The address of the register that reads as the core's number, which is in order at any time.
     const OWN_NUMBER: u32;
 
+    /// Whether what is at this address may be such that both cores access it in time order.
+    fn may_be_ordered(address: u32) -> bool;
+
     /// The word of constant memory at this address, if one is there.
     fn word_of_code(&self, address: u32) -> Option<u32>;
 

@@ -7,7 +7,7 @@ use rtoslab_cpu::v6m::ppb;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
 
-use super::map::{ROM_BYTES, SRAM_BASE, bank_of, slave, unstriped};
+use super::map::{ROM_BYTES, SIO, SRAM_BASE, bank_of, slave, unstriped};
 use super::system::System;
 use crate::m0plus::private_bus::PrivateBus;
 use crate::m0plus::{UNALIGNED, UNMAPPED};
@@ -88,7 +88,7 @@ impl System {
     /// else.
     #[inline(never)]
     pub(super) fn load_ordered(&mut self, core: &mut Core, address: u32, bytes: u32) -> Ordered<u32> {
-        if address >> 28 != 0xd || bytes != 4 || address & 3 != 0 {
+        if address >> 28 != SIO || bytes != 4 || address & 3 != 0 {
             return Ordered::InTime;
         }
         match address & 0xffc {
@@ -134,7 +134,7 @@ impl System {
         if bytes == 4 && core.privileged() && ppb::is_timeless(address) {
             return Ordered::Behind;
         }
-        if address >> 28 != 0xd || bytes != 4 || address & 3 != 0 {
+        if address >> 28 != SIO || bytes != 4 || address & 3 != 0 {
             return Ordered::InTime;
         }
         match address & 0xffc {

@@ -7,7 +7,7 @@ use rtoslab_cpu::v6m::pair::{Bank, Paired, Pairs, State, Told};
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_periph::NEVER;
 
-use super::map::{CPUID, FLASH_BASE, SRAM_BASE, STRIPED_BYTES, slave};
+use super::map::{CPUID, FLASH_BASE, SIO, SRAM_BASE, STRIPED_BYTES, slave};
 use super::system::System;
 use crate::m0plus::face;
 use crate::m0plus::turn::record;
@@ -119,6 +119,11 @@ impl Paired for System {
             }
             _ => None,
         }
+    }
+
+    #[inline(always)]
+    fn may_be_ordered(address: u32) -> bool {
+        address >> 28 == SIO
     }
 
     fn word_of_code(&self, address: u32) -> Option<u32> {

@@ -24,6 +24,8 @@ pub const STRIPED_BYTES: u32 = 0x40000;
 pub const SRAM_BASE: u32 = 0x2000_0000;
 /// Base of the cached flash window.
 pub const FLASH_BASE: u32 = 0x1000_0000;
+/// The first digit of SIO's addresses.
+pub const SIO: u32 = 0xd;
 /// SIO's register that says which core reads it.
 pub const CPUID: u32 = 0xd000_0000;
 /// Boot ROM size.

@@ -217,7 +217,9 @@ unsafe fn wait_and_pass<B: Paired>(
 ) -> Option<Outcome> {
     // SAFETY: the caller's promise, here and below.
     let waited = unsafe { wait(bus, regions, node, before) }?;
-    if waited.swaps || must_wait(bus, &waited.node, begun.remainder.gives_way).is_some() {
+    if waited.swaps
+        || must_wait(bus, &waited.node.state, waited.node.other.address, begun.remainder.gives_way).is_some()
+    {
         return Some(waited);
     }
     bus.pairs().now += waited.cycles;

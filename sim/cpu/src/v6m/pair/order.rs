@@ -1,7 +1,7 @@
 //! Accesses that both cores make in time order: a core comes to one when the other core has come as far.
 
 use super::spin::{self, Spin};
-use super::{Node, Paired, hand_in};
+use super::{Node, Paired, State, hand_in};
 use crate::v6m::block::{Block, Turn};
 use crate::v6m::core::Core;
 use crate::v6m::op::Code;
@@ -38,8 +38,9 @@ pub unsafe fn order<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut Sp
     let is_second = unsafe { (*cores[0]).id } == 1;
     loop {
         let pairs = bus.pairs();
-        let (node, now, asked) = (*pairs.table.node(pairs.node), pairs.now, pairs.asked);
-        let wait = must_wait(bus, &node, is_second && asked == Asked::Port);
+        let Node { state, other, .. } = pairs.table.node(pairs.node);
+        let (state, other, now, asked) = (*state, other.address, pairs.now, pairs.asked);
+        let wait = must_wait(bus, &state, other, is_second && asked == Asked::Port);
         let access = Block::ordered(B::ORDERED_MEMORY, is_second);
         let block = match (asked, wait) {
             (Asked::Probe, None) => return Turn::Same,
@@ -55,7 +56,7 @@ pub unsafe fn order<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut Sp
             (turn, (*mine).instructions != 0)
         };
         if is_made {
-            let [at, _] = node.state.cores();
+            let [at, _] = state.cores();
             let pairs = bus.pairs();
             (pairs.granted, pairs.stops) = (Some(now + at), turn == Turn::Stop);
             return Turn::Same;
@@ -66,15 +67,15 @@ pub unsafe fn order<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut Sp
     }
 }
 
-/// Whether the core that goes on first must wait for the other one, and then whether it loses their tie: if it `may_give_way`
+/// Whether the core that goes on first must wait for the other one, which stands at that address, and then whether it loses their tie: if it `may_give_way`
 /// to the other one's instruction of the same cycle.
-pub(super) fn must_wait<B: Paired>(bus: &B, node: &Node, may_give_way: bool) -> Option<bool> {
-    if node.state.comes_second() {
+pub(super) fn must_wait<B: Paired>(bus: &B, state: &State, other: u32, may_give_way: bool) -> Option<bool> {
+    if state.comes_second() {
         return Some(false);
     }
-    let [at, other_at] = node.state.cores();
-    let is_tie = at == other_at && may_give_way && !node.state.enter()[1];
-    (is_tie && !bus.minds_no_order(node.other.address)).then_some(true)
+    let [at, other_at] = state.cores();
+    let is_tie = at == other_at && may_give_way && !state.enter()[1];
+    (is_tie && !bus.minds_no_order(other)).then_some(true)
 }
 
 /// The wait that this core is in, if it is in one and the other core is not.

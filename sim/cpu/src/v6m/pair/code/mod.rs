@@ -21,10 +21,11 @@ use none as host;
 #[cfg(target_arch = "x86_64")]
 use x64 as host;
 
-use super::{Paired, move_on};
+use super::{Paired, move_on, order, ordered};
 use crate::v6m::block::{Block, Turn};
+use crate::v6m::bus::Ordered;
 use crate::v6m::core::Core;
-use crate::v6m::op::Op;
+use crate::v6m::op::{Code, Op};
 use crate::v6m::speculation::SpeculationLog;
 
 /// Executions of a basic block, whatever its way, before it is translated.
@@ -224,57 +225,118 @@ fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block)
 #[inline(always)]
 pub unsafe fn go_on<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
     // SAFETY: the caller's promise, here and below.
-    let translation = bus.pairs().blocks.at(unsafe { (*cores[0]).ip });
-    if translation.is_null() {
+    let core = unsafe { &*cores[0] };
+    if bus.pairs().blocks.at(core.ip).is_null() && ordered_address::<B>(bus, core).is_none() {
         return None;
     }
     // SAFETY: as above.
-    unsafe { execute(bus, cores, logs, translation) }
+    unsafe { execute(bus, cores, logs) }
 }
 
-/// Executes blocks from this translation on, of the first core and of whoever goes on then, up to one that is not translated.
+/// Executes blocks that are translated, and accesses in time order between them, of the first core and of whoever goes on then,
+/// for as long as it goes. Who goes on then; `None` if there was nothing.
 #[inline(never)]
 unsafe fn execute<B: Paired>(
     bus: &mut B,
     mut cores: [*mut Core; 2],
     mut logs: [*mut SpeculationLog; 2],
-    mut translation: *mut Translation,
 ) -> Option<Turn> {
-    let began = (cores[0], bus.pairs().blocks.executed);
+    let first = cores[0];
+    let mut context = host::Context::new(bus);
+    let mut has_executed = false;
     // SAFETY: the caller's promise; translations and logs live as long as the bus, and no reference to one outlives a
     // statement.
-    let stops = unsafe {
+    unsafe {
         loop {
-            if (*translation).lost != bus.lost_lines() && !is_at_hand(bus, translation) {
-                break false;
+            let translation = bus.pairs().blocks.at((*cores[0]).ip);
+            let turn = if translation.is_null() {
+                let Some(address) = ordered_address::<B>(bus, &*cores[0]) else { break };
+                let Some(turn) = ordered_access(bus, cores, logs[0], address) else { break };
+                turn
+            } else {
+                if (*translation).lost != bus.lost_lines() && !is_at_hand(bus, translation) {
+                    break;
+                }
+                (*logs[0]).begin(&*cores[0]);
+                (*logs[0]).probed = false;
+                let (back, block) = context.run(bus, &mut cores, &mut logs, (*translation).code);
+                has_executed |= context.has_executed();
+                match back {
+                    Back::None => break,
+                    Back::Next => Turn::Same,
+                    Back::Stop => Turn::Stop,
+                    Back::HandIn => move_on(bus, cores, logs, block),
+                }
+            };
+            has_executed = true;
+            match turn {
+                Turn::Same => {}
+                Turn::Other => {
+                    cores.swap(0, 1);
+                    logs.swap(0, 1);
+                }
+                Turn::Stop => return Some(Turn::Stop),
             }
-            (*logs[0]).begin(&*cores[0]);
-            (*logs[0]).probed = false;
-            let (back, block) = host::run(bus, &mut cores, &mut logs, (*translation).code);
-            match back {
-                Back::None => break false,
-                Back::Stop => break true,
-                Back::HandIn => match move_on(bus, cores, logs, block) {
-                    Turn::Same => {}
-                    Turn::Other => {
-                        cores.swap(0, 1);
-                        logs.swap(0, 1);
-                    }
-                    Turn::Stop => break true,
-                },
-                Back::Next => {}
-            }
-            translation = bus.pairs().blocks.at((*cores[0]).ip);
-            if translation.is_null() || (*logs[0]).summons != 0 {
-                break false;
+            if (*logs[0]).summons != 0 {
+                break;
             }
         }
-    };
-    match (stops, bus.pairs().blocks.executed != began.1) {
-        (true, _) => Some(Turn::Stop),
-        (false, false) => None,
-        _ => Some(if cores[0] == began.0 { Turn::Same } else { Turn::Other }),
     }
+    has_executed.then_some(if cores[0] == first { Turn::Same } else { Turn::Other })
+}
+
+/// The address of the access that the core stands before, if it may be one that comes in time order.
+#[inline(always)]
+fn ordered_address<B: Paired>(bus: &mut B, core: &Core) -> Option<u32> {
+    // SAFETY: `ip` points into the ops of the region.
+    let op = unsafe { *core.ip };
+    if !matches!(op.code, Code::LdrImm | Code::StrImm) || bus.pairs().blocks.after == 0 {
+        return None;
+    }
+    let address = core.r[usize::from(op.b & 15)].wrapping_add(op.imm);
+    B::may_be_ordered(address).then_some(address)
+}
+
+/// Makes that access by itself, as the interpreter does; `None` if it is not to be made in time order.
+///
+/// # Safety
+/// As for [`go_on`].
+unsafe fn ordered_access<B: Paired>(
+    bus: &mut B,
+    cores: [*mut Core; 2],
+    mine: *mut SpeculationLog,
+    address: u32,
+) -> Option<Turn> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let op = *(*cores[0]).ip;
+        if !access(bus, &mut *cores[0], op, address) {
+            return None;
+        }
+        (*mine).begin(&*cores[0]);
+        (*mine).probed = false;
+        let turn = order(bus, cores, mine);
+        if turn != Turn::Same {
+            return Some(turn);
+        }
+        let is_refused = access(bus, &mut *cores[0], op, address);
+        debug_assert!(!is_refused, "its turn has come");
+        (*cores[0]).ip = (*cores[0]).ip.wrapping_add(1);
+        Some(ordered(bus, cores, mine))
+    }
+}
+
+/// Makes an access of a word, if it is this core's turn. True if it must wait for that; false also if it is no such access.
+fn access<B: Paired>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
+    let register = usize::from(op.a & 15);
+    if op.code == Code::StrImm {
+        return bus.ordered_store(core, address, 4, core.r[register]) == Ordered::NotYet;
+    }
+    let loaded = bus.ordered_load(core, address, 4);
+    if let Ordered::Now(value) = loaded {
+        core.r[register] = value;
+    }
+    loaded == Ordered::NotYet
 }
 
 /// Whether the cache, which has lost lines since, still holds those of a translation.

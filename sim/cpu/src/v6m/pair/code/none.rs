@@ -31,15 +31,27 @@ pub(super) fn assemble<B: Paired>(
     match roads {}
 }
 
-/// Nothing.
-///
-/// # Safety
-/// There is no code.
-pub(super) unsafe fn run<B: Paired>(
-    _: &mut B,
-    _: &mut [*mut Core; 2],
-    _: &mut [*mut SpeculationLog; 2],
-    _: u64,
-) -> (Back, Block) {
-    (Back::None, Block::NONE)
+/// Nothing to call code with.
+pub(super) struct Context;
+
+impl Context {
+    pub fn new<B: Paired>(_: &mut B) -> Context {
+        Context
+    }
+
+    /// # Safety
+    /// There is no code.
+    pub unsafe fn run<B: Paired>(
+        &mut self,
+        _: &mut B,
+        _: &mut [*mut Core; 2],
+        _: &mut [*mut SpeculationLog; 2],
+        _: u64,
+    ) -> (Back, Block) {
+        (Back::None, Block::NONE)
+    }
+
+    pub fn has_executed(&self) -> bool {
+        false
+    }
 }

@@ -10,7 +10,7 @@ use super::super::table::{ACCESSES_TURNED, NEXT_SHIFTED, ODD, TRANSITIONS, at};
 use super::x64::{Roads, Store};
 use super::{Back, HEADS, Head, Translation};
 use crate::host::x64::AheadEntry;
-use crate::v6m::block::{Block, Turn};
+use crate::v6m::block::Block;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
@@ -47,58 +47,78 @@ pub(super) struct Context {
     shape: u64,
     next: u64,
     accesses: u64,
-    /// Which core went on at first.
-    began: u64,
 }
 
 impl Context {
     #[inline(always)]
-    pub fn new<B: Paired>(bus: &mut B, other: *mut Core, other_log: *mut SpeculationLog) -> Context {
+    pub fn new<B: Paired>(bus: &mut B) -> Context {
         let quick = bus.quick();
         let (marks, constants) = (quick.marks.as_ptr() as u64, quick.constants.as_ptr() as u64);
-        let lost = bus.lost_lines();
         let pairs = bus.pairs();
-        let turn = pairs.turn as u64;
         Context {
             marks,
             constants,
-            other,
-            other_log,
-            node: pairs.node.into(),
-            now: pairs.now,
-            turn,
+            other: std::ptr::null_mut(),
+            other_log: std::ptr::null_mut(),
+            node: 0,
+            now: 0,
+            turn: 0,
             until: pairs.until,
             places: pairs.table.places(),
             times: pairs.table.account.times(),
             heads: pairs.blocks.heads.as_ptr(),
-            lost,
+            lost: 0,
             known: 0,
             executed: 0,
             stale: std::ptr::null_mut(),
             shape: 0,
             next: 0,
             accesses: 0,
-            began: turn,
             bus: std::ptr::from_mut(bus) as u64,
         }
     }
 
-    /// What has changed goes to where it is kept: which of the cores goes on.
+    /// Executes code from there on for the first core, and what follows. Why it came back, and the block that was executed last;
+    /// the cores are in the order in which they go on.
+    ///
+    /// # Safety
+    /// The code is that of the block that the first core begins; nothing else uses cores, logs and bus.
     #[inline(always)]
-    pub fn settle<B: Paired>(&self, bus: &mut B) -> Turn {
+    pub unsafe fn run<B: Paired>(
+        &mut self,
+        bus: &mut B,
+        cores: &mut [*mut Core; 2],
+        logs: &mut [*mut SpeculationLog; 2],
+        code: u64,
+    ) -> (Back, Block) {
+        let lost = bus.lost_lines();
+        let pairs = bus.pairs();
+        let Some(Roads { entry, .. }) = pairs.blocks.roads else { return (Back::None, Block::NONE) };
+        (self.node, self.now, self.turn) = (pairs.node.into(), pairs.now, pairs.turn as u64);
+        (self.other, self.other_log, self.lost) = (cores[1], logs[1], lost);
+        (self.known, self.executed) = (0, 0);
+        let began = self.turn;
+        // SAFETY: the caller's promise.
+        let back = unsafe { entry(cores[0].cast(), bus.ram(), logs[0].cast(), (&raw mut *self).cast(), code) };
+        if self.turn != began {
+            cores.swap(0, 1);
+            logs.swap(0, 1);
+        }
         let pairs = bus.pairs();
         (pairs.node, pairs.now, pairs.turn) = (self.node as u32, self.now, self.turn as usize);
         pairs.counts.known += self.known;
         pairs.blocks.executed += self.known + self.executed;
         if !self.stale.is_null() {
-            pairs.blocks.give_up(self.stale);
+            pairs.blocks.give_up(std::mem::replace(&mut self.stale, std::ptr::null_mut()));
         }
-        if self.turn == self.began { Turn::Same } else { Turn::Other }
+        let block = Block { shape: self.shape, next: self.next, accesses: self.accesses };
+        // SAFETY: it is one of them.
+        (unsafe { std::mem::transmute::<u32, Back>(back) }, block)
     }
 
-    /// The block that was executed last and not handed in.
-    pub fn block(&self) -> Block {
-        Block { shape: self.shape, next: self.next, accesses: self.accesses }
+    /// Whether the code that ran last has executed a block.
+    pub fn has_executed(&self) -> bool {
+        self.known + self.executed != 0
     }
 }
 

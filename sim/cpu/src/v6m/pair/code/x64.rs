@@ -3,13 +3,12 @@
 use std::mem::offset_of;
 
 use super::super::Paired;
+use super::Bank;
 use super::plan::{At, Course, Known, Step, lines, way};
 use super::special::special;
-use super::transit::{self, Context};
-use super::{Back, Bank};
 use crate::host::x64::{AheadEntry, Block as Part, Ending, Fork, Memory, Onward, Writer, live, spans};
 use crate::host::{AheadLog, Fields, Home, Place};
-use crate::v6m::block::{Block, Turn};
+use crate::v6m::block::Block;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
@@ -17,8 +16,8 @@ use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
 use crate::v6m::translate::LINE_BYTES;
 
+pub(super) use super::transit::{Context, roads};
 pub(super) use crate::host::x64::Store;
-pub(super) use transit::roads;
 
 /// Most instructions of all ways together.
 const STEPS: usize = 64;
@@ -99,30 +98,6 @@ pub(super) fn assemble<B: Paired>(
     lines.sort_unstable();
     lines.dedup();
     Some((writer.finish_ahead(store, &endings)?, lines))
-}
-
-/// Executes code from there on for the first core, and what follows. Why it came back, and the block that was executed last;
-/// the cores are in the order in which they go on.
-///
-/// # Safety
-/// The code is that of the block that the first core begins; nothing else uses cores, logs and bus.
-#[inline(always)]
-pub(super) unsafe fn run<B: Paired>(
-    bus: &mut B,
-    cores: &mut [*mut Core; 2],
-    logs: &mut [*mut SpeculationLog; 2],
-    code: u64,
-) -> (Back, Block) {
-    let Some(Roads { entry, .. }) = bus.pairs().blocks.roads else { return (Back::None, Block::NONE) };
-    let mut context = Context::new(bus, cores[1], logs[1]);
-    // SAFETY: the caller's promise.
-    let back = unsafe { entry(cores[0].cast(), bus.ram(), logs[0].cast(), (&raw mut context).cast(), code) };
-    if context.settle(bus) == Turn::Other {
-        cores.swap(0, 1);
-        logs.swap(0, 1);
-    }
-    // SAFETY: it is one of them.
-    (unsafe { std::mem::transmute::<u32, Back>(back) }, context.block())
 }
 
 impl<B: Paired> Making<'_, B> {
