@@ -111,6 +111,25 @@ pub(super) fn word_offset(op: Op) -> Option<i32> {
     plain.then_some(op.imm as i32)
 }
 
+/// Loads what has such a form to where `op` says: from the first place if it is a byte, the second if it is half a word, else
+/// the third.
+macro_rules! load {
+    ($writer:expr, $op:expr, $form:expr, $byte:tt, $half:tt, $word:tt) => {
+        let value = if $form.single { RAX } else { $writer.write($op.rd) };
+        let asm = &mut $writer.asm;
+        match ($form.bytes, $form.signed) {
+            (1, false) => dynasm!(asm ; .arch x64 ; movzx Rd(value), BYTE $byte),
+            (1, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), BYTE $byte),
+            (2, false) => dynasm!(asm ; .arch x64 ; movzx Rd(value), WORD $half),
+            (2, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), WORD $half),
+            _ => dynasm!(asm ; .arch x64 ; mov Rd(value), $word),
+        }
+        if $form.single {
+            dynasm!(asm ; .arch x64 ; mov [rbx + $writer.at.s + 4 * i32::from($op.rd)], eax);
+        }
+    };
+}
+
 impl Writer {
     /// Translates an access at `ip` that went to this memory; false if that cannot be done.
     pub fn access(&mut self, number: u32, op: Op, ip: u64, memory: Memory) -> bool {
@@ -163,18 +182,7 @@ impl Writer {
         self.foresee_load(block, form.bytes, exit);
         self.log_loads(block, form.bytes, 1);
         self.write_base_back(op, base, index);
-        let value = if form.single { RAX } else { self.write(op.rd) };
-        let asm = &mut self.asm;
-        match (form.bytes, form.signed) {
-            (1, false) => dynasm!(asm ; .arch x64 ; movzx Rd(value), BYTE [rbp + rcx + first]),
-            (1, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), BYTE [rbp + rcx + first]),
-            (2, false) => dynasm!(asm ; .arch x64 ; movzx Rd(value), WORD [rbp + rcx * 2 + first]),
-            (2, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), WORD [rbp + rcx * 2 + first]),
-            _ => dynasm!(asm ; .arch x64 ; mov Rd(value), [rbp + rcx * 4 + first]),
-        }
-        if form.single {
-            dynasm!(asm ; .arch x64 ; mov [rbx + self.at.s + 4 * i32::from(op.rd)], eax);
-        }
+        load!(self, op, form, [rbp + rcx + first], [rbp + rcx * 2 + first], [rbp + rcx * 4 + first]);
         true
     }
 
@@ -185,18 +193,7 @@ impl Writer {
         self.address(op, base, index, constants.base);
         let exit = self.exit(number);
         self.foresee_constant(constants, form.bytes, exit);
-        let value = if form.single { RAX } else { self.write(op.rd) };
-        let asm = &mut self.asm;
-        match (form.bytes, form.signed) {
-            (1, false) => dynasm!(asm ; .arch x64 ; movzx Rd(value), BYTE [r13 + rcx]),
-            (1, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), BYTE [r13 + rcx]),
-            (2, false) => dynasm!(asm ; .arch x64 ; movzx Rd(value), WORD [r13 + rcx]),
-            (2, true) => dynasm!(asm ; .arch x64 ; movsx Rd(value), WORD [r13 + rcx]),
-            _ => dynasm!(asm ; .arch x64 ; mov Rd(value), [r13 + rcx]),
-        }
-        if form.single {
-            dynasm!(asm ; .arch x64 ; mov [rbx + self.at.s + 4 * i32::from(op.rd)], eax);
-        }
+        load!(self, op, form, [r13 + rcx], [r13 + rcx], [r13 + rcx]);
     }
 
     /// A load that is not of main RAM: the bus is asked.

@@ -10,7 +10,7 @@ use super::super::{AheadLog, Home};
 use super::access::Block;
 use super::registers::Registers;
 use super::spans::Checked;
-use super::{Exit, HostFlags, Store, Writer};
+use super::{HostFlags, Store, Writer};
 use crate::v7m::code::number as code;
 use crate::v7m::op::Op;
 
@@ -108,11 +108,12 @@ impl Writer {
 
     /// A path ends there.
     pub fn end_path(&mut self, ending: Ending) {
-        let dirty = self.registers.dirty();
-        self.end_with(dirty, self.words, ending);
+        self.write_all_back(self.registers.dirty());
+        self.end_with(self.words, ending);
     }
 
-    fn end_with(&mut self, dirty: Vec<(u8, u8)>, words: Words, ending: Ending) {
+    /// All values are in the core.
+    fn end_with(&mut self, words: Words, ending: Ending) {
         let (Some((log, onward)), counts) = (self.ahead, u16::from_le_bytes([words.read, words.written])) else {
             return;
         };
@@ -130,9 +131,6 @@ impl Writer {
         if ending.is_none {
             dynasm!(self.asm ; .arch x64 ; mov rax, QWORD onward.none as i64 ; jmp rax);
             return;
-        }
-        for (guest, host) in dirty {
-            self.write_back(guest, host);
         }
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov WORD [r15 + log.words], counts as i16 ; mov rax, QWORD onward.start as i64);
@@ -153,10 +151,7 @@ impl Writer {
     /// Puts the code into the store, behind the last path's end: its address. The number of a step says which of these endings
     /// it has where it ends before it.
     pub fn finish_ahead(mut self, store: &mut Store, endings: &[Ending]) -> Option<u64> {
-        for Exit { label, step, dirty, words } in std::mem::take(&mut self.exits) {
-            dynasm!(self.asm ; .arch x64 ; =>label);
-            self.end_with(dirty, words, *endings.get(step as usize)?);
-        }
+        self.write_exits(|writer, step, words| writer.end_with(words, endings[step as usize]));
         let (_, onward) = self.ahead?;
         dynasm!(self.asm
             ; .arch x64

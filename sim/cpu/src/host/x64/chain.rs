@@ -11,7 +11,7 @@ use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssem
 
 use super::super::{ConstantsAt, Foresight, Logging};
 use super::foresee::{CONTEXT, FOUND, FRAME, MARKS};
-use super::{Exit, Store, Writer};
+use super::{Store, Writer};
 
 /// Enters code at an address, with the core, the bytes of the RAM, their marks and the context: what that put in rax.
 pub type Entry = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *const u8, *mut c_void, u64) -> u64;
@@ -76,9 +76,7 @@ impl Writer {
     ) -> Option<u64> {
         let [executed, jumped, otherwise] = std::array::from_fn(|_| self.asm.new_dynamic_label());
         let ways = Ways { executed, jumped, otherwise, leave: self.leave };
-        for (guest, host) in self.registers.dirty() {
-            self.write_back(guest, host);
-        }
+        self.write_all_back(self.registers.dirty());
         self.go(records, steps, if jumps { jumped } else { executed });
         write(&mut self, ways);
         dynasm!(self.asm ; .arch x64 ; =>self.called ; mov rax, QWORD called as i64 ; =>self.leave);
@@ -96,13 +94,7 @@ impl Writer {
         );
         self.write_near_marks();
         self.write_foresight();
-        for Exit { label, step, dirty, .. } in std::mem::take(&mut self.exits) {
-            dynasm!(self.asm ; .arch x64 ; =>label);
-            for (guest, host) in dirty {
-                self.write_back(guest, host);
-            }
-            self.go(records, step, if step == 0 { otherwise } else { executed });
-        }
+        self.write_exits(|writer, step, _| writer.go(records, step, if step == 0 { otherwise } else { executed }));
         let body = self.asm.labels().resolve_dynamic(self.body).unwrap_or(AssemblyOffset(0));
         let at = store.add(&self.asm.finalize().ok()?)?;
         Some(at as u64 + body.0 as u64)

@@ -186,9 +186,7 @@ impl Writer {
 
     /// The rest; returns where the function begins.
     fn end(&mut self, how: u32, ip: Option<u64>) -> AssemblyOffset {
-        for (guest, host) in self.registers.dirty() {
-            self.write_back(guest, host);
-        }
+        self.write_all_back(self.registers.dirty());
         if let Some(ip) = ip {
             dynasm!(self.asm ; .arch x64 ; mov rax, QWORD ip as i64 ; mov [rbx + self.at.ip], rax);
         }
@@ -209,13 +207,9 @@ impl Writer {
             ; jmp =>self.leave
         );
         self.write_near_marks();
-        for Exit { label, step, dirty, .. } in std::mem::take(&mut self.exits) {
-            dynasm!(self.asm ; .arch x64 ; =>label);
-            for (guest, host) in dirty {
-                self.write_back(guest, host);
-            }
-            dynasm!(self.asm ; .arch x64 ; mov eax, step as i32 ; jmp =>self.leave);
-        }
+        self.write_exits(|writer, step, _| {
+            dynasm!(writer.asm ; .arch x64 ; mov eax, step as i32 ; jmp =>writer.leave);
+        });
         let start = self.asm.offset();
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; push rbx ; push rbp ; push r12 ; push r13);
@@ -233,6 +227,21 @@ impl Writer {
 
     fn write_back(&mut self, guest: u8, host: u8) {
         dynasm!(self.asm ; .arch x64 ; mov [rbx + self.at.r + 4 * i32::from(guest)], Rd(host));
+    }
+
+    fn write_all_back(&mut self, dirty: Vec<(u8, u8)>) {
+        for (guest, host) in dirty {
+            self.write_back(guest, host);
+        }
+    }
+
+    /// The ways out: with all values in the core, each goes on as `go` writes it for its step.
+    fn write_exits(&mut self, mut go: impl FnMut(&mut Writer, u32, ahead::Words)) {
+        for Exit { label, step, dirty, words } in std::mem::take(&mut self.exits) {
+            dynasm!(self.asm ; .arch x64 ; =>label);
+            self.write_all_back(dirty);
+            go(self, step, words);
+        }
     }
 
     /// The way out before a step, with registers as they are now.
@@ -272,9 +281,7 @@ impl Writer {
 
     /// The core has all values; registers that a call does not keep are free. Flags and eax stay.
     fn call_begins(&mut self) {
-        for (guest, host) in self.registers.dirty() {
-            self.write_back(guest, host);
-        }
+        self.write_all_back(self.registers.dirty());
         self.registers.called();
     }
 
