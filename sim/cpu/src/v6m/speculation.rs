@@ -155,6 +155,7 @@ impl SpeculationLog {
     };
     pub(in crate::v6m) const IP: i32 = offset_of!(SpeculationLog, ip) as i32;
     pub(in crate::v6m) const INSTRUCTIONS: i32 = offset_of!(SpeculationLog, instructions) as i32;
+    pub(in crate::v6m) const SERVED: i32 = offset_of!(SpeculationLog, served) as i32;
     pub(in crate::v6m) const PROBED: i32 = offset_of!(SpeculationLog, probed) as i32;
     pub(in crate::v6m) const SUMMONS: i32 = offset_of!(SpeculationLog, summons) as i32;
     /// Where the core's state at the begin of a block is kept, and how many bytes of it.

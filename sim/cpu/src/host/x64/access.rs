@@ -309,37 +309,22 @@ impl Writer {
     /// Leaves if one of `count` stores from the item in ecx on would have consequences.
     pub(super) fn check_marks(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         let (turned, first) = (bytes.ilog2(), (block.first >> MARK_SHIFT) as i32);
-        if let Some((AheadLog { marks, .. }, _)) = self.ahead {
-            let ends: &[u32] = if count == 1 { &[0] } else { &[0, count - 1] };
-            for &further in ends {
-                dynasm!(self.asm
-                    ; .arch x64
-                    ; lea eax, [rcx + further as i32]
-                    ; shr eax, (MARK_SHIFT - turned) as i8
-                    ; add rax, [r13 + marks]
-                    ; cmp BYTE [rax + first], 0
-                    ; jne =>exit
-                );
-            }
-            return;
+        if self.foresight.is_some() {
+            dynasm!(self.asm ; .arch x64 ; mov r13, [rsp + MARKS]);
         }
-        let marks = match self.foresight {
-            Some(_) => {
-                dynasm!(self.asm ; .arch x64 ; mov r13, [rsp + MARKS]);
-                13
-            }
-            None => 12,
-        };
         let marked = if self.near.is_some() { self.asm.new_dynamic_label() } else { exit };
         let ends: &[u32] = if count == 1 { &[0] } else { &[0, count - 1] };
         for &further in ends {
-            dynasm!(self.asm
-                ; .arch x64
-                ; lea eax, [rcx + further as i32]
-                ; shr eax, (MARK_SHIFT - turned) as i8
-                ; cmp BYTE [Rq(marks) + rax + first], 0
-                ; jne =>marked
-            );
+            let asm = &mut self.asm;
+            dynasm!(asm ; .arch x64 ; lea eax, [rcx + further as i32] ; shr eax, (MARK_SHIFT - turned) as i8);
+            match (self.ahead, self.foresight) {
+                (Some((AheadLog { marks, .. }, _)), _) => {
+                    dynasm!(asm ; .arch x64 ; add rax, [r13 + marks] ; cmp BYTE [rax + first], 0);
+                }
+                (None, Some(_)) => dynasm!(asm ; .arch x64 ; cmp BYTE [r13 + rax + first], 0),
+                (None, None) => dynasm!(asm ; .arch x64 ; cmp BYTE [r12 + rax + first], 0),
+            }
+            dynasm!(asm ; .arch x64 ; jne =>marked);
         }
         if marked != exit {
             let fine = self.asm.new_dynamic_label();

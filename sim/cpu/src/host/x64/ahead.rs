@@ -151,6 +151,7 @@ impl Writer {
     /// Puts the code into the store, behind the last path's end: its address. The number of a step says which of these endings
     /// it has where it ends before it.
     pub fn finish_ahead(mut self, store: &mut Store, endings: &[Ending]) -> Option<u64> {
+        self.write_near_marks();
         self.write_exits(|writer, step, words| writer.end_with(words, endings[step as usize]));
         let (_, onward) = self.ahead?;
         dynasm!(self.asm
@@ -195,7 +196,7 @@ impl Writer {
     pub fn log_load_at(&mut self, offset: u32) {
         let Some((log, _)) = self.ahead else { return };
         let (bytes, word) = (offset | 0xf << log.lanes, offset >> WORD);
-        let bit = (word + (word >> 6) & 63) as i8;
+        let bit = ((word + (word >> 6)) & 63) as i8;
         dynasm!(self.asm
             ; .arch x64
             ; mov DWORD [r15 + log.read + 4 * i32::from(self.words.read)], bytes as i32
@@ -275,7 +276,7 @@ impl Writer {
             self.part_at(log, block, bytes);
             return;
         }
-        let all = (block.first + 4 * further | 0xf << log.lanes) as i32;
+        let all = ((block.first + 4 * further) | 0xf << log.lanes) as i32;
         dynasm!(self.asm ; .arch x64 ; lea eax, [rcx * 4 + all]);
     }
 

@@ -76,6 +76,8 @@ struct Head {
     ip: *mut Op,
     /// Null: the interpreter executes them.
     translation: *mut Translation,
+    /// The same of what is executed when the probes on its first instruction have fired.
+    probed: *mut Translation,
     /// The interpreter has so often.
     times: u32,
     /// So many translations were given up.
@@ -83,7 +85,17 @@ struct Head {
 }
 
 impl Head {
-    const NONE: Head = Head { ip: std::ptr::null_mut(), translation: std::ptr::null_mut(), times: 0, anew: 0 };
+    const NONE: Head = Head {
+        ip: std::ptr::null_mut(),
+        translation: std::ptr::null_mut(),
+        probed: std::ptr::null_mut(),
+        times: 0,
+        anew: 0,
+    };
+
+    fn is_translated(&self) -> bool {
+        !self.translation.is_null() || !self.probed.is_null()
+    }
 }
 
 #[derive(Debug)]
@@ -148,22 +160,22 @@ impl Blocks {
 
     #[inline(always)]
     fn slot(ip: *mut Op) -> usize {
-        ip as usize / size_of::<Op>() & ((1 << HEADS) - 1)
+        (ip as usize / size_of::<Op>()) & ((1 << HEADS) - 1)
     }
 
-    /// The translation that begins there, or null.
+    /// What is known of blocks that begin there.
     #[inline(always)]
-    fn at(&self, ip: *mut Op) -> *mut Translation {
+    fn at(&self, ip: *mut Op) -> Option<&Head> {
         // SAFETY: a slot number has as many bits as the table's length.
         let head = unsafe { self.heads.get_unchecked(Blocks::slot(ip)) };
-        if head.ip == ip { head.translation } else { std::ptr::null_mut() }
+        (head.ip == ip).then_some(head)
     }
 
     /// The interpreter has executed a block that began there: true if it is to be translated.
     #[inline(always)]
     fn is_due(&mut self, ip: *mut Op) -> bool {
         let head = &mut self.heads[Blocks::slot(ip)];
-        if !head.translation.is_null() {
+        if head.is_translated() {
             return false;
         }
         if head.ip != ip {
@@ -202,8 +214,14 @@ fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block)
     let mut store = std::mem::take(&mut bus.pairs().blocks.store);
     let has_room = bus.pairs().blocks.all.len() < MOST;
     let roads = bus.pairs().blocks.roads.or_else(|| host::roads(&mut store));
+    // SAFETY: the core has just executed it.
+    let mut op = unsafe { *start };
+    let is_probed = op.code == Code::Attend;
+    if is_probed {
+        op = bus.behind(core.address_of(start));
+    }
     let made = roads.filter(|_| has_room).and_then(|roads| {
-        host::assemble(bus, (&mut store, roads), core, (start, block), &raw mut translation.unexpected)
+        host::assemble(bus, (&mut store, roads), core, (start, op, block), &raw mut translation.unexpected)
     });
     let blocks = &mut bus.pairs().blocks;
     (blocks.store, blocks.roads) = (store, roads);
@@ -213,7 +231,12 @@ fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block)
         return;
     };
     (translation.code, translation.lines) = (code, lines.into_boxed_slice());
-    head.translation = &raw mut *translation;
+    let pointer = &raw mut *translation;
+    if is_probed {
+        head.probed = pointer;
+    } else {
+        head.translation = pointer;
+    }
     blocks.all.push(translation);
     blocks.made += 1;
 }
@@ -226,7 +249,8 @@ fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block)
 pub unsafe fn go_on<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
     // SAFETY: the caller's promise, here and below.
     let core = unsafe { &*cores[0] };
-    if bus.pairs().blocks.at(core.ip).is_null() && ordered_address::<B>(bus, core).is_none() {
+    let is_translated = bus.pairs().blocks.at(core.ip).is_some_and(Head::is_translated);
+    if !is_translated && ordered_address::<B>(bus, core).is_none() {
         return None;
     }
     // SAFETY: as above.
@@ -244,31 +268,9 @@ unsafe fn execute<B: Paired>(
     let first = cores[0];
     let mut context = host::Context::new(bus);
     let mut has_executed = false;
-    // SAFETY: the caller's promise; translations and logs live as long as the bus, and no reference to one outlives a
-    // statement.
+    // SAFETY: the caller's promise; the logs live as long as the bus, and no reference to one outlives a statement.
     unsafe {
-        loop {
-            let translation = bus.pairs().blocks.at((*cores[0]).ip);
-            let turn = if translation.is_null() {
-                let Some(address) = ordered_address::<B>(bus, &*cores[0]) else { break };
-                let Some(turn) = ordered_access(bus, cores, logs[0], address) else { break };
-                turn
-            } else {
-                if (*translation).lost != bus.lost_lines() && !is_at_hand(bus, translation) {
-                    break;
-                }
-                (*logs[0]).begin(&*cores[0]);
-                (*logs[0]).probed = false;
-                let (back, block) = context.run(bus, &mut cores, &mut logs, (*translation).code);
-                has_executed |= context.has_executed();
-                match back {
-                    Back::None => break,
-                    Back::Next => Turn::Same,
-                    Back::Stop => Turn::Stop,
-                    Back::HandIn => move_on(bus, cores, logs, block),
-                }
-            };
-            has_executed = true;
+        while let Some(turn) = step(bus, &mut context, (&mut cores, &mut logs), &mut has_executed) {
             match turn {
                 Turn::Same => {}
                 Turn::Other => {
@@ -283,6 +285,69 @@ unsafe fn execute<B: Paired>(
         }
     }
     has_executed.then_some(if cores[0] == first { Turn::Same } else { Turn::Other })
+}
+
+/// Executes what the first core stands before; `None` if that is the interpreter's.
+#[inline(always)]
+unsafe fn step<B: Paired>(
+    bus: &mut B,
+    context: &mut host::Context,
+    (cores, logs): (&mut [*mut Core; 2], &mut [*mut SpeculationLog; 2]),
+    has_executed: &mut bool,
+) -> Option<Turn> {
+    // SAFETY: the caller's promise; a translation lives as long as its head.
+    unsafe {
+        let head = bus.pairs().blocks.at((*cores[0]).ip).filter(|head| head.is_translated()).copied();
+        let Some(Head { translation, probed, .. }) = head else {
+            let address = ordered_address::<B>(bus, &*cores[0])?;
+            let turn = ordered_access(bus, *cores, logs[0], address);
+            *has_executed |= turn.is_some();
+            return turn;
+        };
+        let is_probed = translation.is_null();
+        let translation = if is_probed { probed } else { translation };
+        if (*translation).lost != bus.lost_lines() && !is_at_hand(bus, translation) {
+            return None;
+        }
+        if is_probed {
+            let turn = attend(bus, *cores, logs[0])?;
+            *has_executed |= turn != Turn::Same;
+            if turn != Turn::Same {
+                return Some(turn);
+            }
+        }
+        (*logs[0]).begin(&*cores[0]);
+        let (back, block) = context.run(bus, cores, logs, (*translation).code);
+        *has_executed |= context.has_executed();
+        match back {
+            Back::None => None,
+            Back::Next => Some(Turn::Same),
+            Back::Stop => Some(Turn::Stop),
+            Back::HandIn => Some(move_on(bus, *cores, *logs, block)),
+        }
+    }
+}
+
+/// Has the probes fire on the instruction that the core stands before, as the interpreter does: it goes on when they have.
+/// `None` if that cannot be done ahead of time.
+#[inline(always)]
+unsafe fn attend<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Option<Turn> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let address = (*cores[0]).address_of((*cores[0]).ip);
+        loop {
+            match bus.attend_ahead(&mut *cores[0], address) {
+                Ordered::Now(_) | Ordered::Always(_) => return Some(Turn::Same),
+                Ordered::NotYet => {}
+                Ordered::Behind | Ordered::InTime => return None,
+            }
+            (*mine).begin(&*cores[0]);
+            let turn = order(bus, cores, mine);
+            if turn != Turn::Same {
+                return Some(turn);
+            }
+        }
+    }
 }
 
 /// The address of the access that the core stands before, if it may be one that comes in time order.
@@ -314,7 +379,6 @@ unsafe fn ordered_access<B: Paired>(
             return None;
         }
         (*mine).begin(&*cores[0]);
-        (*mine).probed = false;
         let turn = order(bus, cores, mine);
         if turn != Turn::Same {
             return Some(turn);

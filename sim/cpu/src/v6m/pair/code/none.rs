@@ -25,7 +25,7 @@ pub(super) fn assemble<B: Paired>(
     _: &mut B,
     (_, roads): (&mut Store, Roads),
     _: &Core,
-    _: (*mut Op, &Block),
+    _: (*mut Op, Op, &Block),
     _: *mut u32,
 ) -> Option<(u64, Vec<u32>)> {
     match roads {}

@@ -122,16 +122,16 @@ impl Known {
     }
 }
 
-/// The way from there on: as known, else straight on.
+/// The way from there on: as known, else straight on. At its very begin stands this instruction.
 ///
 /// # Safety
 /// The place is one of the region's ops.
-pub(super) unsafe fn way<B: Paired>(bus: &B, core: &Core, from: At, mut known: Known) -> Way {
+pub(super) unsafe fn way<B: Paired>(bus: &B, core: &Core, (from, first): (At, Op), mut known: Known) -> Way {
     let mut way = Way { steps: Vec::new(), end: from, jumps: false };
     loop {
         let at = way.end;
         // SAFETY: the caller's promise; a block stays in its region, behind whose last op there are others.
-        let op = unsafe { *at.ip };
+        let op = if at.length == 0 { first } else { unsafe { *at.ip } };
         let Some((thumb, course)) = step(bus, core, op, &mut known) else {
             return way;
         };

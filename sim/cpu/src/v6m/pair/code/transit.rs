@@ -23,8 +23,8 @@ pub(super) struct Context {
     pub marks: u64,
     pub constants: u64,
     /// The other core and its log.
-    other: *mut Core,
-    other_log: *mut SpeculationLog,
+    other: u64,
+    other_log: u64,
     /// The node that both have reached, its cycle, and which core goes on.
     node: u64,
     now: u64,
@@ -58,8 +58,8 @@ impl Context {
         Context {
             marks,
             constants,
-            other: std::ptr::null_mut(),
-            other_log: std::ptr::null_mut(),
+            other: 0,
+            other_log: 0,
             node: 0,
             now: 0,
             turn: 0,
@@ -95,7 +95,7 @@ impl Context {
         let pairs = bus.pairs();
         let Some(Roads { entry, .. }) = pairs.blocks.roads else { return (Back::None, Block::NONE) };
         (self.node, self.now, self.turn) = (pairs.node.into(), pairs.now, pairs.turn as u64);
-        (self.other, self.other_log, self.lost) = (cores[1], logs[1], lost);
+        (self.other, self.other_log, self.lost) = (cores[1] as u64, logs[1] as u64, lost);
         (self.known, self.executed) = (0, 0);
         let began = self.turn;
         // SAFETY: the caller's promise.
@@ -258,6 +258,9 @@ fn take(asm: &mut VecAssembler<X64Relocation>) {
         ; mov rcx, [r13 + TURN]
         ; inc QWORD [rax + rcx * 8]
         ; taken:
+        ; mov al, [r15 + SpeculationLog::SERVED]
+        ; mov [r15 + SpeculationLog::PROBED], al
+        ; mov BYTE [r15 + SpeculationLog::SERVED], 0
         ; mov rsi, [r13 + OTHER]
         ; movzx eax, BYTE [rdi + at::INSTRUCTIONS]
         ; mov [r15 + SpeculationLog::INSTRUCTIONS], rax
@@ -309,8 +312,6 @@ fn begin(asm: &mut VecAssembler<X64Relocation>) {
         ; cmp [rcx + offset_of!(Translation, lost) as i32], rdx
         ; jne >next
         ; mov [r15 + SpeculationLog::IP], rax
-        // No probe is on what is translated.
-        ; mov BYTE [r15 + SpeculationLog::PROBED], 0
     );
     const { assert!(SpeculationLog::START_BYTES % 16 == 0) };
     for bytes in (0..SpeculationLog::START_BYTES).step_by(16) {

@@ -48,6 +48,8 @@ const CONSTANT: u32 = 0;
 struct Making<'a, B> {
     bus: &'a B,
     core: &'a Core,
+    /// The instruction at its begin.
+    first: Op,
     constants: (u32, u32),
     writer: Writer,
     endings: Vec<Ending>,
@@ -58,12 +60,12 @@ struct Making<'a, B> {
 }
 
 /// Code for what may begin at `start`, and the lines of the cache that it is in. The block is what the core has just executed
-/// there; what turns out unexpected is counted down. `None` if there is none, or if it is not worth it.
+/// there, with this instruction first, for which another op may stand; what turns out unexpected is counted down. `None` if there is none, or if it is not worth it.
 pub(super) fn assemble<B: Paired>(
     bus: &mut B,
     (store, roads): (&mut Store, Roads),
     core: &Core,
-    (start, block): (*mut Op, &Block),
+    (start, first, block): (*mut Op, Op, &Block),
     unexpected: *mut u32,
 ) -> Option<(u64, Vec<u32>)> {
     let Region { base, bytes, ops, .. } = core.region;
@@ -73,11 +75,12 @@ pub(super) fn assemble<B: Paired>(
     let Roads { transit, none, .. } = roads;
     let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
     let (number, own) = (offset_of!(Core, id) as i32, Block::GIVES_WAY as u32);
+    writer.asks_near_marks(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
     writer.keeps(LOG, Onward { transit, none, unexpected, start: start as u64, stale, number, own });
     let quick = bus.quick();
     let constants = (quick.base, quick.constants.len() as u32);
     let (endings, lines, forks) = (Vec::new(), Vec::new(), Vec::new());
-    let mut making = Making { bus, core, constants, writer, endings, lines, steps: 0, forks };
+    let mut making = Making { bus, core, first, constants, writer, endings, lines, steps: 0, forks };
     let from = At { ip: start, length: 0, branches: Trace::NO_BRANCHES };
     // SAFETY: the core has just executed what begins there, in this region.
     unsafe {
@@ -107,7 +110,7 @@ impl<B: Paired> Making<'_, B> {
     /// As for [`way`].
     unsafe fn write_way(&mut self, from: At, known: Known) -> bool {
         // SAFETY: the caller's promise.
-        let way = unsafe { way(self.bus, self.core, from, known) };
+        let way = unsafe { way(self.bus, self.core, (from, self.first), known) };
         let live = live(&way.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
         let spans = spans(&way.steps.iter().map(|step| (step.thumb, first_of(step))).collect::<Vec<_>>());
         for ((step, live), span) in way.steps.iter().zip(live).zip(spans) {
@@ -241,4 +244,13 @@ fn first_of(step: &Step) -> Option<u32> {
 unsafe extern "sysv64" fn load_constant<B: Paired>(context: *mut Context, address: u32, bytes: u32) -> u64 {
     // SAFETY: the caller's promise; its bus is not used meanwhile.
     unsafe { (*((*context).bus as *mut B)).constant(address, bytes).map_or(u64::MAX, u64::from) }
+}
+
+/// Whether so many words of RAM from this offset on are stored without consequences, although marks are near.
+///
+/// # Safety
+/// As for [`load_constant`].
+unsafe extern "sysv64" fn takes_stores<B: Paired>(context: *mut Context, offset: u32, words: u32) -> u32 {
+    // SAFETY: as above.
+    unsafe { u32::from((*((*context).bus as *mut B)).takes_stores(offset, words as u8)) }
 }
