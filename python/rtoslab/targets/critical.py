@@ -32,13 +32,14 @@ class CriticalSections:
 
     def feed(self, cycles: NDArray[np.uint64], depths: NDArray[np.uint32]) -> None:
         """The next writes in the order of time: when, and the depth from then on."""
-        if not len(cycles):
+        if not len(depths):
             return
-        times = cycles.astype(np.int64)
-        before = np.concatenate(([self._depth], depths[:-1].astype(np.int64)))
-        starts, ends = times[(before == 0) & (depths > 0)], times[(before > 0) & (depths == 0)]
+        inside = np.concatenate(([self._depth > 0], depths > 0))
+        turns = np.flatnonzero(inside[1:] != inside[:-1])
+        times = cycles[turns].view(np.int64)
         if self._depth:
-            starts = np.concatenate(([self._since], starts))
+            times = np.concatenate(([self._since], times))
+        starts, ends = times[::2], times[1::2]  # in turn: a section is over before the next one begins
         lengths = ends - starts[: len(ends)]
         if len(lengths):
             self._sections += len(lengths)

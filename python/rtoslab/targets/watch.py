@@ -36,6 +36,8 @@ _HALF = np.uint64(32)
 _PORT = "port_"
 _MOST_BLOCKS = 16
 _RARE = 20
+_AT_ONCE = 8192
+"""Events that are looked at together: a chunk of the window holds many more than steps are made of."""
 _BRACKETS = ("isr_enter", "isr_exit")
 _NOT_CALLED = ("tick", *_BRACKETS)
 """Services that no benchmark calls."""
@@ -115,10 +117,14 @@ class StepsWatch:
 
     def feed(self, raw: bytes) -> None:
         """The window's events, in the order of time."""
-        left = self._most_events * EVENT.itemsize - len(self._raw)
-        if left > 0:
-            events = np.frombuffer(raw, dtype=EVENT)
-            self._raw += events[self._of_steps(events)].tobytes()[:left]
+        events = np.frombuffer(raw, dtype=EVENT)
+        most = self._most_events * EVENT.itemsize
+        for first in range(0, len(events), _AT_ONCE):
+            left = most - len(self._raw)
+            if left <= 0:
+                return
+            some = events[first : first + _AT_ONCE]
+            self._raw += some[self._of_steps(some)].tobytes()[:left]
 
     def _of_steps(self, events: NDArray[np.void]) -> NDArray[np.bool_]:
         """Which events make steps; most calls are the kernel's of its own functions."""
