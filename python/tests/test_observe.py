@@ -3,10 +3,12 @@
 from collections import Counter
 from itertools import pairwise
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, KIND_EXEC, KIND_WRITE
+from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, KIND_EXEC, KIND_WRITE, distinct
 from rtoslab.targets.observe import Observer, Switch
 from tests.fakes import events
 
@@ -61,3 +63,9 @@ def test_the_object_of_a_call_is_its_first_argument() -> None:
     assert observer.finish({}).objects == {
         (0, "take", 0x2000_0000): 2, (1, "take", 0x2000_0000): 1, (1, "give", 0x2000_0010): 1,
     }  # fmt: skip
+
+
+def test_distinct_values_are_found_without_masked_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(np, "ma", None)  # whose import takes longer than many a window
+    found = distinct(np.array([7, 3, 7, 0xFFFF_FFFF], dtype=np.uint32))
+    assert (found.tolist(), found.dtype) == ([3, 7, 0xFFFF_FFFF], np.dtype(np.uint32))

@@ -1,10 +1,12 @@
 """An event of the virtual board as it is packed, the kinds of events, and the identities that probes of ours carry."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+Integer = TypeVar("Integer", bound=np.integer[Any])
 
 EVENT: Final = np.dtype(
     [("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("id", "<u2"), ("kind", "u1"), ("core", "u1"), ("zero", "<u4")]
@@ -62,6 +64,12 @@ def which_of(events: NDArray[np.void]) -> NDArray[np.uint32]:
 def are_from(which: NDArray[np.uint32], kind: int, first: int, behind: int) -> NDArray[np.bool_]:
     """Which are of that kind and have an identity from `first` on and before `behind`."""
     return np.asarray(which - np.uint32(kind << _KIND_BIT | first) < np.uint32(behind - first), dtype=np.bool_)
+
+
+def distinct(values: NDArray[Integer]) -> NDArray[Integer]:
+    """Each value once, in order. Where nothing else is asked, `np.unique` looks whether they are masked, and loads
+    `numpy.ma` for that: it takes longer than many a window."""
+    return np.asarray(np.unique(values, return_counts=True)[0], dtype=values.dtype)
 
 
 def rows(events: NDArray[np.void]) -> Iterator[tuple[Any, ...]]:

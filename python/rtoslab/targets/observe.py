@@ -23,6 +23,7 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_WRITE,
     are_from,
+    distinct,
     which_of,
 )
 from rtoslab.targets.handlings import Handled
@@ -186,7 +187,7 @@ def _kinds(
     """Each combination that there is, in order, and how often: as places among the few values, in one number."""
     if not len(sources):
         return
-    blocks, whys = np.unique(np.concatenate((sources, targets))), np.unique(causes)
+    blocks, whys = distinct(np.concatenate((sources, targets))), distinct(causes)
     first, second = np.searchsorted(blocks, sources), np.searchsorted(blocks, targets)
     both = (first * len(blocks) + second) * len(whys) + np.searchsorted(whys, causes)
     for key, count in zip(*(each.tolist() for each in np.unique(both, return_counts=True)), strict=True):

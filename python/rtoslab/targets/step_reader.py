@@ -25,6 +25,7 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_PIN,
     KIND_WRITE,
+    distinct,
     rows,
 )
 from rtoslab.targets.exceptions import SYSTICK
@@ -52,7 +53,7 @@ def return_addresses(raw: bytes, watching: Watching) -> list[int]:
     """Where callers outside the kernel go on, from the calls seen so far."""
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
-    found = {code_address(int(each)) for each in np.unique(events["pc"][mine])}
+    found = {code_address(int(each)) for each in distinct(events["pc"][mine])}
     top = architecture().code.exception_return_from
     return sorted(each for each in found if each < top and not watching.is_kernels(each))
 

@@ -22,6 +22,7 @@ from rtoslab.targets.events import (
     IDENT_SYMBOL,
     KIND_EXEC,
     KIND_WRITE,
+    distinct,
 )
 from rtoslab.targets.kernel_code import kernels_own
 from rtoslab.targets.machine import VirtualMachine
@@ -156,14 +157,14 @@ class StepsWatch:
         events = np.frombuffer(before, dtype=EVENT)
         writes = (events["kind"] == KIND_WRITE) & (events["id"] >= IDENT_CURRENT)
         mine = writes & (events["id"] < IDENT_CURRENT + self._cores)
-        return {int(each) for each in np.unique(events["value"][mine])}
+        return {int(each) for each in distinct(events["value"][mine])}
 
     def _called(self, before: bytes) -> dict[str, set[int]]:
         events = np.frombuffer(before, dtype=EVENT)
         calls = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
         names = tuple(self._functions)
         found: dict[str, set[int]] = defaultdict(set)
-        for both in np.unique(events["id"][calls].astype(np.uint64) << _HALF | events["value"][calls]).tolist():
+        for both in distinct(events["id"][calls].astype(np.uint64) << _HALF | events["value"][calls]).tolist():
             found[names[(both >> 32) - IDENT_SYMBOL]].add(both & 0xFFFF_FFFF)
         return found
 
