@@ -6,7 +6,7 @@ counts only, so memory stays flat and a proof is a pure function of counts.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -183,14 +183,12 @@ class Observer:
 
 def _kinds(
     sources: NDArray[np.int64], targets: NDArray[np.int64], causes: NDArray[np.int64]
-) -> Iterator[tuple[int, int, int, int]]:
-    """Each combination that there is, in order, and how often: as places among the few values, in one number."""
-    if not len(sources):
-        return
-    blocks, whys = distinct(np.concatenate((sources, targets))), distinct(causes)
-    first, second = np.searchsorted(blocks, sources), np.searchsorted(blocks, targets)
-    both = (first * len(blocks) + second) * len(whys) + np.searchsorted(whys, causes)
-    for key, count in zip(*(each.tolist() for each in np.unique(both, return_counts=True)), strict=True):
-        pair, why = divmod(key, len(whys))
-        source, target = divmod(pair, len(blocks))
-        yield int(blocks[source]), int(blocks[target]), int(whys[why]), count
+) -> list[tuple[int, int, int, int]]:
+    """Each combination that there is, in order, and how often. Both control blocks are one number; causes are few."""
+    pairs = sources.astype(np.uint64) << np.uint64(32) | targets.astype(np.uint64)
+    found = []
+    for cause in distinct(causes).tolist():
+        each, counts = np.unique(pairs[causes == cause], return_counts=True)
+        pairs_here = zip(each.tolist(), counts.tolist(), strict=True)
+        found += [(pair >> 32, pair & 0xFFFF_FFFF, cause, count) for pair, count in pairs_here]
+    return sorted(found)
