@@ -9,6 +9,11 @@ use crate::quick::Quick;
 /// Cores of a machine, at most.
 const CORES: usize = 2;
 
+/// Places behind calls of one function that are kept, at most.
+const CALLERS: usize = 4;
+/// None is.
+const NO_CALLERS: [(u32, u32); CALLERS] = [(1, 0); CALLERS];
+
 /// What a probe tells, in this order where several are at one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Tells {
@@ -31,8 +36,8 @@ impl Tells {
 #[derive(Debug, Default, Clone)]
 struct Site {
     address: u32,
-    /// Where the call that was seen here last returns to, and that site's number; an odd address: not looked up.
-    behind: (u32, u32),
+    /// Where calls that were seen here last return to, and those sites' numbers; an odd address: not looked up.
+    behind: [(u32, u32); CALLERS],
     until: bool,
     /// It has a call among its probes.
     calls: bool,
@@ -54,6 +59,7 @@ impl Site {
         self.calls |= tells.is_call();
     }
 
+    #[inline]
     fn is_returned_to(&self) -> bool {
         self.probes.first().is_some_and(|(tells, _)| *tells == Tells::Return)
     }
@@ -80,6 +86,7 @@ pub struct Held {
 
 impl Held {
     /// Of a core's registers, R0 to R15 first.
+    #[inline]
     pub fn of(registers: &[u32]) -> Held {
         Held { r0: registers[0], r1: registers[1], r2: registers[2], lr: registers[14] }
     }
@@ -95,7 +102,8 @@ pub struct Probes {
     stops: Vec<u32>,
     /// Words behind whose writes it stops: likewise.
     write_stops: Vec<u32>,
-    watches: HashMap<u32, Watch, Quick>,
+    /// Watched words, by address.
+    watches: Vec<(u32, Watch)>,
     between: Vec<Between>,
     events: Vec<Event>,
     /// Record handler entries and exits.
@@ -119,17 +127,19 @@ impl Probes {
     fn site(&mut self, address: u32) -> &mut Site {
         let number = *self.numbers.entry(address).or_insert(self.sites.len() as u32) as usize;
         if number == self.sites.len() {
-            self.sites.push(Site { address, behind: (1, 0), ..Site::default() });
+            self.sites.push(Site { address, behind: NO_CALLERS, ..Site::default() });
         }
         &mut self.sites[number]
     }
 
     /// True if the run stops before the instruction at `address`.
+    #[inline]
     pub fn stops_at(&self, address: u32) -> bool {
         self.stops.contains(&address)
     }
 
     /// True if the run stops behind a write to the word at `address` (aligned).
+    #[inline]
     pub fn stops_at_write(&self, address: u32) -> bool {
         self.write_stops.contains(&address)
     }
@@ -151,7 +161,7 @@ impl Probes {
 
     /// No longer tells writes to the word at `address`.
     pub fn end_watch(&mut self, address: u32) {
-        self.watches.remove(&(address & !3));
+        self.watches.retain(|(word, _)| *word != address & !3);
         self.write_stops.retain(|stop| *stop != address & !3);
     }
 
@@ -169,7 +179,7 @@ impl Probes {
     /// Records an event each time a watched call returns to `address`, and not where a branch leads there.
     pub fn watch_return(&mut self, address: u32, id: u16) {
         self.site(address).tell(Tells::Return, id);
-        self.sites.iter_mut().for_each(|site| site.behind.0 = 1);
+        self.sites.iter_mut().for_each(|site| site.behind = NO_CALLERS);
     }
 
     /// Measures from `start` to `end`; the result is found under the returned index.
@@ -199,8 +209,8 @@ impl Probes {
     /// The same, of an address whose [`Probes::number`] may be known.
     pub fn issue_at(&mut self, number: u32, address: u32, core: usize, cycle: u64, held: Held, resumed: bool) -> bool {
         let is_right = self.sites.get(number as usize).is_some_and(|site| site.address == address);
-        let number = if is_right { number } else { self.number(address) };
-        let Some(site) = self.sites.get_mut(number as usize) else {
+        let number = if is_right { number } else { self.number(address) } as usize;
+        let Some(site) = self.sites.get_mut(number) else {
             return false;
         };
         // Ends first: with equal addresses an execution closes the previous interval, then opens the next.
@@ -229,10 +239,12 @@ impl Probes {
         }
         if site.calls {
             let returns_to = held.lr & !1;
-            if site.behind.0 != returns_to {
-                self.sites[number as usize].behind = (returns_to, self.number(returns_to));
+            let place = (returns_to >> 2) as usize % CALLERS;
+            let (seen, mut behind) = site.behind[place];
+            if seen != returns_to {
+                behind = self.number(returns_to);
+                self.sites[number].behind[place] = (returns_to, behind);
             }
-            let (_, behind) = self.sites[number as usize].behind;
             if let Some(site) = self.sites.get_mut(behind as usize).filter(|site| site.is_returned_to()) {
                 site.pending[core] += 1;
             }
@@ -243,13 +255,15 @@ impl Probes {
     /// Watches the word at `address` (4-byte aligned) for writes; `stop` ends the run behind the write.
     pub fn watch_write(&mut self, address: u32, id: u16, stop: bool) {
         self.end_watch(address);
-        self.watches.insert(address & !3, Watch { id, stop });
+        let place = self.watches.partition_point(|(word, _)| *word < address & !3);
+        self.watches.insert(place, (address & !3, Watch { id, stop }));
         self.write_stops.extend(stop.then_some(address & !3));
     }
 
     /// A store changed the word at `address` (aligned) to `word`. True if the run must stop.
     pub fn written(&mut self, address: u32, word: u32, core: usize, cycle: u64, pc: u32) -> bool {
-        let Some(watch) = self.watches.get(&address) else {
+        let place = self.watches.partition_point(|(word, _)| *word < address);
+        let Some(&(_, watch)) = self.watches.get(place).filter(|(word, _)| *word == address) else {
             return false;
         };
         self.events.push(Event {
@@ -301,7 +315,7 @@ impl Probes {
 
     /// Addresses of watched words.
     pub fn watched(&self) -> impl Iterator<Item = u32> {
-        self.watches.keys().copied()
+        self.watches.iter().map(|(word, _)| *word)
     }
 
     /// Takes the events recorded so far. As many are expected next time: room that grows is copied again and again.
@@ -309,148 +323,15 @@ impl Probes {
         let room = Vec::with_capacity(self.events.len());
         std::mem::replace(&mut self.events, room)
     }
+
+    /// Gives back what [`Probes::take_events`] gave, as room for the next ones: the host need not find it anew.
+    pub fn reuse(&mut self, mut taken: Vec<Event>) {
+        if self.events.is_empty() {
+            taken.clear();
+            self.events = taken;
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_interval_that_ends_where_the_run_stops_is_counted_once() {
-        let mut probes = Probes::default();
-        let interval = probes.add_between(0x100, 0x200);
-        probes.until(0x200);
-        assert!(!probes.issue(0x100, 0, 10, Held::default(), false));
-        assert!(probes.issue(0x200, 0, 17, Held::default(), false));
-        assert!(!probes.issue(0x200, 0, 17, Held::default(), true));
-        let result = probes.between(interval).unwrap();
-        assert_eq!((result.count, result.total_cycles), (1, 7));
-    }
-
-    #[test]
-    fn one_address_as_both_ends_measures_from_execution_to_execution() {
-        let mut probes = Probes::default();
-        let interval = probes.add_between(0x100, 0x100);
-        for cycle in [5, 25, 60] {
-            probes.issue(0x100, 0, cycle, Held::default(), false);
-        }
-        let result = probes.between(interval).unwrap();
-        assert_eq!((result.count, result.min_cycles, result.max_cycles), (2, Some(20), Some(35)));
-    }
-
-    #[test]
-    fn rewound_probes_stay_and_forget_what_came_later() {
-        let mut probes = Probes::default();
-        let early = probes.add_between(0x100, 0x200);
-        probes.watch_exec(0x100, 1);
-        probes.issue(0x100, 0, 10, Held::default(), false);
-        let then = probes.clone();
-        let late = probes.add_between(0x100, 0x100);
-        probes.issue(0x200, 0, 17, Held::default(), false);
-        probes.issue(0x100, 0, 20, Held::default(), false);
-        probes.issue(0x100, 0, 21, Held::default(), false);
-        probes.rewind(&then);
-        assert_eq!(probes.between(early).map(|each| each.count), Some(0));
-        assert_eq!(probes.between(late).map(|each| each.count), Some(0));
-        assert_eq!(probes.take_events().len(), 1);
-        // The interval that was open then is open again.
-        probes.issue(0x200, 0, 15, Held::default(), false);
-        assert_eq!(probes.between(early).map(|each| each.total_cycles), Some(5));
-        assert!(probes.watches_code(0x200));
-    }
-
-    #[test]
-    fn a_watched_call_tells_its_caller_and_two_arguments() {
-        let mut probes = Probes::default();
-        probes.watch_exec(0x100, 1);
-        probes.watch_call(0x100, 2, false);
-        probes.watch_call(0x100, 3, true);
-        probes.issue(0x100, 1, 10, Held { r0: 3, r1: 4, r2: 5, lr: 0x555 }, false);
-        let seen: Vec<_> = probes.take_events().iter().map(|each| (each.id, each.value, each.more, each.pc)).collect();
-        assert_eq!(seen, [(1, 3, 0, 0x100), (2, 3, 4, 0x555), (3, 3, 5, 0x555)]);
-        assert_eq!(probes.sites().collect::<Vec<_>>(), [0x100]);
-    }
-
-    #[test]
-    fn only_a_call_returns() {
-        let mut probes = Probes::default();
-        probes.watch_call(0x100, 1, false);
-        probes.watch_return(0x554, 2);
-        let at = |probes: &mut Probes, address, lr| {
-            probes.issue(address, 0, 10, Held { r0: 7, lr, ..Held::default() }, false)
-        };
-        at(&mut probes, 0x554, 0);
-        at(&mut probes, 0x100, 0x555);
-        at(&mut probes, 0x554, 0);
-        at(&mut probes, 0x554, 0);
-        let seen: Vec<_> = probes.take_events().iter().map(|each| (each.id, each.value)).collect();
-        assert_eq!(seen, [(1, 7), (2, 7)]);
-    }
-
-    #[test]
-    fn a_return_is_seen_although_it_is_watched_only_after_a_call() {
-        let mut probes = Probes::default();
-        probes.watch_call(0x100, 1, false);
-        let call = |probes: &mut Probes, lr| {
-            probes.issue(0x100, 0, 10, Held { lr, ..Held::default() }, false);
-            probes.issue(lr & !1, 0, 11, Held::default(), false);
-            probes.take_events().len()
-        };
-        assert_eq!([0x555, 0x555].map(|lr| call(&mut probes, lr)), [1, 1]);
-        probes.watch_return(0x554, 2);
-        assert_eq!([0x555, 0x777, 0x555].map(|lr| call(&mut probes, lr)), [2, 1, 2]);
-    }
-
-    #[test]
-    fn a_number_that_is_not_the_sites_is_not_believed() {
-        let mut probes = Probes::default();
-        probes.watch_exec(0x100, 1);
-        probes.watch_exec(0x200, 2);
-        let number = probes.number(0x200);
-        for guess in [number, probes.number(0x100), probes.number(0x300), 77] {
-            assert!(!probes.issue_at(guess, 0x200, 0, 10, Held::default(), false));
-            assert!(!probes.issue_at(guess, 0x300, 0, 10, Held::default(), false));
-        }
-        assert_eq!(probes.take_events().iter().map(|each| each.id).collect::<Vec<_>>(), [2; 4]);
-    }
-
-    #[test]
-    fn returns_are_told_first_and_calls_last() {
-        let mut probes = Probes::default();
-        probes.watch_call(0x100, 5, true);
-        probes.watch_exec(0x100, 3);
-        probes.watch_call(0x100, 6, false);
-        probes.watch_return(0x100, 1);
-        probes.watch_exec(0x100, 4);
-        probes.watch_return(0x100, 2);
-        let lr = 0x101;
-        (0..2).for_each(|_| assert!(!probes.issue(0x100, 0, 10, Held { lr, ..Held::default() }, false)));
-        let ids: Vec<_> = probes.take_events().iter().map(|each| each.id).collect();
-        assert_eq!(ids, [3, 4, 5, 6, 1, 2, 3, 4, 5, 6]);
-    }
-
-    #[test]
-    fn an_ended_probe_stops_nothing_and_leaves_the_others() {
-        let mut probes = Probes::default();
-        probes.until(0x100);
-        probes.watch_exec(0x100, 1);
-        probes.watch_write(0x2000_0004, 3, true);
-        assert!(probes.stops_at(0x100) && !probes.stops_at(0x200) && probes.stops_at_write(0x2000_0004));
-        probes.end_until(0x100);
-        probes.end_until(0x200);
-        probes.end_watch(0x2000_0006);
-        assert!(!probes.stops_at(0x100));
-        assert!(!probes.issue(0x100, 0, 10, Held::default(), false));
-        assert!(!probes.written(0x2000_0004, 1, 0, 9, 0));
-        assert_eq!(probes.take_events().len(), 1);
-    }
-
-    #[test]
-    fn only_the_watched_word_is_reported() {
-        let mut probes = Probes::default();
-        probes.watch_write(0x2000_0004, 3, true);
-        assert!(!probes.written(0x2000_0000, 1, 0, 9, 0));
-        assert!(probes.written(0x2000_0004, 1, 0, 9, 0));
-        assert_eq!(probes.take_events().len(), 1);
-    }
-}
+mod tests;

@@ -220,6 +220,11 @@ pub trait Board {
         events
     }
 
+    /// Gives back events that were taken, as room for the next ones.
+    fn reuse_events(&mut self, taken: Vec<Event>) {
+        self.probes().reuse(taken);
+    }
+
     /// Local time of a core: the cycle in which its next instruction can begin. May lie beyond [`Board::cycle`].
     fn core_cycle(&self, core: usize) -> u64 {
         self.position(core).t

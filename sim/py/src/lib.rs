@@ -203,10 +203,12 @@ impl Machine {
 
     fn take_events<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let events = self.inner.take_events();
-        PyBytes::new_with(py, events.len() * Event::BYTES, |bytes| {
+        let packed = PyBytes::new_with(py, events.len() * Event::BYTES, |bytes| {
             Event::write_all(&events, bytes);
             Ok(())
-        })
+        });
+        self.inner.reuse_events(events);
+        packed
     }
 
     #[pyo3(signature = (port=0))]

@@ -65,7 +65,7 @@ impl System {
 
     /// The same of an instruction with a probe, that was mostly decoded before, and the number of its site.
     pub(super) fn probed_at(&mut self, address: u32) -> (Op, u32) {
-        let halfwords = [self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2))];
+        let halfwords = self.fetch_halfwords(address);
         if let Some(known) = self.known.find(address, halfwords) {
             return known;
         }
@@ -139,6 +139,16 @@ impl System {
             0 => at(&self.rom, address),
             1 => at(self.periph.ssi.flash.bytes(), self.flash_offset(address)),
             _ => at(&self.sram, address.wrapping_sub(SRAM_BASE)),
+        }
+    }
+
+    /// Two in a row; of the flash mostly.
+    #[inline]
+    fn fetch_halfwords(&self, address: u32) -> [u16; 2] {
+        let rest = || self.periph.ssi.flash.bytes().get(self.flash_offset(address) as usize..);
+        match rest().filter(|_| address >> 28 == 1).and_then(<[u8]>::first_chunk) {
+            Some(&[a, b, c, d]) => [u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d])],
+            None => [self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2))],
         }
     }
 

@@ -149,9 +149,12 @@ impl<F: Family> System<F> {
     }
 
     /// What an instruction is made of; the second one may be in another memory.
+    #[inline]
     fn halfwords(&self, address: u32) -> [u16; 2] {
-        match self.bytes_at(address, 4) {
-            Some(bytes) => [u16::from_le_bytes([bytes[0], bytes[1]]), u16::from_le_bytes([bytes[2], bytes[3]])],
+        let flash = self.flash.get(address.wrapping_sub(FLASH_BASE) as usize..);
+        let anywhere = || self.bytes_at(address, 4).and_then(<[u8]>::first_chunk);
+        match flash.and_then(<[u8]>::first_chunk).or_else(anywhere) {
+            Some(&[a, b, c, d]) => [u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d])],
             None => [self.halfword(address), self.halfword(address.wrapping_add(2))],
         }
     }

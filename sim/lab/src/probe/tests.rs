@@ -1,0 +1,177 @@
+//! What probes tell, and when.
+
+use super::*;
+
+#[test]
+fn an_interval_that_ends_where_the_run_stops_is_counted_once() {
+    let mut probes = Probes::default();
+    let interval = probes.add_between(0x100, 0x200);
+    probes.until(0x200);
+    assert!(!probes.issue(0x100, 0, 10, Held::default(), false));
+    assert!(probes.issue(0x200, 0, 17, Held::default(), false));
+    assert!(!probes.issue(0x200, 0, 17, Held::default(), true));
+    let result = probes.between(interval).unwrap();
+    assert_eq!((result.count, result.total_cycles), (1, 7));
+}
+
+#[test]
+fn one_address_as_both_ends_measures_from_execution_to_execution() {
+    let mut probes = Probes::default();
+    let interval = probes.add_between(0x100, 0x100);
+    for cycle in [5, 25, 60] {
+        probes.issue(0x100, 0, cycle, Held::default(), false);
+    }
+    let result = probes.between(interval).unwrap();
+    assert_eq!((result.count, result.min_cycles, result.max_cycles), (2, Some(20), Some(35)));
+}
+
+#[test]
+fn rewound_probes_stay_and_forget_what_came_later() {
+    let mut probes = Probes::default();
+    let early = probes.add_between(0x100, 0x200);
+    probes.watch_exec(0x100, 1);
+    probes.issue(0x100, 0, 10, Held::default(), false);
+    let then = probes.clone();
+    let late = probes.add_between(0x100, 0x100);
+    probes.issue(0x200, 0, 17, Held::default(), false);
+    probes.issue(0x100, 0, 20, Held::default(), false);
+    probes.issue(0x100, 0, 21, Held::default(), false);
+    probes.rewind(&then);
+    assert_eq!(probes.between(early).map(|each| each.count), Some(0));
+    assert_eq!(probes.between(late).map(|each| each.count), Some(0));
+    assert_eq!(probes.take_events().len(), 1);
+    // The interval that was open then is open again.
+    probes.issue(0x200, 0, 15, Held::default(), false);
+    assert_eq!(probes.between(early).map(|each| each.total_cycles), Some(5));
+    assert!(probes.watches_code(0x200));
+}
+
+#[test]
+fn a_watched_call_tells_its_caller_and_two_arguments() {
+    let mut probes = Probes::default();
+    probes.watch_exec(0x100, 1);
+    probes.watch_call(0x100, 2, false);
+    probes.watch_call(0x100, 3, true);
+    probes.issue(0x100, 1, 10, Held { r0: 3, r1: 4, r2: 5, lr: 0x555 }, false);
+    let seen: Vec<_> = probes.take_events().iter().map(|each| (each.id, each.value, each.more, each.pc)).collect();
+    assert_eq!(seen, [(1, 3, 0, 0x100), (2, 3, 4, 0x555), (3, 3, 5, 0x555)]);
+    assert_eq!(probes.sites().collect::<Vec<_>>(), [0x100]);
+}
+
+#[test]
+fn only_a_call_returns() {
+    let mut probes = Probes::default();
+    probes.watch_call(0x100, 1, false);
+    probes.watch_return(0x554, 2);
+    let at =
+        |probes: &mut Probes, address, lr| probes.issue(address, 0, 10, Held { r0: 7, lr, ..Held::default() }, false);
+    at(&mut probes, 0x554, 0);
+    at(&mut probes, 0x100, 0x555);
+    at(&mut probes, 0x554, 0);
+    at(&mut probes, 0x554, 0);
+    let seen: Vec<_> = probes.take_events().iter().map(|each| (each.id, each.value)).collect();
+    assert_eq!(seen, [(1, 7), (2, 7)]);
+}
+
+#[test]
+fn a_return_is_seen_although_it_is_watched_only_after_a_call() {
+    let mut probes = Probes::default();
+    probes.watch_call(0x100, 1, false);
+    let call = |probes: &mut Probes, lr| {
+        probes.issue(0x100, 0, 10, Held { lr, ..Held::default() }, false);
+        probes.issue(lr & !1, 0, 11, Held::default(), false);
+        probes.take_events().len()
+    };
+    assert_eq!([0x555, 0x555].map(|lr| call(&mut probes, lr)), [1, 1]);
+    probes.watch_return(0x554, 2);
+    assert_eq!([0x555, 0x777, 0x555].map(|lr| call(&mut probes, lr)), [2, 1, 2]);
+}
+
+#[test]
+fn a_number_that_is_not_the_sites_is_not_believed() {
+    let mut probes = Probes::default();
+    probes.watch_exec(0x100, 1);
+    probes.watch_exec(0x200, 2);
+    let number = probes.number(0x200);
+    for guess in [number, probes.number(0x100), probes.number(0x300), 77] {
+        assert!(!probes.issue_at(guess, 0x200, 0, 10, Held::default(), false));
+        assert!(!probes.issue_at(guess, 0x300, 0, 10, Held::default(), false));
+    }
+    assert_eq!(probes.take_events().iter().map(|each| each.id).collect::<Vec<_>>(), [2; 4]);
+}
+
+#[test]
+fn returns_are_told_first_and_calls_last() {
+    let mut probes = Probes::default();
+    probes.watch_call(0x100, 5, true);
+    probes.watch_exec(0x100, 3);
+    probes.watch_call(0x100, 6, false);
+    probes.watch_return(0x100, 1);
+    probes.watch_exec(0x100, 4);
+    probes.watch_return(0x100, 2);
+    let lr = 0x101;
+    (0..2).for_each(|_| assert!(!probes.issue(0x100, 0, 10, Held { lr, ..Held::default() }, false)));
+    let ids: Vec<_> = probes.take_events().iter().map(|each| each.id).collect();
+    assert_eq!(ids, [3, 4, 5, 6, 1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn an_ended_probe_stops_nothing_and_leaves_the_others() {
+    let mut probes = Probes::default();
+    probes.until(0x100);
+    probes.watch_exec(0x100, 1);
+    probes.watch_write(0x2000_0004, 3, true);
+    assert!(probes.stops_at(0x100) && !probes.stops_at(0x200) && probes.stops_at_write(0x2000_0004));
+    probes.end_until(0x100);
+    probes.end_until(0x200);
+    probes.end_watch(0x2000_0006);
+    assert!(!probes.stops_at(0x100));
+    assert!(!probes.issue(0x100, 0, 10, Held::default(), false));
+    assert!(!probes.written(0x2000_0004, 1, 0, 9, 0));
+    assert_eq!(probes.take_events().len(), 1);
+}
+
+#[test]
+fn only_the_watched_word_is_reported() {
+    let mut probes = Probes::default();
+    probes.watch_write(0x2000_0004, 3, true);
+    assert!(!probes.written(0x2000_0000, 1, 0, 9, 0));
+    assert!(probes.written(0x2000_0004, 1, 0, 9, 0));
+    assert_eq!(probes.take_events().len(), 1);
+}
+
+#[test]
+fn returns_to_many_callers_are_told_apart() {
+    let mut probes = Probes::default();
+    probes.watch_call(0x100, 1, false);
+    let callers: Vec<u32> = (0..7).map(|each| 0x1000 + 2 * each).collect();
+    callers.iter().step_by(2).for_each(|&each| probes.watch_return(each, each as u16));
+    for &behind in callers.iter().cycle().take(20) {
+        probes.issue(0x100, 0, 10, Held { lr: behind | 1, ..Held::default() }, false);
+        callers.iter().for_each(|&each| assert!(!probes.issue(each, 0, 11, Held::default(), false)));
+        let ids: Vec<_> = probes.take_events().iter().map(|each| u32::from(each.id)).collect();
+        assert_eq!(ids[1..], [behind][usize::from(behind & 2 != 0)..]);
+    }
+}
+
+#[test]
+fn each_watched_word_has_its_identity_and_the_last_one_counts() {
+    let mut probes = Probes::default();
+    [(0x30, 1), (0x10, 2), (0x20, 3), (0x12, 4)].into_iter().for_each(|(at, id)| probes.watch_write(at, id, false));
+    (0..0x40).step_by(4).for_each(|at| assert!(!probes.written(at, at, 0, 9, 0)));
+    assert_eq!(probes.watched().collect::<Vec<_>>(), [0x10, 0x20, 0x30]);
+    let seen: Vec<_> = probes.take_events().iter().map(|each| (each.value, each.id)).collect();
+    assert_eq!(seen, [(0x10, 4), (0x20, 3), (0x30, 1)]);
+}
+
+#[test]
+fn room_that_is_used_again_holds_nothing_old_and_replaces_nothing_new() {
+    let mut probes = Probes::default();
+    probes.record(Kind::Pin, 0, 1, 1, 0, 0);
+    let taken = probes.take_events();
+    probes.reuse(taken);
+    assert!(probes.take_events().is_empty());
+    probes.record(Kind::Pin, 0, 2, 2, 0, 0);
+    probes.reuse(vec![probes.events[0]; 3]);
+    assert_eq!(probes.take_events().iter().map(|each| each.id).collect::<Vec<_>>(), [2]);
+}
