@@ -37,6 +37,8 @@ _HALF = np.uint64(32)
 _PORT = "port_"
 _MOST_BLOCKS = 16
 _RARE = 20
+_WHOLE = np.dtype((np.void, EVENT.itemsize))
+"""An event as numpy copies it in one piece."""
 _AT_ONCE = 8192
 """Events that are looked at together: a chunk of the window holds many more than steps are made of."""
 _BRACKETS = ("isr_enter", "isr_exit")
@@ -125,7 +127,7 @@ class StepsWatch:
             if left <= 0:
                 return
             some = events[first : first + _AT_ONCE]
-            self._raw += some[self._of_steps(some)].tobytes()[:left]
+            self._raw += some.view(_WHOLE)[self._of_steps(some)].tobytes()[:left]
 
     def _of_steps(self, events: NDArray[np.void]) -> NDArray[np.bool_]:
         """Which events make steps; most calls are the kernel's of its own functions."""
