@@ -1,15 +1,27 @@
-"""Counting switches and their causes, in one chunk or in many."""
+"""Counting switches and their causes, and keeping the first events, in one chunk or in many."""
 
 from collections import Counter
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, KIND_EXEC, KIND_WRITE, distinct
-from rtoslab.targets.observe import Observer, Switch
+from rtoslab.targets.events import (
+    EVENT,
+    IDENT_CALL,
+    IDENT_CURRENT,
+    IDENT_MARK,
+    IDENT_NESTING,
+    KIND_EXEC,
+    KIND_WRITE,
+    distinct,
+)
+from rtoslab.targets.observe import Observed, Observer, Switch
+from rtoslab.targets.steps import Step
+from rtoslab.targets.watch import StepsWatch
 from tests.fakes import events
 
 SERVICES = ("give", "take")
@@ -69,3 +81,23 @@ def test_distinct_values_are_found_without_masked_arrays(monkeypatch: pytest.Mon
     monkeypatch.setattr(np, "ma", None)  # whose import takes longer than many a window
     found = distinct(np.array([7, 3, 7, 0xFFFF_FFFF], dtype=np.uint32))
     assert (found.tolist(), found.dtype) == ([3, 7, 0xFFFF_FFFF], np.dtype(np.uint32))
+
+
+def test_the_first_events_that_make_steps_are_kept_however_they_come() -> None:
+    unused: Any = None
+    many, every = 20_000, 16
+    marks = range(every - 1, many, every)
+    mark, other = (KIND_EXEC, IDENT_MARK, 0, 0), (KIND_WRITE, IDENT_NESTING, 0, 1)
+    whole, size = events([mark if each in marks else other for each in range(many)]), EVENT.itemsize
+
+    def seen(most: int, chunk: int) -> tuple[list[Step], bool]:
+        watch, observed = StepsWatch(unused, b"", unused, 1, -1, most), Observed()
+        for first in range(0, many, chunk):
+            watch.feed(whole[first * size : (first + chunk) * size])
+        watch.close(observed)
+        return list(observed.steps), observed.steps_cut
+
+    for most, cut in ((many, False), (len(marks), True), (700, True)):
+        steps = seen(most, many)
+        assert ([each.cycle for each in steps[0]], steps[1]) == (list(marks[:most]), cut)
+        assert seen(most, 777) == steps

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from rtoslab.targets.events import (
     IDENT_CURRENT,
     IDENT_FILL,
     IDENT_MARK,
-    IDENT_NESTING,
     IDENT_SYMBOL,
     KIND_EXCEPTION_ENTER,
     KIND_EXCEPTION_EXIT,
@@ -21,10 +19,8 @@ from rtoslab.targets.events import (
     KIND_WRITE,
 )
 from rtoslab.targets.exceptions import SYSTICK
-from rtoslab.targets.observe import Observed
 from rtoslab.targets.step_reader import find_steps, return_addresses
-from rtoslab.targets.steps import HANDLER, Step, Watching
-from rtoslab.targets.watch import StepsWatch
+from rtoslab.targets.steps import HANDLER, Watching
 
 TAKE, GIVE = 0x100, 0x200
 BEHIND_TAKE, BEHIND_GIVE, ELSEWHERE = 0x1010, 0x1020, 0x1030
@@ -280,23 +276,3 @@ def test_an_edge_belongs_before_its_mark_also_where_an_interrupt_comes_before_it
     assert kinds(*begun, edge(24)) == ["start", "pin", "stop"]
     assert kinds(*begun, enter(22, SYSTICK), edge(24)) == ["start", "pin", "stop", "tick"]
     assert kinds(*begun, enter(22, SYSTICK), edge(24 + 64)) == ["start", "stop", "tick", "pin"]
-
-
-def test_the_first_events_that_make_steps_are_kept_however_they_come() -> None:
-    unused: Any = None
-    many, every = 20_000, 16
-    marks = range(every - 1, many, every)
-    rows = [mark(each, 0) if each in marks else (each, KIND_WRITE, IDENT_NESTING, 1, 0, 0) for each in range(many)]
-    whole, size = raw(rows), EVENT.itemsize
-
-    def seen(most: int, chunk: int) -> tuple[list[Step], bool]:
-        watch, observed = StepsWatch(unused, b"", unused, 1, -1, most), Observed()
-        for first in range(0, many, chunk):
-            watch.feed(whole[first * size : (first + chunk) * size])
-        watch.close(observed)
-        return list(observed.steps), observed.steps_cut
-
-    for most, cut in ((many, False), (len(marks), True), (700, True)):
-        steps = seen(most, many)
-        assert ([each.cycle for each in steps[0]], steps[1]) == (list(marks[:most]), cut)
-        assert seen(most, 777) == steps
