@@ -3,10 +3,17 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
+/// Where it begins: with a line of the host's cache.
+const LINE: usize = 64;
+/// As much the host's allocator gives without being asked. Asked for more, Rust's clears the memory itself, and with that
+/// touches all of it.
+const GIVEN: usize = 8;
+
 /// A zeroed array that the host gives memory to as it is touched: tables of large flashes stay small.
 pub struct Lazy<T> {
     start: NonNull<T>,
     count: usize,
+    block: NonNull<u8>,
     layout: Layout,
 }
 
@@ -16,11 +23,14 @@ impl<T: Copy> Lazy<T> {
     /// # Safety
     /// All-zero bytes are a value of `T`.
     pub unsafe fn new(count: usize) -> Lazy<T> {
-        let layout = Layout::array::<T>(count.max(1)).and_then(|layout| layout.align_to(64)).expect("a table of code");
+        let table = Layout::array::<T>(count.max(1)).expect("a table of code");
+        assert!(table.align() <= LINE);
+        let layout = Layout::from_size_align(table.size() + LINE, GIVEN).expect("a table of code");
         // SAFETY: the layout has a size.
-        let start = unsafe { alloc_zeroed(layout) };
-        let Some(start) = NonNull::new(start.cast()) else { handle_alloc_error(layout) };
-        Lazy { start, count, layout }
+        let Some(block) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
+        // SAFETY: less than a line on, and there is a line more than the table needs.
+        let start = unsafe { block.add(block.align_offset(LINE)) }.cast();
+        Lazy { start, count, block, layout }
     }
 
     /// The first element, for who reads and writes through pointers.
@@ -38,6 +48,23 @@ impl<T: Copy> Lazy<T> {
 impl<T> Drop for Lazy<T> {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout in `new`.
-        unsafe { dealloc(self.start.as_ptr().cast(), self.layout) };
+        unsafe { dealloc(self.block.as_ptr(), self.layout) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_begins_with_a_line_and_is_zero() {
+        for count in [0, 1, 5, 1 << 20] {
+            // SAFETY: zeros are numbers.
+            let mut table: Lazy<u64> = unsafe { Lazy::new(count) };
+            assert_eq!(table.pointer() as usize % LINE, 0);
+            assert!(table.elements().iter().all(|&each| each == 0));
+            table.elements().fill(7);
+            assert_eq!(table.elements().len(), count);
+        }
     }
 }
