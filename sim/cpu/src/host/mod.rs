@@ -103,8 +103,7 @@ pub struct AheadLog {
     /// Their numbers folded: n + n / 64 modulo 64 is a bit of these doublewords.
     pub reads: i32,
     pub writes: i32,
-    /// Which memories were accessed: so many bits for each access, the highest one set.
-    pub accesses: i32,
+    /// Bits of each access, the highest one set, where it is told which memories were accessed.
     pub access_bits: u32,
     /// Where the context has the pointer to the marks of main RAM.
     pub marks: i32,

@@ -51,8 +51,6 @@ pub struct SpeculationLog {
     writes: u64,
     read_words: u8,
     written_words: u8,
-    /// [`Block::accesses`], of code of the host.
-    pub(in crate::v6m) accesses: u64,
     /// What it reads: [`bytes_of`].
     read: [u32; ROOM],
     /// What it writes, [`bytes_of`], and what was in the word in the upper half.
@@ -74,7 +72,6 @@ impl Default for SpeculationLog {
             writes: 0,
             read_words: 0,
             written_words: 0,
-            accesses: 0,
             read: [0; ROOM],
             written: [0; ROOM],
         }
@@ -149,7 +146,6 @@ impl SpeculationLog {
         words: offset_of!(SpeculationLog, read_words) as i32,
         reads: offset_of!(SpeculationLog, reads) as i32,
         writes: offset_of!(SpeculationLog, writes) as i32,
-        accesses: offset_of!(SpeculationLog, accesses) as i32,
         access_bits: Block::ACCESS_BITS,
         marks: 0,
     };

@@ -142,7 +142,6 @@ const INSTRUCTIONS: i32 = offset_of!(Core, instructions) as i32;
 const BUS_WAIT: i32 = offset_of!(Core, bus_wait) as i32;
 const READS: i32 = SpeculationLog::LAYOUT.reads;
 const WRITES: i32 = SpeculationLog::LAYOUT.writes;
-const LOG_ACCESSES: i32 = SpeculationLog::LAYOUT.accesses;
 
 /// Writes the roads from block to block.
 pub(super) fn roads(store: &mut Store) -> Option<Roads> {
@@ -206,7 +205,7 @@ fn find(asm: &mut VecAssembler<X64Relocation>) {
     const { assert!(size_of::<super::super::table::Places>() == 64) };
     dynasm!(asm
         ; .arch x64
-        ; mov [r15 + READS], r12 ; mov [r15 + WRITES], r11 ; mov [r15 + LOG_ACCESSES], r14
+        ; mov [r15 + READS], r12 ; mov [r15 + WRITES], r11
         ; mov rdx, [r13 + OTHER_LOG]
         ; mov rsi, [rdx + WRITES]
         ; mov rdi, [rdx + READS]
