@@ -30,6 +30,8 @@ use plan::{Path, plan};
 pub(in crate::v6m) use thumb::as_v7m;
 #[cfg(target_arch = "x86_64")]
 use x64 as host;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::v6m) use x64::FIELDS;
 
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;

@@ -27,7 +27,8 @@ impl Made {
     }
 }
 
-const FIELDS: Fields = Fields {
+/// Where code finds what of a core.
+pub(in crate::v6m) const FIELDS: Fields = Fields {
     r: offset_of!(Core, r) as i32,
     nz: offset_of!(Core, nz) as i32,
     c: offset_of!(Core, c) as i32,

@@ -7,14 +7,14 @@ use super::Bank;
 use super::plan::{At, Course, Known, Step, lines, way};
 use super::special::special;
 use crate::host::x64::{AheadEntry, Block as Part, Ending, Fork, Memory, Onward, Writer, live, spans};
-use crate::host::{AheadLog, Fields, Home, Place};
+use crate::host::{AheadLog, Home, Place};
 use crate::v6m::block::Block;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::LINE_BYTES;
+use crate::v6m::translate::{FIELDS, LINE_BYTES};
 
 pub(super) use super::transit::{Context, roads};
 pub(super) use crate::host::x64::Store;
@@ -30,15 +30,6 @@ pub(super) struct Roads {
     pub none: u64,
 }
 
-const FIELDS: Fields = Fields {
-    r: offset_of!(Core, r) as i32,
-    nz: offset_of!(Core, nz) as i32,
-    c: offset_of!(Core, c) as i32,
-    v: offset_of!(Core, v) as i32,
-    ip: offset_of!(Core, ip) as i32,
-    s: 0,
-    float_ready: 0,
-};
 const CONSTANTS: i32 = offset_of!(Context, constants) as i32;
 const LOG: AheadLog = AheadLog { marks: offset_of!(Context, marks) as i32, ..SpeculationLog::LAYOUT };
 /// What [`load_constant`] says of all that it loads.
