@@ -33,8 +33,9 @@ pub struct Ending {
 /// Where code goes, and what it counts down when it ends early.
 #[derive(Debug, Clone, Copy)]
 pub struct Onward {
-    /// From the end of a path, and where nothing was executed.
-    pub transit: u64,
+    /// From the end of a path: where the context has that.
+    pub transit: i32,
+    /// Where nothing was executed.
     pub none: u64,
     /// A counter of 32 bits: when it comes to 0, `start` is put into the context at `stale`.
     pub unexpected: u64,
@@ -145,7 +146,7 @@ impl Writer {
         if words.is_own {
             dynasm!(asm ; .arch x64 ; imul edx, [rbx + onward.number], onward.own as i32 ; add rax, rdx);
         }
-        dynasm!(asm ; .arch x64 ; jmp =>self.leave);
+        dynasm!(asm ; .arch x64 ; jmp QWORD [r13 + onward.transit]);
     }
 
     /// Puts the code into the store, behind the last path's end: its address. The number of a step says which of these endings
@@ -153,15 +154,8 @@ impl Writer {
     pub fn finish_ahead(mut self, store: &mut Store, endings: &[Ending]) -> Option<u64> {
         self.write_near_marks();
         self.write_exits(|writer, step, words| writer.end_with(words, endings[step as usize]));
-        let (_, onward) = self.ahead?;
-        dynasm!(self.asm
-            ; .arch x64
-            ; =>self.leave
-            ; mov rdx, QWORD onward.transit as i64
-            ; jmp rdx
-            // Nothing is called that ends a path.
-            ; =>self.called
-        );
+        // Nothing leaves otherwise, and nothing is called that ends a path.
+        dynasm!(self.asm ; .arch x64 ; =>self.leave ; =>self.called);
         let at = store.add(&self.asm.finalize().ok()?)?;
         Some(at as u64)
     }

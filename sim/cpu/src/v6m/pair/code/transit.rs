@@ -22,6 +22,8 @@ pub(super) struct Context {
     pub bus: u64,
     pub marks: u64,
     pub constants: u64,
+    /// How blocks go on.
+    pub transit: u64,
     /// The other core and its log.
     other: u64,
     other_log: u64,
@@ -55,9 +57,12 @@ impl Context {
         let quick = bus.quick();
         let (marks, constants) = (quick.marks.as_ptr() as u64, quick.constants.as_ptr() as u64);
         let pairs = bus.pairs();
+        let has_account = usize::from(pairs.table.account.is_on());
+        let transit = pairs.blocks.roads.map_or(0, |roads| roads.transit[has_account]);
         Context {
             marks,
             constants,
+            transit,
             other: 0,
             other_log: 0,
             node: 0,
@@ -146,11 +151,12 @@ const WRITES: i32 = SpeculationLog::LAYOUT.writes;
 /// Writes the roads from block to block.
 pub(super) fn roads(store: &mut Store) -> Option<Roads> {
     let entry = store.add(&written(enter)?)?;
-    let transit = store.add(&written(transit)?)?;
+    let [plain, accounted] = [false, true].map(|is_on| written(|asm| transit(asm, is_on)));
+    let transit = [store.add(&plain?)? as u64, store.add(&accounted?)? as u64];
     let none = store.add(&written(|asm| come_back(asm, Back::None))?)?;
     // SAFETY: that is what was written.
     let entry = unsafe { std::mem::transmute::<*const u8, AheadEntry>(entry) };
-    Some(Roads { entry, transit: transit as u64, none: none as u64 })
+    Some(Roads { entry, transit, none: none as u64 })
 }
 
 fn written(write: impl FnOnce(&mut VecAssembler<X64Relocation>)) -> Option<Vec<u8>> {
@@ -182,8 +188,11 @@ fn come_back(asm: &mut VecAssembler<X64Relocation>, why: Back) {
 }
 
 /// A block has ended, with its shape in rax and where it led in rcx.
-fn transit(asm: &mut VecAssembler<X64Relocation>) {
+fn transit(asm: &mut VecAssembler<X64Relocation>, has_account: bool) {
     find(asm);
+    if has_account {
+        count(asm);
+    }
     take(asm);
     begin(asm);
     dynasm!(asm
@@ -240,23 +249,25 @@ fn find(asm: &mut VecAssembler<X64Relocation>) {
     );
 }
 
-/// Moves both cores by the transition at rdi; rbx and r15 become those of the core that goes on.
-fn take(asm: &mut VecAssembler<X64Relocation>) {
+/// Counts the transition at rdi, the first of two places.
+fn count(asm: &mut VecAssembler<X64Relocation>) {
     const TIMES_BYTES: usize = size_of::<[u64; 2]>();
     const { assert!(2 * TIMES_BYTES == 32) };
     dynasm!(asm
         ; .arch x64
-        ; mov rcx, [r13 + TIMES]
-        ; test rcx, rcx
-        ; jz >taken
-        // Of the first of its two places.
         ; mov rax, rdi
         ; sub rax, [r13 + PLACES]
         ; shr rax, 1
-        ; add rax, rcx
+        ; add rax, [r13 + TIMES]
         ; mov rcx, [r13 + TURN]
         ; inc QWORD [rax + rcx * 8]
-        ; taken:
+    );
+}
+
+/// Moves both cores by the transition at rdi; rbx and r15 become those of the core that goes on.
+fn take(asm: &mut VecAssembler<X64Relocation>) {
+    dynasm!(asm
+        ; .arch x64
         ; mov al, [r15 + SpeculationLog::SERVED]
         ; mov [r15 + SpeculationLog::PROBED], al
         ; mov BYTE [r15 + SpeculationLog::SERVED], 0

@@ -26,7 +26,8 @@ const STEPS: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Roads {
     pub entry: AheadEntry,
-    pub transit: u64,
+    /// Without and with an account of transitions.
+    pub transit: [u64; 2],
     pub none: u64,
 }
 
@@ -63,7 +64,8 @@ pub(super) fn assemble<B: Paired>(
     let place = Place { base, bytes, ops: ops as u64, op_bytes: size_of::<Op>() as u32 };
     let loader = load_constant::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
     let mut writer = Writer::new(FIELDS, place, B::RAM_BASE, loader);
-    let Roads { transit, none, .. } = roads;
+    let Roads { none, .. } = roads;
+    let transit = offset_of!(Context, transit) as i32;
     let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
     let (number, own) = (offset_of!(Core, id) as i32, Block::GIVES_WAY as u32);
     writer.asks_near_marks(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
