@@ -10,6 +10,7 @@ import array
 import gc
 import importlib
 import json
+import multiprocessing
 import os
 import pkgutil
 import signal
@@ -20,6 +21,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,6 +31,10 @@ _OF_PYTHON = ("PYTHON", "LANG", "LC_", "LD_")
 """Variables that begin like this are read before any module of ours is."""
 _ROOT = "RTOSLAB_ROOT"
 """Some modules read a file of it as they are loaded."""
+FORKED = "rtoslab.measure.fork_server"
+"""What `measure/pool.py` has its fork server load."""
+_LATER = ("rtoslab.reports.charts", "scipy.stats", FORKED)
+"""Loaded by commands that draw, test or measure; others do without (`test_extras.py`)."""
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -104,6 +110,9 @@ def serve(descriptor: int) -> None:
 
     for module in pkgutil.iter_modules(cli.__path__):
         importlib.import_module(f"{cli.__name__}.{module.name}")
+    for name in _LATER:
+        importlib.import_module(name)
+    _start_fork_server()
     gc.freeze()
     with socket.socket(fileno=descriptor) as line:
         while True:
@@ -121,6 +130,14 @@ def serve(descriptor: int) -> None:
             line.sendall(_ENDED.pack(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
 
 
+def _start_fork_server() -> None:
+    """Of it the commands fork the processes that measure. It loads modules for longer than most of them measure, and
+    each process is told its environment and folder anew."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([FORKED])
+    forkserver.ensure_running()
+
+
 def _become(asked: Mapping[str, Any], passed: Sequence[int]) -> None:
     """The command, from here to the end of the process."""
     for number, each in enumerate(passed):
@@ -129,6 +146,8 @@ def _become(asked: Mapping[str, Any], passed: Sequence[int]) -> None:
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
+    # It is no child of this process, which would ask the system about it as if it were.
+    forkserver._forkserver.ensure_running = lambda: None  # type: ignore[attr-defined]
     sys.argv = [str(Path(str(sys.modules["rtoslab"].__file__)).with_name("__main__.py")), *asked["words"]]
     from rtoslab.__main__ import main  # noqa: PLC0415 (of this process alone)
 
