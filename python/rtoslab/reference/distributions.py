@@ -6,7 +6,7 @@ its cycles with all that was counted inside it; when it began is not kept.
 
 from collections import Counter
 from collections.abc import Mapping
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, Final
 
 from rtoslab.results import COLUMNS, SeriesSamples
@@ -46,7 +46,7 @@ def samples_of(kept: Mapping[str, Any]) -> dict[str, Any]:
         **plain,
         "cycles": (),
         **{
-            name: tuple(value for row in rows for value in repeat(row[place], row[0]))
+            name: tuple(chain.from_iterable(repeat(row[place], row[0]) for row in rows))
             for place, name in enumerate(columns, start=1)
         },
     }
