@@ -33,7 +33,7 @@ COMMANDS = {
     "compare": "compare {runs}/a {runs}/b",
     "report": "report {runs}/a --format md",
     "conformance": "conformance --board nucleo-f446re",
-    "footprint": "footprint --board nucleo-f446re",
+    "footprint": "footprint --kernel freertos,bare --board nucleo-f446re --program semaphore_count --program yield",
     "profile": "profile t2 --window 2ms --board nucleo-f446re",
     "profile against": "profile t6 --window 2ms --cores 2 --against-cores 1",
     "masked": "masked t2 --window 2ms --board nucleo-f446re",

@@ -138,12 +138,12 @@ def test_a_profile_that_is_ended_is_shown_as_far_as_it_came() -> None:
 @pytest.mark.parametrize("drawn", [False, True])
 def test_a_sweep_that_is_ended_is_kept_as_far_as_it_came(drawn: bool, tmp_path: Path) -> None:
     folder = tmp_path / "sweep"
-    words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "1000", "--out", str(folder)]
-    done = ended_on_the_way(*words, "--json", *["--samples", "400"] * drawn)
+    words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "300", "--out", str(folder)]
+    done = ended_on_the_way(*words, "--json", *["--samples", "250"] * drawn)
     found = json.loads(done.stdout)
     assert (found["stop"], found["folder"], done.stderr) == ("interrupted", str(folder), "")
     assert (found["arrivals"], found["exhaustive"]) == (200, not drawn)
-    assert found["span"] == f"1,000 cycles, ended after the first {found['span_cycles']:,} cycles"
+    assert found["span"] == f"300 cycles, ended after the first {found['span_cycles']:,} cycles"
     assert found["span_cycles"] == 200 or drawn
     assert found["span"] in found["claim"]
     assert list(recomputed(folder)) == []
@@ -153,14 +153,14 @@ def test_a_sweep_that_is_ended_is_kept_as_far_as_it_came(drawn: bool, tmp_path: 
     stored = json.loads((folder / "result.json").read_text())
     assert stored == {key: found[key] for key in stored}
     whole = tmp_path / "whole"
-    rtoslab(*words[:-1], whole, *["--samples", "400"] * drawn)
+    rtoslab(*words[:-1], whole, *["--samples", "250"] * drawn)
     assert pq.read_table(whole / "arrivals.parquet").to_pydict()["offset"][:200] == offsets
 
 
 def test_a_sweep_that_is_ended_is_shown_as_far_as_it_came(tmp_path: Path) -> None:
-    words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "1000", "--out", str(tmp_path)]
+    words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "300", "--out", str(tmp_path)]
     done = ended_on_the_way(*words)
-    assert "within 1,000 cycles, ended after the first 200 cycles" in " ".join(done.stdout.split())
+    assert "within 300 cycles, ended after the first 200 cycles" in " ".join(done.stdout.split())
     assert done.stderr == "Ended from outside (SIGTERM); what was finished is kept.\n"
 
 

@@ -34,10 +34,10 @@ def points(catalogue: Catalogue, benchmarks: Sequence[str], kernel: str, board: 
     return [each for each in plan.points if each.not_applicable is None]
 
 
-def build_one(root: str, benchmark: str) -> None:
+def build_one(root: str, benchmark: str, kernel: str = "freertos") -> None:
     """For another process."""
     catalogue = Catalogue(Path(root))
-    build(catalogue, points(catalogue, [benchmark], "freertos", "nucleo-f446re")[0])
+    build(catalogue, points(catalogue, [benchmark], kernel, "nucleo-f446re")[0])
 
 
 def demand_as_from_nothing(catalogue: Catalogue, point: Point, built: Build, folder: Path) -> None:
@@ -94,10 +94,11 @@ def checkout(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("kernel", "board", "benchmarks", "config"),
     [
-        ("freertos", "nucleo-f446re", ["t6", "t7"], {}),
         ("freertos", "pico", ["t2", "t3"], {"cores": "2"}),
-        ("rt", "nucleo-f767zi", ["t6", "t7"], {}),
-        ("bare", "pico", ["t1", "t4"], {}),
+        # Of an M4, and of an image without a kernel, tests below say the same.
+        pytest.param("freertos", "nucleo-f446re", ["t6", "t7"], {}, marks=pytest.mark.long),
+        pytest.param("bare", "pico", ["t1", "t4"], {}, marks=pytest.mark.long),
+        pytest.param("rt", "nucleo-f767zi", ["t6", "t7"], {}, marks=pytest.mark.long),
         ("freertos", "nucleo-l053r8", ["t1", "t4"], {"lto": "1", "opt": "-Os"}),
     ],
 )
@@ -128,23 +129,21 @@ def test_a_further_image_compiles_what_is_its_own(behind_the_first: Catalogue) -
     ]
 
 
-def test_a_further_latency_image_compiles_neither_kernel_nor_port(elsewhere: Catalogue) -> None:
-    one, other = (points(elsewhere, [each], "freertos", "nucleo-f446re")[0] for each in ("mutex", "preemption"))
-    build(elsewhere, one)
-    again = compiled(build(elsewhere, other))
-    assert "core/identity.c" in again
-    assert not {each for each in again if each.startswith(("FreeRTOS-Kernel/", "cortexm/", "f4/", "freertos/"))}
-
-
-def test_an_instrument_a_window_and_a_board_compile_what_sees_them(elsewhere: Catalogue, tmp_path: Path) -> None:
+def test_an_instrument_a_benchmark_a_window_and_a_board_compile_what_sees_them(
+    elsewhere: Catalogue, tmp_path: Path
+) -> None:
     first, by_pin, *_ = points(elsewhere, ["mutex"], "freertos", "nucleo-f446re")
     assert {"run/ruler.c", "core/wire.c"} <= set(compiled(build(elsewhere, first)))
     assert compiled(build(elsewhere, by_pin)) == ["core/identity.c", "latency/samples.c", "mutex/mutex.c"]
-    for point in points(elsewhere, ["mutex"], "freertos", "stm32f411ce")[0], replace(first, window_ms=900):
-        built = build(elsewhere, point)
-        of_all = {"core/wire.c", "cortexm/fault.c", "run/ruler.c", "run/window.c", "stm32/pins.c", "tasks/gate.c"}
-        assert not of_all & set(compiled(built))
-        demand_as_from_nothing(elsewhere, point, built, tmp_path / f"{point.board}-whole")
+    (other, *_) = points(elsewhere, ["preemption"], "freertos", "nucleo-f446re")
+    again = compiled(build(elsewhere, other))
+    assert "core/identity.c" in again
+    assert not {each for each in again if each.startswith(("FreeRTOS-Kernel/", "cortexm/", "f4/", "freertos/"))}
+    point = replace(points(elsewhere, ["mutex"], "freertos", "stm32f411ce")[0], window_ms=900)
+    built = build(elsewhere, point)
+    of_all = {"core/wire.c", "cortexm/fault.c", "run/ruler.c", "run/window.c", "stm32/pins.c", "tasks/gate.c"}
+    assert not of_all & set(compiled(built))
+    demand_as_from_nothing(elsewhere, point, built, tmp_path / "whole")
 
 
 def test_what_an_option_does_not_reach_is_not_compiled_again(behind_the_first: Catalogue) -> None:
@@ -202,14 +201,14 @@ def test_an_ended_build_leaves_nothing_that_is_taken_for_whole(
     elsewhere: Catalogue, tmp_path: Path, ended_by: signal.Signals
 ) -> None:
     kept = tmp_path / "build" / "objects"
-    command = [sys.executable, "-c", BUILD, str(elsewhere.root), "t6"]
+    command = [sys.executable, "-c", BUILD, str(elsewhere.root), "t4", "bare"]
     with started(command, stderr=subprocess.DEVNULL, start_new_session=True) as running:
         while len(list(kept.rglob("*.of"))) < 6:
             assert running.poll() is None, "the build ended before the test could end it"
             time.sleep(0.01)
         running.send_signal(ended_by)
         assert running.wait() != 0
-    (point,) = points(elsewhere, ["t6"], "freertos", "nucleo-f446re")
+    (point,) = points(elsewhere, ["t4"], "bare", "nucleo-f446re")
     demand_as_from_nothing(elsewhere, point, build(elsewhere, point), tmp_path / "whole")
 
 

@@ -40,7 +40,7 @@ def _point(benchmark: str, board: str, **config: str) -> Point:
 
 def _linked(firmware: Path, folder: Path, *options: str) -> Path:
     """An image made by CMake alone, without anything kept of other builds."""
-    what = ["-DBENCH=t8_allocation", "-DKERNEL=freertos", "-DBOARD=nucleo-f446re", *options]
+    what = ["-DBENCH=t7_synchronisation", "-DKERNEL=bare", "-DBOARD=nucleo-f446re", *options]
     subprocess.run(["cmake", "-S", firmware, "-B", folder, "-G", "Ninja", *what], check=True, capture_output=True)
     subprocess.run(["cmake", "--build", folder], check=True, capture_output=True)
     return folder / "image.elf"
