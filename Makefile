@@ -24,7 +24,8 @@ NO_DEBUG_LINES := CARGO_PROFILE_CHECKED_DEBUG=0
 CARGO_TEST := $(NO_DEBUG_LINES) $(CARGO) test --profile checked --workspace --tests \
   --exclude rtoslab-py --exclude rtoslab-gdb --exclude rtoslab-debuginfo
 CARGO_FMT := $(CARGO) fmt --all --check
-CARGO_CLIPPY := $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+# In the profile of the tests: what runs as it builds (macros, build scripts) is built once for both.
+CARGO_CLIPPY := $(NO_DEBUG_LINES) $(CARGO) clippy --profile checked --workspace --all-targets --quiet -- -D warnings
 BEHIND := nice -n 5 env
 # Python tests that execute much on the simulator and little else: those that a simulator built with checks runs, too.
 EXECUTING := python/tests/differential python/tests/timing python/tests/test_snapshots.py python/tests/test_virtual_board.py
