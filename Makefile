@@ -69,7 +69,7 @@ say-how-long:
 
 # What needs the simulator waits for one core to link it, so all that does not need it goes on beside it on another.
 test:
-	@$(MAKE) --no-print-directory -j 4 test-python lint-python test-firmware test-rust || { \
+	@$(MAKE) --no-print-directory -j 5 test-python lint-python test-firmware test-rust gate || { \
 	  echo "== Not all has passed: see the lines that say \`failed\` or \`Error\` above"; exit 1; }
 
 # Behind the others in turn: tests of Python, which take longest, begin as soon as the simulator is linked.
@@ -88,9 +88,9 @@ test-firmware: packages $(STAMPS)/tools
 test-python: set-up-dev
 	@echo "== Python tests"
 	$(BIN)/pytest -n 3 -q -m "not long"
-	@$(MAKE) --no-print-directory gate
 
-# Our own benchmarks must not become slower by a cycle; see docs/compare.md.
+# Our own benchmarks must not become slower by a cycle; see docs/compare.md. In `make test` it runs beside the Python tests:
+# behind them it would leave a core idle.
 gate: set-up
 	@echo "== Gate"
 	$(BIN)/rtoslab gate --baseline main --other-compiler skip

@@ -147,7 +147,7 @@ def _become(asked: Mapping[str, Any], passed: Sequence[int]) -> None:
     os.environ.clear()
     os.environ.update(asked["environment"])
     # It is no child of this process, which would ask the system about it as if it were.
-    forkserver._forkserver.ensure_running = lambda: None  # type: ignore[attr-defined]
+    forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign]
     sys.argv = [str(Path(str(sys.modules["rtoslab"].__file__)).with_name("__main__.py")), *asked["words"]]
     from rtoslab.__main__ import main  # noqa: PLC0415 (of this process alone)
 

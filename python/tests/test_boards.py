@@ -28,6 +28,8 @@ BOARDS: Final = [name for name, entry in CATALOGUE.boards.items() if entry.facts
 """Boards with a clock tree to set up, of those that have a virtual one."""
 OF_EACH_CORE: Final = {"nucleo-l053r8", "nucleo-f103rb", "nucleo-f446re", "nucleo-h743zi"}
 """One with each kind of core; the others' turn comes with the long tests."""
+WITHOUT_KERNEL: Final = "nucleo-h743zi"
+"""A kernel on the M7 is measured in `test_placements.py`."""
 
 
 def _measure(
@@ -61,7 +63,8 @@ def test_which_boards_these_are() -> None:
     "name", [pytest.param(each, marks=() if each in OF_EACH_CORE else pytest.mark.long) for each in BOARDS]
 )
 def test_a_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_path: Path) -> None:
-    result = _measure(tmp_path / "run", "t5", name, 20)
+    benchmark, kernel = ("t4", "bare") if name == WITHOUT_KERNEL else ("t5", "freertos")
+    result = _measure(tmp_path / "run", benchmark, name, 20, kernel)
     _check(result, CATALOGUE.board(name).facts.clock.sys_hz, 20)
 
 

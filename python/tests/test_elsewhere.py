@@ -11,13 +11,13 @@ from rtoslab.compare.baseline import known_baseline
 from rtoslab.parity.costs import read_costs
 
 PLAN = """
-title = "Assertions"
+title = "Turns"
 benchmarks = ["t7"]
 kernels = ["freertos"]
 boards = ["pico"]
 window_ms = 20
 [grid]
-configBENCH_ASSERT = [0, 1]
+configUSE_TIME_SLICING = [0, 1]
 """
 
 
@@ -44,7 +44,7 @@ def test_results_and_baselines_go_to_the_working_directory(
     plan = here / "plan.toml"
     plan.write_text(PLAN)
     _main("sweep", "plan.toml", "--costs")
-    assert [each.key for each in read_costs(checkout)] == ["configBENCH_ASSERT"]
+    assert [each.key for each in read_costs(checkout)] == ["configUSE_TIME_SLICING"]
     assert (here / "baselines" / "costs.toml").is_file()
     _main("worst-case", "--samples", "3")
     assert len(list((here / "runs").glob("worst-case-*"))) == 1
