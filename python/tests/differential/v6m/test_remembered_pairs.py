@@ -15,6 +15,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from rtoslab._sim import Machine
 from tests.compat.build import boot_block
 from tests.differential.engines import SRAM
 from tests.differential.test_programs import BASE, INDEX
@@ -147,9 +148,8 @@ def segments(rng: random.Random, *, short: bool, others: Mapping[int, Units] | N
     return [start for start, _ in loops], parts
 
 
-def run(program: Program, pauses: list[int], *, look: Look, after: int | None = None) -> tuple[int, dict[str, object]]:
-    """How many stretches took their time from memory, and what can be seen; translated `after` so many executions, if
-    that is said, and how often then."""
+def board(program: Program, after: int | None = None) -> Machine:
+    """Both cores stand where they start; what they execute is translated `after` so many times, if that is said."""
     starts, parts = program
     # The image holds what lies in flash, the rest is written once core 1 runs.
     boot = (FLASH, boot_block() + struct.pack("<2I", SRAM + 0xA000, SRAM | 1))
@@ -161,6 +161,13 @@ def run(program: Program, pauses: list[int], *, look: Look, after: int | None = 
             machine.write(address, content)
     for core, start in enumerate(starts):
         machine.set_register(core, "pc", start)
+    return machine
+
+
+def run(program: Program, pauses: list[int], *, look: Look, after: int | None = None) -> tuple[int, dict[str, object]]:
+    """How many stretches took their time from memory, and what can be seen; translated `after` so many executions, if
+    that is said, and how often then."""
+    machine = board(program, after)
     watch(machine, look)
     before = machine.remembered()
     stops = []
