@@ -158,7 +158,7 @@ def test_bytes_and_words_that_both_cores_access() -> None:
     """Who reads what, and what is left of stores that are undone beside the other core's; of words that are the same,
     neighbours, or have only their bit in common."""
     found = []
-    for number in range(120 * SEEDS):
+    for number in range(200 * SEEDS):
         rng = random.Random(f"meeting {number}")
         loops = meeting(rng), meeting(rng)
         other = rng.choice((0, 0, 4, 8, *FOLDED))

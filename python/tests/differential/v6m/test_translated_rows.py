@@ -157,7 +157,7 @@ def test_words_that_only_one_way_checks(rows: Rows) -> None:
     rng = random.Random("checks of two cores")
     for _ in range(24 * SEEDS):
         kind, far = rng.choice((0x6000, 0x6800)) | BASE << 3 | 3, rng.randrange(8, 24)
-        # ldr r3, [r1]; ldr r3, [r1, #4]; b<cond> over all but the last; b<cond> over the next; b to the end; two; b; one
+        # ldr r3, [r1]; ldr r3, [r1, #4]; b<cond> to the last; b<cond> over the next; b to the end; two; b; one
         body = [0x680B, 0x684B, 0xD004 | rng.randrange(14) << 8, 0xD000 | rng.randrange(14) << 8, 0xE003]
         body += [kind | far << 6, kind | far + 1 << 6, 0xE000, kind | far + rng.randrange(2) << 6]
         place = BORDERS[0] - 4 * far - 8
