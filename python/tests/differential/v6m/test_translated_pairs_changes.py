@@ -165,11 +165,14 @@ def in_flash(codes: list[list[int]], parts: dict[int, list[int]], after: int) ->
     return machine
 
 
-# ldr r3, [pc, #12]; ldr r7, [r4]; adds r2, r2, r3; adds r2, r2, r7; bne; adds r2, #1; bx lr; the literal, two lines on.
-FUNCTION = [0x4B03, 0x6827, 0x18D2, 0x19D2, 0xD100, 0x3201, BX_LR, NOP, 0x1234, 0x5678]
+# mov r8, lr; ldr r3, [pc, #20]; adds r2, r2, r3; bl over the rest of the line that its second half is in;
+# ldr r7, [r4]; adds r2, r2, r7; bx r8; the literal, three lines on.
+FUNCTION = [0x46F0, 0x4B05, 0x18D2, *branch_with_link(3), NOP, NOP, NOP, 0x6827, 0x19D2, 0x4740, NOP, 0x1234, 0x5678]
 
 
-@pytest.mark.parametrize("evicted", [None, 0, 8, 16, 0x80], ids=["nothing", "code", "more", "literal", "table"])
+@pytest.mark.parametrize(
+    "evicted", [None, 0, 8, 16, 24, 0x80], ids=["nothing", "code", "half", "more", "literal", "table"]
+)
 def test_code_and_constants_that_the_cache_does_not_hold(evicted: int | None) -> None:
     """Two functions, which each core calls again and again, and then what takes the place of one of their lines."""
     codes, parts = [], dict[int, list[int]]()
