@@ -172,6 +172,39 @@ def test_bytes_and_words_that_both_cores_access() -> None:
     assert sum(each > 100 for each in found) > len(found) // 2, found
 
 
+def test_accesses_that_meet_now_and_then() -> None:
+    """The same instructions access the same words as the other core's in one round and others in the next: their bases
+    walk through 16 places of the same bank. What was stored is read later, in a block by itself."""
+    found = []
+    for number in range(60 * SEEDS):
+        rng = random.Random(f"walking {number}")
+        loops = []
+        for _ in (0, 1):
+            # adds r7, #...; lsls r5, r7, #24; lsrs r5, r5, #24; add r5, r9; adds r0, #...; accesses, most of one kind
+            body = [0x3700 | rng.randrange(1, 16) << 4, 0x063D, 0x0E2D, 0x444D, 0x3000 | rng.randrange(256)]
+            kinds = rng.choice(([*LOADS], [*STORES], [*STORES], [*LOADS, *STORES]))
+            for _ in range(rng.randrange(1, 4)):
+                body += [NOP] * rng.choice((0, 0, 3, 6))
+                opcode = rng.choice(kinds)
+                body += [opcode | rng.randrange(4 // (LOADS | STORES)[opcode]) << 6 | 5 << 3 | (opcode in LOADS)]
+            # adds r2, r2, r1; movs r6; subs r6, #1; bne; ldr r1, [r5]; adds r2, r2, r1; b
+            body += [0x1852, 0x2600 | rng.randrange(1, 12), 0x3E01, 0xD1FD, 0x6829, 0x1852]
+            body += [0xE000 | -(len(body) + 2) & 0x7FF]
+            loops.append(body)
+        seen = []
+        for after in (0, 1, 9):
+            machine = Pair(loops[0], loops[1], r0=3, r1=0, r2=0, r7=0, r9=SHARED).machine
+            machine.translate_after(after)
+            stops = []
+            for pause in (6_000, *[701 + number] * 10):
+                machine.run(pause)
+                stops.append(([machine.registers(core) for core in (0, 1)], machine.read(SHARED, 0x100)))
+            seen.append((stops, machine.stats()))
+        assert seen[1] == seen[0] == seen[2], number
+        found.append(machine.translated())
+    assert sum(each > 200 for each in found) > len(found) // 2, found
+
+
 @pytest.mark.parametrize("width", ["word", "half", "byte"])
 def test_a_literal_that_the_other_core_writes(width: str) -> None:
     """In another page of RAM than code is, or in the same one."""

@@ -170,11 +170,20 @@ def in_flash(codes: list[list[int]], parts: dict[int, list[int]], after: int) ->
 FUNCTION = [0x46F0, 0x4B05, 0x18D2, *branch_with_link(3), NOP, NOP, NOP, 0x6827, 0x19D2, 0x4740, NOP, 0x1234, 0x5678]
 
 
-@pytest.mark.parametrize(
-    "evicted", [None, 0, 8, 16, 24, 0x80], ids=["nothing", "code", "half", "more", "literal", "table"]
-)
-def test_code_and_constants_that_the_cache_does_not_hold(evicted: int | None) -> None:
-    """Two functions, which each core calls again and again, and then what takes the place of one of their lines."""
+EVICTED = {"nothing": None, "code": 0, "half": 8, "more": 16, "literal": 24, "table": 0x80, "flush": None, "off": None}
+# Once in 20 rounds: subs r5, #1; bne; movs r5, #20; movs r0, #1; str r0, [r6, #4].
+# Or ...; movs r0, #0; str r0, [r6]; movs r0, #1; str r0, [r6].
+CHANGES = {
+    "flush": [0x3D01, 0xD102, 0x2514, 0x2001, 0x6070],
+    "off": [0x3D01, 0xD104, 0x2514, 0x2000, 0x6030, 0x2001, 0x6030],
+}
+
+
+@pytest.mark.parametrize("kind", EVICTED)
+def test_code_and_constants_that_the_cache_does_not_hold(kind: str) -> None:
+    """Two functions, which each core calls again and again, and then what takes the place of one of their lines, or all
+    lines go, or the cache is off for a moment."""
+    evicted = EVICTED[kind]
     codes, parts = [], dict[int, list[int]]()
     for core in (0, 1):
         start, first = 0x1000 + 0x400 * core, 0x3800 + 0x200 * core
@@ -187,12 +196,15 @@ def test_code_and_constants_that_the_cache_does_not_hold(evicted: int | None) ->
         code: list[int] = []
         for place in [*functions * (30 + core), *others]:
             code += [*[NOP] * core, *branch_with_link((place - start) // 2 - len(code) - core - 2)]
+        code += CHANGES.get(kind, []) * core
         codes.append([*code, 0xE000 | (-len(code) - 2) & 0x7FF])
     seen, translated = [], 0
     for after in (0, 1, 5):
         machine = in_flash(codes, parts, after)
         for core in (0, 1):
             machine.set_register(core, "r4", FLASH + 0x3880 + 0x200 * core)
+            machine.set_register(core, "r5", 20)
+            machine.set_register(core, "r6", 0x1400_0000)
         stops = []
         for pause in (200_000, 1_000, 77):
             machine.run(pause)
@@ -201,7 +213,7 @@ def test_code_and_constants_that_the_cache_does_not_hold(evicted: int | None) ->
         translated = machine.translated()
     assert seen[1] == seen[0] == seen[2]
     misses = sum(core["xip_misses"] for core in seen[0][-1][2]["cores"])
-    assert (misses > 300) == (evicted is not None), misses
+    assert (misses > 300) == (kind != "nothing"), misses
     assert translated > 100
 
 
