@@ -36,7 +36,7 @@ TABLES = (SRAM + 0x1_0000, SRAM + 0x1_1004)
 DATA, FUNCTION, SCRATCH = SRAM + 0x1_8000, SRAM + 0x1_A000, SRAM + 0x4_0000
 CONSTANTS = FLASH + 0x400
 HIGH = {"r10": 0, "r11": 1, "r12": 0x8765_4321}
-WATCHED = (DATA + 0x200, DATA + 0x20C)
+WATCHED = (DATA + 0x200, DATA + 0x20C, SCRATCH + 0x80C)
 CYCLES = 12_000
 MEMORY = range(0x1_0000, 0x4_2000)
 """Offsets of what is compared: what a row writes elsewhere is code."""

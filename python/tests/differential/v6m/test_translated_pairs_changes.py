@@ -170,19 +170,12 @@ def in_flash(codes: list[list[int]], parts: dict[int, list[int]], after: int) ->
 FUNCTION = [0x46F0, 0x4B05, 0x18D2, *branch_with_link(3), NOP, NOP, NOP, 0x6827, 0x19D2, 0x4740, NOP, 0x1234, 0x5678]
 
 
-EVICTED = {"nothing": None, "code": 0, "half": 8, "more": 16, "literal": 24, "table": 0x80, "flush": None, "off": None}
-# Once in 20 rounds: subs r5, #1; bne; movs r5, #20; movs r0, #1; str r0, [r6, #4].
-# Or ...; movs r0, #0; str r0, [r6]; movs r0, #1; str r0, [r6].
-CHANGES = {
-    "flush": [0x3D01, 0xD102, 0x2514, 0x2001, 0x6070],
-    "off": [0x3D01, 0xD104, 0x2514, 0x2000, 0x6030, 0x2001, 0x6030],
-}
+EVICTED = {"nothing": None, "code": 0, "half": 8, "more": 16, "literal": 24, "table": 0x80}
 
 
 @pytest.mark.parametrize("kind", EVICTED)
 def test_code_and_constants_that_the_cache_does_not_hold(kind: str) -> None:
-    """Two functions, which each core calls again and again, and then what takes the place of one of their lines, or all
-    lines go, or the cache is off for a moment."""
+    """Two functions, which each core calls again and again, and then what takes the place of one of their lines."""
     evicted = EVICTED[kind]
     codes, parts = [], dict[int, list[int]]()
     for core in (0, 1):
@@ -196,15 +189,12 @@ def test_code_and_constants_that_the_cache_does_not_hold(kind: str) -> None:
         code: list[int] = []
         for place in [*functions * (30 + core), *others]:
             code += [*[NOP] * core, *branch_with_link((place - start) // 2 - len(code) - core - 2)]
-        code += CHANGES.get(kind, []) * core
         codes.append([*code, 0xE000 | (-len(code) - 2) & 0x7FF])
     seen, translated = [], 0
     for after in (0, 1, 5):
         machine = in_flash(codes, parts, after)
         for core in (0, 1):
             machine.set_register(core, "r4", FLASH + 0x3880 + 0x200 * core)
-            machine.set_register(core, "r5", 20)
-            machine.set_register(core, "r6", 0x1400_0000)
         stops = []
         for pause in (200_000, 1_000, 77):
             machine.run(pause)
@@ -215,6 +205,30 @@ def test_code_and_constants_that_the_cache_does_not_hold(kind: str) -> None:
     misses = sum(core["xip_misses"] for core in seen[0][-1][2]["cores"])
     assert (misses > 300) == (kind != "nothing"), misses
     assert translated > 100
+
+
+CHANGES = {"flush": [0x2001, 0x6070], "off": [0x2000, 0x6030, 0x2001, 0x6030], "store": [0x6020]}
+"""movs r0, #1; str r0, [r6, #4]. Or movs r0, #0; str r0, [r6]; movs r0, #1; str r0, [r6]. Or str r0, [r4], to code."""
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_lines_that_the_cache_loses_by_a_store(kind: str) -> None:
+    """All of them, or one; or it is off for a moment. Behind short loops, which are at hand soon, is straight code."""
+    # movs r7, #25; subs r7, #1; bne; adds r2, #...
+    code = [half for count in range(6) for half in [0x2719, 0x3F01, 0xD1FD, *[0x3201 + count] * 13]]
+    # subs r5, #1; bne; movs r5, #20
+    change = [0x3D01, 0xD100 | len(CHANGES[kind]), 0x2514, *CHANGES[kind]]
+    codes = [[*each, 0xE000 | (-len(each) - 2) & 0x7FF] for each in ([*code, NOP], [*code, *change])]
+    seen = []
+    for after in (0, 1, 5):
+        machine = in_flash(codes, {}, after)
+        for name, value in {"r4": FLASH + 0x1050, "r5": 20, "r6": 0x1400_0000}.items():
+            machine.set_register(1, name, value)
+        machine.run(200_000)
+        seen.append((machine.stats(), [machine.registers(core) for core in (0, 1)]))
+    assert seen[1] == seen[0] == seen[2]
+    assert sum(core["xip_misses"] for core in seen[0][0]["cores"]) > 60
+    assert machine.translated() > 1000
 
 
 def test_more_places_than_are_remembered() -> None:
@@ -261,3 +275,20 @@ def test_what_is_accessed_is_something_else_later() -> None:
         seen.append([stop[1:] for stop in stops])
     assert seen[0] == seen[1]
     assert made[1][0] + 4 < made[1][-1] < 60, made
+
+
+def test_a_board_that_is_put_back_to_where_its_cache_was_empty() -> None:
+    """What is translated is not in the cache any more."""
+    seen = []
+    for after in (0, 1):
+        code = [*[0x3001, 0x4041] * 20, 0xE000 | -42 & 0x7FF]  # adds r0, #1; eors r1, r0; b
+        machine = in_flash([code, code], {}, after)
+        start = machine.snapshot()
+        stops = []
+        for cycles in (9_000, 700, 3_000):
+            machine.run(cycles)
+            stops.append(([machine.registers(core) for core in (0, 1)], machine.stats()))
+            assert machine.translated() > 100 or after == 0
+            machine.restore(start)
+        seen.append(stops)
+    assert seen[0] == seen[1]
