@@ -220,14 +220,23 @@ def test_branches_by_register(rows: Rows) -> None:
             row[FIRST + 7] = rng.choice(choice)
         for body in ([0x47B8], [0x3201, 0x47B8, 0x3301], [0xB480, *branch_with_link(0), 0xBC80, 0x47B8]):
             assert rows.agree(body, tables) > ROWS / 2
+    # bl f; b on; f: push {r2, r4}; pop {r2, pc}; on: r2 would do for an address, too.
+    for choice in (targets[:1], targets):
+        for row in (row for table in tables for row in table):
+            row[FIRST + 2], row[FIRST + 4] = FUNCTION + 0x20 | 1, rng.choice(choice)
+        assert rows.agree([*branch_with_link(1), 0xE001, 0xB414, 0xBD04], tables) > ROWS
     for wrong in (FUNCTION, 0x3000_0001, RAM_END | 1):
         tables[0][-2][FIRST + 7] = wrong
         rows.agree([0x3201, 0x47B8], tables, faults=True)
 
 
 def test_literals(rows: Rows) -> None:
-    """Words of the code itself, alone and among accesses."""
+    """Words of the code itself, alone and among accesses; between what sets flags and a branch by them."""
     rng = random.Random("literals of two cores")
+    for condition in range(14):
+        for setter in rng.sample(SETTERS, 3):
+            # ldr r3, [pc, ...]; b<cond>; adds r2
+            assert rows.agree([setter, 0x4B00 | rng.randrange(8), 0xD000 | condition << 8, 0x3201], both(rng)) > ROWS
     for _ in range(20 * SEEDS):
         body = [0x4800 | rng.choice((0, 3, 5)) << 8 | rng.randrange(8) for _ in range(rng.randrange(1, 4))]
         body += [an_access(rng, rng.choice([*LOADS, *STORES]))[0] for _ in range(2)]
