@@ -221,9 +221,9 @@ def test_branches_by_register(rows: Rows) -> None:
         for body in ([0x47B8], [0x3201, 0x47B8, 0x3301], [0xB480, *branch_with_link(0), 0xBC80, 0x47B8]):
             assert rows.agree(body, tables) > ROWS / 2
     # bl f; b on; f: push {r2, r4}; pop {r2, pc}; on: r2 would do for an address, too.
-    for choice in (targets[:1], targets):
+    for several in (targets[:1], targets):
         for row in (row for table in tables for row in table):
-            row[FIRST + 2], row[FIRST + 4] = FUNCTION + 0x20 | 1, rng.choice(choice)
+            row[FIRST + 2], row[FIRST + 4] = FUNCTION + 0x20 | 1, rng.choice(several)
         assert rows.agree([*branch_with_link(1), 0xE001, 0xB414, 0xBD04], tables) > ROWS
     for wrong in (FUNCTION, 0x3000_0001, RAM_END | 1):
         tables[0][-2][FIRST + 7] = wrong
