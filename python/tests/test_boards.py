@@ -71,18 +71,20 @@ def test_a_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_pat
 @pytest.mark.parametrize(
     ("kernel", "name", "config"),
     [
-        pytest.param(kernel, name, config, marks=pytest.mark.long if "clock_hz" in config else ())
-        for kernel, name, config in [
-            ("bare", "stm32f407ig", {"data": "ccm"}),
-            ("bare", "nucleo-f767zi", {"code": "flash_itcm"}),
-            ("freertos", "nucleo-h743zi", {"data": "sram", "clock_hz": "480000000"}),
-            ("freertos", "nucleo-f446re", {"code": "sram", "wait_states": "7", "feature.dcache": "0"}),
+        pytest.param(kernel, name, config, marks=pytest.mark.long if is_long else ())
+        for kernel, name, config, is_long in [
+            ("bare", "stm32f407ig", {"data": "ccm"}, False),
+            ("freertos", "stm32f407ig", {"data": "ccm"}, True),
+            ("bare", "nucleo-f767zi", {"code": "flash_itcm"}, False),
+            ("freertos", "nucleo-f767zi", {"code": "flash_itcm"}, True),
+            ("freertos", "nucleo-h743zi", {"data": "sram", "clock_hz": "480000000"}, True),
+            ("freertos", "nucleo-f446re", {"code": "sram", "wait_states": "7", "feature.dcache": "0"}, False),
         ]
         if name in BOARDS
     ],
 )
 def test_other_memories(kernel: str, name: str, config: dict[str, str], tmp_path: Path) -> None:
-    """Where memories lie is the board's and the scripts' business, so a kernel stands in one of them."""
+    """Where they lie is the board's and the scripts' business: without long tests a kernel stands in one of them."""
     clock_hz = int(config.get("clock_hz", CATALOGUE.board(name).facts.clock.sys_hz))
     _check(_measure(tmp_path / "run", "t2" if kernel == "freertos" else "t7", name, 10, kernel, **config), clock_hz, 10)
 
