@@ -114,6 +114,11 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         &self.all[number as usize]
     }
 
+    /// Where they are, one behind the other, until there is another one.
+    pub fn places(&self) -> *const S {
+        self.all.as_ptr()
+    }
+
     /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()

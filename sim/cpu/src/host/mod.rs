@@ -109,6 +109,17 @@ pub struct AheadLog {
     pub marks: i32,
 }
 
+/// Where a log keeps a store that somebody is told of: its instruction's address, the word's offset in main RAM and what is
+/// in it then; and what is set in a word of flags for that.
+#[derive(Debug, Clone, Copy)]
+pub struct TellingLog {
+    pub pc: i32,
+    pub offset: i32,
+    pub word: i32,
+    pub summons: i32,
+    pub summoned: i32,
+}
+
 /// Which of the memories an access goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Home {

@@ -67,7 +67,7 @@ impl Block {
     }
 
     /// Those bytes.
-    fn length(&self) -> u64 {
+    pub(in crate::v6m) fn length(&self) -> u64 {
         self.shape & (Block::LEAVES - 1) & !(size_of::<Op>() as u64 - 1)
     }
 

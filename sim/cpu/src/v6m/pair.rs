@@ -40,7 +40,7 @@ use crate::v6m::speculation::SpeculationLog;
 pub use crate::v6m::speculation::Told;
 use crate::v6m::translate::Translated;
 
-pub use code::{Bank, go_on};
+pub use code::{Bank, Probe, go_on};
 pub use exception::summoned;
 use learn::learn;
 pub use memory::Pairs;
@@ -164,6 +164,13 @@ pub trait Paired: Translated {
 
     /// That core read it as taken so many times more.
     fn read_as_locked(&mut self, lock: u8, core: usize, times: u64);
+
+    /// The probes on the instruction at this address, if there are any.
+    fn probe_at(&self, address: u32) -> Probe;
+
+    /// Has probes fire on the instruction that this core stands before, which is at hand; false if that cannot be done ahead of
+    /// time.
+    fn fire(&mut self, core: &Core, probe: Probe, cycle: u64) -> bool;
 
     /// That core made a store to a watched word in this cycle.
     fn wrote(&mut self, core: usize, store: Told, cycle: u64);
@@ -348,7 +355,7 @@ unsafe fn hand_in<B: Paired>(
         pairs.counts.known += 1;
         let turn = pairs.goes_on(found.swaps);
         if found.stored != 0 {
-            let cycle = pairs.now - u64::from(found.cycles) + u64::from(found.stored) - 1;
+            let cycle = found.stored_in(pairs.now);
             tell(bus, cycle);
         }
         Some(turn)

@@ -2,7 +2,7 @@
 
 use std::mem::{MaybeUninit, offset_of};
 
-use crate::host::AheadLog;
+use crate::host::{AheadLog, TellingLog};
 use crate::v6m::block::Block;
 use crate::v6m::core::{Core, Request};
 use crate::v6m::op::Op;
@@ -19,6 +19,7 @@ const _: () = assert!(offset_of!(Core, r) == 0 && offset_of!(Core, other_sp) < o
 
 /// A store to a watched word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
 pub struct Told {
     /// Address of the instruction.
     pub pc: u32,
@@ -154,6 +155,13 @@ impl SpeculationLog {
     pub(in crate::v6m) const SERVED: i32 = offset_of!(SpeculationLog, served) as i32;
     pub(in crate::v6m) const PROBED: i32 = offset_of!(SpeculationLog, probed) as i32;
     pub(in crate::v6m) const SUMMONS: i32 = offset_of!(SpeculationLog, summons) as i32;
+    pub(in crate::v6m) const TOLD: TellingLog = TellingLog {
+        pc: offset_of!(SpeculationLog, told.pc) as i32,
+        offset: offset_of!(SpeculationLog, told.offset) as i32,
+        word: offset_of!(SpeculationLog, told.word) as i32,
+        summons: offset_of!(SpeculationLog, summons) as i32,
+        summoned: Block::TOLD as i32,
+    };
     /// Where the core's state at the begin of a block is kept, and how many bytes of it.
     pub(in crate::v6m) const START: i32 = offset_of!(SpeculationLog, start) as i32;
     pub(in crate::v6m) const START_BYTES: i32 = size_of::<Start>() as i32;

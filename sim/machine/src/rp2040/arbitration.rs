@@ -3,8 +3,9 @@
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::exception::{ExceptionTiming, Outcome};
-use rtoslab_cpu::v6m::pair::{Bank, Paired, Pairs, State, Told};
+use rtoslab_cpu::v6m::pair::{Bank, Paired, Pairs, Probe, State, Told};
 use rtoslab_cpu::v6m::region::SLOTS;
+use rtoslab_lab::Held;
 use rtoslab_periph::NEVER;
 
 use super::map::{CPUID, FLASH_BASE, SIO, SRAM_BASE, STRIPED_BYTES, slave};
@@ -129,6 +130,20 @@ impl Paired for System {
     fn word_of_code(&self, address: u32) -> Option<u32> {
         let is_there = address >> 24 == FLASH_BASE >> 24 && address.is_multiple_of(4);
         is_there.then(|| get(self.periph.ssi.flash.bytes(), self.flash_offset(address), 4))
+    }
+
+    fn probe_at(&self, address: u32) -> Probe {
+        Probe { address, number: self.probes.number(address) }
+    }
+
+    #[inline(always)]
+    fn fire(&mut self, core: &Core, Probe { address, number }: Probe, cycle: u64) -> bool {
+        if self.probes.stops_at(address) {
+            return false;
+        }
+        let resumed = self.passed_until[core.id].take() == Some(address);
+        self.probes.issue_at(number, address, core.id, cycle, Held::of(&core.r), resumed);
+        true
     }
 
     #[inline(always)]

@@ -3,8 +3,7 @@
 use rtoslab_cpu::v6m::bus::Ordered;
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::op::Op;
-use rtoslab_cpu::v6m::pair::Asked;
-use rtoslab_lab::Held;
+use rtoslab_cpu::v6m::pair::{Asked, Paired, Probe};
 use rtoslab_periph::NEVER;
 
 use super::map::{SRAM_BASE, SRAM_BYTES};
@@ -62,12 +61,10 @@ impl System {
             self.pairs.ask(Asked::Probe);
             return Ordered::NotYet;
         };
-        let (instruction, site) = self.probed_at(address);
-        if self.is_away(address, instruction) || self.probes.stops_at(address) {
+        let (instruction, number) = self.probed_at(address);
+        if self.is_away(address, instruction) || !self.fire(core, Probe { address, number }, cycle) {
             return Ordered::InTime;
         }
-        let resumed = self.passed_until[core.id].take() == Some(address);
-        self.probes.issue_at(site, address, core.id, cycle, Held::of(&core.r), resumed);
         self.pairs.serve(core.id);
         Ordered::Now(instruction)
     }

@@ -2,7 +2,7 @@
 
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
-use super::super::{AheadLog, Constants, MARKED_BYTES};
+use super::super::{AheadLog, Constants, MARKED_BYTES, TellingLog};
 use super::foresee::MARKS;
 use super::spans::{Checked, FAR};
 use super::{HostFlags, RAX, Writer};
@@ -183,6 +183,41 @@ impl Writer {
         self.log_loads(block, form.bytes, 1);
         self.write_base_back(op, base, index);
         load!(self, op, form, [rbp + rcx + first], [rbp + rcx * 2 + first], [rbp + rcx * 4 + first]);
+        true
+    }
+
+    /// A store of a word that somebody is told of, by the instruction at `pc`: the code ends before it unless the function
+    /// `asks` returns not 0 for the context and the word's offset. False if that cannot be done.
+    pub fn told_store(&mut self, number: u32, op: Op, block: Block, (log, asks, pc): (TellingLog, usize, u32)) -> bool {
+        if !form(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single) || writes_back(op) {
+            return false;
+        }
+        let base = (!is_literal(op)).then(|| self.read(op.rn));
+        let index = has_register_offset(op).then(|| self.read(op.rm));
+        let value = self.read(op.rd);
+        let exit = self.exit(number);
+        self.item(op, base, index, (block, 4), exit);
+        self.host_flags = HostFlags::None;
+        let first = block.first as i32;
+        dynasm!(self.asm
+            ; .arch x64
+            ; push rcx ; push rdx ; push rsi ; push rdi ; push r8 ; push r9 ; push r10 ; push r11
+            ; mov rdi, r13
+            ; lea esi, [rcx * 4 + first]
+            ; mov rax, QWORD asks as i64
+            ; call rax
+            ; pop r11 ; pop r10 ; pop r9 ; pop r8 ; pop rdi ; pop rsi ; pop rdx ; pop rcx
+            ; test eax, eax
+            ; jz =>exit
+        );
+        self.log_stores(block, 4, 1);
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov [rbp + rcx * 4 + first], Rd(value)
+            ; lea eax, [rcx * 4 + first]
+            ; mov DWORD [r15 + log.pc], pc as i32 ; mov [r15 + log.offset], eax ; mov [r15 + log.word], Rd(value)
+            ; or DWORD [r15 + log.summons], log.summoned
+        );
         true
     }
 

@@ -14,8 +14,8 @@ use super::{HostFlags, Store, Writer};
 use crate::v7m::code::number as code;
 use crate::v7m::op::Op;
 
-/// Enters such code at an address: with the core, the bytes of the RAM, the log and the context.
-pub type AheadEntry = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *mut c_void, *mut c_void, u64) -> u32;
+/// Enters such code: with the core, the bytes of the RAM, the log and the context.
+pub type AheadEntry = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *mut c_void, *mut c_void) -> u32;
 
 /// How a path ends.
 #[derive(Debug, Clone, Copy)]

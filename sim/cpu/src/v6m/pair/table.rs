@@ -91,6 +91,11 @@ impl Transition {
         })
     }
 
+    /// The cycle of [`Outcome::stored`], if it led to `now`.
+    pub fn stored_in(&self, now: u64) -> u64 {
+        now - u64::from(self.cycles) + u64::from(self.stored) - 1
+    }
+
     /// With what it is found by.
     fn named(self, key: u64, block: &Block) -> Transition {
         Transition { key, block_next: block.next as u32, accesses: block.accesses, ..self }
@@ -174,6 +179,11 @@ impl Table {
         let places = &mut self.transitions[place / 2].0;
         places.swap(0, 1);
         places[0].is(key, block)
+    }
+
+    /// Where the nodes are, until there is another one.
+    pub fn nodes(&self) -> *const Node {
+        self.nodes.places()
     }
 
     /// Where the places are.

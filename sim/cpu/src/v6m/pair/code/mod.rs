@@ -51,6 +51,15 @@ pub struct Bank {
     pub is_interleaved: bool,
 }
 
+/// Probes on one instruction.
+#[derive(Debug, Clone, Copy)]
+pub struct Probe {
+    /// Its address.
+    pub address: u32,
+    /// What the bus knows them by.
+    pub number: u32,
+}
+
 /// Basic blocks that are translated.
 #[derive(Debug)]
 pub(super) struct Blocks {
@@ -108,6 +117,8 @@ struct Translation {
     lines: Box<[u32]>,
     /// Ends left before something unexpected is not expected any more.
     unexpected: u32,
+    /// The probes on its first instruction.
+    probe: Probe,
 }
 
 /// Why code of the host has come back.
@@ -210,7 +221,8 @@ pub(super) fn interpreted<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, b
 fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
     // Whether all of it is at hand is looked at before it is executed.
     let lost = bus.lost_lines().wrapping_sub(1);
-    let mut translation = Box::new(Translation { code: 0, lost, lines: Box::default(), unexpected: UNEXPECTED });
+    let probe = bus.probe_at(core.address_of(start));
+    let mut translation = Box::new(Translation { code: 0, lost, lines: Box::default(), unexpected: UNEXPECTED, probe });
     let mut store = std::mem::take(&mut bus.pairs().blocks.store);
     let has_room = bus.pairs().blocks.all.len() < MOST;
     let roads = bus.pairs().blocks.roads.or_else(|| host::roads(&mut store));
@@ -297,56 +309,26 @@ unsafe fn step<B: Paired>(
 ) -> Option<Turn> {
     // SAFETY: the caller's promise; a translation lives as long as its head.
     unsafe {
-        let head = bus.pairs().blocks.at((*cores[0]).ip).filter(|head| head.is_translated()).copied();
-        let Some(Head { translation, probed, .. }) = head else {
-            let address = ordered_address::<B>(bus, &*cores[0])?;
-            let turn = ordered_access(bus, *cores, logs[0], address);
-            *has_executed |= turn.is_some();
-            return turn;
-        };
-        let is_probed = translation.is_null();
-        let translation = if is_probed { probed } else { translation };
-        if (*translation).lost != bus.lost_lines() && !is_at_hand(bus, translation) {
-            return None;
-        }
-        if is_probed {
-            let turn = attend(bus, *cores, logs[0])?;
-            *has_executed |= turn != Turn::Same;
-            if turn != Turn::Same {
-                return Some(turn);
-            }
-        }
-        (*logs[0]).begin(&*cores[0]);
-        let (back, block) = context.run(bus, cores, logs, (*translation).code);
+        let (back, block) = context.run(bus, cores, logs);
         *has_executed |= context.has_executed();
         match back {
-            Back::None => None,
-            Back::Next => Some(Turn::Same),
-            Back::Stop => Some(Turn::Stop),
-            Back::HandIn => Some(move_on(bus, *cores, *logs, block)),
+            Back::None => return None,
+            Back::Next => {}
+            Back::Stop => return Some(Turn::Stop),
+            Back::HandIn => return Some(move_on(bus, *cores, *logs, block)),
         }
-    }
-}
-
-/// Has the probes fire on the instruction that the core stands before, as the interpreter does: it goes on when they have.
-/// `None` if that cannot be done ahead of time.
-#[inline(always)]
-unsafe fn attend<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Option<Turn> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let address = (*cores[0]).address_of((*cores[0]).ip);
-        loop {
-            match bus.attend_ahead(&mut *cores[0], address) {
-                Ordered::Now(_) | Ordered::Always(_) => return Some(Turn::Same),
-                Ordered::NotYet => {}
-                Ordered::Behind | Ordered::InTime => return None,
-            }
-            (*mine).begin(&*cores[0]);
-            let turn = order(bus, cores, mine);
-            if turn != Turn::Same {
-                return Some(turn);
-            }
+        if (*logs[0]).summons != 0 {
+            return Some(Turn::Same);
         }
+        if let Some(head) = bus.pairs().blocks.at((*cores[0]).ip).filter(|head| head.is_translated()) {
+            let translation = if head.translation.is_null() { head.probed } else { head.translation };
+            let has_lost = (*translation).lost != bus.lost_lines();
+            return (has_lost && is_at_hand(bus, translation)).then_some(Turn::Same);
+        }
+        let address = ordered_address::<B>(bus, &*cores[0])?;
+        let turn = ordered_access(bus, *cores, logs[0], address);
+        *has_executed |= turn.is_some();
+        turn
     }
 }
 

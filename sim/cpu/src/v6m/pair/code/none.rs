@@ -46,9 +46,8 @@ impl Context {
         _: &mut B,
         _: &mut [*mut Core; 2],
         _: &mut [*mut SpeculationLog; 2],
-        _: u64,
     ) -> (Back, Block) {
-        (Back::None, Block::NONE)
+        (Back::Next, Block::NONE)
     }
 
     pub fn has_executed(&self) -> bool {

@@ -65,6 +65,8 @@ pub(super) enum Course {
     Literal(u32),
     /// An access to this memory, of this number.
     Access(Bank, u32),
+    /// A store of a word there that is told, which ends the way.
+    Told(Bank, u32),
     /// A load from constant memory.
     Constant,
     /// A load of the core's number.
@@ -84,6 +86,8 @@ pub(super) struct Way {
     pub end: At,
     /// Its last instruction says where execution goes on.
     pub jumps: bool,
+    /// Its last instruction is a store that is told.
+    pub is_told: bool,
 }
 
 /// What is known of the way that a block takes.
@@ -91,6 +95,8 @@ pub(super) struct Way {
 pub(super) struct Known {
     /// What it did when it was executed; `None` behind a branch that it took otherwise.
     rest: Option<Remainder>,
+    /// It ended with a store that was told, behind so many bytes of ops.
+    told: Option<u64>,
     /// Registers whose values its opcodes tell.
     values: [Option<u32>; 16],
 }
@@ -98,12 +104,13 @@ pub(super) struct Known {
 impl Known {
     /// That of a block that was executed.
     pub fn new(block: &Block) -> Known {
-        Known { rest: Some(block.begun(0, 0)), values: [None; 16] }
+        let told = (block.shape & Block::TOLD != 0).then(|| block.length());
+        Known { rest: Some(block.begun(0, 0)), told, values: [None; 16] }
     }
 
     /// Behind a branch, the other way.
     pub fn otherwise(self) -> Known {
-        Known { rest: None, ..self }
+        Known { rest: None, told: None, ..self }
     }
 
     /// What the instruction leaves in its register.
@@ -127,14 +134,19 @@ impl Known {
 /// # Safety
 /// The place is one of the region's ops.
 pub(super) unsafe fn way<B: Paired>(bus: &B, core: &Core, (from, first): (At, Op), mut known: Known) -> Way {
-    let mut way = Way { steps: Vec::new(), end: from, jumps: false };
+    let mut way = Way { steps: Vec::new(), end: from, jumps: false, is_told: false };
     loop {
         let at = way.end;
         // SAFETY: the caller's promise; a block stays in its region, behind whose last op there are others.
         let op = if at.length == 0 { first } else { unsafe { *at.ip } };
-        let Some((thumb, course)) = step(bus, core, op, &mut known) else {
+        let Some((thumb, mut course)) = step(bus, core, op, &mut known) else {
             return way;
         };
+        if let Course::Access(bank, number) = course
+            && known.told == Some(at.passed(op).length)
+        {
+            (course, way.is_told) = (Course::Told(bank, number), true);
+        }
         known.follow(bus, op);
         way.steps.push(Step { at, op, thumb, course, known });
         way.end = match course {
@@ -144,7 +156,7 @@ pub(super) unsafe fn way<B: Paired>(bus: &B, core: &Core, (from, first): (At, Op
             _ => at.passed(op),
         };
         way.jumps = matches!(course, Course::Jump(_));
-        if way.jumps || !way.end.goes_on(at) {
+        if way.jumps || way.is_told || !way.end.goes_on(at) {
             return way;
         }
     }

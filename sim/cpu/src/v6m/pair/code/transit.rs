@@ -5,8 +5,8 @@ use std::mem::offset_of;
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 
-use super::super::Paired;
-use super::super::table::{ACCESSES_TURNED, NEXT_SHIFTED, ODD, TRANSITIONS, at};
+use super::super::table::{ACCESSES_TURNED, NEXT_SHIFTED, ODD, TRANSITIONS, Transition, at};
+use super::super::{Node, Paired, State, tell};
 use super::x64::{Roads, Store};
 use super::{Back, HEADS, Head, Translation};
 use crate::host::x64::AheadEntry;
@@ -22,8 +22,13 @@ pub(super) struct Context {
     pub bus: u64,
     pub marks: u64,
     pub constants: u64,
-    /// How blocks go on.
+    /// How blocks go on, where one begins, and who has probes fire.
     pub transit: u64,
+    begin: u64,
+    attend: u64,
+    /// Who is told of a store.
+    tell: u64,
+    nodes: *const Node,
     /// The other core and its log.
     other: u64,
     other_log: u64,
@@ -58,11 +63,17 @@ impl Context {
         let (marks, constants) = (quick.marks.as_ptr() as u64, quick.constants.as_ptr() as u64);
         let pairs = bus.pairs();
         let has_account = usize::from(pairs.table.account.is_on());
-        let transit = pairs.blocks.roads.map_or(0, |roads| roads.transit[has_account]);
+        let [transit, begin] = pairs.blocks.roads.map_or([0; 2], |roads| roads.transit[has_account]);
+        let attend = attend::<B> as unsafe extern "sysv64" fn(_, _, _, _) -> _ as usize as u64;
+        let tell = tell_of::<B> as unsafe extern "sysv64" fn(_, _) as usize as u64;
         Context {
             marks,
             constants,
             transit,
+            begin,
+            attend,
+            tell,
+            nodes: std::ptr::null(),
             other: 0,
             other_log: 0,
             node: 0,
@@ -83,28 +94,27 @@ impl Context {
         }
     }
 
-    /// Executes code from there on for the first core, and what follows. Why it came back, and the block that was executed last;
-    /// the cores are in the order in which they go on.
+    /// Executes the block that the first core stands before, if that is translated, and what follows. Why it came back, and the
+    /// block that was executed last; the cores are in the order in which they go on.
     ///
     /// # Safety
-    /// The code is that of the block that the first core begins; nothing else uses cores, logs and bus.
+    /// As for [`go_on`](super::go_on).
     #[inline(always)]
     pub unsafe fn run<B: Paired>(
         &mut self,
         bus: &mut B,
         cores: &mut [*mut Core; 2],
         logs: &mut [*mut SpeculationLog; 2],
-        code: u64,
     ) -> (Back, Block) {
         let lost = bus.lost_lines();
         let pairs = bus.pairs();
-        let Some(Roads { entry, .. }) = pairs.blocks.roads else { return (Back::None, Block::NONE) };
+        let Some(Roads { entry, .. }) = pairs.blocks.roads else { return (Back::Next, Block::NONE) };
         (self.node, self.now, self.turn) = (pairs.node.into(), pairs.now, pairs.turn as u64);
         (self.other, self.other_log, self.lost) = (cores[1] as u64, logs[1] as u64, lost);
-        (self.known, self.executed) = (0, 0);
+        (self.known, self.executed, self.nodes) = (0, 0, pairs.table.nodes());
         let began = self.turn;
         // SAFETY: the caller's promise.
-        let back = unsafe { entry(cores[0].cast(), bus.ram(), logs[0].cast(), (&raw mut *self).cast(), code) };
+        let back = unsafe { entry(cores[0].cast(), bus.ram(), logs[0].cast(), (&raw mut *self).cast()) };
         if self.turn != began {
             cores.swap(0, 1);
             logs.swap(0, 1);
@@ -127,6 +137,11 @@ impl Context {
     }
 }
 
+const BEGIN: i32 = offset_of!(Context, begin) as i32;
+const ATTEND: i32 = offset_of!(Context, attend) as i32;
+const BUS: i32 = offset_of!(Context, bus) as i32;
+const NODES: i32 = offset_of!(Context, nodes) as i32;
+const TELL: i32 = offset_of!(Context, tell) as i32;
 const OTHER: i32 = offset_of!(Context, other) as i32;
 const OTHER_LOG: i32 = offset_of!(Context, other_log) as i32;
 const NODE: i32 = offset_of!(Context, node) as i32;
@@ -147,12 +162,18 @@ const INSTRUCTIONS: i32 = offset_of!(Core, instructions) as i32;
 const BUS_WAIT: i32 = offset_of!(Core, bus_wait) as i32;
 const READS: i32 = SpeculationLog::LAYOUT.reads;
 const WRITES: i32 = SpeculationLog::LAYOUT.writes;
+const WORDS: i32 = SpeculationLog::LAYOUT.words;
 
 /// Writes the roads from block to block.
 pub(super) fn roads(store: &mut Store) -> Option<Roads> {
     let entry = store.add(&written(enter)?)?;
-    let [plain, accounted] = [false, true].map(|is_on| written(|asm| transit(asm, is_on)));
-    let transit = [store.add(&plain?)? as u64, store.add(&accounted?)? as u64];
+    let mut way = |has_account| {
+        let mut begins = 0;
+        let code = written(|asm| begins = transit(asm, has_account))?;
+        let at = store.add(&code)? as u64;
+        Some([at, at + begins])
+    };
+    let transit = [way(false)?, way(true)?];
     let none = store.add(&written(|asm| come_back(asm, Back::None))?)?;
     // SAFETY: that is what was written.
     let entry = unsafe { std::mem::transmute::<*const u8, AheadEntry>(entry) };
@@ -165,6 +186,28 @@ fn written(write: impl FnOnce(&mut VecAssembler<X64Relocation>)) -> Option<Vec<u
     asm.finalize().ok()
 }
 
+/// Has the probes fire on the instruction at the begin of this translation, in this cycle; false if that cannot be done
+/// ahead of time.
+///
+/// # Safety
+/// The bus is the one that the code was called with, the core stands before that instruction.
+unsafe extern "sysv64" fn attend<B: Paired>(bus: &mut B, of: &Core, translation: &Translation, cycle: u64) -> bool {
+    bus.fire(of, translation.probe, cycle)
+}
+
+/// Tells of the store at the end of the block of the core whose turn it is behind this transition.
+///
+/// # Safety
+/// The context is the one that the code was called with, its bus is not used meanwhile.
+unsafe extern "sysv64" fn tell_of<B: Paired>(context: *mut Context, transition: *const Transition) {
+    // SAFETY: the caller's promise.
+    let (Context { bus, now, turn, .. }, transition) = unsafe { (&*context, &*transition) };
+    // SAFETY: as above.
+    let bus = unsafe { &mut *(*bus as *mut B) };
+    bus.pairs().turn = *turn as usize;
+    tell(bus, transition.stored_in(*now));
+}
+
 /// The first block begins: registers as [`host::x64`](crate::host::x64) has them where it executes ahead.
 fn enter(asm: &mut VecAssembler<X64Relocation>) {
     dynasm!(asm
@@ -172,8 +215,7 @@ fn enter(asm: &mut VecAssembler<X64Relocation>) {
         ; push rbx ; push rbp ; push r12 ; push r13 ; push r14 ; push r15
         ; sub rsp, 8
         ; mov rbx, rdi ; mov rbp, rsi ; mov r15, rdx ; mov r13, rcx
-        ; xor r11d, r11d ; xor r12d, r12d ; xor r14d, r14d
-        ; jmp r8
+        ; jmp QWORD [r13 + BEGIN]
     );
 }
 
@@ -187,14 +229,17 @@ fn come_back(asm: &mut VecAssembler<X64Relocation>, why: Back) {
     );
 }
 
-/// A block has ended, with its shape in rax and where it led in rcx.
-fn transit(asm: &mut VecAssembler<X64Relocation>, has_account: bool) {
+/// A block has ended, with its shape in rax and where it led in rcx. How far on the next one begins.
+fn transit(asm: &mut VecAssembler<X64Relocation>, has_account: bool) -> u64 {
+    dynasm!(asm ; .arch x64 ; ended:);
     find(asm);
     if has_account {
         count(asm);
     }
     take(asm);
+    let begins = asm.offset().0;
     begin(asm);
+    wait(asm);
     dynasm!(asm
         ; .arch x64
         ; hand_in:
@@ -206,10 +251,11 @@ fn transit(asm: &mut VecAssembler<X64Relocation>, has_account: bool) {
     come_back(asm, Back::Next);
     dynasm!(asm ; .arch x64 ; stop:);
     come_back(asm, Back::Stop);
+    begins as u64
 }
 
-/// Its transition to rdi, the other core's log to rdx; the block is handed in if that is not to be found, if it may meet the
-/// other core's, or if somebody is to be told of it.
+/// Its transition to rdi, the other core's log to rdx; the block is handed in if that is not to be found, or if it may meet the
+/// other core's.
 fn find(asm: &mut VecAssembler<X64Relocation>) {
     const { assert!(size_of::<super::super::table::Places>() == 64) };
     dynasm!(asm
@@ -243,8 +289,6 @@ fn find(asm: &mut VecAssembler<X64Relocation>) {
         ; cmp [rdi + at::ACCESSES], r14
         ; jne >hand_in
         ; cmp [rdi + at::BLOCK_NEXT], ecx
-        ; jne >hand_in
-        ; cmp BYTE [rdi + at::STORED], 0
         ; jne >hand_in
     );
 }
@@ -295,12 +339,19 @@ fn take(asm: &mut VecAssembler<X64Relocation>) {
         ; mov r15, rdx
         ; xor QWORD [r13 + TURN], 1
         ; same:
+        ; cmp BYTE [rdi + at::STORED], 0
+        ; je >told
+        ; mov rsi, rdi
+        ; mov rdi, r13
+        ; call QWORD [r13 + TELL]
+        ; mov rax, [r13 + NOW]
+        ; told:
         ; cmp rax, [r13 + UNTIL]
         ; ja >stop
     );
 }
 
-/// Its next block begins, if that is translated and at hand.
+/// Its next block begins, if that is translated and at hand, when the probes at its begin have fired.
 fn begin(asm: &mut VecAssembler<X64Relocation>) {
     const { assert!(size_of::<Head>() == 32 && size_of::<Op>() == 8) };
     dynasm!(asm
@@ -315,21 +366,84 @@ fn begin(asm: &mut VecAssembler<X64Relocation>) {
         ; add rcx, [r13 + HEADS_AT]
         ; cmp [rcx + offset_of!(Head, ip) as i32], rax
         ; jne >next
-        ; mov rcx, [rcx + offset_of!(Head, translation) as i32]
-        ; test rcx, rcx
-        ; jz >next
+        ; mov r14, [rcx + offset_of!(Head, translation) as i32]
         ; mov rdx, [r13 + LOST]
-        ; cmp [rcx + offset_of!(Translation, lost) as i32], rdx
+        ; test r14, r14
+        ; jz >probed
+        ; cmp [r14 + offset_of!(Translation, lost) as i32], rdx
         ; jne >next
-        ; mov [r15 + SpeculationLog::IP], rax
+        ; enter:
     );
+    keep(asm);
+    dynasm!(asm
+        ; .arch x64
+        ; mov rcx, r14
+        ; xor r11d, r11d ; xor r12d, r12d ; xor r14d, r14d
+        ; jmp QWORD [rcx + offset_of!(Translation, code) as i32]
+        ; probed:
+        ; mov r14, [rcx + offset_of!(Head, probed) as i32]
+        ; test r14, r14
+        ; jz >next
+        ; cmp [r14 + offset_of!(Translation, lost) as i32], rdx
+        ; jne >next
+        ; cmp BYTE [r15 + SpeculationLog::SERVED], 0
+        ; jne <enter
+    );
+    unless_second(asm);
+    dynasm!(asm
+        ; .arch x64
+        ; movzx ecx, cl
+        ; add rcx, [r13 + NOW]
+        ; mov rdi, [r13 + BUS]
+        ; mov rsi, rbx
+        ; mov rdx, r14
+        ; call QWORD [r13 + ATTEND]
+        ; test al, al
+        ; jz >next
+        ; mov BYTE [r15 + SpeculationLog::SERVED], 1
+        ; mov rax, [rbx + CORE_IP]
+        ; jmp <enter
+    );
+}
+
+/// To rcx the times of the node that was reached; to the wait if the core goes on no sooner than the other one has
+/// ([`State::comes_second`](super::super::State::comes_second)).
+fn unless_second(asm: &mut VecAssembler<X64Relocation>) {
+    dynasm!(asm
+        ; .arch x64
+        ; imul rcx, [r13 + NODE], size_of::<Node>() as i32
+        ; add rcx, [r13 + NODES]
+        ; mov rcx, [rcx + (offset_of!(Node, state) + offset_of!(State, times)) as i32]
+        ; cmp cl, ch
+        ; ja >wait
+        ; jne >first
+        ; bt rcx, BYTE State::FIRST.trailing_zeros() as i8
+        ; jnc >wait
+        ; first:
+    );
+}
+
+/// Keeps the core as it is before a block, with its instruction's place in rax.
+fn keep(asm: &mut VecAssembler<X64Relocation>) {
     const { assert!(SpeculationLog::START_BYTES % 16 == 0) };
+    dynasm!(asm ; .arch x64 ; mov [r15 + SpeculationLog::IP], rax);
     for bytes in (0..SpeculationLog::START_BYTES).step_by(16) {
         dynasm!(asm ; .arch x64 ; movups xmm0, [rbx + bytes] ; movups [r15 + SpeculationLog::START + bytes], xmm0);
     }
+}
+
+/// Its next block is a wait for the other core.
+fn wait(asm: &mut VecAssembler<X64Relocation>) {
+    let block = Block::wait(false);
+    assert!((block.next, block.accesses) == (0, 0), "a wait leads nowhere");
+    dynasm!(asm ; .arch x64 ; wait:);
+    keep(asm);
     dynasm!(asm
         ; .arch x64
+        ; mov WORD [r15 + WORDS], 0
+        ; mov rax, QWORD block.shape as i64
+        ; xor ecx, ecx
         ; xor r11d, r11d ; xor r12d, r12d ; xor r14d, r14d
-        ; jmp QWORD [rcx + offset_of!(Translation, code) as i32]
+        ; jmp <ended
     );
 }

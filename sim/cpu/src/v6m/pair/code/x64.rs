@@ -26,8 +26,8 @@ const STEPS: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Roads {
     pub entry: AheadEntry,
-    /// Without and with an account of transitions.
-    pub transit: [u64; 2],
+    /// From the end of a block, and to the begin of one: without and with an account of transitions.
+    pub transit: [[u64; 2]; 2],
     pub none: u64,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn assemble<B: Paired>(
                 Some(known) => {
                     making.write_way(at, known);
                 }
-                None => making.end(at, false),
+                None => making.end(at),
             }
         }
     }
@@ -111,18 +111,20 @@ impl<B: Paired> Making<'_, B> {
             lines(&self.core.region, step, self.constants.0, LINE_BYTES, &mut self.lines);
             self.steps += 1;
             if !self.write(step) {
-                self.end(step.at, false);
+                self.end(step.at);
                 return step.at.length != 0;
             }
         }
-        self.end(way.end, way.jumps);
+        let ip = (!way.jumps).then_some(way.end.ip as u64);
+        let Ending { told, .. } = Making::<B>::ending(way.end, false);
+        let told = told | if way.is_told { Block::TOLD } else { 0 };
+        self.writer.end_path(Ending { ip, told, ..Making::<B>::ending(way.end, false) });
         !way.steps.is_empty()
     }
 
     /// The code ends there.
-    fn end(&mut self, at: At, jumps: bool) {
-        let ip = (!jumps).then_some(at.ip as u64);
-        self.writer.end_path(Ending { ip, ..Making::<B>::ending(at, false) });
+    fn end(&mut self, at: At) {
+        self.writer.end_path(Making::<B>::ending(at, false));
     }
 
     /// The number of an end before an instruction.
@@ -154,6 +156,13 @@ impl<B: Paired> Making<'_, B> {
                 self.writer.goes_to(home(bank, number));
                 let before = self.before(at, true);
                 self.writer.access(before, thumb, ip, Memory::Ram(part(bank)))
+            }
+            Course::Told(bank, number) => {
+                self.writer.goes_to(home(bank, number));
+                let before = self.before(at, true);
+                let asks = is_told::<B> as unsafe extern "sysv64" fn(_, _) -> _ as usize;
+                let pc = self.core.address_of(at.ip);
+                self.writer.told_store(before, thumb, part(bank), (SpeculationLog::TOLD, asks, pc))
             }
             Course::Constant => {
                 self.writer.goes_to(Home::Number(B::CONSTANT_MEMORY));
@@ -246,4 +255,13 @@ unsafe extern "sysv64" fn load_constant<B: Paired>(context: *mut Context, addres
 unsafe extern "sysv64" fn takes_stores<B: Paired>(context: *mut Context, offset: u32, words: u32) -> u32 {
     // SAFETY: as above.
     unsafe { u32::from((*((*context).bus as *mut B)).takes_stores(offset, words as u8)) }
+}
+
+/// Whether somebody is told of a store to RAM at this offset, and it can be made ahead of time.
+///
+/// # Safety
+/// As for [`load_constant`].
+unsafe extern "sysv64" fn is_told<B: Paired>(context: *mut Context, offset: u32) -> u32 {
+    // SAFETY: as above.
+    unsafe { u32::from((*((*context).bus as *mut B)).is_told_of(offset) == Some(true)) }
 }
