@@ -27,6 +27,29 @@ def structures(
     bit field which bit of its first byte it begins with, and how many it has.
     Raises ImageError for damaged debug information."""
 
+class EventTally:
+    """What packed events (`Machine.take_events`) come to, fed in the order of time."""
+
+    def __init__(
+        self,
+        calls: tuple[int, int],  # identities of calls: the first, and the one behind the last
+        current: int,  # of writes of the word that names core 0's current task; core 1's is the next
+        nesting: int,  # of writes of the word that counts how deep its critical sections are nested; likewise
+        tasks: dict[int, int],  # core -> its current task: cores whose switches are counted
+        depths: dict[int, tuple[int, int]],  # core -> cycle and depth: cores whose critical sections are counted
+    ) -> None: ...
+    def feed(self, events: bytes) -> None: ...
+    def events(self) -> int: ...
+    def objects(self) -> list[tuple[int, int, int, int]]:
+        """Core, identity and first argument of calls, and how often each was made."""
+
+    def switches(self) -> list[tuple[int, int, int, int | None, int]]:
+        """Core, task before and after, the identity of the call seen last on that core since its switch before, and how
+        often. A write of the task that is there already is none."""
+
+    def sections(self, core: int) -> tuple[int, int, int] | None:
+        """Critical sections that ended, their cycles, and those of the longest."""
+
 class BetweenResult(TypedDict):
     count: int
     min_cycles: int | None

@@ -203,7 +203,7 @@ def measured(
                     ("body", "application", 10_000_000, 0), ("xQueueSend", "queue", 20_000_000, 500_000),
                 )
             ),
-            event_count=1, event_sha256="0", warnings=(),
+            event_count=1, event_digest="0", warnings=(),
         ),
     )  # fmt: skip
 

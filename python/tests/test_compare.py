@@ -108,7 +108,7 @@ def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> Measured:
         for name, (cycles, calls) in functions.items()
     ]
     virtual = Virtual(
-        cores=(core,), locks=(), functions=tuple(uses), event_count=0, event_sha256="", warnings=()
+        cores=(core,), locks=(), functions=tuple(uses), event_count=0, event_digest="", warnings=()
     )  # fmt: skip
     return plain.model_copy(update={"counters": tuple(counters), "virtual": virtual})
 

@@ -1,15 +1,14 @@
-"""Cycles in critical sections, in one chunk or in many, against the same counted one event at a time."""
+"""Cycles in critical sections, in one chunk or in many."""
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.targets.critical import CriticalCycles, CriticalSections
-from rtoslab.targets.events import IDENT_NESTING, KIND_WRITE
-from rtoslab.targets.observe import Observer
+from rtoslab.targets.events import EVENT, IDENT_NESTING, KIND_WRITE
+from rtoslab.targets.observe import CriticalCycles, Observer
 from tests.fakes import events
 
 OPENED = 1000
@@ -17,12 +16,13 @@ OPENED = 1000
 
 def count(writes: list[tuple[int, int]], cuts: list[int], depth: int = 0) -> CriticalCycles:
     """`writes`: (cycles since the write before, depth)."""
-    times = OPENED + np.cumsum([gap for gap, _ in writes], dtype=np.uint64)
-    depths = np.array([each for _, each in writes], dtype=np.uint32)
-    sections = CriticalSections(OPENED, depth)
+    told = np.zeros(len(writes), dtype=EVENT)
+    told["cycle"] = list(accumulate((gap for gap, _ in writes), initial=OPENED))[1:]
+    told["value"], told["id"], told["kind"] = [each for _, each in writes], IDENT_NESTING, KIND_WRITE
+    observer = Observer((), {}, {0: (OPENED, depth)})
     for start, end in pairwise(sorted({0, *cuts, len(writes)})):
-        sections.feed(times[start:end].astype(np.uint64), depths[start:end])
-    return sections.total()
+        observer.feed(told[start:end].tobytes())
+    return observer.finish({}).critical[0]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_totals_do_not_depend_on_chunks(writes: list[tuple[int, int]], cuts: lis
 
 
 def test_each_core_has_its_own_sections() -> None:
-    observer = Observer((), {}, {core: CriticalSections(0, 0) for core in (0, 1)})
+    observer = Observer((), {}, dict.fromkeys((0, 1), (0, 0)))
     rows = [(KIND_WRITE, IDENT_NESTING, 0, 1), (KIND_WRITE, IDENT_NESTING + 1, 1, 1), (KIND_WRITE, IDENT_NESTING, 0, 0)]
     observer.feed(events(rows))
     assert observer.finish({}).critical == {0: CriticalCycles(1, 2, 2), 1: CriticalCycles(0, 0, 0)}

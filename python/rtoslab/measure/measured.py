@@ -116,7 +116,7 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
             CriticalUse(core=core, **asdict(each)) for core, each in sorted(output.observed.critical.items())
         ),
         event_count=output.observed.event_count,
-        event_sha256=output.observed.event_sha256,
+        event_digest=output.observed.event_digest,
         warnings=output.warnings,
     )
 

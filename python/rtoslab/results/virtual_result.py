@@ -1,5 +1,7 @@
 """What only a virtual board can tell of a point: cycles by cause, by lock and by function."""
 
+from pydantic import AliasChoices, Field
+
 from rtoslab.results.stored import Stored
 
 
@@ -79,5 +81,6 @@ class Virtual(Stored):
     critical: tuple[CriticalUse, ...] = ()
     """Empty if the kernel does not count how deep critical sections are nested."""
     event_count: int
-    event_sha256: str
+    event_digest: str = Field(validation_alias=AliasChoices("event_digest", "event_sha256"))
+    """XXH3 of 128 bits of the events; of results from before 2026-11-27 SHA-256."""
     warnings: tuple[str, ...]

@@ -36,6 +36,7 @@ _NAMES: Final = (
     "SettingError",
     "PanicException",
     "Machine",
+    "EventTally",
     "structures",
 )
 """What is used of the simulator's module itself."""

@@ -29,7 +29,7 @@ IDENT_WINDOW: Final = 1
 IDENT_CURRENT: Final = 16
 """Plus the core whose current task the word names."""
 IDENT_NESTING: Final = 32
-"""Plus the core whose nesting of critical sections the word counts; see `critical`."""
+"""Plus the core whose nesting of critical sections the word counts; see `observe`."""
 IDENT_TOP: Final = 48
 """Write of the word that holds the most urgent ready priority; see `handlings`."""
 IDENT_SELECT: Final = 49
@@ -48,22 +48,6 @@ IDENT_SYMBOL: Final = 0x4000
 """Plus the index of a kernel function that some service ends in; see `steps`."""
 IDENT_BEHIND: Final = 0x8000
 """Plus the index of an address at which the caller of such a function goes on."""
-
-_BY_WHICH: Final = np.dtype([("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("which", "<u4"), ("zero", "<u4")])
-"""The same event, with identity, kind and core as one number."""
-_KIND_BIT: Final = 16
-_WITHOUT_CORE: Final = 0x00FF_FFFF
-
-
-def which_of(events: NDArray[np.void]) -> NDArray[np.uint32]:
-    """Kind and identity of each event in one number, for `are_from`: numpy takes columns of records several times as
-    long."""
-    return np.asarray(events.view(_BY_WHICH)["which"] & np.uint32(_WITHOUT_CORE), dtype=np.uint32)
-
-
-def are_from(which: NDArray[np.uint32], kind: int, first: int, behind: int) -> NDArray[np.bool_]:
-    """Which are of that kind and have an identity from `first` on and before `behind`."""
-    return np.asarray(which - np.uint32(kind << _KIND_BIT | first) < np.uint32(behind - first), dtype=np.bool_)
 
 
 def distinct(values: NDArray[Integer]) -> NDArray[Integer]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import Board, Kernel
 from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
-from rtoslab.targets.critical import CriticalSections
 from rtoslab.targets.current_task import TasksOnly, current_task_words, idle_ranges, last_tasks, watch_idling
 from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
@@ -162,8 +161,8 @@ class _Run:
         now = {core: self._word(address) for core, address in self.current_words.items()}
         self.current = last_tasks(before, self.no_task, now)
         opened = self.machine.cycle()
-        critical = {core: CriticalSections(opened, self._word(each)) for core, each in self.nesting_words.items()}
-        self.observer = Observer(self.job.watched_services, self.current, critical)
+        depths = {core: (opened, self._word(each)) for core, each in self.nesting_words.items()}
+        self.observer = Observer(self.job.watched_services, self.current, depths)
         self.watch.open(before, self.current)
         if self.job.latency:
             self.machine.trace_pins(True)

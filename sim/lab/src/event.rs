@@ -1,5 +1,7 @@
 //! The event record that every tracing instrument writes.
 
+use std::borrow::Cow;
+
 use zerocopy::{Immutable, IntoBytes};
 
 /// What an event reports.
@@ -55,14 +57,12 @@ impl Event {
     /// Bytes of a record.
     pub const BYTES: usize = size_of::<Event>();
 
-    /// Serialises records, one behind the other, into `bytes`: [`Event::BYTES`] each.
-    pub fn write_all(events: &[Event], bytes: &mut [u8]) {
+    /// Records as bytes, one behind the other, [`Event::BYTES`] each: where the host is little-endian, just as they lie.
+    pub fn all_bytes(events: &[Event]) -> Cow<'_, [u8]> {
         if cfg!(target_endian = "little") {
-            return bytes.copy_from_slice(events.as_bytes());
+            return Cow::Borrowed(events.as_bytes());
         }
-        for (event, record) in events.iter().zip(bytes.chunks_exact_mut(Event::BYTES)) {
-            record.copy_from_slice(&event.to_bytes());
-        }
+        events.iter().flat_map(Event::to_bytes).collect()
     }
 
     /// Serialises the record.
@@ -95,8 +95,7 @@ mod tests {
             more: 0x1314_1516,
         };
         let events = [event(0), event(1)];
-        let mut bytes = [0; 2 * Event::BYTES];
-        Event::write_all(&events, &mut bytes);
+        let bytes = Event::all_bytes(&events).into_owned();
         assert_eq!(bytes, [event(0).to_bytes(), event(1).to_bytes()].concat()[..]);
         assert_eq!(bytes[..8], [8, 7, 6, 5, 4, 3, 2, 1]);
         assert_eq!(bytes[12..], [&event(0).to_bytes()[12..], &event(1).to_bytes()[..]].concat()[..]);

@@ -9,6 +9,7 @@ pub mod injection;
 pub mod observer;
 pub mod probe;
 mod quick;
+pub mod tally;
 
 pub use between::Between;
 pub use console::Console;
@@ -16,3 +17,4 @@ pub use event::{Event, Kind};
 pub use injection::{Injections, Stimulus};
 pub use observer::{Look, Observer};
 pub use probe::{Held, Probes};
+pub use tally::Tally;

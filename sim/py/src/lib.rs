@@ -4,6 +4,7 @@ mod debug;
 mod flat;
 mod observed;
 mod snapshot;
+mod tally;
 
 use std::sync::Arc;
 
@@ -201,12 +202,9 @@ impl Machine {
         Ok(self.inner.core_cycle(core))
     }
 
-    fn take_events<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn take_events<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let events = self.inner.take_events();
-        let packed = PyBytes::new_with(py, events.len() * Event::BYTES, |bytes| {
-            Event::write_all(&events, bytes);
-            Ok(())
-        });
+        let packed = PyBytes::new(py, &Event::all_bytes(&events));
         self.inner.reuse_events(events);
         packed
     }
@@ -421,6 +419,7 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Machine>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<flat::FlatCore>()?;
+    module.add_class::<tally::EventTally>()?;
     module.add_function(wrap_pyfunction!(structures, module)?)?;
     module.add("SOURCES", SOURCES)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;

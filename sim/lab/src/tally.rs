@@ -1,0 +1,256 @@
+//! What a window's events come to: calls by object, switches between tasks with their cause, critical sections. Events come
+//! by the hundred thousand; here each is looked at once.
+
+use std::collections::HashMap;
+
+use zerocopy::byteorder::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+use crate::event::{Event, Kind};
+use crate::quick::Quick;
+
+/// Cores of a machine, at most.
+const CORES: usize = 2;
+
+/// A packed event.
+#[derive(Debug, Clone, Copy, FromBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Record {
+    cycle: U64,
+    value: U32,
+    _pc: U32,
+    /// The identity in the low half, above it kind and core.
+    which: U32,
+    _more: U32,
+}
+
+const _: () = assert!(size_of::<Record>() == Event::BYTES);
+
+/// Which identities say what.
+#[derive(Debug, Clone, Copy)]
+pub struct Identities {
+    /// Calls of watched services: the first, and the one behind the last.
+    pub calls: (u16, u16),
+    /// Of core 0; writes of the word that names its current task. Core 1's is the next one.
+    pub current: u16,
+    /// Likewise of the word that counts how deep its critical sections are nested.
+    pub nesting: u16,
+}
+
+/// A kind of switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Switch {
+    /// On which core.
+    pub core: u8,
+    /// From this task.
+    pub before: u32,
+    /// To that one.
+    pub after: u32,
+    /// The call seen last on that core since its switch before.
+    pub cause: Option<u16>,
+}
+
+/// Critical sections of a core: from the write that makes the depth more than 0 to the one that makes it 0 again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sections {
+    /// The cycle since which the depth is not 0, if it is not.
+    since: u64,
+    depth: u32,
+    /// Sections that have ended.
+    pub count: u64,
+    /// Their cycles, and those of the longest.
+    pub cycles: u64,
+    /// See `cycles`.
+    pub longest_cycles: u64,
+}
+
+impl Sections {
+    /// From a cycle on, in which the depth is that.
+    #[must_use]
+    pub fn begin(cycle: u64, depth: u32) -> Sections {
+        Sections { since: cycle, depth, count: 0, cycles: 0, longest_cycles: 0 }
+    }
+
+    fn write(&mut self, cycle: u64, depth: u32) {
+        match (self.depth, depth) {
+            (0, 1..) => self.since = cycle,
+            (1.., 0) => {
+                let cycles = cycle.wrapping_sub(self.since);
+                self.count += 1;
+                self.cycles += cycles;
+                self.longest_cycles = self.longest_cycles.max(cycles);
+            }
+            _ => {}
+        }
+        self.depth = depth;
+    }
+}
+
+/// A core that is followed.
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    task: u32,
+    cause: Option<u16>,
+}
+
+/// Counts of what was fed so far.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    identities: Identities,
+    running: [Option<Running>; CORES],
+    sections: [Option<Sections>; CORES],
+    /// By core and identity, and by first argument.
+    objects: HashMap<(u32, u32), u64, Quick>,
+    /// By core and cause, and by both tasks.
+    switches: HashMap<(u32, u32, u32), u64, Quick>,
+    events: u64,
+}
+
+/// Core and identity in one number.
+fn named(core: usize, id: Option<u16>) -> u32 {
+    (core as u32) << 17 | id.map_or(1 << 16, u32::from)
+}
+
+fn parts(named: u32) -> (u8, Option<u16>) {
+    ((named >> 17) as u8, (named & 1 << 16 == 0).then_some(named as u16))
+}
+
+impl Tally {
+    /// Nothing so far. Cores that are followed run these tasks; others are counted by their calls alone. Critical sections of
+    /// cores whose kernel does not count them are none.
+    #[must_use]
+    pub fn new(identities: Identities, tasks: [Option<u32>; CORES], sections: [Option<Sections>; CORES]) -> Tally {
+        let running = tasks.map(|task| task.map(|task| Running { task, cause: None }));
+        let (objects, switches) = (HashMap::default(), HashMap::default());
+        Tally { identities, running, sections, objects, switches, events: 0 }
+    }
+
+    /// The next records in the order of time, as [`Event::all_bytes`] packs them; what is left of one at the end is passed by.
+    pub fn feed(&mut self, records: &[u8]) {
+        let count = records.len() / Event::BYTES;
+        let Ok((records, _)) = <[Record]>::ref_from_prefix_with_elems(records, count) else { return };
+        self.events += count as u64;
+        records.iter().for_each(|record| self.count(record));
+    }
+
+    #[inline]
+    fn count(&mut self, record: &Record) {
+        let Identities { calls, current, nesting } = self.identities;
+        let which = record.which.get();
+        let (id, core) = (which as u16, (which >> 24) as usize % CORES);
+        let kind = (which >> 16) as u8;
+        let value = record.value.get();
+        if kind == Kind::Exec as u8 && (calls.0..calls.1).contains(&id) {
+            *self.objects.entry((named(core, Some(id)), value)).or_default() += 1;
+            if let Some(running) = &mut self.running[core] {
+                running.cause = Some(id);
+            }
+        } else if kind == Kind::Write as u8 {
+            if let Some(Some(sections)) = self.sections.get_mut(usize::from(id.wrapping_sub(nesting))) {
+                sections.write(record.cycle.get(), value);
+            }
+            let core = usize::from(id.wrapping_sub(current));
+            if let Some(Some(running)) = self.running.get_mut(core)
+                && running.task != value
+            {
+                *self.switches.entry((named(core, running.cause), running.task, value)).or_default() += 1;
+                *running = Running { task: value, cause: None };
+            }
+        }
+    }
+
+    /// How many events there were.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Core, identity, first argument, and how often the call was made, in order.
+    #[must_use]
+    pub fn objects(&self) -> Vec<(u8, u16, u32, u64)> {
+        let told = |(&(named, value), &count): (&(u32, u32), &u64)| {
+            let (core, id) = parts(named);
+            (core, id.unwrap_or_default(), value, count)
+        };
+        let mut objects: Vec<_> = self.objects.iter().map(told).collect();
+        objects.sort_unstable();
+        objects
+    }
+
+    /// Kinds of switches and how often there were such, in order.
+    #[must_use]
+    pub fn switches(&self) -> Vec<(Switch, u64)> {
+        let told = |(&(named, before, after), &count): (&(u32, u32, u32), &u64)| {
+            let (core, cause) = parts(named);
+            (Switch { core, before, after, cause }, count)
+        };
+        let mut switches: Vec<_> = self.switches.iter().map(told).collect();
+        switches.sort_unstable();
+        switches
+    }
+
+    /// Critical sections of a core; `None` if they are not counted.
+    #[must_use]
+    pub fn sections(&self, core: usize) -> Option<Sections> {
+        self.sections.get(core).copied().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDENTITIES: Identities = Identities { calls: (0x100, 0x1000), current: 16, nesting: 32 };
+
+    fn tally(events: &[(u64, Kind, u16, u8, u32)], cut: usize) -> Tally {
+        let event = |&(cycle, kind, id, core, value): &(u64, Kind, u16, u8, u32)| Event {
+            cycle,
+            value,
+            pc: 0,
+            id,
+            kind: kind as u8,
+            core,
+            more: 0,
+        };
+        let events: Vec<Event> = events.iter().map(event).collect();
+        let mut tally = Tally::new(IDENTITIES, [Some(7), None], [Some(Sections::begin(100, 1)), None]);
+        let (first, rest) = events.split_at(cut.min(events.len()));
+        tally.feed(&Event::all_bytes(first));
+        tally.feed(&[&Event::all_bytes(rest)[..], &[0xff; Event::BYTES - 1]].concat());
+        tally
+    }
+
+    #[test]
+    fn calls_switches_and_sections_are_counted_wherever_a_chunk_ends() {
+        use Kind::{Exec, Pin, Write};
+        let events = [
+            (110, Write, 32, 0, 0),
+            (111, Exec, 0x100, 0, 5),
+            (112, Exec, 0x101, 1, 5),
+            (113, Write, 16, 1, 7),
+            (114, Write, 16, 0, 8),
+            (115, Write, 16, 0, 7),
+            (116, Write, 17, 1, 9),
+            (117, Exec, 0x1000, 0, 5),
+            (118, Exec, 0xff, 0, 5),
+            (119, Pin, 0x100, 0, 5),
+            (120, Write, 32, 0, 1),
+            (121, Write, 33, 1, 1),
+            (125, Write, 32, 0, 2),
+            (126, Write, 0x100, 0, 5),
+            (150, Write, 32, 0, 0),
+            (151, Write, 32, 0, 0),
+            (152, Exec, 0x100, 0, 5),
+        ];
+        let kind = |before, after, cause| Switch { core: 0, before, after, cause };
+        for cut in 0..=events.len() {
+            let tally = tally(&events, cut);
+            assert_eq!(tally.events(), 17);
+            assert_eq!(tally.objects(), [(0, 0x100, 5, 2), (1, 0x101, 5, 1)]);
+            assert_eq!(tally.switches(), [(kind(7, 8, Some(0x100)), 1), (kind(8, 7, None), 1)]);
+            let sections = tally.sections(0).expect("counted");
+            assert_eq!((sections.count, sections.cycles, sections.longest_cycles), (2, 40, 30));
+            assert_eq!(tally.sections(1), None);
+        }
+    }
+}
