@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import random
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -21,6 +21,7 @@ from tests.differential.v7m.loops import FLASH, SRAM, constant, store
 from tests.differential.v7m.states import SINGLES, flags, word
 from tests.differential.v7m.test_memory import ACCESSES, FORMS, _row
 from tests.differential.v7m.test_remembered import CODE_OFFSET
+from tests.memory import freed_memory_kept
 
 SEEDS = int(os.environ.get("RTOSLAB_SEEDS", "1"))
 ROWS, ROW_WORDS = 40, 15
@@ -33,6 +34,12 @@ SETTINGS = {"m7": {"flash.wait_states": 7, "icache": 1, "dcache": 1}}
 SPLIT = {"m3": SRAM + 0x3000, "m4": SRAM + 0x1_C000, "m7": SRAM + 0x2_0000}
 """On the F446 the second block of the main RAM begins here, on the F767 what is not TCM."""
 NEVER, AT_ONCE = 0, 1
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _memory() -> Iterator[None]:
+    with freed_memory_kept():
+        yield
 
 
 @dataclass
