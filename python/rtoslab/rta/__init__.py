@@ -22,7 +22,6 @@ from rtoslab.rta.system import System
 from rtoslab.rta.tables import as_json
 from rtoslab.rta.task_set_study import Study, study
 from rtoslab.rta.taskset import TaskSet, read_task_set
-from rtoslab.rta.work import calibrate
 
 __all__ = [
     "MODEL_NAMES",
@@ -36,7 +35,6 @@ __all__ = [
     "TaskSet",
     "analyse",
     "as_json",
-    "calibrate",
     "check",
     "cores_system",
     "document",

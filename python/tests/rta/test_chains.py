@@ -17,7 +17,7 @@ from rtoslab.rta.system import Chain, System
 from rtoslab.rta.task_set_study import study
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import task
-from tests.rta.test_check_whole import bench
+from tests.rta.test_check_whole import parts
 
 TASKS = "".join(
     f'[[task]]\nname = "{name}"\nperiod_ms = {period}\nwcet_us = 100\npriority = {3 - at}\n'
@@ -58,7 +58,7 @@ def test_what_is_observed_is_what_data_does() -> None:
 
 
 def test_no_chain_on_the_board_exceeds_its_bound() -> None:
-    firmware, work, overheads = bench()
+    firmware, work, overheads = parts()
     ratios = []
     for seed in range(6):
         plain = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)

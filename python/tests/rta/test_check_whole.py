@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -15,36 +14,32 @@ from click.testing import CliRunner
 
 from rtoslab.base.errors import CheckError, PlanError, RtoslabError
 from rtoslab.base.paths import find_root
-from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
 from rtoslab.rta.analysis import analyse
 from rtoslab.rta.arrange import rows_of
 from rtoslab.rta.board_check import Check, check
 from rtoslab.rta.charges import Model
-from rtoslab.rta.firmware import Firmware, make_firmware
-from rtoslab.rta.fit import measure
+from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.randomsets import random_system
 from rtoslab.rta.system import System
-from rtoslab.rta.work import Work, calibrate
+from rtoslab.rta.work import Work
+from tests.rta.benches import bench
 from tests.rta.systems import task
 
 BOARD = "nucleo-f446re"
 EXAMPLE = find_root() / "examples" / "response-time" / "control.toml"
 
 
-@cache
-def bench(kernel: str = "freertos", board: str = BOARD, macro: str = "") -> tuple[Firmware, Work, Overheads]:
-    """`macro`: one of the kernel's, NAME=VALUE."""
-    catalogue = Catalogue(find_root())
-    firmware = make_firmware(catalogue, kernel, board, dict([macro.split("=")]) if macro else {})
-    work = calibrate(firmware)
-    return firmware, work, measure(catalogue, firmware, work)
+def parts(kernel: str = "freertos", board: str = BOARD, *macros: str) -> tuple[Firmware, Work, Overheads]:
+    """`macros`: of the kernel, NAME=VALUE."""
+    of = bench(kernel, board, *macros)
+    return of.firmware, of.work, of.overheads
 
 
 def random_checks(seeds: range, *of: str, in_turns: bool = False) -> Iterator[tuple[System, Check, Overheads]]:
-    """`of`: kernel, board and macro of `bench`; `in_turns`: tasks share priorities and are sliced by the tick."""
-    firmware, work, overheads = bench(*of)
+    """`of`: kernel, board and macro of `parts`; `in_turns`: tasks share priorities and are sliced by the tick."""
+    firmware, work, overheads = parts(*of)
     for seed in seeds:
         system = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)
         if in_turns:
@@ -120,7 +115,7 @@ def test_a_cost_that_is_forgotten_is_found_out(forgotten: dict[str, dict[str, in
 
 def test_work_is_exact_and_overload_is_seen() -> None:
     """C of three tasks, undisturbed: to the cycle. The last of them has no bound, and misses as soon as it can."""
-    firmware, work, overheads = bench()
+    firmware, work, overheads = parts()
     tick = firmware.tick_cycles
     system = System(
         (task("A", 2 * tick, 40_001, 2), task("B", 3 * tick, 100_003, 1), task("C", 5 * tick, 200_002, 0)),
@@ -140,7 +135,7 @@ def test_work_is_exact_and_overload_is_seen() -> None:
 
 def test_an_overload_that_only_long_runs_show_is_seen() -> None:
     """995 us of work every millisecond: one job of it looks well."""
-    firmware, work, overheads = bench()
+    firmware, work, overheads = parts()
     system = System((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
     assert analyse(system, overheads).bound("A").response is None
     seen = check(system, firmware, work)
@@ -150,7 +145,7 @@ def test_an_overload_that_only_long_runs_show_is_seen() -> None:
 
 def test_what_the_overheads_do_not_cover_is_told() -> None:
     """Each price by itself, taken away: the ledger of a run finds something that cost more."""
-    firmware, work, overheads = bench()
+    firmware, work, overheads = parts()
     system = random_system(Random(1000), firmware.clock_hz, firmware.tick_cycles)
     seen = check(system, firmware, work, 240)
     assert seen.uncovered(overheads) == []
@@ -168,7 +163,7 @@ def test_what_the_overheads_do_not_cover_is_told() -> None:
 
 def test_a_table_in_the_image_changes_nothing_else() -> None:
     """Copies of the image differ in the table and the priorities alone, and the same table runs to the same cycle."""
-    firmware, work, _ = bench()
+    firmware, work, _ = parts()
     system = random_system(Random(1), firmware.clock_hz, firmware.tick_cycles, most=4)
     rows = rows_of(system, firmware, work)
     plain, filled = firmware.build.elf.read_bytes(), firmware.image(rows)
@@ -179,7 +174,7 @@ def test_a_table_in_the_image_changes_nothing_else() -> None:
 
 
 def test_what_cannot_be_run_is_named() -> None:
-    firmware, work, _ = bench()
+    firmware, work, _ = parts()
     tick = firmware.tick_cycles
 
     def refused(system: System) -> str:

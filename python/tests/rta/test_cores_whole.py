@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 
 import pytest
 
@@ -16,6 +15,7 @@ from rtoslab.rta.bound_search import Bench, search
 from rtoslab.rta.firmware import make_firmware
 from rtoslab.rta.images import Images
 from rtoslab.rta.system import System
+from tests.rta.benches import bench
 from tests.rta.systems import task
 from tests.rta.test_check_whole import rta
 
@@ -24,9 +24,8 @@ CACHE_BYTES = 16_384
 """Of the memory that the Pico's flash is read through."""
 
 
-@cache
-def bench() -> Bench:
-    return Bench.made(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
+def two_cores() -> Bench:
+    return bench("freertos", "pico", cores=2)
 
 
 def test_jobs_run_on_the_core_they_are_at_home_on() -> None:
@@ -73,7 +72,7 @@ def test_the_example_holds() -> None:
 
 @pytest.mark.long
 def test_each_price_between_cores_is_missed_if_it_is_forgotten() -> None:
-    of = bench()
+    of = two_cores()
     tried = [each for each in search(of, 6, 1) if len(each.system.cores) == 2]
     # Not `yield_cycles`: the switch that comes with such an interrupt is cheaper than a tick's, by which it is priced.
     for name, least in (("lock_wait_cycles", 0), ("contention_permille", 100)):
@@ -84,6 +83,6 @@ def test_each_price_between_cores_is_missed_if_it_is_forgotten() -> None:
 
 @pytest.mark.long
 def test_a_short_search_on_two_cores_finds_nothing() -> None:
-    tried = list(search(bench(), 24, 20261122))
+    tried = list(search(two_cores(), 24, 20261122))
     assert [each.findings for each in tried if each.findings] == []
     assert sum(len(each.ratios) for each in tried) > 60

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from rtoslab.rta.study_charts import ticks, timeline
 from rtoslab.rta.system import Handler, System, make_system
 from rtoslab.rta.task_set_study import study
 from rtoslab.rta.taskset import read_task_set
+from tests.rta.benches import bench
 from tests.rta.systems import KERNEL, task
 from tests.rta.test_check_whole import rta
 
@@ -29,13 +29,12 @@ EXAMPLE = find_root() / "examples" / "response-time" / "events.toml"
 BOARD = "nucleo-f446re"
 
 
-@cache
-def bench(kernel: str = "freertos", board: str = BOARD) -> Bench:
-    return Bench.made(Catalogue(find_root()), kernel, board, {}, events=True)
+def with_events(kernel: str = "freertos", board: str = BOARD) -> Bench:
+    return bench(kernel, board, events=True)
 
 
 def test_the_example_has_everything_and_holds() -> None:
-    of = bench()
+    of = with_events()
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = check(system, of.firmware, of.work)
     found = analyse(system, of.overheads)
@@ -51,7 +50,7 @@ def test_the_example_has_everything_and_holds() -> None:
 
 def test_a_response_is_seen_from_the_arrival() -> None:
     """Jitter is in what is observed: the same set without it is quicker by as much."""
-    of = bench()
+    of = with_events()
     tick = of.firmware.tick_cycles
     longest = {}
     for jitter in (0, 20_000):
@@ -67,7 +66,7 @@ def test_a_response_is_seen_from_the_arrival() -> None:
 @pytest.mark.parametrize("protocol", ["inheritance", "immediate_ceiling"])
 def test_a_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
     """Middle tasks do not come between: with inheritance and with a ceiling the urgent one waits for one section."""
-    of = bench()
+    of = with_events()
     tick = of.firmware.tick_cycles
     tasks = (
         task("low", 8 * tick, 3 * tick, 0, sections=(("r", tick),)),
@@ -85,7 +84,7 @@ def test_a_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
 
 
 def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
-    of = bench()
+    of = with_events()
     tick = of.firmware.tick_cycles
     responses = {}
     for masked in (0, tick // 2):
@@ -101,10 +100,10 @@ def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
 
 
 def test_a_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
-    tried = list(search(bench(), 24, 2026))
+    tried = list(search(with_events(), 24, 2026))
     for number, each in enumerate(tried):
-        write_finding(bench(), each, tmp_path / f"{number}.toml")
-        assert read_finding(tmp_path / f"{number}.toml").system(bench()) == (each.system, each.starts)
+        write_finding(with_events(), each, tmp_path / f"{number}.toml")
+        assert read_finding(tmp_path / f"{number}.toml").system(with_events()) == (each.system, each.starts)
     assert [each.findings for each in tried if each.findings] == []
     assert any(each.system.interrupts for each in tried)
     assert any(one.sections for each in tried for one in each.system.tasks)
@@ -113,12 +112,12 @@ def test_a_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("kernel", "board"), [("freertos", "pico"), ("rt", BOARD), ("freertos", "nucleo-f103rb")])
 def test_no_bound_breaks_elsewhere(kernel: str, board: str) -> None:
-    tried = list(search(bench(kernel, board), 100, 9))
+    tried = list(search(with_events(kernel, board), 100, 9))
     assert [each.findings for each in tried if any("its bound" in one for one in each.findings)] == []
 
 
 def test_what_the_image_cannot_hold_is_named() -> None:
-    of = bench()
+    of = with_events()
     tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
     four = tuple(Handler(f"I{at}", tick, 100, tick) for at in range(4))
     one = (task("A", tick, 10_000, 0),)
@@ -140,7 +139,7 @@ def test_what_the_image_cannot_hold_is_named() -> None:
 
 
 def test_parts_add_up_to_the_work() -> None:
-    of = bench()
+    of = with_events()
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     for each, row in zip(system.tasks, rows_of(system, of.firmware, of.work), strict=True):
         assert of.work.of(row) == each.wcet // system.units_per_cycle
@@ -154,7 +153,7 @@ def test_parts_add_up_to_the_work() -> None:
 
 def test_pictures_are_in_microseconds_whatever_the_unit() -> None:
     """The example's unit is a fifth of a cycle; the schedule ends where the longest first response does."""
-    of = bench()
+    of = with_events()
     found = study(read_task_set(EXAMPLE), of.overheads)
     assert found.system.units_per_cycle == 5
     seen = check(found.system, of.firmware, of.work)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from rtoslab.base.paths import find_root
-from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.analysis import analyse
 from rtoslab.rta.bound_search import Bench, Tried, search, shrunk
 from rtoslab.rta.findings import read_finding, summary, write_finding
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.randomsets import SHAPES, shaped_system
 from rtoslab.rta.system import System
+from tests.rta.benches import bench
 from tests.rta.systems import task
 
 FINDINGS = [
@@ -27,14 +25,7 @@ FINDINGS = [
 SLICING = "configUSE_TIME_SLICING=1"
 BOARD = "nucleo-f446re"
 RT_BOARD = "nucleo-l053r8"
-"""Of the short tests of `rt`: what a kernel costs on a board is measured once in a process, and takes long."""
-
-
-@cache
-def bench(kernel: str, board: str, *config: str, events: bool = False, cores: int = 1) -> Bench:
-    """`config`: NAME=VALUE."""
-    asked = dict(each.split("=") for each in config)
-    return Bench.made(Catalogue(find_root()), kernel, board, asked, events=events, cores=cores)
+"""Of the short tests of `rt`."""
 
 
 def held(of: Bench, system: System) -> Tried:

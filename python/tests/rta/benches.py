@@ -1,0 +1,21 @@
+"""Test code only: what task sets are run on.
+
+What a kernel costs on a board is measured once in a process: it takes long.
+"""
+
+from functools import cache
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.rta.bound_search import Bench
+
+
+def bench(kernel: str, board: str, *config: str, events: bool = False, cores: int = 1) -> Bench:
+    """`config`: NAME=VALUE."""
+    return _made(kernel, board, config, events, cores)
+
+
+@cache
+def _made(kernel: str, board: str, config: tuple[str, ...], events: bool, cores: int) -> Bench:
+    asked = dict(each.split("=") for each in config)
+    return Bench.made(Catalogue(find_root()), kernel, board, asked, events=events, cores=cores)
