@@ -241,7 +241,7 @@ $(STAMPS)/tools:
 	@touch $@
 
 $(STAMPS)/python: requirements.lock requirements-checkout.lock | $(STAMPS)/tools packages
-	@echo "== Python environment in $(VENV), from requirements.lock and -checkout.lock (32 packages, hashes checked)"
+	@echo "== Python environment in $(VENV), from requirements.lock and -checkout.lock (33 packages, hashes checked)"
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
 	@$(PIP) -r requirements.lock -r requirements-checkout.lock $(PIP_LINES)
 	@touch $@
