@@ -1,23 +1,27 @@
 """What would bring a paper's figures closer: the candidates, their order, and the best of them together."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rtoslab.base import EXIT_POINT_FAILED
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue import Setup
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, papers
 from rtoslab.catalogue.suites import Experiment, Suite
-from rtoslab.cli.explained import sentence
+from rtoslab.cli import explained
+from rtoslab.cli.explained import explain, sentence
+from rtoslab.measure import Outcome
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
 from rtoslab.papers.explain import Tried, candidates, explain_plan, own_setups, plain_distance, together, tried
 from rtoslab.papers.setups import stands_for
 from rtoslab.plan import Options
-from rtoslab.results.results import Measured
+from rtoslab.results.results import Failed, Measured
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured
 from tests.test_cli import error, rtoslab
@@ -91,6 +95,30 @@ def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
         "Of single changes opt=-Os closes most of the distance: 2.000 to 1.400; A: 1.053."
     )
     assert sentence(1.0, [alone], [found]) == "No single change brings the figures closer."
+    assert sentence(1.3, [alone], [found]) == "No single change brings the figures closer; A: 1.053."
+
+
+def test_a_point_that_failed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its change's row has fewer figures: the reader learns why."""
+    paper = paper_of(tmp_path, "2000")
+    points = points_of(paper, {"opt=-Os": 1600})
+    lost = next(each.result.point for each in points if each.result.point.config.get("opt") == "-O0")
+    failed = Failed(run_id="0" * 16, point=lost, stage="proof", error="ProofError", message="It did not work.")
+    monkeypatch.setattr(explained, "run_plan", lambda *_, **__: [Outcome(failed, tmp_path, fresh=True)])
+    monkeypatch.setattr(explained, "load", lambda _: [each for each in points if each.result.point != lost])
+    asked = {"full": False, "dry_run": False}
+    assert explain(CATALOGUE, paper, tmp_path, 1, as_json=False, **asked) == EXIT_POINT_FAILED
+    (line,) = [each for each in capsys.readouterr().out.splitlines() if each.startswith("failed: ")]
+    assert line == "failed: t2_cooperative freertos pico 1 core opt=-O0 (proof): It did not work."
+    assert explain(CATALOGUE, paper, tmp_path, 1, as_json=True, **asked) == EXIT_POINT_FAILED
+    (said,) = json.loads(capsys.readouterr().out)["failed"]
+    assert said == {
+        "point": "t2_cooperative freertos pico 1 core opt=-O0",
+        "stage": "proof",
+        "message": "It did not work.",
+    }
 
 
 def test_what_does_not_help_alone_is_not_tried_together(tmp_path: Path) -> None:

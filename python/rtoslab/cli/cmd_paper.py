@@ -15,6 +15,7 @@ from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import announce, displayed, short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.explained import explain
+from rtoslab.cli.failures import tell_failures
 from rtoslab.cli.names import PaperName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
@@ -103,7 +104,7 @@ def command(
         answer(_as_json(folder, done))
     else:
         show_paper(done, PlainConsole())
-        _tell_failures([each.result for each in outcomes])
+        tell_failures([each.result for each in outcomes])
         click.echo(document.summary)
     return EXIT_POINT_FAILED if any(each.result.status == "failed" for each in outcomes) else EXIT_OK
 
@@ -119,13 +120,6 @@ def _unstored(folder: Path, stored: Sequence[StoredPoint], results: Sequence[Any
     known = {each.result.point.model_dump_json() for each in stored}
     lost = (each for each in results if each.status == "failed" and each.point.model_dump_json() not in known)
     return [StoredPoint(folder, each, {}) for each in lost]
-
-
-def _tell_failures(results: Sequence[AnyResult]) -> None:
-    for each in results:
-        if each.status == "failed":
-            point = each.point
-            click.echo(f"failed: {point.benchmark} {point.kernel} {point.board} ({each.stage}): {each.message}")
 
 
 def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:

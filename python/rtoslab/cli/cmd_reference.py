@@ -19,6 +19,7 @@ from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import announce, displayed
 from rtoslab.cli.ended import answer
+from rtoslab.cli.failures import tell_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
@@ -122,8 +123,7 @@ def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs:
         outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.note)
     stored = RunDirectory.open(folder).points()
     failed = [each.result for each in outcomes if each.result.status == "failed"]
-    for each in failed:
-        click.echo(f"failed: {each.point.benchmark} {each.point.kernel} {each.point.board}: {each.message}")
+    tell_failures(failed)
     weights, unbuilt = weigh_programs(catalogue, paper, wanted)
     for each in unbuilt:
         click.echo(f"failed: footprint {each.point.kernel} {each.point.board}: {each.message}")

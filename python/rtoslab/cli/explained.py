@@ -7,16 +7,18 @@ from typing import Any
 import click
 
 from rtoslab.api import default_out, load
-from rtoslab.base import EXIT_OK, counted
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, counted
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.cli.display import announce, displayed
 from rtoslab.cli.ended import answer
+from rtoslab.cli.failures import tell_failures
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_section
 from rtoslab.measure import Manner, run_plan
 from rtoslab.papers import Tried, candidates, explain_plan, own_setups, plain_distance, together, tried
 from rtoslab.plan import Options
-from rtoslab.reports import Section, TableData
+from rtoslab.reports import Section, TableData, label
+from rtoslab.results import Failed
 from rtoslab.store import StoredPoint
 
 
@@ -30,13 +32,17 @@ def explain(
         catalogue.root, explain_plan(catalogue, paper, singles, options), [paper.key, "explain"]
     )
 
+    failed: dict[str, Failed] = {}
+
     def measured(setups: Sequence[Setup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
         plan = explain_plan(catalogue, paper, setups, options)
         if announce(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
             return None
         with displayed(plan.points, place, quiet=as_json) as display:
             manner = Manner(skip_refused=True)
-            run_plan(catalogue.root, plan, place, jobs=jobs, listener=display.note, manner=manner)
+            outcomes = run_plan(catalogue.root, plan, place, jobs=jobs, listener=display.note, manner=manner)
+        lost = [each.result for each in outcomes if isinstance(each.result, Failed)]
+        failed.update((each.point.model_dump_json(), each) for each in lost)
         return load(place)
 
     points = measured(singles, folder / "alone", dry=dry_run)
@@ -47,12 +53,18 @@ def explain(
     joined = [*together(plain, alone), *own_setups(catalogue, paper)]
     seen = measured(joined, folder / "together", dry=False) if joined else None
     both = tried(catalogue, paper, joined, seen, options) if seen else []
+    code = EXIT_POINT_FAILED if failed else EXIT_OK
     if as_json:
-        answer(_as_json(folder, plain, alone, both))
-        return EXIT_OK
+        answer(_as_json(folder, plain, alone, both) | {"failed": [_lost(each) for each in failed.values()]})
+        return code
     show_section(_section(paper, plain, alone, both), PlainConsole())
+    if failed:
+        click.echo(
+            "Of a point that failed no figure is in its change's row; in the last column it is as in the suites."
+        )
+        tell_failures(failed.values())
     click.echo(sentence(plain, alone, both))
-    return EXIT_OK
+    return code
 
 
 def _section(paper: PaperFolder, plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> Section:
@@ -77,10 +89,16 @@ def sentence(plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> str
     """The answer: the best single change, and what comes closer still."""
     best = min((each for each in alone if each.whole < plain), key=lambda each: each.whole, default=None)
     if best is None:
-        return "No single change brings the figures closer."
-    said = f"Of single changes {best.setup.title} closes most of the distance: {plain:.3f} to {best.whole:.3f}"
-    most = min(both, key=lambda each: each.whole, default=best)
-    return f"{said}; {most.setup.title}: {most.whole:.3f}." if most.whole < best.whole else f"{said}."
+        said, reached = "No single change brings the figures closer", plain
+    else:
+        said = f"Of single changes {best.setup.title} closes most of the distance: {plain:.3f} to {best.whole:.3f}"
+        reached = best.whole
+    most = min(both, key=lambda each: each.whole, default=None)
+    return f"{said}." if most is None or most.whole >= reached else f"{said}; {most.setup.title}: {most.whole:.3f}."
+
+
+def _lost(failed: Failed) -> dict[str, str]:
+    return {"point": label(failed), "stage": failed.stage, "message": failed.message}
 
 
 def _as_json(folder: Path, plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> dict[str, Any]:

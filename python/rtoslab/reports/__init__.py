@@ -7,7 +7,7 @@ from rtoslab.reports.flagged import flagged, flagged_by
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
 from rtoslab.reports.table import ChartData, Document, Section, TableData, banded, cycles_text, ends
-from rtoslab.reports.terminal import show_points, show_proofs
+from rtoslab.reports.terminal import label, show_points, show_proofs
 
 __all__ = [
     "MARK",
@@ -24,6 +24,7 @@ __all__ = [
     "flagged",
     "flagged_by",
     "footnote",
+    "label",
     "make_document",
     "parity_section",
     "report_formats",
