@@ -16,7 +16,7 @@ from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
 from rtoslab.papers.reproduction import reproduce
-from rtoslab.papers.setup_report import changed, distance, setups_section
+from rtoslab.papers.setup_report import changed, distance, setups_section, with_ratio
 from rtoslab.papers.setups import stands_for
 from rtoslab.plan import Options
 from rtoslab.reference import StoredWeight
@@ -117,6 +117,21 @@ def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     assert [row[2:] for row in figures.rows] == [["2000", "4,000", "2.00", "2,000", "1.00"]]
     assert statements.rows[0][2:5] == ["same", "s", "different"]
     assert json.dumps(statements.rows)
+
+
+def test_a_figure_that_is_no_number_has_no_distance(tmp_path: Path) -> None:
+    """It is shown and not counted: the distance beside the count is not of it."""
+    rows = [published(1, lab_kernel="freertos"), published(2, lab_kernel="freertos", value="1500 + 500")]
+    paper = _paper(folder(tmp_path, rows), _setup(config={"opt": "-Os"}), {})
+    results = [
+        measured(1, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
+        for count, config in ((1000, {}), (500, {"opt": "-Os"}))
+    ]
+    done = reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, each, {}) for each in results])
+    (setup,) = done.setups
+    assert (len(setup.own()), with_ratio(setup.own())) == (2, 1)
+    overview = setups_section(done)[0].tables[0]
+    assert overview.rows[0][3:] == ["1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]
 
 
 def test_a_version_goes_before_the_kernel_of_the_suites_and_a_reference_is_marked(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from rtoslab.measure import point_id
 from rtoslab.papers.compare import Compared
 from rtoslab.papers.experiment import paper_plan
 from rtoslab.papers.reproduction import reproduce
-from rtoslab.papers.setup_report import distance
+from rtoslab.papers.setup_report import distance, with_ratio
 from rtoslab.papers.setups import InSetup
 from rtoslab.plan import Options, Plan, Point
 from rtoslab.store import StoredPoint
@@ -147,7 +147,7 @@ def _names(paper: PaperFolder, kernel: str) -> set[str]:
 def tried(
     catalogue: Catalogue, paper: PaperFolder, setups: Iterable[Setup], points: Sequence[StoredPoint], options: Options
 ) -> list[Tried]:
-    """What each change does to the figures, the closest to the paper first; a change without any figure is left out."""
+    """What each change does to the figures, the closest to the paper first; not a change without figures."""
     plain = _ids(catalogue, _only(paper, ()), options)
     found = []
     for setup in setups:
@@ -155,7 +155,7 @@ def tried(
         wanted = plain | _ids(catalogue, alone, options)
         mine = [each for each in points if each.result.point.model_dump_json() in wanted]
         done = reproduce(catalogue, alone, mine)
-        found += [_tried(each, done.compared) for each in done.setups if each.own()]
+        found += [_tried(each, done.compared) for each in done.setups if with_ratio(each.own())]
     return sorted(found, key=lambda each: (each.whole, each.setup.title))
 
 
@@ -163,7 +163,7 @@ def _tried(changed: InSetup, plain: Mapping[int, Compared]) -> Tried:
     own = changed.own()
     before, after = distance({ident: plain[ident] for ident in own}), distance(own)
     whole = distance({**plain, **own})
-    return Tried(changed.setup, len(own), before or 0.0, after or 0.0, whole or 0.0)
+    return Tried(changed.setup, with_ratio(own), before or 0.0, after or 0.0, whole or 0.0)
 
 
 def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: Options) -> float:

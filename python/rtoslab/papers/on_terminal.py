@@ -9,7 +9,7 @@ from rich.text import Text
 from rtoslab.base import counted
 from rtoslab.papers.over_placements import one_placement
 from rtoslab.papers.reproduction import Reproduction
-from rtoslab.papers.setup_report import changed, distances, missing_trees
+from rtoslab.papers.setup_report import changed, distances, missing_trees, with_ratio
 from rtoslab.papers.setups import InSetup
 from rtoslab.papers.tables import REFERENCE, REFERENCE_NOTE, here_text, ratio_text
 from rtoslab.reports import deviating, footnote
@@ -78,5 +78,5 @@ def _setup_line(done: Reproduction, setup: InSetup) -> str:
     if far is None:
         return f"{said}."
     before, after = far
-    figures = counted(len(setup.own()), "figure")
+    figures = counted(with_ratio(setup.own()), "figure")
     return f"{said}; {figures}, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."

@@ -35,6 +35,11 @@ def distances(done: Reproduction, setup: InSetup) -> tuple[float, float] | None:
     return None if before is None or after is None else (before, after)
 
 
+def with_ratio(compared: Mapping[int, Compared]) -> int:
+    """How many figures a distance is of: a figure in print that is no number has none."""
+    return sum(bool(each.ratio) for each in compared.values())
+
+
 def changed(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
     """Statements that are judged otherwise in the set-up: the verdict above, and the one there."""
     above = {each.claim.id: each for each in done.verdicts}
@@ -88,7 +93,9 @@ def _overview(done: Reproduction) -> list[list[str]]:
     for each in done.setups:
         far = " \N{RIGHTWARDS ARROW} ".join(f"{part:.2f}" for part in distances(done, each) or ()) or NONE
         said = f"{len(changed(done, each))} of {len(each.verdicts)} otherwise"
-        rows.append([f"{each.setup.id}: {each.setup.title}", each.setup.evidence, said, str(len(each.own())), far])
+        rows.append(
+            [f"{each.setup.id}: {each.setup.title}", each.setup.evidence, said, str(with_ratio(each.own())), far]
+        )
     return rows
 
 
