@@ -3,10 +3,10 @@
 //! A word is fetched when there is room for it: in flight or waiting, it occupies one of three places until the decoder
 //! has taken its last halfword (or its first, as the end of a 32-bit opcode: the other half then waits apart). An
 //! instruction can leave the queue while the one before it is still being decoded. At odd halfwords, a floating-point
-//! one gives the place of its second word away a cycle later [ARM KA006138: in a long run one cycle more in three], and
-//! one of several cycles keeps both its places until the last of them. From these rules follow the cost of unaligned
-//! targets and of groups of unaligned 32-bit opcodes, of untaken branches in 32-bit code, and how far flash waits are
-//! hidden.
+//! one gives the place of its second word away a cycle later [ARM KA006138: in a long run one cycle more in three],
+//! one of several cycles keeps both its places until the last of them, and a load that of its second word until its data
+//! phase. From these rules follow the cost of unaligned targets and of groups of unaligned 32-bit opcodes, of untaken
+//! branches in 32-bit code, and how far flash waits are hidden.
 //!
 //! Words are fetched lazily: the bus is asked for one when the first instruction that needs it is issued, with the
 //! cycle in which its address went out. [`Prefetch::catch_up`] brings the bus up to date where order matters.
@@ -146,14 +146,29 @@ impl Prefetch {
     /// The floating-point opcode just issued, if it lies at an odd halfword, gives the place of its second word away a
     /// cycle later.
     pub fn keep_longer(&mut self) {
-        if self.pc & 2 != 0 {
+        if self.odd() {
             self.words[(self.pc >> 2) as usize & 3].free += 1;
         }
     }
 
-    /// It gives the places of both its words away in cycle `until` at the earliest.
+    /// The 32-bit opcode just issued, if it lies at an odd halfword, gives the place of its second word away in cycle
+    /// `until` at the earliest.
+    pub fn keep_second(&mut self, until: u64) {
+        if self.odd() {
+            let place = &mut self.words[(self.pc >> 2) as usize & 3].free;
+            *place = (*place).max(until);
+        }
+    }
+
+    /// Whether the next opcode lies at an odd halfword; behind a 32-bit one: whether that did.
+    #[inline(always)]
+    pub fn odd(&self) -> bool {
+        self.pc & 2 != 0
+    }
+
+    /// The same of both its words.
     pub fn keep_both(&mut self, until: u64) {
-        if self.pc & 2 != 0 {
+        if self.odd() {
             for word in [self.pc >> 2, (self.pc >> 2).wrapping_sub(1)] {
                 let place = &mut self.words[word as usize & 3].free;
                 *place = (*place).max(until);

@@ -30,6 +30,8 @@ pub(super) struct Wake {
     tail: Tail,
     /// It was a 16-bit one: an IT behind it folds.
     folds: bool,
+    /// It ends a row of so many 32-bit loads at odd halfwords; two stand for more.
+    odd_loads: u8,
     /// Registers that it loaded, or bases it wrote back in doing so: an address made of them cannot overlap it.
     loaded: u16,
     /// Registers that it computed: as part of an address they cost a cycle.
@@ -94,6 +96,12 @@ impl<const M4: bool> ThreeStage<M4> {
         Self::lane(op).1
     }
 
+    /// Whether it loads one register and has a 32-bit opcode.
+    #[inline(always)]
+    fn is_wide_load(op: Op) -> bool {
+        op.has(flag::WIDE) && Self::lane(op).0 == Lane::Load
+    }
+
     /// Registers that the address is made of.
     #[inline(always)]
     fn address_registers(op: Op, lane: Lane) -> u16 {
@@ -110,7 +118,9 @@ impl<const M4: bool> ThreeStage<M4> {
     #[inline(always)]
     fn overlaps(&self, op: Op, address: u16) -> bool {
         let indexed = op.has(flag::PRE_INDEXED | flag::POST_INDEXED);
-        self.wake.tail == Tail::Load && address & self.wake.loaded == 0 && (M4 || !indexed)
+        // The third of a row of 32-bit loads at odd halfwords, and those behind it, overlap nothing.
+        let late = self.wake.odd_loads == 2 && Self::is_wide_load(op);
+        self.wake.tail == Tail::Load && !late && address & self.wake.loaded == 0 && (M4 || !indexed)
     }
 
     /// First cycle in which a memory access can be issued; sets `overlapped_until`.
@@ -231,7 +241,7 @@ impl<const M4: bool> ThreeStage<M4> {
     /// Leaves results that the next instruction may compute an address with, and nothing else.
     #[inline(always)]
     fn leave(&mut self, op: Op) {
-        self.wake = Wake { tail: Tail::None, folds: !op.has(flag::WIDE), loaded: 0, computed: op.writes };
+        self.wake = Wake { tail: Tail::None, folds: !op.has(flag::WIDE), odd_loads: 0, loaded: 0, computed: op.writes };
     }
 }
 
@@ -249,6 +259,9 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
             }
         };
         core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), from);
+        if Self::is_wide_load(op) {
+            self.fetch.keep_second(core.t + 1);
+        }
     }
 
     #[inline(always)]
@@ -312,7 +325,10 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 // The data phase, in which nothing is fetched unless a neighbour overlaps it.
                 self.fetch.hold(core.t, core.t + 1);
                 core.t += 1;
-                self.wake = Wake { tail: Tail::Load, folds: !op.has(flag::WIDE), loaded: op.writes, computed: 0 };
+                let odd = op.has(flag::WIDE) && self.fetch.odd();
+                let odd_loads = if odd { 2.min(self.wake.odd_loads + 1) } else { 0 };
+                let folds = !op.has(flag::WIDE);
+                self.wake = Wake { tail: Tail::Load, folds, odd_loads, loaded: op.writes, computed: 0 };
             }
             Lane::Store => {
                 self.leave(op);
