@@ -1,4 +1,5 @@
-//! Peripherals, one file per block: the RP2040's and the STM32s' ([`stm32`]), and the contract between a peripheral and the machine.
+//! Peripherals, one file per block: the RP2040's and the STM32s' ([`stm32`]), and the contract between a peripheral and the
+//! machine.
 //!
 //! A peripheral knows its registers and nothing of the CPU, the bus or the other blocks. The machine calls
 //! [`Peripheral::read`] and [`Peripheral::write`] with the register's offset inside the block, resolves the

@@ -35,9 +35,9 @@ pub struct Fields {
     pub float_ready: i32,
 }
 
-/// Where a pipeline keeps what the time of accesses and branches depends on besides their path: offsets in it. Code logs what it
-/// says, which is no way out: of an access the bank of its address, of a load also whether its doubleword was stored to not
-/// long ago, and how many stores ago that was; of a branch whether it was predicted.
+/// Where a pipeline keeps what the time of accesses and branches depends on besides their path: offsets in it. Code logs what
+/// it says, which is no way out: of an access the bank of its address, of a load also whether its doubleword was stored to
+/// not long ago, and how many stores ago that was; of a branch whether it was predicted.
 #[derive(Debug, Clone, Copy)]
 pub struct Foresight {
     /// Numbers of the doublewords that were stored to last, counted from `origin`: words, each at its number modulo `recent`.

@@ -215,8 +215,8 @@ pub unsafe trait Bus {
         Turn::Stop
     }
 
-    /// The first of these cores stands before an instruction with which a basic block begins: executes those that are translated.
-    /// Who goes on then; `None` if there are none.
+    /// The first of these cores stands before an instruction with which a basic block begins: executes those that are
+    /// translated. Who goes on then; `None` if there are none.
     ///
     /// # Safety
     /// As for [`Bus::paired`].

@@ -175,29 +175,13 @@ fn miscellaneous(h: u32) -> Op {
 
 /// Conditional branch, UDF and SVC (A5.2.6).
 fn conditional(h: u32, pc: u32, place: Place) -> Op {
-    const TAKEN: [Code; 14] = [
-        Code::Beq,
-        Code::Bne,
-        Code::Bcs,
-        Code::Bcc,
-        Code::Bmi,
-        Code::Bpl,
-        Code::Bvs,
-        Code::Bvc,
-        Code::Bhi,
-        Code::Bls,
-        Code::Bge,
-        Code::Blt,
-        Code::Bgt,
-        Code::Ble,
-    ];
     match h >> 8 & 15 {
         14 if place.rom => op(Code::RomHook, 0, 0, 0, h & 0xff),
         14 => op(Code::Udf, 0, 0, 0, h & 0xff),
         15 => op(Code::Svc, 0, 0, 0, h & 0xff),
         condition => {
             let distance = ((h << 24) as i32 >> 23) as u32;
-            branch(TAKEN[condition as usize], Code::BccFar, condition, pc.wrapping_add(distance), place)
+            branch(Code::branch(condition as u8), Code::BccFar, condition, pc.wrapping_add(distance), place)
         }
     }
 }

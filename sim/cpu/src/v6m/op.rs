@@ -25,6 +25,13 @@ macro_rules! codes {
         #[allow(missing_docs)]
         pub enum Code { #[default] $($(#[$doc])* $name),* }
 
+        impl Code {
+            /// The branch with this condition, as opcodes have it.
+            pub const fn branch(condition: u8) -> Code {
+                CODES[(op::Beq + condition) as usize].0
+            }
+        }
+
         /// Every code with its name, in numeric order.
         pub const CODES: &[(Code, &str)] = &[$((Code::$name, stringify!($name))),*];
 

@@ -233,5 +233,6 @@ impl System {
         self.misses = saved.misses;
         self.driven_lines = saved.driven_lines;
         self.pins = saved.pins;
+        self.pairs.end_back_off();
     }
 }

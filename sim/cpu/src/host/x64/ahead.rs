@@ -11,7 +11,6 @@ use super::access::Block;
 use super::registers::Registers;
 use super::spans::Checked;
 use super::{HostFlags, Store, Writer};
-use crate::v7m::code::number as code;
 use crate::v7m::op::Op;
 
 /// Enters such code: with the core, the bytes of the RAM, the log and the context.
@@ -89,8 +88,7 @@ impl Writer {
     /// A branch with a condition, which was `taken` or not on the path that is written; the other way is the fork.
     pub fn fork(&mut self, op: Op, taken: bool) -> Fork {
         let label = self.asm.new_dynamic_label();
-        let condition = op.code as u8 - code::Beq;
-        self.leave_unless(condition ^ u8::from(!taken), label);
+        self.leave_unless(op, taken, label);
         Fork {
             label,
             registers: self.registers.clone(),

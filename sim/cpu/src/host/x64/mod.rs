@@ -398,15 +398,16 @@ impl Writer {
             }
             _ => {
                 let exit = self.exit(number);
-                let condition = op.code as u8 - code::Beq;
-                self.leave_unless(condition ^ u8::from(!taken), exit);
+                self.leave_unless(op, taken, exit);
             }
         }
         self.foresee_branch(op, ip, conditional.then_some(taken));
     }
 
-    /// Leaves unless a condition (as in an opcode) holds.
-    fn leave_unless(&mut self, condition: u8, exit: DynamicLabel) {
+    /// Leaves unless a branch with a condition is `taken`, or is not.
+    fn leave_unless(&mut self, op: Op, taken: bool, exit: DynamicLabel) {
+        // As in opcodes: the lowest bit is the opposite.
+        let condition = (op.code as u8 - code::Beq) ^ u8::from(!taken);
         let known = match self.host_flags {
             HostFlags::None => false,
             HostFlags::Difference => true,

@@ -187,6 +187,11 @@ impl Pairs {
         (self.backoff_since, self.backoff_cycles) = (t, BACKOFF_CYCLES.start);
     }
 
+    /// The board is put to another time: back-offs tell nothing of it.
+    pub fn end_back_off(&mut self) {
+        (self.backoff_cycles, self.next_backoff_cycles) = (0, 0);
+    }
+
     /// Backs off after a run that began at `start`, for longer than so many cycles.
     pub(super) fn back_off_after(&mut self, start: u64, at_least: u64) {
         self.backoff_since = self.now;
@@ -232,5 +237,7 @@ mod tests {
         assert_eq!(pairs.backoff_end(end), None);
         pairs.back_off(end);
         assert_eq!(pairs.backoff_end(end), Some(end + BACKOFF_CYCLES.start));
+        pairs.end_back_off();
+        assert_eq!(pairs.backoff_end(end), None);
     }
 }

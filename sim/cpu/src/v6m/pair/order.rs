@@ -67,8 +67,8 @@ pub unsafe fn order<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut Sp
     }
 }
 
-/// Whether the core that goes on first must wait for the other one, which stands at that address, and then whether it loses their tie: if it `may_give_way`
-/// to the other one's instruction of the same cycle.
+/// Whether the core that goes on first must wait for the other one, which stands at that address, and then whether it loses
+/// their tie: if it `may_give_way` to the other one's instruction of the same cycle.
 pub(super) fn must_wait<B: Paired>(bus: &B, state: &State, other: u32, may_give_way: bool) -> Option<bool> {
     if state.comes_second() {
         return Some(false);

@@ -5,6 +5,8 @@
 //! in question, and the next one begins there: where a trace ends does not matter to its time. What goes another way at its
 //! very first instruction is translated, too, if that happens often.
 
+#[cfg(target_arch = "x86_64")]
+mod asks;
 #[cfg(not(target_arch = "x86_64"))]
 mod none;
 mod plan;
@@ -23,15 +25,16 @@ use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::memo::{Remembered, traced};
 use crate::v6m::op::Op;
+use crate::v6m::region::Region;
 use crate::v6m::trace::Trace;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::v6m) use asks::{Asks, Literal};
 #[cfg(not(target_arch = "x86_64"))]
 use none as host;
 use plan::{Path, plan};
 pub(in crate::v6m) use thumb::as_v7m;
 #[cfg(target_arch = "x86_64")]
 use x64 as host;
-#[cfg(target_arch = "x86_64")]
-pub(in crate::v6m) use x64::FIELDS;
 
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
@@ -60,18 +63,27 @@ pub struct Quick<'a> {
 }
 
 impl Quick<'_> {
-    fn layout(&self) -> Layout {
+    pub(in crate::v6m) fn layout(&self) -> Layout {
         Layout { base: self.base, bytes: self.constants.len() as u32, is_cached: self.resident.is_some() }
     }
 }
 
 /// Where constants are.
 #[derive(Debug, Clone, Copy)]
-struct Layout {
+pub(in crate::v6m) struct Layout {
     base: u32,
     bytes: u32,
     /// They are not always at hand.
     is_cached: bool,
+}
+
+impl Layout {
+    /// The lines of the cache that an instruction of a region behind it is in: two, mostly the same.
+    pub fn lines(self, region: &Region, ip: *mut Op, op: Op) -> [u32; 2] {
+        let first = region.address_of(ip).wrapping_sub(self.base);
+        let last = if op.is_wide() { first + 2 } else { first };
+        [first, last].map(|offset| offset / LINE_BYTES)
+    }
 }
 
 /// Bytes of a cache's line.
@@ -155,20 +167,6 @@ pub(super) struct Exit {
     branches: u64,
     /// How often each core left there, where the path's cycles are known.
     pub taken: [u64; 2],
-}
-
-/// What code of the host is called with, and calls with.
-#[derive(Debug)]
-#[repr(C)]
-struct Context<B> {
-    bus: *mut B,
-    /// Where the host keeps the constants, and what says which of them are at hand.
-    constants: u64,
-    resident: u64,
-    /// [`Trace::indirect`] so far.
-    indirect: u64,
-    /// Of the last load from constant memory.
-    address: u32,
 }
 
 impl Default for Translations {
@@ -410,13 +408,9 @@ fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
 /// The core stands at the path's begin; ops and memories are those that it was translated with.
 #[inline(always)]
 pub(super) unsafe fn call<B: Translated>(bus: &mut B, core: &mut Core, code: host::Made) -> Option<(u32, u64)> {
-    let Quick { ram, marks, constants, resident, .. } = bus.quick();
-    let memory = (ram.as_mut_ptr(), marks.as_ptr());
-    let (constants, resident) = (constants.as_ptr() as u64, resident.map_or(0, |lines| lines.as_ptr() as u64));
-    let mut context = Context { bus, constants, resident, indirect: Trace::NO_INDIRECT, address: 0 };
     // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
-    let how = unsafe { code.call(core, &mut context, memory) };
-    (how != CALLED).then_some((how, context.indirect))
+    let (how, indirect) = unsafe { code.call(bus, core) };
+    (how != CALLED).then_some((how, indirect))
 }
 
 /// What [`Bus::lead`](crate::v6m::bus::Bus::lead) does.

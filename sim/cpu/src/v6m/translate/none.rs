@@ -1,7 +1,7 @@
 //! Hosts for whose processors nothing is translated.
 
 use super::plan::Path;
-use super::{Context, Layout};
+use super::{Layout, Translated};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 
@@ -16,7 +16,7 @@ pub(in crate::v6m) enum Made {}
 impl Made {
     /// # Safety
     /// There is none.
-    pub(super) unsafe fn call<B>(self, _: &mut Core, _: &mut Context<B>, _: (*mut u8, *const u8)) -> u32 {
+    pub(super) unsafe fn call<B: Translated>(self, _: &mut B, _: &mut Core) -> (u32, u64) {
         match self {}
     }
 }

@@ -1,7 +1,7 @@
 //! ARMv6-M instructions as ops of ARMv7-M, of which they are a part.
 
 use crate::v6m::op::{Code as From, Op as Old};
-use crate::v7m::code::Code;
+use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::{Op, flag};
 
 /// The instruction as translation knows it; `None` for what it does not.
@@ -96,28 +96,12 @@ fn access(op: Old) -> Option<Op> {
 }
 
 fn branch(op: Old) -> Option<Op> {
-    const CONDITIONAL: [Code; 14] = [
-        Code::Beq,
-        Code::Bne,
-        Code::Bcs,
-        Code::Bcc,
-        Code::Bmi,
-        Code::Bpl,
-        Code::Bvs,
-        Code::Bvc,
-        Code::Bhi,
-        Code::Bls,
-        Code::Bge,
-        Code::Blt,
-        Code::Bgt,
-        Code::Ble,
-    ];
     let code = match op.code {
         From::B => Code::B,
         From::Bl => Code::Bl,
         From::Bx | From::MovPc | From::AddPc => Code::Bx,
         From::Blx => Code::Blx,
-        _ if op.is_near_branch() => CONDITIONAL[(op.code as u8 - From::Beq as u8) as usize],
+        _ if op.is_near_branch() => Code::of(code::Beq + (op.code as u8 - From::Beq as u8)),
         _ => return None,
     };
     Some(Op { code, rm: op.b, ra: op.a, imm: op.imm, ..Op::default() })

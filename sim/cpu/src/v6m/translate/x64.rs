@@ -2,10 +2,10 @@
 
 use std::mem::offset_of;
 
+use super::asks::{Asks, Literal};
 use super::plan::{Course, Path, Step};
-use super::{CALLED, Context, LINE_BYTES, Layout};
+use super::{CALLED, LINE_BYTES, Layout, Quick, Translated};
 use crate::host::x64::{Block, Function, Memory, Writer, live, spans};
-use crate::host::{Fields, Place};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
@@ -17,42 +17,42 @@ pub(super) use crate::host::x64::Store;
 #[derive(Debug, Clone, Copy)]
 pub(in crate::v6m) struct Made(Function);
 
+/// What code is called with, and calls with.
+#[derive(Debug)]
+#[repr(C)]
+struct Context {
+    asks: Asks,
+    /// What says which constants are at hand.
+    resident: u64,
+    /// [`Trace::indirect`] so far.
+    indirect: u64,
+}
+
+const RESIDENT: i32 = offset_of!(Context, resident) as i32;
+const INDIRECT: i32 = offset_of!(Context, indirect) as i32;
+
 impl Made {
+    /// The number of the step before which it was left, and [`Trace::indirect`].
+    ///
     /// # Safety
     /// As for [`super::execute`].
     #[inline(always)]
-    pub(super) unsafe fn call<B>(self, core: &mut Core, context: &mut Context<B>, memory: (*mut u8, *const u8)) -> u32 {
+    pub(super) unsafe fn call<B: Translated>(self, bus: &mut B, core: &mut Core) -> (u32, u64) {
+        const { assert!(offset_of!(Context, asks) == 0) };
+        let Quick { ram, marks, constants, resident, .. } = bus.quick();
+        let (ram, marks) = (ram.as_mut_ptr(), marks.as_ptr());
+        let (constants, resident) = (constants.as_ptr() as u64, resident.map_or(0, |lines| lines.as_ptr() as u64));
+        let mut context = Context { asks: Asks::new(bus, constants), resident, indirect: Trace::NO_INDIRECT };
         // SAFETY: the caller's promise.
-        unsafe { (self.0)(std::ptr::from_mut(core).cast(), memory.0, memory.1, std::ptr::from_mut(context).cast()) }
+        let how = unsafe { (self.0)(std::ptr::from_mut(core).cast(), ram, marks, (&raw mut context).cast()) };
+        (how, context.indirect)
     }
 }
 
-/// Where code finds what of a core.
-pub(in crate::v6m) const FIELDS: Fields = Fields {
-    r: offset_of!(Core, r) as i32,
-    nz: offset_of!(Core, nz) as i32,
-    c: offset_of!(Core, c) as i32,
-    v: offset_of!(Core, v) as i32,
-    ip: offset_of!(Core, ip) as i32,
-    s: 0,
-    float_ready: 0,
-};
-const CONSTANTS: i32 = offset_of!(Context<()>, constants) as i32;
-const RESIDENT: i32 = offset_of!(Context<()>, resident) as i32;
-const INDIRECT: i32 = offset_of!(Context<()>, indirect) as i32;
-const ADDRESS: i32 = offset_of!(Context<()>, address) as i32;
-/// What [`load_constant`] says of all that it loads.
-const CONSTANT: u32 = 0;
-
 /// Code for the path, and how many of its steps that executes. It returns the number of the step that was not executed.
 pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, layout: Layout, path: &Path) -> Option<(Made, usize)> {
-    let region = core.region;
-    let place =
-        Place { base: region.base, bytes: region.bytes, ops: region.ops as u64, op_bytes: size_of::<Op>() as u32 };
-    let loader = load_constant::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
-    let mut writer = Writer::new(FIELDS, place, B::RAM_BASE, loader);
-    writer.asks_near_marks(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
-    if region.cached {
+    let mut writer = Asks::writer::<B>(&core.region);
+    if core.region.cached {
         at_hand(&mut writer, core, layout, path);
     }
     let live = live(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
@@ -74,12 +74,8 @@ pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, layout: Layout, p
 
 /// Leaves for good unless the cache holds the path's code.
 fn at_hand(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
-    let mut lines: Vec<u32> = Vec::new();
-    for step in &path.steps {
-        let first = core.region.address_of(step.ip).wrapping_sub(layout.base);
-        let last = if step.op.is_wide() { first + 2 } else { first };
-        lines.extend([first / LINE_BYTES, last / LINE_BYTES]);
-    }
+    let lines = path.steps.iter().flat_map(|step| layout.lines(&core.region, step.ip, step.op));
+    let mut lines: Vec<u32> = lines.collect();
     lines.sort_unstable();
     lines.dedup();
     for line in lines {
@@ -102,9 +98,9 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) 
         }
         Course::Access => writer.access(number, thumb, ip as u64, Memory::Ram(ram)),
         Course::Read => {
-            let is_written = writer.access(number, thumb, ip as u64, Memory::Elsewhere(CONSTANT));
+            let is_written = writer.access(number, thumb, ip as u64, Memory::Elsewhere(Asks::CONSTANT));
             if is_written {
-                writer.note_word(INDIRECT, Trace::indirect_read(number.into(), 0), Some(ADDRESS));
+                writer.note_word(INDIRECT, Trace::indirect_read(number.into(), 0), Some(Asks::ADDRESS));
             }
             is_written
         }
@@ -119,17 +115,11 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) 
 
 /// A word that the opcode's place tells.
 fn literal<B: Bus>(writer: &mut Writer, number: u32, op: Op, layout: Layout) -> bool {
-    let (constant, in_ram) = (op.imm.wrapping_sub(layout.base), op.imm.wrapping_sub(B::RAM_BASE));
-    if constant <= layout.bytes.saturating_sub(4) {
-        if layout.is_cached {
-            writer.need(number, RESIDENT, constant / LINE_BYTES);
-        }
-        writer.load_word(op.a, Some(CONSTANTS), constant);
-    } else if in_ram <= B::RAM_BYTES - 4 {
-        writer.load_word(op.a, None, in_ram);
-    } else {
-        return false;
+    let Some(literal) = Literal::at::<B>(op.imm, layout) else { return false };
+    if let (Literal::Constant(offset), true) = (literal, layout.is_cached) {
+        writer.need(number, RESIDENT, offset / LINE_BYTES);
     }
+    literal.load(writer, op.a);
     true
 }
 
@@ -148,25 +138,4 @@ fn jump(writer: &mut Writer, number: u32, step: &Step, target: u32, ram: Block) 
         let link = writer.place().address_of(ip as u64).wrapping_add(3);
         writer.set(14, link);
     }
-}
-
-/// A load from constant memory: the value, above it [`CONSTANT`]; all ones if it is not to be had.
-///
-/// # Safety
-/// The context is the one that the code was called with.
-unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut Context<B>, address: u32, bytes: u32) -> u64 {
-    // SAFETY: the caller's promise; its bus is not used meanwhile.
-    unsafe {
-        (*context).address = address;
-        (*(*context).bus).constant(address, bytes).map_or(u64::MAX, u64::from)
-    }
-}
-
-/// Whether so many words of RAM from this offset on are stored without consequences, although marks are near.
-///
-/// # Safety
-/// As for [`load_constant`].
-unsafe extern "sysv64" fn takes_stores<B: Bus>(context: *mut Context<B>, offset: u32, words: u32) -> u32 {
-    // SAFETY: as above.
-    unsafe { u32::from((*(*context).bus).takes_stores(offset, words as u8)) }
 }

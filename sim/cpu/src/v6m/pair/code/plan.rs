@@ -5,7 +5,6 @@ use super::Bank;
 use crate::v6m::block::{Block, Remainder};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
-use crate::v6m::region::Region;
 use crate::v6m::translate::as_v7m;
 use crate::v7m::code::Code as ThumbCode;
 use crate::v7m::op::{Op as Thumb, flag};
@@ -229,16 +228,5 @@ fn pop(op: Op) -> Thumb {
         shift: op.c + 1,
         flags: flag::POST_INDEXED,
         ..Thumb::default()
-    }
-}
-
-/// Lines of the cache that the instruction is in, or reads a literal from.
-pub(super) fn lines(region: &Region, step: &Step, base: u32, line_bytes: u32, lines: &mut Vec<u32>) {
-    if region.cached {
-        let first = region.address_of(step.at.ip).wrapping_sub(base);
-        lines.push(first / line_bytes);
-        if step.op.is_wide() {
-            lines.push((first + 2) / line_bytes);
-        }
     }
 }

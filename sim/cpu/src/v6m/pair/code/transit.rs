@@ -14,14 +14,14 @@ use crate::v6m::block::Block;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
+use crate::v6m::translate::Asks;
 
 /// What code is called with, and what it comes back with.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Context {
-    pub bus: u64,
+    pub asks: Asks,
     pub marks: u64,
-    pub constants: u64,
     /// How blocks go on, where one begins, and who has probes fire.
     pub transit: u64,
     begin: u64,
@@ -59,6 +59,7 @@ pub(super) struct Context {
 impl Context {
     #[inline(always)]
     pub fn new<B: Paired>(bus: &mut B) -> Context {
+        const { assert!(offset_of!(Context, asks) == 0) };
         let quick = bus.quick();
         let (marks, constants) = (quick.marks.as_ptr() as u64, quick.constants.as_ptr() as u64);
         let pairs = bus.pairs();
@@ -68,7 +69,6 @@ impl Context {
         let tell = tell_of::<B> as unsafe extern "sysv64" fn(_, _) as usize as u64;
         Context {
             marks,
-            constants,
             transit,
             begin,
             attend,
@@ -90,7 +90,7 @@ impl Context {
             shape: 0,
             next: 0,
             accesses: 0,
-            bus: std::ptr::from_mut(bus) as u64,
+            asks: Asks::new(bus, constants),
         }
     }
 
@@ -139,7 +139,6 @@ impl Context {
 
 const BEGIN: i32 = offset_of!(Context, begin) as i32;
 const ATTEND: i32 = offset_of!(Context, attend) as i32;
-const BUS: i32 = offset_of!(Context, bus) as i32;
 const NODES: i32 = offset_of!(Context, nodes) as i32;
 const TELL: i32 = offset_of!(Context, tell) as i32;
 const OTHER: i32 = offset_of!(Context, other) as i32;
@@ -201,9 +200,9 @@ unsafe extern "sysv64" fn attend<B: Paired>(bus: &mut B, of: &Core, translation:
 /// The context is the one that the code was called with, its bus is not used meanwhile.
 unsafe extern "sysv64" fn tell_of<B: Paired>(context: *mut Context, transition: *const Transition) {
     // SAFETY: the caller's promise.
-    let (Context { bus, now, turn, .. }, transition) = unsafe { (&*context, &*transition) };
+    let (Context { asks, now, turn, .. }, transition) = unsafe { (&*context, &*transition) };
     // SAFETY: as above.
-    let bus = unsafe { &mut *(*bus as *mut B) };
+    let bus = unsafe { Asks::bus::<B>(asks) };
     bus.pairs().turn = *turn as usize;
     tell(bus, transition.stored_in(*now));
 }
@@ -394,7 +393,7 @@ fn begin(asm: &mut VecAssembler<X64Relocation>) {
         ; .arch x64
         ; movzx ecx, cl
         ; add rcx, [r13 + NOW]
-        ; mov rdi, [r13 + BUS]
+        ; mov rdi, [r13 + Asks::BUS]
         ; mov rsi, rbx
         ; mov rdx, r14
         ; call QWORD [r13 + ATTEND]

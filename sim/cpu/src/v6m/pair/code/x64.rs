@@ -4,17 +4,16 @@ use std::mem::offset_of;
 
 use super::super::Paired;
 use super::Bank;
-use super::plan::{At, Course, Known, Step, lines, way};
+use super::plan::{At, Course, Known, Step, way};
 use super::special::special;
 use crate::host::x64::{AheadEntry, Block as Part, Ending, Fork, Memory, Onward, Writer, live, spans};
-use crate::host::{AheadLog, Home, Place};
+use crate::host::{AheadLog, Home};
 use crate::v6m::block::Block;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
-use crate::v6m::region::Region;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{FIELDS, LINE_BYTES};
+use crate::v6m::translate::{Asks, LINE_BYTES, Layout, Literal};
 
 pub(super) use super::transit::{Context, roads};
 pub(super) use crate::host::x64::Store;
@@ -31,10 +30,7 @@ pub(super) struct Roads {
     pub none: u64,
 }
 
-const CONSTANTS: i32 = offset_of!(Context, constants) as i32;
 const LOG: AheadLog = AheadLog { marks: offset_of!(Context, marks) as i32, ..SpeculationLog::LAYOUT };
-/// What [`load_constant`] says of all that it loads.
-const CONSTANT: u32 = 0;
 
 /// A translation that is being made.
 struct Making<'a, B> {
@@ -42,7 +38,7 @@ struct Making<'a, B> {
     core: &'a Core,
     /// The instruction at its begin.
     first: Op,
-    constants: (u32, u32),
+    layout: Layout,
     writer: Writer,
     endings: Vec<Ending>,
     lines: Vec<u32>,
@@ -52,7 +48,8 @@ struct Making<'a, B> {
 }
 
 /// Code for what may begin at `start`, and the lines of the cache that it is in. The block is what the core has just executed
-/// there, with this instruction first, for which another op may stand; what turns out unexpected is counted down. `None` if there is none, or if it is not worth it.
+/// there, with this instruction first, for which another op may stand; what turns out unexpected is counted down. `None` if
+/// there is none, or if it is not worth it.
 pub(super) fn assemble<B: Paired>(
     bus: &mut B,
     (store, roads): (&mut Store, Roads),
@@ -60,20 +57,15 @@ pub(super) fn assemble<B: Paired>(
     (start, first, block): (*mut Op, Op, &Block),
     unexpected: *mut u32,
 ) -> Option<(u64, Vec<u32>)> {
-    let Region { base, bytes, ops, .. } = core.region;
-    let place = Place { base, bytes, ops: ops as u64, op_bytes: size_of::<Op>() as u32 };
-    let loader = load_constant::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
-    let mut writer = Writer::new(FIELDS, place, B::RAM_BASE, loader);
+    let mut writer = Asks::writer::<B>(&core.region);
     let Roads { none, .. } = roads;
     let transit = offset_of!(Context, transit) as i32;
     let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
     let (number, own) = (offset_of!(Core, id) as i32, Block::GIVES_WAY as u32);
-    writer.asks_near_marks(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
     writer.keeps(LOG, Onward { transit, none, unexpected, start: start as u64, stale, number, own });
-    let quick = bus.quick();
-    let constants = (quick.base, quick.constants.len() as u32);
+    let layout = bus.quick().layout();
     let (endings, lines, forks) = (Vec::new(), Vec::new(), Vec::new());
-    let mut making = Making { bus, core, first, constants, writer, endings, lines, steps: 0, forks };
+    let mut making = Making { bus, core, first, layout, writer, endings, lines, steps: 0, forks };
     let from = At { ip: start, length: 0, branches: Trace::NO_BRANCHES };
     // SAFETY: the core has just executed what begins there, in this region.
     unsafe {
@@ -108,7 +100,9 @@ impl<B: Paired> Making<'_, B> {
         let spans = spans(&way.steps.iter().map(|step| (step.thumb, first_of(step))).collect::<Vec<_>>());
         for ((step, live), span) in way.steps.iter().zip(live).zip(spans) {
             self.writer.begin(live, span);
-            lines(&self.core.region, step, self.constants.0, LINE_BYTES, &mut self.lines);
+            if self.core.region.cached {
+                self.lines.extend(self.layout.lines(&self.core.region, step.at.ip, step.op));
+            }
             self.steps += 1;
             if !self.write(step) {
                 self.end(step.at);
@@ -167,7 +161,7 @@ impl<B: Paired> Making<'_, B> {
             Course::Constant => {
                 self.writer.goes_to(Home::Number(B::CONSTANT_MEMORY));
                 let before = self.before(at, true);
-                self.writer.access(before, thumb, ip, Memory::Elsewhere(CONSTANT))
+                self.writer.access(before, thumb, ip, Memory::Elsewhere(Asks::CONSTANT))
             }
             Course::Own => {
                 self.writer.goes_to(Home::Number(B::ORDERED_MEMORY));
@@ -208,17 +202,12 @@ impl<B: Paired> Making<'_, B> {
 
     /// A word that the opcode's place tells.
     fn literal(&mut self, op: Op, address: u32) -> bool {
-        let (base, bytes) = self.constants;
-        let (constant, in_ram) = (address.wrapping_sub(base), address.wrapping_sub(B::RAM_BASE));
-        if constant <= bytes.saturating_sub(4) {
-            self.lines.push(constant / LINE_BYTES);
-            self.writer.load_word(op.a, Some(CONSTANTS), constant);
-        } else if in_ram <= B::RAM_BYTES - 4 {
-            self.writer.log_load_at(in_ram);
-            self.writer.load_word(op.a, None, in_ram);
-        } else {
-            return false;
+        let Some(literal) = Literal::at::<B>(address, self.layout) else { return false };
+        match literal {
+            Literal::Constant(offset) => self.lines.push(offset / LINE_BYTES),
+            Literal::Ram(offset) => self.writer.log_load_at(offset),
         }
+        literal.load(&mut self.writer, op.a);
         true
     }
 }
@@ -239,29 +228,11 @@ fn first_of(step: &Step) -> Option<u32> {
     }
 }
 
-/// A load from constant memory: the value, above it [`CONSTANT`]; all ones if it is not to be had.
-///
-/// # Safety
-/// The context is the one that the code was called with.
-unsafe extern "sysv64" fn load_constant<B: Paired>(context: *mut Context, address: u32, bytes: u32) -> u64 {
-    // SAFETY: the caller's promise; its bus is not used meanwhile.
-    unsafe { (*((*context).bus as *mut B)).constant(address, bytes).map_or(u64::MAX, u64::from) }
-}
-
-/// Whether so many words of RAM from this offset on are stored without consequences, although marks are near.
-///
-/// # Safety
-/// As for [`load_constant`].
-unsafe extern "sysv64" fn takes_stores<B: Paired>(context: *mut Context, offset: u32, words: u32) -> u32 {
-    // SAFETY: as above.
-    unsafe { u32::from((*((*context).bus as *mut B)).takes_stores(offset, words as u8)) }
-}
-
 /// Whether somebody is told of a store to RAM at this offset, and it can be made ahead of time.
 ///
 /// # Safety
-/// As for [`load_constant`].
+/// The context is the one that the code was called with; its bus is not used meanwhile.
 unsafe extern "sysv64" fn is_told<B: Paired>(context: *mut Context, offset: u32) -> u32 {
-    // SAFETY: as above.
-    unsafe { u32::from((*((*context).bus as *mut B)).is_told_of(offset) == Some(true)) }
+    // SAFETY: the caller's promise.
+    unsafe { u32::from(Asks::bus::<B>(&raw const (*context).asks).is_told_of(offset) == Some(true)) }
 }
