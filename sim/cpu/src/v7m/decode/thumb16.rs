@@ -2,26 +2,8 @@
 
 use super::build::{alu, pair};
 use super::{Place, UNDEFINED, bits};
-use crate::v7m::code::Code;
+use crate::v7m::code::{Code, number};
 use crate::v7m::op::{Class, Op, flag};
-
-/// Condition codes to branches, in the order of the condition field.
-pub(super) const CONDITIONAL: [Code; 14] = [
-    Code::Beq,
-    Code::Bne,
-    Code::Bcs,
-    Code::Bcc,
-    Code::Bmi,
-    Code::Bpl,
-    Code::Bvs,
-    Code::Bvc,
-    Code::Bhi,
-    Code::Bls,
-    Code::Bge,
-    Code::Blt,
-    Code::Bgt,
-    Code::Ble,
-];
 
 /// Data processing that sets flags outside an IT block.
 fn flags(code: Code, class: Class) -> Op {
@@ -228,6 +210,6 @@ fn conditional(h: u32, place: Place) -> Op {
 }
 
 pub(super) fn conditional_branch(condition: u32, target: u32, place: Place) -> Op {
-    let near = CONDITIONAL[condition as usize];
+    let near = Code::of(number::Beq + condition as u8);
     place.branch(near, Code::BccFar, Class::BranchConditional, target).kind(condition).with(flag::READS_FLAGS)
 }

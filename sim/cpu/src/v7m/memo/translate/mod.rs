@@ -314,8 +314,8 @@ impl Translations {
         }
     }
 
-    /// The interpreter has executed a trace at its full length, behind [`Ran::Otherwise`] if there are paths from where it began:
-    /// translates it if that was often so.
+    /// The interpreter has executed a trace at its full length, behind [`Ran::Otherwise`] if there are paths from where it
+    /// began: translates it if that was often so.
     ///
     /// # Safety
     /// The trace was executed: its instructions are ops of the region.

@@ -72,7 +72,8 @@ pub struct M7 {
     bank_at: u64,
     stores: Stores,
     stored: Doublewords,
-    /// Loads of the last trace that were from a cache's memory, each at the bit whose number is how many instructions were left.
+    /// Loads of the last trace that were from a cache's memory, each at the bit whose number is how many instructions were
+    /// left.
     cached: u32,
     /// What a story that is told again foresaw of the instruction at hand.
     foreseen: Option<Foreseen>,
