@@ -19,13 +19,11 @@ unexport PYTHONDONTWRITEBYTECODE
 # Rust tests run with every assertion and overflow check on; see [profile.checked] in Cargo.toml. Examples are no tests: for
 # them `sim/machine` would be built once more, which takes longer than all else. So it would for `sim/gdb`. Crates that are
 # left out have no test in Rust (test_house.py looks), their tests are Python's.
-# Lines for a debugger take a seventh of the compiler's time; a panic names its line without them.
-NO_DEBUG_LINES := CARGO_PROFILE_CHECKED_DEBUG=0
-CARGO_TEST := $(NO_DEBUG_LINES) $(CARGO) test --profile checked --workspace --tests \
+CARGO_TEST := $(CARGO) test --profile checked --workspace --tests \
   --exclude rtoslab-py --exclude rtoslab-gdb --exclude rtoslab-debuginfo
 CARGO_FMT := $(CARGO) fmt --all --check
 # In the profile of the tests: what runs as it builds (macros, build scripts) is built once for both.
-CARGO_CLIPPY := $(NO_DEBUG_LINES) $(CARGO) clippy --profile checked --workspace --all-targets --quiet -- -D warnings
+CARGO_CLIPPY := $(CARGO) clippy --profile checked --workspace --all-targets --quiet -- -D warnings
 BEHIND := nice -n 5 env
 # Python tests that execute much on the simulator and little else: those that a simulator built with checks runs, too.
 EXECUTING := python/tests/differential python/tests/timing python/tests/test_snapshots.py python/tests/test_virtual_board.py
@@ -105,7 +103,7 @@ test-all: test test-checked test-sanitized report-check
 
 test-checked: set-up-dev
 	@echo "== Building the virtual board with assertions and overflow checks"
-	$(NO_DEBUG_LINES) $(CARGO) build --profile checked -p rtoslab-py --quiet
+	$(CARGO) build --profile checked -p rtoslab-py --quiet
 	RTOSLAB_SIM=$(CURDIR)/target/checked/lib_sim.so $(BIN)/pytest -n 2 -q -m "not long" $(EXECUTING)
 
 # The sanitizer's switch is one that rustc keeps for itself, hence RUSTC_BOOTSTRAP. Python is built without a sanitizer,
