@@ -4,11 +4,12 @@ RTOSLAB_SIM names another one than the installed: a library as cargo builds it, 
 (`make test-checked`).
 """
 
+import gc
 import importlib.machinery
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,18 @@ if "RTOSLAB_SIM" in os.environ:
 
 from tests.checkouts import build_apart, copy_checkout  # noqa: E402 (it imports the simulator)
 from tests.processes import signals_as_usual  # noqa: E402
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays: to look through it for what nobody holds any more, again and again as it grows and later
+    each time that all is looked through, took a twentieth of the tests' time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)
