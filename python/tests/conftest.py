@@ -57,6 +57,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000, 20, 100)  # as the command and what it forks to measure have it
         gc.enable()
 
 
