@@ -4,6 +4,7 @@ RTOSLAB_SIM names another one than the installed: a library as cargo builds it, 
 (`make test-checked`).
 """
 
+import atexit
 import gc
 import importlib.machinery
 import importlib.util
@@ -57,6 +58,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        atexit.register(gc.unfreeze)  # Python's end takes apart what it finds, in an order that warns of nothing
         gc.set_threshold(50_000, 20, 100)  # as the command and what it forks to measure have it
         gc.enable()
 
