@@ -16,14 +16,14 @@ PIP_LINES := 2>&1 | { grep --line-buffered -E "^(Collecting|Installing|Successfu
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # The tests start the command some hundred times; compiled once, it starts in two thirds of the time.
 unexport PYTHONDONTWRITEBYTECODE
-# Rust tests run with every assertion and overflow check on; see [profile.checked] in Cargo.toml. Examples are no tests: for
+# Rust tests run with every assertion and overflow check on; see [profile.tests] in Cargo.toml. Examples are no tests: for
 # them `sim/machine` would be built once more, which takes longer than all else. So it would for `sim/gdb`. Crates that are
 # left out have no test in Rust (test_house.py looks), their tests are Python's.
-CARGO_TEST := $(CARGO) test --profile checked --workspace --tests \
+CARGO_TEST := $(CARGO) test --profile tests --workspace --tests \
   --exclude rtoslab-py --exclude rtoslab-gdb --exclude rtoslab-debuginfo
 CARGO_FMT := $(CARGO) fmt --all --check
 # In the profile of the tests: what runs as it builds (macros, build scripts) is built once for both.
-CARGO_CLIPPY := $(CARGO) clippy --profile checked --workspace --all-targets --quiet -- -D warnings
+CARGO_CLIPPY := $(CARGO) clippy --profile tests --workspace --all-targets --quiet -- -D warnings
 BEHIND := nice -n 5 env
 # Python tests that execute much on the simulator and little else: those that a simulator built with checks runs, too.
 EXECUTING := python/tests/differential python/tests/timing python/tests/test_snapshots.py python/tests/test_virtual_board.py
@@ -98,7 +98,7 @@ mutants: set-up
 	$(BIN)/python bench/mutants.py
 
 test-all: test test-checked test-sanitized report-check
-	$(CARGO_TEST) -- --ignored
+	$(subst --profile tests,--profile checked,$(CARGO_TEST)) -- --ignored
 	$(BIN)/pytest -n 2 -q -m long
 
 test-checked: set-up-dev

@@ -1,6 +1,7 @@
 """Snapshots: the same bytes and cycles again, on every board, at any cycle, in the same machine and in another one."""
 
 import random
+from itertools import permutations
 from typing import Any, Final
 
 import pytest
@@ -155,8 +156,8 @@ def test_a_probe_moves_no_cycle_of_two_cores() -> None:
 def test_a_snapshot_of_another_chip_is_refused() -> None:
     from rtoslab.targets.board import make_machine  # noqa: PLC0415
 
-    first: Any = make_machine(CATALOGUE.board("nucleo-f446re").facts, cores=1)
-    for board in ("stm32f407ig", "pico", "nucleo-l053r8"):
-        other: Any = make_machine(CATALOGUE.board(board).facts, cores=1)
+    boards = ("nucleo-f446re", "stm32f407ig", "pico", "nucleo-l053r8", "nucleo-l073rz")
+    machines: list[Any] = [make_machine(CATALOGUE.board(board).facts, cores=1) for board in boards]
+    for taken, given in permutations(machines, 2):
         with pytest.raises(SimError, match=r"snapshot is of a board with the chip .*open it with"):
-            other.restore(first.snapshot())
+            given.restore(taken.snapshot())

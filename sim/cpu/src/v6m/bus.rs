@@ -37,7 +37,7 @@ pub enum Ordered<T> {
 /// transfer can collide and the bookkeeping is compiled out. Both variants charge the same cycles to a lone core.
 ///
 /// # Safety
-/// [`Bus::ram`] gives [`Bus::RAM_BYTES`] bytes that can be read and written until the bus is used again.
+/// [`Bus::ram`] gives [`Bus::ram_bytes`] bytes that can be read and written until the bus is used again.
 /// [`Bus::region`] gives regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] behind them) and
 /// profile cells, if it has them, live as long as the bus, change only through it and are not reached by its own fields
 /// without a pointer. What [`Bus::decode`] and [`Bus::attend`] leave or give are ops made by
@@ -49,11 +49,12 @@ pub unsafe trait Bus {
     const TWO_CORES: bool;
     /// First address of the RAM that the interpreter accesses directly.
     const RAM_BASE: u32;
-    /// Its length in bytes.
-    const RAM_BYTES: u32;
 
     /// Start of the RAM's storage.
     fn ram(&mut self) -> *mut u8;
+
+    /// Its length in bytes, always the same.
+    fn ram_bytes(&self) -> u32;
 
     /// First slot of the row of the bank that holds a RAM offset.
     fn ram_row(&self, offset: u32) -> usize;

@@ -310,7 +310,7 @@ fn frame_store<B: Bus, const CONTEND: bool>(
     t: &mut u64,
 ) -> Result<(), ()> {
     let offset = address.wrapping_sub(B::RAM_BASE);
-    if offset >= B::RAM_BYTES || offset & 3 != 0 {
+    if offset >= bus.ram_bytes() || offset & 3 != 0 {
         let at = *t;
         let result = bus.store::<false>(core, None, address, 4, value, t).map_err(|_| ());
         *t = (*t).max(at + 2);
@@ -329,7 +329,7 @@ fn frame_store<B: Bus, const CONTEND: bool>(
 
 fn frame_load<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, address: u32, t: &mut u64) -> Result<u32, ()> {
     let offset = address.wrapping_sub(B::RAM_BASE);
-    if offset >= B::RAM_BYTES || offset & 3 != 0 {
+    if offset >= bus.ram_bytes() || offset & 3 != 0 {
         let at = *t;
         let result = bus.load::<false>(core, None, address, 4, t).map_err(|_| ());
         *t = (*t).max(at + 2);

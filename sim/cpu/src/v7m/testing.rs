@@ -340,10 +340,10 @@ impl<P: Pipeline> Bench<P> {
             }
             if self.core.mpu.enabled() {
                 // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
-                unsafe { exec::run::<_, _, { watch::NOTHING }, true>(&mut self.core, &mut self.pipe, &mut self.bus) };
+                unsafe { exec::run::<_, _, true>(&mut self.core, &mut self.pipe, &mut self.bus, watch::NOTHING) };
             } else {
                 // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
-                unsafe { exec::run::<_, _, { watch::NOTHING }, false>(&mut self.core, &mut self.pipe, &mut self.bus) };
+                unsafe { exec::run::<_, _, false>(&mut self.core, &mut self.pipe, &mut self.bus, watch::NOTHING) };
             }
         }
     }

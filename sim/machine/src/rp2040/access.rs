@@ -7,7 +7,7 @@ use rtoslab_cpu::v6m::ppb;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
 
-use super::map::{ROM_BYTES, SIO, SRAM_BASE, bank_of, slave, unstriped};
+use super::map::{ROM_BYTES, SIO, SRAM_BASE, SRAM_BYTES, bank_of, slave, unstriped};
 use super::system::System;
 use crate::m0plus::private_bus::PrivateBus;
 use crate::m0plus::{UNALIGNED, UNMAPPED};
@@ -182,7 +182,7 @@ impl System {
                 Ok(get(&self.rom, address, bytes))
             }
             0x2 => {
-                if let Some(offset) = address.checked_sub(SRAM_BASE).filter(|&o| o < Self::RAM_BYTES) {
+                if let Some(offset) = address.checked_sub(SRAM_BASE).filter(|&o| o < SRAM_BYTES) {
                     let slot = if CONTEND { self.claim_data(core, bank_of(offset), *t) } else { *t };
                     *t = slot + 2;
                     return Ok(get(&self.sram, offset, bytes));
@@ -235,7 +235,7 @@ impl System {
             0xe => self.store_private(core, address, bytes, value, t),
             0x1 => self.store_flash_side::<CONTEND>(core, address, bytes, value, t),
             0x2 => {
-                let (offset, bank) = match address.checked_sub(SRAM_BASE).filter(|&o| o < Self::RAM_BYTES) {
+                let (offset, bank) = match address.checked_sub(SRAM_BASE).filter(|&o| o < SRAM_BYTES) {
                     Some(offset) => (offset, bank_of(offset)),
                     None => unstriped(address).ok_or(UNMAPPED)?,
                 };

@@ -235,11 +235,15 @@ impl System {
 unsafe impl Bus for System {
     const TWO_CORES: bool = true;
     const RAM_BASE: u32 = SRAM_BASE;
-    const RAM_BYTES: u32 = SRAM_BYTES;
 
     #[inline(always)]
     fn ram(&mut self) -> *mut u8 {
         self.sram.as_mut_ptr()
+    }
+
+    #[inline(always)]
+    fn ram_bytes(&self) -> u32 {
+        SRAM_BYTES
     }
 
     #[inline(always)]

@@ -18,8 +18,7 @@ pub fn board(chip: Chip, options: Options) -> Box<dyn Board> {
         Chip::F407 | Chip::F411 | Chip::F446 => Box::new(Machine::<F4>::new(chip, &options)),
         Chip::F767 => Box::new(Machine::<F7>::new(chip, &options)),
         Chip::H743 => Box::new(Machine::<H7>::new(chip, &options)),
-        Chip::L053 => Box::new(l0::Machine::<0x2000>::new(chip, &options)),
-        Chip::L073 => Box::new(l0::Machine::<0x5000>::new(chip, &options)),
+        Chip::L053 | Chip::L073 => Box::new(l0::Machine::new(chip, &options)),
     }
 }
 

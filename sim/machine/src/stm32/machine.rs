@@ -174,11 +174,9 @@ impl<F: Run> Machine<F> {
         unsafe {
             match (self.watch, core.mpu.enabled()) {
                 (watch::NOTHING, false) => self.runner.run::<{ watch::NOTHING }>(core, pipe, system),
-                (watch::NOTHING, true) => exec::run::<_, _, { watch::NOTHING }, true>(core, pipe, system),
                 (watch::PROFILE, false) => self.runner.run::<{ watch::PROFILE }>(core, pipe, system),
-                (watch::PROFILE, true) => exec::run::<_, _, { watch::PROFILE }, true>(core, pipe, system),
                 // With the MPU off the guard lets everything pass.
-                _ => exec::run::<_, _, { watch::STEPS }, true>(core, pipe, system),
+                (watch, _) => exec::run::<_, _, true>(core, pipe, system, watch),
             }
         }
         if self.observer.is_some() {

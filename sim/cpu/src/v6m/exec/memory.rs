@@ -108,12 +108,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         address: u32,
     ) -> Result<u32, Flow> {
         let offset = address.wrapping_sub(B::RAM_BASE);
-        if Self::PAIRED && CONTEND && !in_ram::<B>(offset, BYTES) {
+        if Self::PAIRED && CONTEND && !in_ram(bus, offset, BYTES) {
             // A word of a multiple load from constant memory: its sample is not in the RAM.
             self.t = bus.time_constant(core, self.t);
             return Ok(0);
         }
-        if in_ram::<B>(offset, BYTES) {
+        if in_ram(bus, offset, BYTES) {
             let slot = self.claim_ram(core, bus, offset);
             if Self::PAIRED && Self::AHEAD {
                 if SINGLE {
@@ -194,7 +194,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         value: u32,
     ) -> Result<(), Flow> {
         let offset = address.wrapping_sub(B::RAM_BASE);
-        if in_ram::<B>(offset, BYTES) {
+        if in_ram(bus, offset, BYTES) {
             let slot = self.claim_ram(core, bus, offset);
             self.t = slot + timing::MEMORY_CYCLES;
             if Self::TIMES {

@@ -115,7 +115,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         held: u32,
     ) -> Result<(), Flow> {
         let mut first = self.start::<B, false>(core, bus, mask, address, words)?;
-        if Self::PAIRED && Self::AHEAD && address.wrapping_sub(B::RAM_BASE) < B::RAM_BYTES {
+        if Self::PAIRED && Self::AHEAD && address.wrapping_sub(B::RAM_BASE) < bus.ram_bytes() {
             let offset = address.wrapping_sub(B::RAM_BASE);
             let mask = std::mem::take(&mut core.transfer.mask);
             // SAFETY: as for stores.

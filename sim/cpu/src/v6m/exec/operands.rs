@@ -11,7 +11,7 @@ pub(super) fn is_plain<B: Bus>(bus: &B, address: u32, words: u8, store: bool) ->
     let bytes = 4 * u32::from(words);
     let offset = address.wrapping_sub(B::RAM_BASE);
     offset & 3 == 0
-        && offset <= B::RAM_BYTES - bytes
+        && offset <= bus.ram_bytes() - bytes
         && !(store && (bus.marks(offset) | bus.marks(offset + bytes - 4)) != 0 && !bus.takes_stores(offset, words))
 }
 
@@ -25,8 +25,8 @@ pub(super) fn are_constant<B: Bus>(bus: &mut B, address: u32, words: u8) -> bool
 /// True for an aligned access of 1, 2 or 4 bytes inside the RAM: the rotation moves a misalignment to the top bits,
 /// so that one comparison tests both.
 #[inline(always)]
-pub(super) fn in_ram<B: Bus>(offset: u32, bytes: u32) -> bool {
-    offset.rotate_right(bytes.trailing_zeros()) < B::RAM_BYTES / bytes
+pub(super) fn in_ram<B: Bus>(bus: &B, offset: u32, bytes: u32) -> bool {
+    offset.rotate_right(bytes.trailing_zeros()) < bus.ram_bytes() >> bytes.trailing_zeros()
 }
 
 /// LSL, LSR, ASR, ROR by the bottom byte of a register, with the carry out (ARMv6-M A2.2.1).

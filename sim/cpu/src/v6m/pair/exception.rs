@@ -243,7 +243,7 @@ fn done<B: Paired>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog, outc
 
 /// The memory that holds a frame at this offset of the RAM, if one does.
 fn memory_of_frame<B: Bus>(bus: &B, offset: u32) -> Option<u32> {
-    let is_in_ram = offset & 3 == 0 && offset <= B::RAM_BYTES - exception::FRAME_BYTES;
+    let is_in_ram = offset & 3 == 0 && offset <= bus.ram_bytes() - exception::FRAME_BYTES;
     if is_in_ram { bus.memory_of(offset, exception::FRAME_BYTES) } else { None }
 }
 
@@ -251,7 +251,7 @@ fn memory_of_frame<B: Bus>(bus: &B, offset: u32) -> Option<u32> {
 unsafe fn vector<B: Bus>(bus: &mut B, core: &Core, logs: [*mut SpeculationLog; 2], number: u32) -> Option<u32> {
     let address = core.nvic.vtor.wrapping_add(4 * number);
     let offset = address.wrapping_sub(B::RAM_BASE);
-    let target = if offset >= B::RAM_BYTES {
+    let target = if offset >= bus.ram_bytes() {
         bus.constant(address, 4)?
     // SAFETY: the caller's promise, here and below.
     } else if unsafe { meets(logs, offset, 1, false) } {

@@ -100,7 +100,7 @@ impl Literal {
         if constant <= layout.bytes.saturating_sub(4) {
             Some(Literal::Constant(constant))
         } else {
-            (in_ram <= B::RAM_BYTES - 4).then_some(Literal::Ram(in_ram))
+            (in_ram <= layout.ram_bytes - 4).then_some(Literal::Ram(in_ram))
         }
     }
 

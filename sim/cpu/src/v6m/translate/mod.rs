@@ -64,15 +64,17 @@ pub struct Quick<'a> {
 
 impl Quick<'_> {
     pub(in crate::v6m) fn layout(&self) -> Layout {
-        Layout { base: self.base, bytes: self.constants.len() as u32, is_cached: self.resident.is_some() }
+        let (bytes, ram_bytes) = (self.constants.len() as u32, self.ram.len() as u32);
+        Layout { base: self.base, bytes, ram_bytes, is_cached: self.resident.is_some() }
     }
 }
 
-/// Where constants are.
+/// Where constants are, and how long the RAM is.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::v6m) struct Layout {
     base: u32,
     bytes: u32,
+    ram_bytes: u32,
     /// They are not always at hand.
     is_cached: bool,
 }

@@ -86,7 +86,7 @@ fn at_hand(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
 /// Writes a step; false if that cannot be done.
 fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) -> bool {
     let Step { ip, op, thumb, course, .. } = *step;
-    let ram = Block { first: 0, bytes: B::RAM_BYTES };
+    let ram = Block { first: 0, bytes: layout.ram_bytes };
     match course {
         Course::On => writer.on(number, thumb, ip as u64),
         Course::Branch(taken) => {

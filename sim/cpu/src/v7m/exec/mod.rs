@@ -52,7 +52,9 @@ pub(super) enum Flow {
 
 /// Executes instructions until `core.t` reaches `core.limit` at an instruction boundary or `core.request` is set.
 ///
-/// `GUARD`: an MPU is on, so that every fetch and every access is checked.
+/// `GUARD`: an MPU is on, so that every fetch and every access is checked. `watch`: what is noted, one of
+/// [`watch`](crate::step::watch)'s; no constant, since there would be as many executors, each large, and what runs often
+/// is remembered.
 ///
 /// The machine clears a request before it calls again.
 ///
@@ -60,7 +62,7 @@ pub(super) enum Flow {
 /// `core.ip` points into the ops of `core.region`, a region of `bus`: they lie in no memory that `core`, `pipe` or `bus`
 /// hold by value, end with an `OutOfRegion` op, and those that are decoded were made by [`decode`](super::decode), whose
 /// near branches stay inside. With `watch::PROFILE` the region has profile cells, one for each op.
-pub unsafe fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core: &mut Core, pipe: &mut P, bus: &mut B) {
+pub unsafe fn run<B: Bus, P: Pipeline, const GUARD: bool>(core: &mut Core, pipe: &mut P, bus: &mut B, watch: u8) {
     if core.request != Request::None {
         return;
     }
@@ -70,7 +72,7 @@ pub unsafe fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core:
     }
     let special = core.committed || core.words_moved != 0 || core.it != 0;
     // SAFETY: the caller's promise.
-    if special && !unsafe { uncommon::<B, P, WATCH, GUARD>(core, pipe, bus, false) } {
+    if special && !unsafe { uncommon::<B, P, GUARD>(core, pipe, bus, watch, false) } {
         return;
     }
     while core.t < core.limit {
@@ -83,19 +85,19 @@ pub unsafe fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core:
         let packed = unsafe { Packed::read(ip) };
         if packed.code() <= code::It {
             // SAFETY: as above.
-            if !unsafe { uncommon::<B, P, WATCH, GUARD>(core, pipe, bus, false) } {
+            if !unsafe { uncommon::<B, P, GUARD>(core, pipe, bus, watch, false) } {
                 return;
             }
             continue;
         }
-        let profile = Profile::<WATCH>::start(core);
+        let profile = Profile::start(core, watch);
         // SAFETY: as above.
         let flow = unsafe {
             pipe.issue(core, bus, *ip);
             execute::<B, P, GUARD>(core, pipe, bus, ip)
         };
         // SAFETY: the profile is that of this instruction.
-        if !unsafe { settle::<B, P, WATCH>(core, pipe, bus, packed.op(), flow, 0, profile, ip) } {
+        if !unsafe { settle::<B, P>(core, pipe, bus, packed.op(), flow, 0, profile, ip) } {
             return;
         }
     }
@@ -106,14 +108,15 @@ pub unsafe fn run<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(core:
 ///
 /// # Safety
 /// As for [`run`].
-pub(super) unsafe fn step<B: Bus, P: Pipeline, const WATCH: u8>(
+pub(super) unsafe fn step<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
+    watch: u8,
     attended: bool,
 ) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { uncommon::<B, P, WATCH, false>(core, pipe, bus, attended) }
+    unsafe { uncommon::<B, P, false>(core, pipe, bus, watch, attended) }
 }
 
 /// What the common path leaves out: stand-ins, IT blocks (all of one), instructions that gave way and go on. False:
@@ -123,10 +126,11 @@ pub(super) unsafe fn step<B: Bus, P: Pipeline, const WATCH: u8>(
 /// As for [`run`].
 #[cold]
 #[inline(never)]
-unsafe fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
+unsafe fn uncommon<B: Bus, P: Pipeline, const GUARD: bool>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
+    watch: u8,
     mut attended: bool,
 ) -> bool {
     while core.t < core.limit || core.committed {
@@ -142,7 +146,7 @@ unsafe fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
             return false;
         }
         let (ip, it) = (core.ip, core.it);
-        let profile = Profile::<WATCH>::start(core);
+        let profile = Profile::start(core, watch);
         let executed = if it == 0 { packed } else { block::judge(core, packed) };
         core.it = block::advanced(it);
         let op = executed.op();
@@ -160,7 +164,7 @@ unsafe fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
             // SAFETY: the op is one.
             let flow = unsafe { execute::<B, P, GUARD>(core, pipe, bus, &raw const op) };
             // SAFETY: the profile is that of this instruction.
-            if !unsafe { settle::<B, P, WATCH>(core, pipe, bus, op, flow, it, profile, ip) } {
+            if !unsafe { settle::<B, P>(core, pipe, bus, op, flow, it, profile, ip) } {
                 return false;
             }
         }
@@ -177,14 +181,14 @@ unsafe fn uncommon<B: Bus, P: Pipeline, const WATCH: u8, const GUARD: bool>(
 /// `profile` began with this instruction, in a region of which [`run`]'s promise holds.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-unsafe fn settle<B: Bus, P: Pipeline, const WATCH: u8>(
+unsafe fn settle<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
     op: Op,
     flow: Flow,
     it: u8,
-    profile: Profile<WATCH>,
+    profile: Profile,
     ip: *mut Op,
 ) -> bool {
     let mut goes_on = true;

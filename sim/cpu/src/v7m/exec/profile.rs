@@ -8,7 +8,8 @@ use crate::v7m::op::Op;
 
 /// What was known when the instruction in hand began; nothing if nothing is noted.
 #[derive(Clone, Copy)]
-pub(super) struct Profile<const WATCH: u8> {
+pub(super) struct Profile {
+    watch: u8,
     cell: *mut ProfileCell,
     pc: u32,
     before: u64,
@@ -16,17 +17,18 @@ pub(super) struct Profile<const WATCH: u8> {
     flash_wait: u64,
 }
 
-impl<const WATCH: u8> Profile<WATCH> {
+impl Profile {
     /// Begins with the instruction at `core.ip`.
     #[inline(always)]
-    pub(super) fn start(core: &Core) -> Profile<WATCH> {
-        if WATCH == watch::NOTHING {
-            return Profile { cell: std::ptr::null_mut(), pc: 0, before: 0, bus_wait: 0, flash_wait: 0 };
+    pub(super) fn start(core: &Core, watch: u8) -> Profile {
+        if watch == watch::NOTHING {
+            return Profile { watch, cell: std::ptr::null_mut(), pc: 0, before: 0, bus_wait: 0, flash_wait: 0 };
         }
         let index = (core.ip as usize).wrapping_sub(core.region.ops as usize) >> 4;
         Profile {
+            watch,
             cell: core.region.profile.wrapping_add(index),
-            pc: if WATCH == watch::STEPS { core.address_of(core.ip) } else { 0 },
+            pc: if watch == watch::STEPS { core.address_of(core.ip) } else { 0 },
             before: core.t,
             bus_wait: core.bus_wait,
             flash_wait: core.flash_wait,
@@ -36,10 +38,10 @@ impl<const WATCH: u8> Profile<WATCH> {
     /// Ends with the time as it is: `executions` is 0 for a part of an instruction.
     ///
     /// # Safety
-    /// It began in a region that lives and has profile cells for all its ops, if `WATCH` asks for a profile.
+    /// It began in a region that lives and has profile cells for all its ops, if `watch` asks for a profile.
     #[inline(always)]
     pub(super) unsafe fn end(self, core: &mut Core, op: Op, executions: u8) {
-        match WATCH {
+        match self.watch {
             watch::PROFILE => {
                 // SAFETY: the caller's promise: the cells run parallel to the ops.
                 let cell = unsafe { &mut *self.cell };

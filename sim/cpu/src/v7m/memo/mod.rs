@@ -142,14 +142,14 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
             let special = core.committed || core.words_moved != 0 || core.it != 0 || core.ici != 0 || !core.thumb;
             if special {
                 // SAFETY: the caller's promise, here and below.
-                if !unsafe { exec::step::<_, _, WATCH>(core, pipe, bus, false) } {
+                if !unsafe { exec::step(core, pipe, bus, WATCH, false) } {
                     return;
                 }
                 continue;
             }
             if core.t + SHORT_CYCLES > core.limit || !bus.remembers(core.address_of(core.ip)) {
                 // SAFETY: as above.
-                return unsafe { exec::run::<_, _, WATCH, false>(core, pipe, bus) };
+                return unsafe { exec::run::<_, _, false>(core, pipe, bus, WATCH) };
             }
             // SAFETY: `ip` points into the ops of the region.
             let code = unsafe { (*core.ip).code };
@@ -158,7 +158,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
                 let attended = unsafe { self.traces::<WATCH>(core, pipe, bus) };
                 if attended {
                     // SAFETY: as above.
-                    if !unsafe { exec::step::<_, _, WATCH>(core, pipe, bus, true) } {
+                    if !unsafe { exec::step(core, pipe, bus, WATCH, true) } {
                         return;
                     }
                     continue;
@@ -168,7 +168,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
                 }
             }
             // SAFETY: as above.
-            if !unsafe { exec::step::<_, _, WATCH>(core, pipe, bus, false) } {
+            if !unsafe { exec::step(core, pipe, bus, WATCH, false) } {
                 return;
             }
         }

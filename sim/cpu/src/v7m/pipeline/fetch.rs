@@ -155,25 +155,27 @@ impl Prefetch {
     /// `until` at the earliest.
     pub fn keep_second(&mut self, until: u64) {
         if self.odd() {
-            let place = &mut self.words[(self.pc >> 2) as usize & 3].free;
-            *place = (*place).max(until);
+            self.keep(self.pc >> 2, until);
         }
+    }
+
+    /// The same of both its words.
+    pub fn keep_both(&mut self, until: u64) {
+        if self.odd() {
+            self.keep(self.pc >> 2, until);
+            self.keep((self.pc >> 2).wrapping_sub(1), until);
+        }
+    }
+
+    fn keep(&mut self, word: u32, until: u64) {
+        let place = &mut self.words[word as usize & 3].free;
+        *place = (*place).max(until);
     }
 
     /// Whether the next opcode lies at an odd halfword; behind a 32-bit one: whether that did.
     #[inline(always)]
     pub fn odd(&self) -> bool {
         self.pc & 2 != 0
-    }
-
-    /// The same of both its words.
-    pub fn keep_both(&mut self, until: u64) {
-        if self.odd() {
-            for word in [self.pc >> 2, (self.pc >> 2).wrapping_sub(1)] {
-                let place = &mut self.words[word as usize & 3].free;
-                *place = (*place).max(until);
-            }
-        }
     }
 
     /// When a word is there; it is fetched if it was not yet.

@@ -325,10 +325,9 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 // The data phase, in which nothing is fetched unless a neighbour overlaps it.
                 self.fetch.hold(core.t, core.t + 1);
                 core.t += 1;
-                let odd = op.has(flag::WIDE) && self.fetch.odd();
-                let odd_loads = if odd { 2.min(self.wake.odd_loads + 1) } else { 0 };
-                let folds = !op.has(flag::WIDE);
-                self.wake = Wake { tail: Tail::Load, folds, odd_loads, loaded: op.writes, computed: 0 };
+                let wide = op.has(flag::WIDE);
+                let odd_loads = if wide && self.fetch.odd() { 2.min(self.wake.odd_loads + 1) } else { 0 };
+                self.wake = Wake { tail: Tail::Load, folds: !wide, odd_loads, loaded: op.writes, computed: 0 };
             }
             Lane::Store => {
                 self.leave(op);

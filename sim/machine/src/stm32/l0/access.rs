@@ -11,7 +11,7 @@ use super::system::System;
 use crate::m0plus::UNMAPPED;
 use crate::m0plus::private_bus::PrivateBus;
 
-impl<const RAM: u32> System<RAM> {
+impl System {
     /// First cycle from `t` on in which the core's port is free.
     pub(super) fn port<const CONTEND: bool>(&mut self, core: &mut Core, t: u64) -> u64 {
         if !CONTEND || core.bus_free <= t {
@@ -89,7 +89,7 @@ impl<const RAM: u32> System<RAM> {
     }
 }
 
-impl<const RAM: u32> PrivateBus for System<RAM> {
+impl PrivateBus for System {
     fn due_mut(&mut self) -> &mut u64 {
         &mut self.due
     }

@@ -8,7 +8,7 @@ use super::system::System;
 use crate::board::{Board, Position, ProfileRow, Stats};
 use crate::m0plus::face;
 
-impl<const RAM: u32> Board for Machine<RAM> {
+impl Board for Machine {
     crate::board::as_the_machine!();
 
     fn cores(&self) -> usize {

@@ -25,11 +25,11 @@ use crate::setting::SettingError;
 use crate::stm32::Options;
 use crate::stop::{Stop, StopReason};
 
-/// A virtual STM32L0 board; `RAM` is the length of its RAM.
-pub struct Machine<const RAM: u32> {
+/// A virtual STM32L0 board.
+pub struct Machine {
     /// The interpreter works on two cores; the second stays in reset for ever.
     pub(super) cores: Box<[Core; 2]>,
-    pub(super) system: Box<System<RAM>>,
+    pub(super) system: Box<System>,
     /// Vector table of an image that lives in RAM.
     pub(super) table_in_ram: Option<u32>,
     pub(super) now: u64,
@@ -39,9 +39,9 @@ pub struct Machine<const RAM: u32> {
     pub(super) stats_base: Stats,
 }
 
-impl<const RAM: u32> Machine<RAM> {
+impl Machine {
     /// A board with erased flash.
-    pub fn new(chip: Chip, options: &Options) -> Machine<RAM> {
+    pub fn new(chip: Chip, options: &Options) -> Machine {
         Machine {
             cores: Box::new([Core::new(0), Core::new(1)]),
             system: Box::new(System::new(Devices::new(chip, options))),

@@ -6,7 +6,7 @@ use rtoslab_cpu::v6m::exception::Outcome;
 use super::machine::Machine;
 use crate::observe::{Observed, Wanted, look_v6m, observer};
 
-impl<const RAM: u32> Machine<RAM> {
+impl Machine {
     /// Observes from now on, or no longer.
     pub fn observe(&mut self, wanted: Option<Wanted>) {
         let look = look_v6m(&self.cores[0]);

@@ -10,7 +10,7 @@ use super::chip::FLASH_BASE;
 use super::memory::MARK_SHIFT;
 use super::system::System;
 
-impl<const RAM: u32> System<RAM> {
+impl System {
     /// Executes up to `core.limit`, remembering and using the timing of what executed before.
     ///
     /// # Safety
@@ -66,7 +66,7 @@ impl<const RAM: u32> System<RAM> {
     }
 }
 
-impl<const RAM: u32> Remembered for System<RAM> {
+impl Remembered for System {
     #[inline(always)]
     fn memo(&mut self) -> &mut Memo {
         &mut self.memo
@@ -86,7 +86,7 @@ impl<const RAM: u32> Remembered for System<RAM> {
     }
 }
 
-impl<const RAM: u32> Translated for System<RAM> {
+impl Translated for System {
     #[inline(always)]
     fn translations(&mut self) -> &mut Translations {
         self.memo.translations()

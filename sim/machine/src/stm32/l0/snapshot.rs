@@ -14,8 +14,8 @@ use crate::image::Symbol;
 use crate::snapshot::{Parked, Snapshot, changed_pages};
 use crate::stm32::flash::FlashL0;
 
-/// A machine as it stood. `RAM` tells the chips apart.
-struct Saved<const RAM: u32> {
+/// A machine as it stood.
+struct Saved {
     core: Parked<Core>,
     table_in_ram: Option<u32>,
     now: u64,
@@ -28,7 +28,7 @@ struct Saved<const RAM: u32> {
     due: u64,
 }
 
-impl<const RAM: u32> Machine<RAM> {
+impl Machine {
     /// The board as it stands.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, so that a new one is not forgotten.
@@ -36,7 +36,7 @@ impl<const RAM: u32> Machine<RAM> {
         let System { memories, devices, flash, known: _, due, memo: _, memo_edition: _, refetch: _, polling: _ } =
             &**system;
         let Memories { all, windows: _, at_zero, edition: _, refreshed: _ } = memories;
-        let saved = Saved::<RAM> {
+        let saved = Saved {
             core: Parked::<Core>::of(&cores[0]),
             table_in_ram: *table_in_ram,
             now: *now,
@@ -53,7 +53,7 @@ impl<const RAM: u32> Machine<RAM> {
 
     /// The board as it stood; false if the snapshot is of another chip.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
-        let Some(saved) = snapshot.state::<Saved<RAM>>() else { return false };
+        let Some(saved) = self.saved_in(snapshot) else { return false };
         let system = &mut *self.system;
         system.memories.restore(&saved.memories);
         if system.memories.at_zero != saved.at_zero || !system.flash.takes_as_long_as(&saved.flash) {
@@ -72,9 +72,15 @@ impl<const RAM: u32> Machine<RAM> {
         true
     }
 
+    /// What a snapshot of this chip holds.
+    fn saved_in<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Saved> {
+        let chip = self.system.devices.periph.chip();
+        snapshot.state::<Saved>().filter(|saved| saved.devices.periph.chip() == chip)
+    }
+
     /// Places the probes of a snapshot on this board, which has none.
     pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
-        let Some(saved) = snapshot.state::<Saved<RAM>>() else { return };
+        let Some(saved) = self.saved_in(snapshot) else { return };
         let system = &mut *self.system;
         system.devices.probes = saved.devices.probes.clone();
         for address in system.devices.probes.watched() {

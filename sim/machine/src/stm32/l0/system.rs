@@ -26,8 +26,8 @@ use crate::m0plus::private_bus::PrivateBus;
 use crate::polling::Polling;
 use crate::stm32::flash::FlashL0;
 
-/// Everything behind the core; `RAM` is the length of its RAM.
-pub struct System<const RAM: u32> {
+/// Everything behind the core.
+pub struct System {
     pub(super) memories: Memories,
     pub(super) devices: Devices,
     pub(super) flash: FlashL0,
@@ -45,11 +45,10 @@ pub struct System<const RAM: u32> {
     pub(super) polling: Polling,
 }
 
-impl<const RAM: u32> System<RAM> {
+impl System {
     /// A chip with erased flash.
-    pub fn new(devices: Devices) -> System<RAM> {
+    pub fn new(devices: Devices) -> System {
         let (memories, windows) = map(devices.periph.chip());
-        assert_eq!(memories[1].bytes, RAM, "the chip's RAM");
         System {
             memories: Memories::new(&memories, &windows),
             devices,
@@ -167,14 +166,18 @@ impl<const RAM: u32> System<RAM> {
 }
 
 // SAFETY: the RAM and the ops are allocations of their own, the tables of `Memories`.
-unsafe impl<const RAM: u32> Bus for System<RAM> {
+unsafe impl Bus for System {
     const TWO_CORES: bool = false;
     const RAM_BASE: u32 = RAM_BASE;
-    const RAM_BYTES: u32 = RAM;
 
     #[inline(always)]
     fn ram(&mut self) -> *mut u8 {
         self.memories.all[1].bytes.as_mut_ptr()
+    }
+
+    #[inline(always)]
+    fn ram_bytes(&self) -> u32 {
+        self.memories.all[1].bytes.len() as u32
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use rtoslab_cpu::v6m::memo::{Remembered, State};
 use super::machine::Machine;
 use crate::polling::{Polling, Waiting};
 
-impl<const RAM: u32> Waiting for Machine<RAM> {
+impl Waiting for Machine {
     const ANCIENT_CYCLES: u64 = 128;
     type State = State;
 

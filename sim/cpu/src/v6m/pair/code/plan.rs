@@ -213,7 +213,7 @@ fn memory<B: Paired>(bus: &B, core: &Core, op: Op, known: &mut Known) -> Option<
     };
     let offset = address.wrapping_sub(B::RAM_BASE);
     match address {
-        _ if offset < B::RAM_BYTES => bus.memory_of(offset & !3, 4),
+        _ if offset < bus.ram_bytes() => bus.memory_of(offset & !3, 4),
         _ if address == B::OWN_NUMBER => Some(B::ORDERED_MEMORY),
         _ => bus.word_of_code(address & !3).map(|_| B::CONSTANT_MEMORY),
     }
