@@ -141,6 +141,8 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
         facts = paper.facts.model_copy(update={"setup": (setup,)})
         alone = PaperFolder(paper.key, paper.folder, facts, paper.suites)
         own = [point_id(CATALOGUE, each) for each in paper_plan(CATALOGUE, alone, OPTIONS).points]
+        added = [each for each in own if each.model_dump_json() not in suites]
+        assert all(stands_for(alone, setup, each) is not None for each in added), setup.title
         stands = [meant for each in own if (meant := stands_for(alone, setup, each)) is not None]
         assert {each.model_dump_json() for each in stands} <= suites, setup.title
         changing += bool(stands)

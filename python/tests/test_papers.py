@@ -231,6 +231,9 @@ def test_values_lie_on_their_axes() -> None:
     (peak,) = select(values([measured(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"})
     assert (peak.value, peak.unit, peak.axis("param.words")) == (3000, "bytes", "")
     assert peak.in_unit("us") is None
+    as_usual, other = ({"metric": "heap", "opt": opt} for opt in ("-O2", "-O3"))
+    assert select(values([measured(2)]), as_usual) == [peak]
+    assert select(values([measured(2)]), other) == []
 
 
 @pytest.mark.parametrize("expression", ["r9", "r1 +", "open('x')", "r1 / 0", "r1 ** 2", "__import__('os')"])

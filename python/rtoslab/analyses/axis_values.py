@@ -11,6 +11,7 @@ from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.latency import latencies
 from rtoslab.analyses.series import pinning
 from rtoslab.analyses.tick_cost import by_loops, released, tick_model
+from rtoslab.plan import USUAL
 from rtoslab.results import Measured, PointId
 
 Quantity = tuple[str, str, float, str, int]
@@ -115,12 +116,16 @@ def values(points: Iterable[Measured]) -> list[Value]:
 
 
 def select(found: Iterable[Value], where: Selector) -> list[Value]:
-    """Those that lie where `where` says on every axis it names."""
+    """Those that lie where `where` says on every axis it names; what a point does not say of itself is as usual."""
     places = {
         axis: {str(each) for each in (wanted if isinstance(wanted, list | tuple) else (wanted,))}
         for axis, wanted in where.items()
     }
-    return [each for each in found if all(each.axis(axis) in wanted for axis, wanted in places.items())]
+    return [
+        each
+        for each in found
+        if all((each.axis(axis) or USUAL.get(axis, "")) in wanted for axis, wanted in places.items())
+    ]
 
 
 def _throughput(point: Measured) -> Iterator[Quantity]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rtoslab.plan import USUAL
 from rtoslab.results import PointId
 from rtoslab.store import AnyResult, RunDirectory, Session, StoredPoint, last_session, run_directories
 
@@ -75,11 +76,12 @@ def _matches(found: Found, wanted: Wanted) -> bool:
         return False
     if wanted.cores and point.cores not in wanted.cores:
         return False
-    if all(point.config.get(key) == value for key, value in wanted.config.items()) and not wanted.hash:
+    said = {**USUAL, **point.config}
+    if all(said.get(key) == value for key, value in wanted.config.items()) and not wanted.hash:
         return True
     manifest: Mapping[str, Any] = found.stored.manifest
     build = manifest.get("build", {})
-    final = {**build.get("kernel_config", {}), **point.config}
+    final = {**build.get("kernel_config", {}), **said}
     if any(final.get(key) != value for key, value in wanted.config.items()):
         return False
     hashes = (found.result.run_id, manifest.get("elf_sha256", ""), build.get("kernel_package", {}).get("sha256", ""))

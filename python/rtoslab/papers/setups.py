@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rtoslab.analyses import ClaimVerdict, Value
 from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, Setup
 from rtoslab.papers.compare import Compared
-from rtoslab.plan import Options, Point, experiment_points
+from rtoslab.plan import USUAL, Options, Point, experiment_points
 from rtoslab.results import PointId
 
 
@@ -67,19 +67,21 @@ def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | No
     )
     if experiment is None or not meant or not (changes or point.kernel in versions):
         return None
-    if any(point.config.get(key) != value for key, value in changes.items()):
+    # Neither says what is as usual.
+    here, there = {**USUAL, **point.config}, {**USUAL, **experiment.config}
+    if any(here.get(key) != value for key, value in changes.items()):
         return None
     # A version may be in several set-ups: what the others change is here as in the experiment.
     others = (
         {key for each in paper.facts.setup for key in each.changes(kernel)} - changes.keys() - experiment.sweep.keys()
     )
-    if any(point.config.get(key, experiment.config.get(key)) != experiment.config.get(key) for key in others):
+    if any(here.get(key, there.get(key)) != there.get(key) for key in others):
         return None
-    before = {key: experiment.config.get(key) for key in changes}
-    if kernel == point.kernel and all(point.config.get(key) == value for key, value in before.items()):
+    before = {key: there.get(key) for key in changes}
+    if kernel == point.kernel and all(here.get(key) == value for key, value in before.items()):
         return None
     config = {key: value for key, value in point.config.items() if key not in changes}
-    config |= {key: value for key, value in before.items() if value is not None}
+    config |= {key: value for key, value in before.items() if value not in {None, USUAL.get(key)}}
     return point.model_copy(update={"kernel": kernel, "config": dict(sorted(config.items()))})
 
 
