@@ -177,8 +177,8 @@ impl Memorable for M7 {
         }
         let fits = log.has_room(AGO_BITS);
         if fits {
-            log.push(bank << 1 | 1, 2);
-            log.push_rare(ago as u64 - 1, AGO_BITS);
+            // Together, since `has_room` counts the two bits of an access to what still follows.
+            log.push((bank << 1 | 1) << AGO_BITS | (ago as u64 - 1), 2 + AGO_BITS);
         }
         fits
     }
