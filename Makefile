@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Rust tests run with every assertion and overflow check on; see [profile.tests] in Cargo.toml. Examples are no tests: for
 # them `sim/machine` would be built once more, which takes longer than all else. So it would for `sim/gdb`. Crates that are
 # left out have no test in Rust (test_house.py looks), their tests are Python's.
-CARGO_TEST := $(CARGO) test --profile tests --workspace --tests \
+CARGO_TEST := $(CARGO) test --workspace --tests \
   --exclude rtoslab-py --exclude rtoslab-gdb --exclude rtoslab-debuginfo
 CARGO_FMT := $(CARGO) fmt --all --check
 # In the profile of the tests: what runs as it builds (macros, build scripts) is built once for both.
@@ -73,7 +73,7 @@ test:
 # Behind the others in turn: tests of Python, which take longest, begin as soon as the simulator is linked.
 test-rust: packages $(STAMPS)/tools
 	@echo "== Rust tests and lint, beside the rest: build/rust-tests.log"
-	@{ $(BEHIND) $(CARGO_TEST) --quiet && $(BEHIND) $(CARGO_FMT) && $(BEHIND) $(CARGO_CLIPPY); } > build/rust-tests.log 2>&1 || { \
+	@{ $(BEHIND) $(CARGO_TEST) --profile tests --quiet && $(BEHIND) $(CARGO_FMT) && $(BEHIND) $(CARGO_CLIPPY); } > build/rust-tests.log 2>&1 || { \
 	  cat build/rust-tests.log; echo "== Rust tests or lint: failed, see above"; exit 1; }
 	@echo "== Rust tests and lint: passed"
 
@@ -98,7 +98,7 @@ mutants: set-up
 	$(BIN)/python bench/mutants.py
 
 test-all: test test-checked test-sanitized report-check
-	$(subst --profile tests,--profile checked,$(CARGO_TEST)) -- --ignored
+	$(CARGO_TEST) --profile checked -- --ignored
 	$(BIN)/pytest -n 2 -q -m long
 
 test-checked: set-up-dev

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rtoslab.plan import USUAL
+from rtoslab.plan import with_usual
 from rtoslab.results import PointId
 from rtoslab.store import AnyResult, RunDirectory, Session, StoredPoint, last_session, run_directories
 
@@ -76,7 +76,7 @@ def _matches(found: Found, wanted: Wanted) -> bool:
         return False
     if wanted.cores and point.cores not in wanted.cores:
         return False
-    said = {**USUAL, **point.config}
+    said = with_usual(point.config)
     if all(said.get(key) == value for key, value in wanted.config.items()) and not wanted.hash:
         return True
     manifest: Mapping[str, Any] = found.stored.manifest

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rtoslab.analyses import ClaimVerdict, Value
 from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, Setup
 from rtoslab.papers.compare import Compared
-from rtoslab.plan import USUAL, Options, Point, experiment_points
+from rtoslab.plan import USUAL, Options, Point, experiment_points, with_usual
 from rtoslab.results import PointId
 
 
@@ -67,8 +67,7 @@ def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | No
     )
     if experiment is None or not meant or not (changes or point.kernel in versions):
         return None
-    # Neither says what is as usual.
-    here, there = {**USUAL, **point.config}, {**USUAL, **experiment.config}
+    here, there = with_usual(point.config), with_usual(experiment.config)
     if any(here.get(key) != value for key, value in changes.items()):
         return None
     # A version may be in several set-ups: what the others change is here as in the experiment.

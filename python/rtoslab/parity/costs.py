@@ -14,7 +14,7 @@ from pydantic import Field
 from rtoslab.analyses import PlacedTime, Ratio, mean_ratio, placed_times
 from rtoslab.base import Strict, make_folder, write_whole
 from rtoslab.catalogue import read_toml
-from rtoslab.plan import USUAL
+from rtoslab.plan import with_usual
 from rtoslab.results import Measured
 
 COSTS_FILE = Path("baselines") / "costs.toml"
@@ -69,7 +69,7 @@ def measured_costs(points: Iterable[Measured], bound: Collection[int] = ()) -> l
     for each in placed_times(points, bound):
         who = (each.point.kernel, each.point.board, each.point.benchmark, str(each.point.cores))
         place = (*who, str(each.point.window_ms), each.metric)
-        groups.setdefault(place, []).append(({**USUAL, **each.point.config}, each))
+        groups.setdefault(place, []).append((with_usual(each.point.config), each))
     ratios: dict[tuple[str, str, str, str, str], dict[str, list[Ratio]]] = {}
     for (kernel, board, benchmark, *_), rows in groups.items():
         for key, before, after, ratio in _lone_changes(rows):

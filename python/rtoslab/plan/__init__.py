@@ -14,7 +14,7 @@ from rtoslab.plan.plan import (
     make_plan,
     one_point,
 )
-from rtoslab.plan.point_options import CONFIG_HELP, DEFAULT_COMPILER, POINT_KEYS, POINT_OPTIONS, USUAL
+from rtoslab.plan.point_options import CONFIG_HELP, DEFAULT_COMPILER, POINT_KEYS, POINT_OPTIONS, USUAL, with_usual
 
 __all__ = [
     "CONFIG_HELP",
@@ -34,4 +34,5 @@ __all__ = [
     "placed",
     "varying_labels",
     "whole_option",
+    "with_usual",
 ]

@@ -4,6 +4,7 @@ Each is a field of `Point` of the same name. What a point is called (`PointId.co
 kernel's, and the help of `rtoslab run` follow from this table; what CMake calls them is in `images.image_inputs`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,6 +50,13 @@ Any other key is a macro of the kernel's configuration."""
 POINT_KEYS: Final = frozenset(each.key for each in POINT_OPTIONS)
 USUAL: Final = {each.key: each.usual for each in POINT_OPTIONS if each.usual is not None}
 """What a point's configuration does not say, because it says only what differs."""
+
+
+def with_usual(config: Mapping[str, str]) -> dict[str, str]:
+    """A point's configuration, and what it does not say of itself: so two can be compared key by key."""
+    return {**USUAL, **config}
+
+
 CONFIG_HELP: Final = ", ".join(
     [
         *(f"{each.key}={each.example}" for each in POINT_OPTIONS),
