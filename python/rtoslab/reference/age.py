@@ -1,5 +1,6 @@
 """Whether reference results are of today's checkout: the virtual board, and every file of ours in their images."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +13,22 @@ from rtoslab.targets import simulator_sources
 
 def changed_since(root: Path, point: StoredPoint) -> list[str]:
     """What has changed since a measured point was: files of ours, "the virtual board"; empty if nothing has."""
-    return _changed(root, point.manifest)
-
-
-def _changed(root: Path, manifest: Any) -> list[str]:
-    files = {name: digest for name, digest in manifest["build"]["sources"].items() if name.startswith("firmware/")}
-    changed = sorted(name for name, digest in files.items() if digest != _today(root / name))
-    # What is only weighed runs on no board.
-    board = "target" in manifest and manifest["target"]["sources_sha256"] != _virtual_board(root)
-    return [*(("the virtual board",) if board else ()), *changed]
+    return _changed(root, [point.manifest])
 
 
 def out_of_date(root: Path, reference: Reference) -> list[str]:
     """The same of all points and weights of a file."""
     measured = [each.manifest for each in reference.points if isinstance(each.result, Measured)]
-    manifests = [*measured, *(each.manifest for each in reference.weights)]
-    return list(dict.fromkeys(change for each in manifests for change in _changed(root, each)))
+    return _changed(root, [*measured, *(each.manifest for each in reference.weights)])
+
+
+def _changed(root: Path, manifests: Sequence[Any]) -> list[str]:
+    # Points have most files in common: each is asked for once.
+    files = {item for each in manifests for item in each["build"]["sources"].items() if item[0].startswith("firmware/")}
+    changed = sorted({name for name, digest in files if digest != _today(root / name)})
+    # What is only weighed runs on no board.
+    boards = {each["target"]["sources_sha256"] for each in manifests if "target" in each}
+    return [*(("the virtual board",) if boards - {_virtual_board(root)} else ()), *changed]
 
 
 def _today(path: Path) -> str:
