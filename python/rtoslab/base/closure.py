@@ -8,39 +8,48 @@ name that only execution knows. What stands under `if TYPE_CHECKING` is never ex
 that is only on the way, nor do imports inside its functions.
 """
 
-import ast
 import hashlib
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from rtoslab.base.contents import listing, looked_at, one_look
 from rtoslab.base.errors import CatalogueError
+from rtoslab.base.paths import find_root, results_folder
+from rtoslab.base.source_notes import Source, SourceNotes
 
-_BY_NAME = frozenset({"import_module", "__import__", "iter_modules", "walk_packages"})
-"""What imports modules without an import statement, or looks for them."""
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_Import = ast.Import | ast.ImportFrom
 Wanted = tuple[str, bool]
 """A module's name, and whether only its top level is executed."""
+_NOTES: Final = "imports.json"
+"""Beside the results that are kept."""
+_READ: Final[dict[tuple[Path, int], Source]] = {}
+"""What was read in this process, by file and when that was written."""
 
 
 @cache
 def sources_digest(module: str) -> str:
     """SHA-256 over the sources of a module of this package and of all that takes part with it, 64 hex digits."""
     package = Path(str(sys.modules[__name__.partition(".")[0]].__file__)).parent
-    return hashlib.sha256(listing(package, module_closure(module, package).values()).encode()).hexdigest()
+    file: Path | None = None
+    with suppress(CatalogueError):  # without a checkout nothing is kept
+        file = results_folder(find_root()) / _NOTES
+    notes = SourceNotes(file)
+    files = module_closure(module, package, notes).values()
+    notes.keep()
+    return hashlib.sha256(listing(package, files).encode()).hexdigest()
 
 
-def module_closure(entry: str, package: Path) -> dict[str, Path]:
+def module_closure(entry: str, package: Path, notes: SourceNotes | None = None) -> dict[str, Path]:
     """Every module of a package that using `entry` may import, with its file, `entry` among them.
 
     `package` is the package's folder, whose name starts the name of each module. Raises CatalogueError if it has no
-    module `entry`.
+    module `entry`. What modules import is taken from `notes` where it stands there, and noted.
     """
+    known = SourceNotes() if notes is None else notes
     if _file(entry, package) is None:
         raise CatalogueError(
             f"{package} has no module {entry}, whose imports tell what a result depends on; install rtoslab again."
@@ -56,7 +65,7 @@ def module_closure(entry: str, package: Path) -> dict[str, Path]:
                 continue
             seen.add(each)
             found[name] = path
-            wanted += _imported(name, path, package, only_top=only_top)
+            wanted += _imported(name, path, package, known, only_top=only_top)
     return found
 
 
@@ -87,88 +96,39 @@ def _stems(folder: Path) -> frozenset[str]:
     return frozenset(each.partition(".")[0] for each in os.listdir(folder) if "." in each)  # noqa: PTH208 (names alone)
 
 
-def _imported(name: str, path: Path, package: Path, *, only_top: bool) -> Iterator[Wanted]:
+def _imported(name: str, path: Path, package: Path, notes: SourceNotes, *, only_top: bool) -> Iterator[Wanted]:
     """What a module may import; some of these are no modules, or of other packages."""
     yield name.rpartition(".")[0], True
-    source = _read(path)
+    source = _read(path, notes)
     is_package = path.name == "__init__.py"
     for each in source.at_top if only_top else source.anywhere:
-        if isinstance(each, ast.Import):
-            yield from ((alias.name, False) for alias in each.names)
+        if each.level is None:
+            yield from ((one, False) for one in each.names)
             continue
         # One dot is the package that the module is in: itself, if it is one.
         above = name.split(".")[: (1 if is_package else 0) - each.level or None] if each.level else []
         base = ".".join([*above, *([each.module] if each.module else [])])
-        for alias in each.names:
-            part = f"{base}.{alias.name}"
-            yield (part, False) if _is_module(part, package) else (base, _is_constant(alias.name, base, package))
+        for one in each.names:
+            part = f"{base}.{one}"
+            yield (part, False) if _is_module(part, package) else (base, _is_constant(one, base, package, notes))
     if source.by_name:
         whole = path.parent if is_package else package
         yield from ((_name(each, package), False) for each in whole.rglob("*.py"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """What is asked of a module's source. Its tree is many times as large, and not kept."""
-
-    at_top: tuple[_Import, ...]
-    """Statements that import, of those that are executed as the module is loaded."""
-    anywhere: tuple[_Import, ...]
-    constants: frozenset[str]
-    """Names that stand for literals."""
-    by_name: bool
-    """Whether it may import what no statement of it names."""
+def _read(path: Path, notes: SourceNotes) -> Source:
+    key = path, path.stat().st_mtime_ns
+    if key not in _READ:
+        _READ[key] = notes.read(path)
+    return _READ[key]
 
 
-def _read(path: Path) -> _Source:
-    return _read_as(path, path.stat().st_mtime_ns)
-
-
-@cache
-def _read_as(path: Path, _: int) -> _Source:
-    text = path.read_bytes()
-    tree = ast.parse(text, path)
-    assigned = (each for each in tree.body if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant))
-    return _Source(
-        tuple(each for each in _statements(tree, only_top=True) if isinstance(each, _Import)),
-        tuple(each for each in _statements(tree, only_top=False) if isinstance(each, _Import)),
-        frozenset(getattr(target, "id", "") for each in assigned for target in each.targets),
-        _by_name(text, tree),
-    )
-
-
-@looked_at
-def _is_constant(name: str, module: str, package: Path) -> bool:
+def _is_constant(name: str, module: str, package: Path, notes: SourceNotes) -> bool:
     """Whether a module's name stands for a literal: who takes that executes no function of the module."""
     path = _file(module, package)
-    return path is None or name in _read(path).constants
-
-
-def _by_name(source: bytes, tree: ast.AST) -> bool:
-    """Whether a module may import what no statement of it names."""
-    if not any(word.encode() in source for word in _BY_NAME):
-        return False  # most modules: the text says so sooner than the tree
-    used = ((getattr(each, "id", None), getattr(each, "attr", None)) for each in ast.walk(tree))
-    return any(name in _BY_NAME or attribute in _BY_NAME for name, attribute in used)
+    return path is None or name in _read(path, notes).constants
 
 
 def _name(path: Path, package: Path) -> str:
     parts = path.relative_to(package.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _statements(tree: ast.AST, *, only_top: bool) -> Iterator[ast.stmt]:
-    """Every statement below, but for those that only a type checker reads. Expressions hold none."""
-    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-        if field == "body" and isinstance(tree, ast.If) and _is_for_types(tree.test):
-            continue
-        for each in getattr(tree, field, ()):
-            if isinstance(each, ast.stmt):
-                yield each
-            if not (only_top and isinstance(each, _FUNCTIONS)):
-                yield from _statements(each, only_top=only_top)
-
-
-def _is_for_types(test: ast.expr) -> bool:
-    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
-    return name == "TYPE_CHECKING"
