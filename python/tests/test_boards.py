@@ -29,7 +29,7 @@ BOARDS: Final = [name for name, entry in CATALOGUE.boards.items() if entry.facts
 OF_EACH_CORE: Final = {"nucleo-l053r8", "nucleo-f103rb", "nucleo-f446re", "nucleo-h743zi"}
 """One with each kind of core; the others' turn comes with the long tests."""
 ANOTHER_KERNEL: Final = {"nucleo-l053r8": "rt", "nucleo-f103rb": "rt", "nucleo-h743zi": "bare"}
-"""FreeRTOS takes longest to build: on the M7 it is measured in `test_placements.py`, on every board in the long test."""
+"""FreeRTOS takes longest to build: on the M7 `test_placements.py` measures it, on every board the long test does."""
 
 
 def _measure(
