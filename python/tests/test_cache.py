@@ -4,6 +4,8 @@ import errno
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -97,15 +99,16 @@ def _measure_once(folder: Path, log: Path, hang: bool) -> None:
             cache.put(KEY, FILES)
 
 
-def test_many_processes_measure_once_and_a_killed_one_blocks_nobody(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    context = multiprocessing.get_context("spawn")
-    first = context.Process(target=_measure_once, args=(tmp_path / "cache", log, True))
+def many_processes(folder: Path, log: Path) -> None:
+    """One that is killed as it measures, and four that wait for it: forked of a process with one thread and all that
+    they need."""
+    context = multiprocessing.get_context("fork")
+    first = context.Process(target=_measure_once, args=(folder, log, True))
     first.start()
     deadline = time.monotonic() + 30
     while not log.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
-    others = [context.Process(target=_measure_once, args=(tmp_path / "cache", log, False)) for _ in range(4)]
+    others = [context.Process(target=_measure_once, args=(folder, log, False)) for _ in range(4)]
     for each in others:
         each.start()
     time.sleep(0.3)
@@ -114,5 +117,18 @@ def test_many_processes_measure_once_and_a_killed_one_blocks_nobody(tmp_path: Pa
     for each in (first, *others):
         each.join(30)
     assert [each.exitcode for each in others] == [0, 0, 0, 0]
+
+
+def test_many_processes_measure_once_and_a_killed_one_blocks_nobody(tmp_path: Path) -> None:
+    folder, log = tmp_path / "cache", tmp_path / "log"
+    code = "from pathlib import Path; from tests import test_cache; test_cache.many_processes(Path({!r}), Path({!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code.format(str(folder), str(log))],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
     assert len(log.read_text().splitlines()) == 2, "the killed one, then one of the others"
-    assert ResultCache(tmp_path / "cache").get(KEY) == FILES
+    assert ResultCache(folder).get(KEY) == FILES

@@ -12,6 +12,7 @@ import pytest
 from rtoslab.base.errors import ImageFileError
 from rtoslab.base.paths import find_root
 from rtoslab.targets.simulation import SimRequest, parse_script, simulate, unescape
+from tests.checkouts import build_apart
 from tests.command_server import run_served, served
 from tests.differential.engines import elf
 from tests.fakes import FakeMachine, board
@@ -203,13 +204,14 @@ def test_an_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> 
 def test_a_setting_that_nobody_has_is_refused_before_anything_is_built(
     options: list[str], sentence: str, tmp_path: Path
 ) -> None:
-    done = rtoslab("run", "t7", *options, "--out", tmp_path / "run", RTOSLAB_BUILD=str(tmp_path / "build"))
+    build = build_apart(tmp_path / "build")
+    done = rtoslab("run", "t7", *options, "--out", tmp_path / "run", RTOSLAB_BUILD=str(build))
     assert sentence in error(done, 1)
     assert not (tmp_path / "run").exists()
-    assert list((tmp_path / "build").rglob("*.elf")) == []
+    assert list(build.rglob("*.elf")) == []
 
 
 def test_a_setting_that_one_of_the_kernels_has_is_taken(tmp_path: Path) -> None:
     options = ["--kernel", "freertos,rt", "--config", "configUSE_PREEMPTION=1", "--dry-run"]
-    done = rtoslab("run", "t7", *options, RTOSLAB_BUILD=str(tmp_path / "build"))
+    done = rtoslab("run", "t7", *options, RTOSLAB_BUILD=str(build_apart(tmp_path / "build")))
     assert done.returncode == 0, done.stderr

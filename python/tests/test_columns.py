@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console, ConsoleDimensions
 from rich.table import Table
 
 from rtoslab.api import build_image
@@ -18,6 +21,10 @@ NARROW, WIDE = 80, 400
 GLYPHS = re.compile(r"[┏┳┓┃┡╇╩┩│├┼┤└┴┘━─╺╸╷╵]+")
 TIME_TAKEN = re.compile(r"[\d.]+ s\b")
 """By the host's clock."""
+IN_WIDE, IN_NARROW, IN_BOTH = "\x01", "\x02", "\x03"
+"""Before what is printed in one width, and behind it."""
+IN_WIDE, IN_NARROW, IN_BOTH = "\x01", "\x02", "\x03"
+"""Before what is printed in one width, and behind it."""
 TOO_LONG = NARROW - 8
 """A word of this length has no room in any table."""
 
@@ -74,11 +81,51 @@ def _shown(words: list[str], columns: int) -> str:
     return TIME_TAKEN.sub("", str(done.stdout))
 
 
+def _shown_in_both(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """Of one run of the command, which measures for longer than it prints: all that goes through the console is printed
+    in either width, between marks. A command that asks for the width by itself is run in each."""
+    printing: list[Console] = []
+    asked: list[Console] = []
+
+    def twice(self: PlainConsole, *shown: Any, **options: Any) -> None:
+        if self.stderr:
+            return plain(self, *shown, **options)
+        printing.append(self)
+        given = self.width
+        for mark, columns, each in ((IN_WIDE, WIDE, deepcopy(shown)), (IN_NARROW, NARROW, shown)):
+            self.width = columns
+            self.file.write(mark)
+            plain(self, *each, **options)
+            self.file.write(IN_BOTH)
+        self.width = given
+        printing.pop()
+        return None
+
+    def size(self: PlainConsole) -> ConsoleDimensions:
+        if self not in printing and not self.stderr:
+            asked.append(self)
+        return Console.size.__get__(self)  # type: ignore[no-any-return]
+
+    plain = PlainConsole.print
+    with monkeypatch.context() as patch:
+        patch.setattr(PlainConsole, "print", twice)
+        patch.setattr(PlainConsole, "size", property(size), raising=False)
+        both = _shown(words, WIDE)
+    if asked:
+        return _shown(words, WIDE), _shown(words, NARROW)
+    return _without(both, IN_NARROW), _without(both, IN_WIDE)
+
+
+def _without(both: str, mark: str) -> str:
+    left = re.sub(f"{mark}.*?{IN_BOTH}", "", both, flags=re.DOTALL)
+    return left.translate(dict.fromkeys(map(ord, IN_WIDE + IN_NARROW + IN_BOTH)))
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_narrow_terminal_shows_every_word(name: str, runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     words = COMMANDS[name].format(runs=runs).split()
-    wide, narrow = _shown(words, WIDE), _shown(words, NARROW)
+    wide, narrow = _shown_in_both(words, monkeypatch)
     cut = sorted({each for each in _words(wide) if len(each) < TOO_LONG} - set(_words(narrow)))
     assert not cut
     prose = {line.strip() for line in wide.splitlines() if not GLYPHS.search(line)}

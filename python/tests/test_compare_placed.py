@@ -10,6 +10,7 @@ import pytest
 
 from rtoslab.analyses.named_figures import Metric
 from rtoslab.analyses.place_matters import place_matters
+from rtoslab.cli import app
 from rtoslab.compare.comparison import Verdict, compare
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.machines import as_junit
@@ -173,16 +174,16 @@ def test_the_same_code_elsewhere_is_placement_in_one_placement_too(after: Side, 
     assert ("so the place is all that differs" in text) == (wanted is Verdict.PLACEMENT)
 
 
-def test_a_planted_nop_is_more_than_placement(tmp_path: Path) -> None:
+def test_a_planted_nop_is_more_than_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In RAM, where no flash waits: the take is slower in every place, the give beside it in none."""
-    root = copy_checkout(tmp_path / "checkout")
     config = ("--config", "code=sram", "--config", "samples=20", "--config", "instrument=probe", "--placements", "2")
     ask = ("run", "call_times", "--board", "nucleo-f446re", *config, "--out")
-    elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(build_apart(tmp_path / "build"))}
-    assert rtoslab(*ask, tmp_path / "before").returncode == 0
+    assert app.main([*ask, str(tmp_path / "before")], standalone_mode=False) == 0
+    root = copy_checkout(tmp_path / "checkout")
     alter(root, "kernels/freertos/port.h", TAKE, f'    __asm volatile("nop");\n{TAKE}')
-    done = rtoslab(*ask, tmp_path / "after", **elsewhere)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setenv("RTOSLAB_ROOT", str(root))
+    monkeypatch.setenv("RTOSLAB_BUILD", str(build_apart(tmp_path / "build")))
+    assert app.main([*ask, str(tmp_path / "after")], standalone_mode=False) == 0
     shown = rtoslab("compare", tmp_path / "before", tmp_path / "after", "--format", "json")
     (found,) = json.loads(shown.stdout)["comparisons"]
     changes = {each["metric"]: each for each in found["changes"]}

@@ -3,6 +3,7 @@
 Ports broken on purpose, built and run on the virtual Pico."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,25 +47,42 @@ def declare(root: Path, kernel: str, fact: str) -> None:
     alter(root, toml, f"\n{before}", f"\n[behaviour]\n{fact}\n{after}")
 
 
+@dataclass(frozen=True)
+class Fact:
+    """What a kernel declares, the check that measures it, and the change that makes it so."""
+
+    declared: str
+    check: str
+    change: tuple[str, str, str]
+
+
 @pytest.mark.parametrize(
-    ("fact", "check", "change"),
+    "facts",
     [
-        ('sleep_until_late = "restarts"', "sleep_until", (FREERTOS, *LATE)),
-        ("sleep_adds_ticks = 1", "sleep_ticks", (FREERTOS, "    vTaskDelay(ticks);", "    vTaskDelay(ticks + 1);")),
-        ("heap_align_bytes = 4", "heap_blocks", (FREERTOS, *ODD)),
-        ('wake_order = "first"', "wake_urgent", (FREERTOS, *FIRST)),
-        ('event_wait_returns = "matched"', "event_bits", (
-            "kernels/bare/port.c", "    return found;\n", "    return found & bits;\n")),
-        ("timeout_adds_ticks = 1", "timeout_expires", (
-            RT, "rt_sem_timedwait(semaphore, ticks)", "rt_sem_timedwait(semaphore, ticks == 0 ? 0 : ticks + 1)")),
+        pytest.param([
+            Fact('sleep_until_late = "restarts"', "sleep_until", (FREERTOS, *LATE)),
+            Fact("sleep_adds_ticks = 1", "sleep_ticks", (
+                FREERTOS, "    vTaskDelay(ticks);", "    vTaskDelay(ticks + 1);")),
+            Fact("heap_align_bytes = 4", "heap_blocks", (FREERTOS, *ODD)),
+            Fact('wake_order = "first"', "wake_urgent", (FREERTOS, *FIRST)),
+        ], id="freertos"),
+        pytest.param([Fact('event_wait_returns = "matched"', "event_bits", (
+            "kernels/bare/port.c", "    return found;\n", "    return found & bits;\n"))], id="bare"),
+        pytest.param([Fact("timeout_adds_ticks = 1", "timeout_expires", (
+            RT, "rt_sem_timedwait(semaphore, ticks)", "rt_sem_timedwait(semaphore, ticks == 0 ? 0 : ticks + 1)"))],
+            id="rt"),
     ],
 )  # fmt: skip
-def test_a_fact_is_measured(checkout: Path, fact: str, check: str, change: tuple[str, str, str]) -> None:
-    kernel = change[0].split("/")[1]
-    declare(checkout, kernel, fact)
-    assert check in failing(conformance(checkout, kernel)), "declared, and not so"
-    alter(checkout, *change)
-    assert not failing(conformance(checkout, kernel)) & {check, "tick_rate"}, "declared, and so"
+def test_facts_are_measured(checkout: Path, facts: list[Fact]) -> None:
+    """Those of a kernel at once: none hides another."""
+    kernel = facts[0].change[0].split("/")[1]
+    checks = {each.check for each in facts}
+    for each in facts:
+        declare(checkout, kernel, each.declared)
+    assert checks <= failing(conformance(checkout, kernel)), "declared, and not so"
+    for each in facts:
+        alter(checkout, *each.change)
+    assert not failing(conformance(checkout, kernel)) & {*checks, "tick_rate"}, "declared, and so"
 
 
 def test_a_scene_that_gets_stuck_fails_alone(checkout: Path) -> None:

@@ -11,14 +11,15 @@ from rtoslab.compare.baseline import known_baseline
 from rtoslab.parity.costs import read_costs
 
 PLAN = """
-title = "Turns"
-benchmarks = ["t7"]
+title = "Tail chains"
+benchmarks = ["t2"]
 kernels = ["freertos"]
 boards = ["pico"]
-window_ms = 20
+window_ms = 5
 [grid]
-configUSE_TIME_SLICING = [0, 1]
+"timing.tail_chain_cycles" = [6, 9]
 """
+"""Of one image, whatever the virtual board is told."""
 
 
 def _main(*words: str) -> None:
@@ -44,7 +45,7 @@ def test_results_and_baselines_go_to_the_working_directory(
     plan = here / "plan.toml"
     plan.write_text(PLAN)
     _main("sweep", "plan.toml", "--costs")
-    assert [each.key for each in read_costs(checkout)] == ["configUSE_TIME_SLICING"]
+    assert [each.key for each in read_costs(checkout)] == ["timing.tail_chain_cycles"]
     assert (here / "baselines" / "costs.toml").is_file()
     _main("worst-case", "--samples", "3")
     assert len(list((here / "runs").glob("worst-case-*"))) == 1

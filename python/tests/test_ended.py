@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,14 +16,14 @@ from rtoslab.instruments.profiler import load_profile
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory
 from rtoslab.worst_case.folder import recomputed
+from tests.command_server import FORKED
+from tests.forking import Forking
 from tests.processes import started
 from tests.test_cli import HANG_S, ROOT, rtoslab
 from tests.test_sim_ends import image
 
 ENDS_AS_IT_SIMULATES = """
-import rtoslab.interrupts
-rtoslab.interrupts.at_once()
-import os, sys, time
+import os, time
 from rtoslab.targets import board
 class Ended:
     def __init__(self, *_, **__):
@@ -30,15 +31,10 @@ class Ended:
         time.sleep(20)
 board.simulator().Machine = Ended
 board._demand_complete = lambda _: None
-sys.argv = ["rtoslab", *sys.argv[1:]]
-from rtoslab.__main__ import main
-main()
 """
-"""The command, which gets a signal as it makes a virtual board."""
+"""The command gets a signal as it makes a virtual board."""
 ENDS_ON_THE_WAY = """
-import rtoslab.interrupts
-rtoslab.interrupts.at_once()
-import os, sys, types
+import os, types
 import numpy
 from rtoslab.instruments import session
 from rtoslab.worst_case import arrivals
@@ -58,13 +54,10 @@ def frombuffer(*args):
     if len(batches) == 3:
         end()
     return numpy.frombuffer(*args)
-arrivals.BATCH = 100
+arrivals.BATCH = 20
 arrivals.np = types.SimpleNamespace(**{{**vars(numpy), "frombuffer": frombuffer}})
-sys.argv = ["rtoslab", *sys.argv[1:]]
-from rtoslab.__main__ import main
-main()
 """
-"""The command, which gets a signal in the stretch that it profiles, or behind the third batch of its sweep."""
+"""The command gets a signal in the stretch that it profiles, or behind the third batch of its sweep."""
 T2 = ["t2", "--kernel", "freertos", "--board", "pico"]
 MEASURING = {
     "profile": ["profile", *T2],
@@ -84,17 +77,22 @@ MEASURING = {
 }
 
 
+@pytest.fixture(scope="module")
+def forking() -> Iterator[Forking]:
+    with Forking(load=("rtoslab.reports.charts", FORKED)) as made:
+        yield made
+
+
 @pytest.mark.parametrize(
     ("name", "number"),
     [*((name, signal.SIGTERM) for name in MEASURING), *(("sim", each) for each in (signal.SIGHUP, signal.SIGINT))],
 )
-def test_a_command_that_is_ended_says_so_once(name: str, number: signal.Signals, tmp_path: Path) -> None:
+def test_a_command_that_is_ended_says_so_once(
+    name: str, number: signal.Signals, forking: Forking, tmp_path: Path
+) -> None:
     words = [str(image(tmp_path)) if each == "IMAGE" else each for each in MEASURING[name]]
     as_json = name != "trace"
-    done = subprocess.run(
-        [sys.executable, "-c", ENDS_AS_IT_SIMULATES.format(number=int(number)), *words, *["--json"] * as_json],
-        capture_output=True, text=True, check=False, timeout=HANG_S, cwd=ROOT, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    done = forking.ask(*words, *["--json"] * as_json, first=ENDS_AS_IT_SIMULATES.format(number=int(number)))
     assert done.returncode == EXIT_INTERRUPTED, done.stderr
     detail = "Stopped by the user." if number == signal.SIGINT else f"Ended from outside ({number.name})."
     if as_json:
@@ -105,19 +103,20 @@ def test_a_command_that_is_ended_says_so_once(name: str, number: signal.Signals,
         assert (done.stdout, done.stderr) == ("", f"{start}; what was finished is kept.\n")
 
 
-def ended_on_the_way(*words: str, number: signal.Signals = signal.SIGTERM) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", ENDS_ON_THE_WAY.format(number=int(number)), *words],
-        capture_output=True, text=True, check=False, timeout=HANG_S, cwd=ROOT, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+def ended_on_the_way(
+    forking: Forking, *words: str, number: signal.Signals = signal.SIGTERM
+) -> subprocess.CompletedProcess[str]:
+    done = forking.ask(*words, first=ENDS_ON_THE_WAY.format(number=int(number)))
     assert done.returncode == EXIT_INTERRUPTED, done.stderr
     return done
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_profile_that_is_ended_is_kept_as_far_as_it_came(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_profile_that_is_ended_is_kept_as_far_as_it_came(
+    number: signal.Signals, forking: Forking, tmp_path: Path
+) -> None:
     stored = tmp_path / "profile.json"
-    done = ended_on_the_way("profile", *T2, "--save", str(stored), "--json", number=number)
+    done = ended_on_the_way(forking, "profile", *T2, "--save", str(stored), "--json", number=number)
     found = json.loads(done.stdout)
     assert (found["stop"], done.stderr) == ("interrupted", "")
     kept = load_profile(stored)  # refuses cycles that do not add up
@@ -128,39 +127,39 @@ def test_a_profile_that_is_ended_is_kept_as_far_as_it_came(number: signal.Signal
     assert [row["all cycles"] for row in found["cores"]] == list(kept.observed_cycles)
 
 
-def test_a_profile_that_is_ended_is_shown_as_far_as_it_came() -> None:
-    done = ended_on_the_way("profile", *T2)
+def test_a_profile_that_is_ended_is_shown_as_far_as_it_came(forking: Forking) -> None:
+    done = ended_on_the_way(forking, "profile", *T2)
     assert "cycles of it. " in done.stdout.splitlines()[0]
     assert "isr_pendsv" in done.stdout
     assert done.stderr == "Ended from outside (SIGTERM); what was finished is kept.\n"
 
 
 @pytest.mark.parametrize("drawn", [False, True])
-def test_a_sweep_that_is_ended_is_kept_as_far_as_it_came(drawn: bool, tmp_path: Path) -> None:
+def test_a_sweep_that_is_ended_is_kept_as_far_as_it_came(drawn: bool, forking: Forking, tmp_path: Path) -> None:
     folder = tmp_path / "sweep"
-    words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "300", "--out", str(folder)]
-    done = ended_on_the_way(*words, "--json", *["--samples", "250"] * drawn)
+    words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "60", "--out", str(folder)]
+    done = ended_on_the_way(forking, *words, "--json", *["--samples", "50"] * drawn)
     found = json.loads(done.stdout)
     assert (found["stop"], found["folder"], done.stderr) == ("interrupted", str(folder), "")
-    assert (found["arrivals"], found["exhaustive"]) == (200, not drawn)
-    assert found["span"] == f"300 cycles, ended after the first {found['span_cycles']:,} cycles"
-    assert found["span_cycles"] == 200 or drawn
+    assert (found["arrivals"], found["exhaustive"]) == (40, not drawn)
+    assert found["span"] == f"60 cycles, ended after the first {found['span_cycles']:,} cycles"
+    assert found["span_cycles"] == 40 or drawn
     assert found["span"] in found["claim"]
     assert list(recomputed(folder)) == []
     offsets = pq.read_table(folder / "arrivals.parquet").to_pydict()["offset"]
-    assert len(offsets) == 200
+    assert len(offsets) == 40
     assert max(offsets) < found["span_cycles"]
     stored = json.loads((folder / "result.json").read_text())
     assert stored == {key: found[key] for key in stored}
     whole = tmp_path / "whole"
-    rtoslab(*words[:-1], whole, *["--samples", "250"] * drawn)
-    assert pq.read_table(whole / "arrivals.parquet").to_pydict()["offset"][:200] == offsets
+    rtoslab(*words[:-1], whole, *["--samples", "50"] * drawn)
+    assert pq.read_table(whole / "arrivals.parquet").to_pydict()["offset"][:40] == offsets
 
 
-def test_a_sweep_that_is_ended_is_shown_as_far_as_it_came(tmp_path: Path) -> None:
-    words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "300", "--out", str(tmp_path)]
-    done = ended_on_the_way(*words)
-    assert "within 300 cycles, ended after the first 200 cycles" in " ".join(done.stdout.split())
+def test_a_sweep_that_is_ended_is_shown_as_far_as_it_came(forking: Forking, tmp_path: Path) -> None:
+    words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "60", "--out", str(tmp_path)]
+    done = ended_on_the_way(forking, *words)
+    assert "within 60 cycles, ended after the first 40 cycles" in " ".join(done.stdout.split())
     assert done.stderr == "Ended from outside (SIGTERM); what was finished is kept.\n"
 
 

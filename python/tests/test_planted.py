@@ -19,6 +19,7 @@ from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
+from rtoslab.cli import app
 from rtoslab.papers.reproduction import reproduce
 from rtoslab.parity.concepts import CONCEPTS
 from rtoslab.parity.costs import measured_costs
@@ -44,20 +45,20 @@ BENCHMARKS: Final = {"move": "t8_allocation", "nop": "t7_synchronisation"}
 def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path]]:
     """By what was planted: the run without it, and the one with it; each point in four placements."""
     base = tmp_path_factory.mktemp("planted")
-    plain, moved, slower = (copy_checkout(base / name) for name in ("plain", "moved", "slower"))
+    moved, slower = (copy_checkout(base / name) for name in ("moved", "slower"))
     alter(moved, "kernels/freertos/port.c", START, f"{PAD}{START}    pad();\n")
     alter(slower, "kernels/freertos/port.h", TAKE, f'    __asm volatile("nop\\n nop");\n{TAKE}')
     build = build_apart(base / "build")
     found: dict[str, tuple[Path, Path]] = {}
     for what, root, config in (("move", moved, ()), ("nop", slower, ("--config", "code=sram"))):
-        runs = []
-        for name, checkout in ((f"{what}-0", plain), (f"{what}-1", root)):
-            ask = (BENCHMARKS[what], "--board", "nucleo-f446re", "--window", "5ms", "--placements", "4", *config)
-            elsewhere = {"RTOSLAB_ROOT": str(checkout), "RTOSLAB_BUILD": str(build)}
-            done = rtoslab("run", *ask, "--out", base / what / name, **elsewhere)
-            assert done.returncode == 0, done.stderr + done.stdout
-            runs.append(base / what / name)
-        found[what] = (runs[0], runs[1])
+        runs = (base / what / f"{what}-0", base / what / f"{what}-1")
+        ask = ("run", BENCHMARKS[what], "--board", "nucleo-f446re", "--window", "5ms", "--placements", "4", *config)
+        assert app.main([*ask, "--out", str(runs[0])], standalone_mode=False) == 0
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("RTOSLAB_ROOT", str(root))
+            patch.setenv("RTOSLAB_BUILD", str(build))
+            assert app.main([*ask, "--out", str(runs[1])], standalone_mode=False) == 0
+        found[what] = runs
     return found
 
 

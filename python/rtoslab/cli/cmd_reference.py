@@ -14,6 +14,7 @@ from rtoslab.base import (
     build_folder,
     counted,
     find_root,
+    one_look,
 )
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
 from rtoslab.cli.choices import dry_run_option, jobs_option
@@ -57,7 +58,8 @@ def list_references(*, as_json: bool) -> int:
     """
     root = find_root()
     catalogue = Catalogue(root)
-    rows = [_row(catalogue, each) for each in references(root)]
+    with one_look():
+        rows = [_row(catalogue, each) for each in references(root)]
     if as_json:
         answer(rows, indent=2)
         return EXIT_OK

@@ -8,6 +8,7 @@ so that of comparisons without any effect fewer than ALPHA are claimed. Samples 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -55,8 +56,8 @@ def shift(before: Sequence[float], after: Sequence[float]) -> Shift:
     with from_extra("report", "a comparison of noisy samples"):
         from scipy import stats  # noqa: PLC0415 (an extra)
     p = float(stats.mannwhitneyu(first, second, alternative="two-sided").pvalue) if len(distinct) > 1 else 1.0
-    generator = np.random.default_rng(_SEED)
-    spread = _medians(second, generator) - _medians(first, generator)
+    places = _places(len(second), len(first))
+    spread = np.sort(second)[places[0]] - np.sort(first)[places[1]]
     low, high = np.quantile(spread, [ALPHA / 2, 1 - ALPHA / 2], method="closest_observation")
     return Shift(
         (len(first), len(second)),
@@ -67,13 +68,14 @@ def shift(before: Sequence[float], after: Sequence[float]) -> Shift:
     )
 
 
-def _medians(samples: Array, generator: np.random.Generator) -> Array:
-    """Medians of bootstrap resamples, drawn at once: the k-th of n uniform draws follows a beta distribution."""
-    n = len(samples)
-    k = (n + 1) // 2
-    places = np.minimum((generator.beta(k, n + 1 - k, RESAMPLES) * n).astype(np.int64), n - 1)
-    ordered: Array = np.sort(samples)
-    return ordered[places]
+@lru_cache(maxsize=16)
+def _places(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
+    """Where the medians of bootstrap resamples stand among the ordered samples of sets of these sizes, drawn at once:
+    the k-th of n uniform draws follows a beta distribution. The seed is always the same, and so are they."""
+    generator = np.random.default_rng(_SEED)
+    middle = [((n + 1) // 2, n) for n in sizes]
+    drawn = (generator.beta(k, n + 1 - k, RESAMPLES) * n for k, n in middle)
+    return tuple(np.minimum(each.astype(np.int64), n - 1) for each, (_, n) in zip(drawn, middle, strict=True))
 
 
 def claims(shifts: Sequence[Shift], alpha: float = ALPHA) -> list[bool]:

@@ -20,6 +20,11 @@ def arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
     return max(0, -(-(window + jitter - phase) // period))
 
 
+def _arrived(rows: Sequence[tuple[int, int]], window: int) -> list[int]:
+    """The most arrivals of each."""
+    return [max(0, -(-(window + early) // period)) for period, early in rows]
+
+
 @dataclass(frozen=True, slots=True)
 class Demand:
     """What competes with the task under analysis: `others` run before it whenever they are ready."""
@@ -41,22 +46,38 @@ class Demand:
     """The other cores' tasks and kernel; a lock that this core waits for is held there."""
     phases: dict[str, int] = field(default_factory=dict)
     """Task -> its first arrival at the earliest, seen from the start of the busy period; by default 0."""
+    _arriving: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
+    """Of each of `others`: its period, and how long before the window its first arrival may be."""
+    _releasing: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
+    """The same of `released`."""
+    _jobs: Sequence[tuple[int, int, bool]] = field(init=False, repr=False, compare=False)
+    """Of each of `others`: its job's work, what it takes for locks and masks, whether an interrupt releases it."""
+
+    def __post_init__(self) -> None:
+        """Windows are asked for by the thousand, so what is the same in all of them is looked up once."""
+        jobs = [(each.wcet, self._calls(each), bool(each.released_by)) for each in self.others]
+        object.__setattr__(self, "_arriving", [self._early(each) for each in self.others])
+        object.__setattr__(self, "_releasing", [self._early(each) for each in self.released])
+        object.__setattr__(self, "_jobs", jobs)
 
     def in_window(self, window: int, finished: int, others: Sequence[int] | None = None) -> dict[str, int]:
         """By cause, until the end of the job after `finished` others of the task. `others`: jobs of them, if known."""
-        charge = self.charges
+        charge, own = self.charges, finished + 1
         ticks = arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
-        counts = [self._count(each, window) for each in self.others] if others is None else others
-        jobs = [(self.task, finished + 1), *zip(self.others, counts, strict=True)]
-        total, woken = sum(count for _, count in jobs), sum(count for each, count in jobs if each.released_by)
+        counts = _arrived(self._arriving, window) if others is None else others
+        tasks = sections = 0
+        total, woken = own + sum(counts), own if self.task.released_by else 0
+        for count, (wcet, calls, by_interrupt) in zip(counts, self._jobs, strict=True):
+            tasks += count * wcet
+            sections += count * calls
+            woken += count if by_interrupt else 0
         handled = [(each, arrivals(window, each.period, each.jitter)) for each in self.interrupts]
         met = sum(count for each, count in handled if each.gives)
         meetings = min(MEETINGS * total, ticks)
-        work = sum(count * each.wcet for each, count in jobs)
         return {
-            "own": (finished + 1) * self.task.wcet,
+            "own": own * self.task.wcet,
             "blocking": self.blocking,
-            "tasks": sum(count * each.wcet for each, count in jobs[1:]),
+            "tasks": tasks,
             "interrupts": sum(count * each.wcet for each, count in handled),
             "around interrupts": sum(count for _, count in handled) * charge.interrupt,
             "gives": met * charge.give,
@@ -64,13 +85,13 @@ class Demand:
             "releases": charge.release * self._releases(window, meetings if charge.made_up else ticks),
             "deferred": (charge.deferred + charge.made_up) * meetings,
             "asked by other cores": charge.asked * self._asked(window, ticks) if charge.asked else 0,
-            "bus": math.ceil(charge.bus * work),
+            "bus": math.ceil(charge.bus * (own * self.task.wcet + tasks)) if charge.bus else 0,
             "locks": sum(each.kernel(window) for each in self.neighbours),
             "job starts": charge.start * (total - woken) + charge.woken_start * woken,
             "job ends": charge.end * (total - woken) + charge.woken_end * woken - self.own_end,
             "preemptions": 0 if self.sliced else charge.preempt * min(total - woken, ticks),
             "slices": charge.slice * ticks if self.sliced else 0,
-            "sections": sum(count * self._calls(each) for each, count in jobs),
+            "sections": own * self._calls(self.task) + sections,
         }
 
     def kernel(self, window: int) -> int:
@@ -84,7 +105,8 @@ class Demand:
     def _asked(self, window: int, ticks: int) -> int:
         """Once a tick at most, for tasks of this core that it released; the tick's own core only where another one made
         up for the tick."""
-        home = sum(min(ticks, self._count(each, window)) for each in self.released if each.core == self.task.core)
+        arrived = zip(self.released, _arrived(self._releasing, window), strict=True)
+        home = sum(min(ticks, count) for each, count in arrived if each.core == self.task.core)
         if self.charges.made_up:
             return min(ticks, home)
         others = sum(each.jobs(window) for each in self.neighbours) if self.neighbours else ticks
@@ -92,7 +114,7 @@ class Demand:
 
     def jobs(self, window: int) -> int:
         """Of `others`, in any such window."""
-        return sum(self._count(each, window) for each in self.others)
+        return sum(_arrived(self._arriving, window))
 
     def _calls(self, task: Task) -> int:
         """What a job of the task takes for its locks and masks, others at them included."""
@@ -104,14 +126,14 @@ class Demand:
         """What comes after a job's last instruction, before the task can begin another."""
         return self.charges.woken_end if self.task.released_by else self.charges.end
 
-    def _count(self, task: Task, window: int) -> int:
-        return arrivals(window, task.period, task.jitter, self.phases.get(task.name, 0))
+    def _early(self, task: Task) -> tuple[int, int]:
+        return task.period, task.jitter - self.phases.get(task.name, 0)
 
     def _releases(self, window: int, ticks: int) -> int:
         """A task is released once a tick at most: its jitter lets it not be released twice by one."""
         if self.charges.worst_tick:
             return ticks * len(self.released)
-        counts = (self._count(each, window) for each in self.released)
+        counts = _arrived(self._releasing, window)
         return sum(counts) if not self.charges.tick_period else sum(min(ticks, each) for each in counts)
 
     def competing(self) -> Fraction:

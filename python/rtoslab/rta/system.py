@@ -100,8 +100,10 @@ class System:
 
 
 def utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
-    """Of (cost, period) pairs, exactly."""
-    return sum((Fraction(cost, period) for cost, period in parts), Fraction(0))
+    """Of (cost, period) pairs, exactly. (A sum of fractions reduces each sum.)"""
+    pairs = [*parts]
+    whole = math.lcm(*(period for _, period in pairs))
+    return Fraction(sum(cost * (whole // period) for cost, period in pairs), whole)
 
 
 def make_system(task_set: TaskSet, clock_hz: int | None) -> System:

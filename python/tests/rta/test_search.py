@@ -23,6 +23,7 @@ FINDINGS = [
 ]
 """What needs another kernel, board or configuration measured is a long test."""
 SLICING = "configUSE_TIME_SLICING=1"
+"""`rt` has its equals take turns too: that one stands for both but in long tests."""
 BOARD = "nucleo-f446re"
 RT_BOARD = "nucleo-l053r8"
 """Of the short tests of `rt`."""
@@ -45,17 +46,23 @@ def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     assert max(found.ratios.values()) < 1.01
 
 
-@pytest.mark.parametrize("equals", [pytest.param("any", marks=pytest.mark.long), "slices"])
-def test_equals_that_take_turns_and_a_task_below_them_stay_below_their_bounds(equals: str) -> None:
-    of = bench("freertos", BOARD, SLICING)
-    tick = of.firmware.tick_cycles
-    assert of.overheads.equals == "slices"
+@pytest.mark.parametrize(
+    ("of", "equals"),
+    [
+        (("rt", RT_BOARD), "slices"),
+        *(pytest.param(("freertos", BOARD, SLICING), each, marks=pytest.mark.long) for each in ("any", "slices")),
+    ],
+)
+def test_equals_that_take_turns_and_a_task_below_them_stay_below_their_bounds(of: tuple[str, ...], equals: str) -> None:
+    made = bench(*of)
+    tick = made.firmware.tick_cycles
+    assert made.overheads.equals == "slices"
     tasks = [task(name, 100 * tick, 20 * tick, 1) for name in "ABC"]
     low = task("D", 100 * tick, 5 * tick, 0)
-    system = System((*tasks, low), equals=equals, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
-    held(of, system)
-    plain = analyse(system, of.overheads.model_copy(update={"equals": "any"}))
-    without, charged = plain.bound("D").response, analyse(system, of.overheads).bound("D").response
+    system = System((*tasks, low), equals=equals, units_per_second=made.firmware.clock_hz)  # type: ignore[arg-type]
+    held(made, system)
+    plain = analyse(system, made.overheads.model_copy(update={"equals": "any"}))
+    without, charged = plain.bound("D").response, analyse(system, made.overheads).bound("D").response
     assert without is not None
     assert charged is not None
     assert equals == "slices" or without < charged
@@ -74,7 +81,10 @@ def test_what_once_broke_a_bound_holds(path: Path) -> None:
     assert of.attempt(*finding.system(of)).findings == ()
 
 
-@pytest.mark.parametrize("of", [("freertos", BOARD), ("freertos", BOARD, SLICING), ("rt", RT_BOARD)])
+@pytest.mark.parametrize(
+    "of",
+    [("freertos", BOARD), pytest.param(("freertos", BOARD, SLICING), marks=pytest.mark.long), ("rt", RT_BOARD)],
+)
 def test_a_short_search_finds_nothing(of: tuple[str, ...]) -> None:
     made = bench(*of)
     tried = list(search(made, 24, 20261122))

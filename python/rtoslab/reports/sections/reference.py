@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import counted
+from rtoslab.base import counted, one_look
 from rtoslab.reference import changed_since
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Measured
@@ -21,16 +21,17 @@ _PROSE = (
 def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | None:
     """Version, commit, flags and age of each kernel's reference results; None without any."""
     rows: dict[tuple[str, ...], int] = {}
-    for each in beside:
-        if isinstance(each.result, Measured):
-            row = (
-                each.result.point.kernel,
-                origin(each.manifest),
-                " ".join(_at(each.manifest, "build", "flags")),
-                _at(each.manifest, "target", "sources_sha256")[:12],
-                _briefly(changed_since(root, each)),
-            )
-            rows[row] = rows.get(row, 0) + 1
+    with one_look():
+        for each in beside:
+            if isinstance(each.result, Measured):
+                row = (
+                    each.result.point.kernel,
+                    origin(each.manifest),
+                    " ".join(_at(each.manifest, "build", "flags")),
+                    _at(each.manifest, "target", "sources_sha256")[:12],
+                    _briefly(changed_since(root, each)),
+                )
+                rows[row] = rows.get(row, 0) + 1
     if not rows:
         return None
     columns = ("kernel", "version", "compiled with", "virtual board", "changed since", ">points")
