@@ -14,6 +14,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.own_image import run_image
 from rtoslab.results.results import Failed, Measured
 from rtoslab.store.store import RunDirectory
+from rtoslab.targets import introduction
 from rtoslab.verify import verify_folder
 from tests.board_images import Program
 from tests.test_cli import error, rtoslab
@@ -103,7 +104,9 @@ def test_an_image_that_lies_is_a_failed_point(bench: str, name: bytes, said: byt
     assert outcome.result.stage == stage, outcome.result
 
 
-def test_what_is_no_such_image_is_refused_in_one_sentence(image: Path, tmp_path: Path) -> None:
+def test_what_is_no_such_image_is_refused_in_one_sentence(
+    image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     content = Program("t5", "nucleo-l073rz").elf().read_bytes()
     (path := tmp_path / "l0.elf").write_bytes(content.replace(b"\0nucleo-l073rz\0", b"\0pico" + bytes(10)))
     with pytest.raises(SettingError, match="is for the board pico; run it with --board pico"):
@@ -111,6 +114,7 @@ def test_what_is_no_such_image_is_refused_in_one_sentence(image: Path, tmp_path:
     with pytest.raises(ImageFileError, match="link it for this board"):
         run_image(ROOT, image, "nucleo-f446re", tmp_path / "b", {})
     other = Program("t5", "nucleo-f767zi").elf()
+    monkeypatch.setattr(introduction, "LIMIT_S", 0.3)  # it would say nothing in 5 s either
     with pytest.raises(RunError, match="does not hold rtoslab's runner, or is for another board than nucleo-f446re"):
         run_image(ROOT, other, "nucleo-f446re", tmp_path / "d", {})
     (text := tmp_path / "text.elf").write_text("no image")
