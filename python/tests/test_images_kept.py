@@ -113,7 +113,7 @@ def checkout(checkout: Path, bare_alone: Path, tmp_path: Path, monkeypatch: pyte
     ("kernel", "board", "benchmarks", "config"),
     [
         ("freertos", "nucleo-f446re", ["t7"], {}),
-        ("freertos", "nucleo-f446re", ["t6"], {"lto": "1"}),
+        ("freertos", "nucleo-f446re", ["t6", "t7"], {"lto": "1"}),
         # Of other boards, and of an image without a kernel, tests below say the same.
         pytest.param("freertos", "pico", ["t2", "t3"], {"cores": "2"}, marks=pytest.mark.long),
         pytest.param("bare", "pico", ["t1", "t4"], {}, marks=pytest.mark.long),
