@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -109,9 +110,10 @@ def clean() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(("RTOSLAB_", "GITHUB_"))}
 
 
-@pytest.fixture
-def there(tmp_path: Path) -> Path:
-    folder = tmp_path / "somebody's own"
+@pytest.fixture(scope="module")
+def with_baseline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository of somebody else's with its baseline, which one of its own would give byte for byte."""
+    folder = tmp_path_factory.mktemp("made") / "somebody's own"
     folder.mkdir()
     foreign_repository(folder)
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
@@ -119,6 +121,11 @@ def there(tmp_path: Path) -> Path:
         [sys.executable, "-m", "rtoslab", "baseline"], cwd=folder, env=clean(), check=True, capture_output=True
     )
     return folder
+
+
+@pytest.fixture
+def there(with_baseline: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(with_baseline, tmp_path / with_baseline.name)
 
 
 def spoil(repository: Path) -> None:

@@ -13,6 +13,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.schemas import Board
 from rtoslab.images.builder import build, reason
 from rtoslab.plan.plan import Options, Point, make_plan
+from tests.board_images import Program
 
 CATALOGUE: Final = Catalogue(find_root())
 STM32: Final = [name for name, entry in CATALOGUE.boards.items() if entry.facts.chip.startswith("stm32")]
@@ -29,8 +30,8 @@ EVERY_POINT: Final = [
 ]
 
 
-def _point(benchmark: str, board: str, **config: str) -> Point:
-    (point,) = make_plan(CATALOGUE, [benchmark], Options(["freertos"], [board], config=config)).points
+def _point(benchmark: str, board: str, kernel: str = "freertos", **config: str) -> Point:
+    (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [board], config=config)).points
     assert point.not_applicable is None
     return point
 
@@ -49,7 +50,7 @@ def _memory(board: Board, name: str) -> range:
 @pytest.mark.parametrize("name", STM32)
 def test_the_vector_table(name: str, tmp_path: Path) -> None:
     board = CATALOGUE.board(name).facts
-    vectors = _vectors(build(CATALOGUE, _point("t4", name)).elf, tmp_path, SYSTEM_EXCEPTIONS + board.irq.lines)
+    vectors = _vectors(Program("t5", name).elf(), tmp_path, SYSTEM_EXCEPTIONS + board.irq.lines)
     assert vectors[0] == _memory(board, board.memory.data).stop
     assert all(vector & 1 and vector in _memory(board, "flash") for vector in vectors[1:])
     lines = vectors[SYSTEM_EXCEPTIONS:]
@@ -73,7 +74,7 @@ def test_placements_and_options_reach_the_image(
     name: str, config: dict[str, str], runs_in: str, tmp_path: Path
 ) -> None:
     board = CATALOGUE.board(name).facts
-    built = build(CATALOGUE, _point("t1", name, **config))
+    built = build(CATALOGUE, _point("t1", name, "bare", **config))
     stack, reset, *_ = _vectors(built.elf, tmp_path, 4)
     assert stack == _memory(board, config.get("data", board.memory.data)).stop
     assert reset in _memory(board, "flash_itcm" if runs_in == "flash_itcm" else "flash"), "start-up code lies in flash"

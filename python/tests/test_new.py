@@ -74,15 +74,23 @@ def test_a_new_port_may_lie_in_a_folder_of_its_users_own(
     assert _conforms(checkout, "mine", DEFAULT_BOARD).holds
 
 
-@pytest.mark.parametrize("like", [DEFAULT_BOARD, "nucleo-f446re"])
-def test_a_new_board_conforms_and_is_measured(
-    like: str, checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def _new_board(checkout: Path, like: str) -> None:
     _new("board", "my-board", "--title", "Mine", "--like", like)
     facts = Catalogue(checkout).boards["my-board"].facts
     old = Catalogue(checkout).boards[like].facts
     assert facts.model_copy(update={"id": old.id, "title": old.title}) == old
     assert facts.title == "Mine"
+
+
+def test_a_new_board_may_be_like_any(checkout: Path) -> None:
+    _new_board(checkout, "nucleo-f446re")
+
+
+@pytest.mark.parametrize("like", [DEFAULT_BOARD, pytest.param("nucleo-f446re", marks=pytest.mark.long)])
+def test_a_new_board_conforms_and_is_measured(
+    like: str, checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _new_board(checkout, like)
     assert _conforms(checkout, DEFAULT_KERNEL, "my-board").holds
     _measured(tmp_path / "run", capsys, "run", "t2", "--window", "5ms", "--board", "my-board")
 

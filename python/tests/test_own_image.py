@@ -14,7 +14,9 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.own_image import run_image
 from rtoslab.results.results import Failed, Measured
 from rtoslab.store.store import RunDirectory
+from rtoslab.targets import introduction
 from rtoslab.verify import verify_folder
+from tests.board_images import Program
 from tests.test_cli import error, rtoslab
 
 ROOT = find_root()
@@ -102,14 +104,17 @@ def test_an_image_that_lies_is_a_failed_point(bench: str, name: bytes, said: byt
     assert outcome.result.stage == stage, outcome.result
 
 
-def test_what_is_no_such_image_is_refused_in_one_sentence(image: Path, tmp_path: Path) -> None:
-    content = api.build_image("t7", kernel="freertos", board="nucleo-l073rz").read_bytes()
+def test_what_is_no_such_image_is_refused_in_one_sentence(
+    image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = Program("t5", "nucleo-l073rz").elf().read_bytes()
     (path := tmp_path / "l0.elf").write_bytes(content.replace(b"\0nucleo-l073rz\0", b"\0pico" + bytes(10)))
     with pytest.raises(SettingError, match="is for the board pico; run it with --board pico"):
         run_image(ROOT, path, "nucleo-l073rz", tmp_path / "a", {})
     with pytest.raises(ImageFileError, match="link it for this board"):
         run_image(ROOT, image, "nucleo-f446re", tmp_path / "b", {})
-    other = api.build_image("t7", kernel="freertos", board="nucleo-f767zi")
+    other = Program("t5", "nucleo-f767zi").elf()
+    monkeypatch.setattr(introduction, "LIMIT_S", 0.3)  # it would say nothing in 5 s either
     with pytest.raises(RunError, match="does not hold rtoslab's runner, or is for another board than nucleo-f446re"):
         run_image(ROOT, other, "nucleo-f446re", tmp_path / "d", {})
     (text := tmp_path / "text.elf").write_text("no image")

@@ -1,6 +1,8 @@
 """What would bring a paper's figures closer: the candidates, their order, and the best of them together."""
 
+import functools
 import json
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,9 +43,16 @@ def paper_of(tmp_path: Path, value: str) -> PaperFolder:
     )
 
 
+@functools.cache
+def candidates_of() -> tuple[Setup, ...]:
+    """Those of every `paper_of`: what it prints is no part of them. CMake is asked what the kernel has."""
+    with tempfile.TemporaryDirectory() as empty:
+        return tuple(candidates(CATALOGUE, paper_of(Path(empty), "1")))
+
+
 def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
     """Every planned point, counting 1,000 a second or what `rates` say of one of its options."""
-    plan = explain_plan(CATALOGUE, paper, candidates(CATALOGUE, paper), OPTIONS)
+    plan = explain_plan(CATALOGUE, paper, candidates_of(), OPTIONS)
     found = []
     for number, each in enumerate(plan.points):
         identity = point_id(CATALOGUE, each)
@@ -58,7 +67,7 @@ def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-O0": 500, "opt=-Os": 1600, "configBENCH_ASSERT=1": 1200})
     assert plain_distance(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
-    alone = tried(CATALOGUE, paper, candidates(CATALOGUE, paper), points, OPTIONS)
+    alone = tried(CATALOGUE, paper, candidates_of(), points, OPTIONS)
     assert [each.setup.title for each in alone[:2]] == ["opt=-Os", "configBENCH_ASSERT=1"]
     assert (alone[0].before, alone[0].after, alone[0].whole) == pytest.approx((2, 1.25, 1.25))
     assert alone[-1].setup.title == "opt=-O0"
@@ -112,6 +121,7 @@ def test_a_point_that_failed_is_named(
     assert explain(CATALOGUE, paper, tmp_path, 1, as_json=False, **asked) == EXIT_POINT_FAILED
     (line,) = [each for each in capsys.readouterr().out.splitlines() if each.startswith("failed: ")]
     assert line == "failed: t2_cooperative freertos pico 1 core opt=-O0 (proof): It did not work."
+    monkeypatch.setattr(explained, "candidates", lambda *_: candidates_of())  # it found them once by itself
     assert explain(CATALOGUE, paper, tmp_path, 1, as_json=True, **asked) == EXIT_POINT_FAILED
     (said,) = json.loads(capsys.readouterr().out)["failed"]
     assert said == {
@@ -123,7 +133,7 @@ def test_a_point_that_failed_is_named(
 
 def test_what_does_not_help_alone_is_not_tried_together(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "1000")
-    alone = tried(CATALOGUE, paper, candidates(CATALOGUE, paper), points_of(paper, {"opt=-O0": 500}), OPTIONS)
+    alone = tried(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
     assert together(1.0, alone) == []
     assert isinstance(alone[0], Tried)
 

@@ -26,6 +26,8 @@ _LEVELS: Final = ("-O0", "-O1", "-O2", "-O3", "-Os")
 _SWITCHES: Final = ("assertions", "stack_checking", "trace_hooks", "time_slicing", "task_selection")
 """Concepts of the parity tables that are on or off."""
 _ANY: Final = "any kernel"
+_Macros = frozenset[tuple[str, frozenset[str]]]
+"""Names of macros, with the kernel whose they would be."""
 MOST_TOGETHER: Final = 4
 """So many changes are tried at once."""
 
@@ -60,7 +62,8 @@ def candidates(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
             continue  # the paper's own question; or no benchmark with such a parameter has a published figure
         setup = Setup(id=f"change_{len(found)}", title=title, evidence="", benchmarks=changed, boards=boards)
         found.setdefault(title, setup.model_copy(update=dict(change)))
-    return [each for each in found.values() if _is_possible(catalogue, paper, each)]
+    known: dict[_Macros, bool] = {}
+    return [each for each in found.values() if _is_possible(catalogue, paper, each, known)]
 
 
 def _has(catalogue: Catalogue, benchmark: str, key: str) -> bool:
@@ -69,13 +72,18 @@ def _has(catalogue: Catalogue, benchmark: str, key: str) -> bool:
     return name == key or name in catalogue.benchmark(benchmark).facts.params
 
 
-def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup) -> bool:
-    """Whether the kernels have what the change sets; some ports fix what others leave open."""
-    try:
-        demand_settings(catalogue, paper_plan(catalogue, _only(paper, (setup,)), Options()).points)
-    except PlanError:
-        return False
-    return True
+def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup, known: dict[_Macros, bool]) -> bool:
+    """Whether the kernels have what the change sets; some ports fix what others leave open. `known` are the answers, of
+    which each takes CMake: what a macro is set to changes none."""
+    points = paper_plan(catalogue, _only(paper, (setup,)), Options()).points
+    asked = frozenset((each.kernel, frozenset(each.kernel_config)) for each in points if each.not_applicable is None)
+    if asked not in known:
+        try:
+            demand_settings(catalogue, points)
+            known[asked] = True
+        except PlanError:
+            known[asked] = False
+    return known[asked]
 
 
 Change = Mapping[str, object]

@@ -7,7 +7,7 @@ the lines before. No image, no raw sample, no path of a machine.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,7 @@ from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
 from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_object, read_text
 from rtoslab.reference.distributions import distribution, samples_of, values_in
 from rtoslab.reference.shared_parts import own, shared, together
-from rtoslab.results import Measured, NotApplicable, ResultFile, Weight
+from rtoslab.results import Measured, NotApplicable, PointId, ResultFile, Weight
 from rtoslab.store import StoredPoint
 
 FOLDER: Final = "reference"
@@ -71,13 +71,17 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
     write_whole(path, text + _line({_SEAL: _digest(text)}), "the reference results")
 
 
-def read_reference(path: Path) -> Reference:
-    """One file. Raises AlteredError naming it if it is not what was written, or another version's."""
+def read_reference(path: Path, like: Collection[PointId] | None = None) -> Reference:
+    """One file. Raises AlteredError naming it if it is not what was written, or another version's.
+
+    `like`: of the points only those of a benchmark and board of these, and no weights. All references together take
+    seconds to read, most of it the samples of points that nobody asked for.
+    """
     text = read_text(path, "the reference results", AlteredError, STORED_BYTES)
     try:
         head, *lines = _sealed_lines(text)
         told = _head(path, head)
-        parsed = list(_of_bearable_size(lines))
+        parsed = list(_of_bearable_size(lines if like is None else _lines_like(like, lines)))
         points = tuple(_point(path, each, told["manifest"]) for each in parsed if _WEIGHT not in each)
         weights = tuple(_weight(path, each) for each in parsed if _WEIGHT in each)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
@@ -87,6 +91,12 @@ def read_reference(path: Path) -> Reference:
             f"`rtoslab reference refresh {path.parent.name}`."
         ) from None
     return Reference(path, told["paper"], told["kernel"], points, weights)
+
+
+def _lines_like(like: Collection[PointId], lines: Iterable[str]) -> list[str]:
+    """As `_line` writes them, so that no other line needs to be parsed."""
+    wanted = {tuple(f'"{key}":{json.dumps(getattr(each, key))}' for key in ("benchmark", "board")) for each in like}
+    return [line for line in lines if any(all(part in line for part in parts) for parts in wanted)]
 
 
 def _of_bearable_size(lines: Iterable[str]) -> Iterator[dict[str, Any]]:

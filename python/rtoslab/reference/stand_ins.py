@@ -1,7 +1,7 @@
 """Which reference results stand beside points of one's own: those of kernels that were not measured here at all."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,11 +14,12 @@ WORD: Final = "(reference)"
 """Behind a kernel's name wherever a reference result is shown."""
 
 
-def references(root: Path, paper: str = "*") -> Iterator[Reference]:
-    """Every reference of a paper, or of all; one that cannot be read is told by an AlteredWarning."""
+def references(root: Path, paper: str = "*", like: Collection[PointId] | None = None) -> Iterator[Reference]:
+    """Every reference of a paper, or of all; one that cannot be read is told by an AlteredWarning. `like`: as
+    `read_reference` takes it."""
     for path in reference_paths(root, paper):
         try:
-            yield read_reference(path)
+            yield read_reference(path, like)
         except AlteredError as cause:
             warnings.warn(str(cause), AlteredWarning, stacklevel=2)
 
@@ -31,7 +32,7 @@ def stand_ins(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
     wanted = {_axes(each.result.point): place for place, each in enumerate(points)}
     there = {each.result.point.kernel for each in points}
     found: dict[tuple[int, str], StoredPoint] = {}
-    for reference in references(root) if points else ():
+    for reference in references(root, like=[each.result.point for each in points]) if points else ():
         if reference.kernel in there:
             continue
         for each in reference.points:

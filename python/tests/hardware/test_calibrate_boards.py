@@ -14,6 +14,7 @@ import pytest
 
 from rtoslab.base.errors import RtoslabError
 from rtoslab.calibrate.calibration_table import read_table_of
+from rtoslab.calibrate.match import Match
 from rtoslab.calibrate.readings import Readings, calibration_image, virtual_runs
 from rtoslab.calibrate.settings_fit import Fit, fit
 from rtoslab.targets.board import timing_settings
@@ -82,6 +83,18 @@ def test_two_changes_are_seen_through(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UNSEEN)
+def test_all_settings_of_a_chip_show_in_its_rows_and_no_others(name: str) -> None:
+    runs, defaults = board(name)
+    match = Match(TABLE, runs({}), runs, defaults)
+    unseen = {key for key in defaults if not match.shows(match.defaults, key)}
+    assert {key.removeprefix("timing.") for key in unseen} == UNSEEN[name]
+
+
+# Of each core one board; how the rows of the others move with their settings, the test above says of all.
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * (name in {"nucleo-l053r8", "nucleo-h743zi"})) for name in UNSEEN],
+)
 def test_what_shows_in_no_row_is_said(name: str) -> None:
     runs, defaults = board(name)
     found = fit(TABLE, runs({}), runs, defaults)

@@ -62,13 +62,12 @@ def test_a_board_that_resets_in_the_middle_is_one_sentence(tmp_path: Path) -> No
 
 
 def test_a_cable_pulled_keeps_what_was_measured_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    command = ("run", "t1", "t8", "--kernel", "freertos", "--window", "20ms", "--board", BOARD, "--target", "auto",
-               "--out", tmp_path / "run")  # fmt: skip
+    command = ("run", "t1", "t4", *QUICK, "--board", BOARD, "--target", "auto", "--out", tmp_path / "run")
     first = tmp_path / "first"
     second = tmp_path / "second"
     first.mkdir()
     second.mkdir()
-    with Desk(first, BOARD, pull_after=1500) as desk:
+    with Desk(first, BOARD, pull_after=600) as desk:
         text = error(rtoslab(*command, "--port", desk.port, **desk.environment), 1)
         assert "failed after" in text
         assert "check the cable" in text

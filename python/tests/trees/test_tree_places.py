@@ -55,14 +55,13 @@ def test_a_call_may_name_another_place(home: Path) -> None:
     header.write_text(header.read_text().replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
     commit(other)
     added(home / "my trees" / "tiny")
-    ask = ("run", "t7", "--kernel", "tiny", "--window", "10ms", "--json")
-    figures = []
-    for words in ((), ("--tree", f"tiny={other}"), ()):
-        done = rtoslab(*words, *ask)
-        assert done.returncode == 0, done.stderr
-        (point,) = json.loads(done.stdout)["points"]
-        figures.append(point["counters"])
-    assert figures[0] == figures[2] != figures[1]
+    before = measured(home, "one").model_dump(mode="json")
+    done = rtoslab("--tree", f"tiny={other}", "run", "t7", "--kernel", "tiny", "--window", "10ms", "--json")
+    assert done.returncode == 0, done.stderr
+    (point,) = json.loads(done.stdout)["points"]
+    after = measured(home, "three").model_dump(mode="json")
+    assert before["counters"] == after["counters"] != point["counters"]
+    assert len(point["counters"]) == len(after["counters"]) > 0
     assert "`rtoslab tree add foo /x` describes it" in error(rtoslab("--tree", "foo=/x", "list"), 1)
     assert "--tree takes ID=PATH" in error(rtoslab("--tree", "tiny", "list"), 2)
 
