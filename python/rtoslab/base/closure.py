@@ -35,19 +35,20 @@ def sources_digest(module: str) -> str:
     return hashlib.sha256(listing(package, module_closure(module, package).values()).encode()).hexdigest()
 
 
-def module_closure(entry: str, package: Path) -> dict[str, Path]:
-    """Every module of a package that using `entry` may import, with its file, `entry` among them.
+def module_closure(entry: str, package: Path, *others: str) -> dict[str, Path]:
+    """Every module of a package that using `entry` or one of `others` may import, with its file, they among them.
 
-    `package` is the package's folder, whose name starts the name of each module. Raises CatalogueError if it has no
-    module `entry`.
+    `package` is the package's folder, whose name starts the name of each module. Raises CatalogueError if it lacks one
+    that is named.
     """
-    if _file(entry, package) is None:
-        raise CatalogueError(
-            f"{package} has no module {entry}, whose imports tell what a result depends on; install rtoslab again."
-        )
+    wanted: list[Wanted] = [(each, False) for each in (entry, *others)]
+    for name, _ in wanted:
+        if _file(name, package) is None:
+            raise CatalogueError(
+                f"{package} has no module {name}, whose imports tell what a result depends on; install rtoslab again."
+            )
     found: dict[str, Path] = {}
     seen: set[Wanted] = set()
-    wanted: list[Wanted] = [(entry, False)]
     with one_look():
         while wanted:
             name, only_top = each = wanted.pop()
