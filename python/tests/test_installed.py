@@ -18,9 +18,9 @@ ROOT = find_root()
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `make dist` packs, as pip lays it out."""
+    """What `make dist` packs, as pip lays it out: with its modules compiled."""
     site = tmp_path_factory.mktemp("site")
-    shutil.copytree(ROOT / "python" / "rtoslab", site / "rtoslab", ignore=shutil.ignore_patterns("__pycache__", "lab"))
+    shutil.copytree(ROOT / "python" / "rtoslab", site / "rtoslab", ignore=shutil.ignore_patterns("lab"))
     for name in ROOM_OF_AN_INSTALLATION:
         shutil.copytree(ROOT / name, site / "rtoslab" / "lab" / name)
     return site
