@@ -7,7 +7,7 @@ the lines before. No image, no raw sample, no path of a machine.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -71,14 +71,20 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
     write_whole(path, text + _line({_SEAL: _digest(text)}), "the reference results")
 
 
-def read_reference(path: Path) -> Reference:
-    """One file. Raises AlteredError naming it if it is not what was written, or another version's."""
+Wanted = Callable[[Mapping[str, Any]], bool]
+"""Whether a point is, by the JSON of what identifies it."""
+
+
+def read_reference(path: Path, is_wanted: Wanted = lambda _: True) -> Reference:
+    """One file, with those of its points that are wanted. Raises AlteredError naming it if it is not what was written,
+    or another version's."""
     text = read_text(path, "the reference results", AlteredError, STORED_BYTES)
     try:
         head, *lines = _sealed_lines(text)
         told = _head(path, head)
         parsed = list(_of_bearable_size(lines))
-        points = tuple(_point(path, each, told["manifest"]) for each in parsed if _WEIGHT not in each)
+        mine = (each for each in parsed if _WEIGHT not in each and is_wanted(each["result"]["point"]))
+        points = tuple(_point(path, each, told["manifest"]) for each in mine)
         weights = tuple(_weight(path, each) for each in parsed if _WEIGHT in each)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__

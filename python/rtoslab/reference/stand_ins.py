@@ -1,12 +1,19 @@
 """Which reference results stand beside points of one's own: those of kernels that were not measured here at all."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rtoslab.base import AlteredError, AlteredWarning
-from rtoslab.reference.reference_file import Reference, StoredWeight, read_reference, reference_paths, under
+from rtoslab.reference.reference_file import (
+    Reference,
+    StoredWeight,
+    Wanted,
+    read_reference,
+    reference_paths,
+    under,
+)
 from rtoslab.results import Measured, PointId
 from rtoslab.store import StoredPoint
 
@@ -14,11 +21,12 @@ WORD: Final = "(reference)"
 """Behind a kernel's name wherever a reference result is shown."""
 
 
-def references(root: Path, paper: str = "*") -> Iterator[Reference]:
-    """Every reference of a paper, or of all; one that cannot be read is told by an AlteredWarning."""
+def references(root: Path, paper: str = "*", is_wanted: Wanted = lambda _: True) -> Iterator[Reference]:
+    """Every reference of a paper, or of all, with those of its points that are wanted; one that cannot be read is told
+    by an AlteredWarning."""
     for path in reference_paths(root, paper):
         try:
-            yield read_reference(path)
+            yield read_reference(path, is_wanted)
         except AlteredError as cause:
             warnings.warn(str(cause), AlteredWarning, stacklevel=2)
 
@@ -30,8 +38,14 @@ def stand_ins(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
     """
     wanted = {_axes(each.result.point): place for place, each in enumerate(points)}
     there = {each.result.point.kernel for each in points}
+    alike = {(point.benchmark, point.board, point.cores) for point in (each.result.point for each in points)}
+
+    def may_be_like_one(point: Mapping[str, Any]) -> bool:
+        """To read the others takes longer than most reports."""
+        return (point["benchmark"], point["board"], point["cores"]) in alike
+
     found: dict[tuple[int, str], StoredPoint] = {}
-    for reference in references(root) if points else ():
+    for reference in references(root, is_wanted=may_be_like_one) if points else ():
         if reference.kernel in there:
             continue
         for each in reference.points:
