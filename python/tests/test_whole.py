@@ -15,10 +15,14 @@ import pytest
 
 from rtoslab import api
 from rtoslab.base.paths import find_root
-from rtoslab.measure.pipeline import Outcome
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.measure.identity import point_id
+from rtoslab.measure.pipeline import Outcome, run_point
+from rtoslab.plan.plan import Options, make_plan
 from rtoslab.results.results import Failed, Measured
 from rtoslab.store.store import RunDirectory
 from tests.checkouts import alter, build_apart, copy_checkout
+from tests.conformance_fakes import examine_nothing
 from tests.processes import started
 from tests.test_cli import HANG_S, ROOT, error, rtoslab
 
@@ -225,9 +229,13 @@ def test_another_build_is_not_mixed_into_a_run(checkout: Path, tmp_path: Path) -
     assert "was measured with another build" in error(done, 1)
 
 
-def test_the_kernels_settings_reach_the_manifest(tmp_path: Path) -> None:
-    chosen = {"configTICK_RATE_HZ": "500", "opt": "-O3"}
-    measure("t1", 1, 10, tmp_path / "run", config=chosen, boards=["nucleo-f446re"])
+def test_the_kernels_settings_reach_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    examine_nothing(monkeypatch)
+    catalogue, chosen = Catalogue(ROOT), {"configTICK_RATE_HZ": "500", "opt": "-O3"}
+    (asked,) = make_plan(catalogue, ["t1"], Options(["freertos"], ["pico"], [1], 10, chosen)).points
+    run = RunDirectory.create(tmp_path / "run", None, [point_id(catalogue, asked)])
+    outcome = run_point(catalogue, asked, run)
+    assert isinstance(outcome.result, Measured), outcome.result.message
     (point,) = RunDirectory.open(tmp_path / "run").points()
     text = json.dumps(point.manifest)
     assert '"configTICK_RATE_HZ": "500"' in text
@@ -243,10 +251,8 @@ def test_an_unwritable_place_is_said(tmp_path: Path) -> None:
     assert "Cannot make the run directory" in error(rtoslab("run", "t1", "--out", tmp_path / "file" / "run"), 1)
 
 
-def test_sim_runs_a_benchmark_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RTOSLAB_BUILD", str(build_apart(tmp_path / "build")))
-    measure("t7", 1, 10, tmp_path / "run")
-    (image,) = (tmp_path / "build").glob("t7_*/image.elf")
+def test_sim_runs_a_benchmark_image() -> None:
+    image = api.build_image("t7", kernel="freertos", board="pico", window_ms=10)
     done = rtoslab(
         "sim", image, "--until", "bench_done", "--between", "xQueueSemaphoreTake", "xQueueGenericSend", "--json"
     )
