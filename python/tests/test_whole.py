@@ -235,7 +235,7 @@ def test_the_kernels_settings_reach_the_manifest(tmp_path: Path, monkeypatch: py
     (asked,) = make_plan(catalogue, ["t1"], Options(["freertos"], ["pico"], [1], 10, chosen)).points
     run = RunDirectory.create(tmp_path / "run", None, [point_id(catalogue, asked)])
     outcome = run_point(catalogue, asked, run)
-    assert isinstance(outcome.result, Measured), outcome.result.message
+    assert isinstance(outcome.result, Measured), outcome.result
     (point,) = RunDirectory.open(tmp_path / "run").points()
     text = json.dumps(point.manifest)
     assert '"configTICK_RATE_HZ": "500"' in text
