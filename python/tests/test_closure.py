@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import rtoslab
+from rtoslab.base import source_notes
 from rtoslab.base.closure import module_closure, sources_digest
 from rtoslab.base.errors import CatalogueError
+from rtoslab.base.source_notes import SourceNotes
 from rtoslab.conformance import examination as gate
 from rtoslab.measure import pipeline
 from rtoslab.rta import fit
@@ -154,3 +156,77 @@ def test_nothing_is_loaded_that_the_closure_lacks(module: str, body: str) -> Non
     known = module_closure(module, PACKAGE).keys()
     assert module in loaded
     assert not loaded - known, "remembered results would not name these"
+
+
+ALL_WAYS = """
+import os
+from . import other
+from ..far import thing as short
+NUMBER = 1
+def late():
+    import made.last
+"""
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff",
+        b"null",
+        b'{"KEY": 1}',
+        b'{"KEY": []}',
+        b'{"KEY": [[[1]], [], [], 0]}',
+        b'{"KEY": [[[1, "a", 2]], [], [], 0]}',
+    ],
+)
+def test_notes_say_what_the_source_says_and_damaged_ones_nothing(tmp_path: Path, damaged: bytes) -> None:
+    module, file = tmp_path / "module.py", tmp_path / "kept" / "imports.json"
+    module.write_text(ALL_WAYS)
+    first = SourceNotes(file)
+    read = first.read(module)
+    assert [(each.level, each.module, each.names) for each in read.anywhere] == [
+        (None, "", ("os",)), (1, "", ("other",)), (2, "far", ("thing",)), (None, "", ("made.last",)),
+    ]  # fmt: skip
+    assert (read.at_top, read.constants, read.by_name) == (read.anywhere[:3], {"NUMBER"}, False)
+    first.keep()
+    (key,) = json.loads(file.read_bytes())
+    assert SourceNotes(file).read(module) == read
+    file.write_bytes(damaged.replace(b"KEY", key.encode()))
+    assert SourceNotes(file).read(module) == read
+
+
+def test_a_noted_source_is_not_parsed_and_an_edited_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, file = tmp_path / "module.py", tmp_path / "imports.json"
+    module.write_text(ALL_WAYS)
+    first = SourceNotes(file)
+    read = first.read(module)
+    first.keep()
+    parsed: list[object] = []
+    parse = source_notes.ast.parse
+    monkeypatch.setattr(source_notes.ast, "parse", lambda *args: parsed.append(args) or parse(*args))
+    assert SourceNotes(file).read(module) == read
+    assert not parsed
+    module.write_text(ALL_WAYS.replace("other", "another"))
+    assert SourceNotes(file).read(module) != read
+    assert parsed
+
+
+def test_notes_that_nobody_asks_for_go_when_there_are_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_notes, "_MOST", 2)
+    file = tmp_path / "imports.json"
+    for number in range(3):
+        (tmp_path / "module.py").write_text(f"import made.part{number}")
+        notes = SourceNotes(file)
+        notes.read(tmp_path / "module.py")
+        notes.keep()
+    assert len(json.loads(file.read_bytes())) == 1
+
+
+def test_where_notes_cannot_be_kept_there_are_none(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text("import made.part")
+    notes = SourceNotes(tmp_path / "module.py" / "imports.json")
+    assert notes.read(tmp_path / "module.py").anywhere
+    notes.keep()

@@ -278,11 +278,13 @@ def test_golden_six_coincidences_in_250_s() -> None:
     params = {**miranda_params("tick_handler"), "phase_ms": "0"}
     assert periods_ms(params) == [5, 10, 15, 20, 30, 40, 23, 12, 45, 50]
     assert lcm(*periods_ms(params)) == 41_400
-    together = [number for number in range(1, 250_001) if len(due(params, number)) == 10]
+    at = due(params)
+    together = [number for number in range(1, 250_001) if len(at(number)) == 10]
     assert together == [41_400 * times for times in range(1, 7)]
 
 
 def test_golden_the_short_window_holds_one() -> None:
     params = miranda_params("tick_handler")
-    together = [number for number in range(1, 1000) if len(due(params, number)) == 10]
+    at = due(params)
+    together = [number for number in range(1, 1000) if len(at(number)) == 10]
     assert together == [500]

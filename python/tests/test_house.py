@@ -6,11 +6,13 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from rtoslab.base.paths import find_root
+from tests.sources import statements
 
 ROOT = find_root()
 PACKAGE = ROOT / "python" / "rtoslab"
@@ -20,21 +22,25 @@ FOUND_BY_NAME = {"cli"}
 """Packages whose modules are loaded by the names of commands, so that nothing is public."""
 
 
-def _imports(path: Path) -> Iterator[tuple[int, str, str]]:
+@cache
+def _imports(path: Path) -> tuple[tuple[int, str, str], ...]:
     """Line, module and name of everything that is imported from the package."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    found: list[tuple[int, str, str]] = []
+    for node in statements(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, each.name, "") for each in node.names if each.name.startswith("rtoslab."))
+            found += [(node.lineno, each.name, "") for each in node.names if each.name.startswith("rtoslab.")]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rtoslab"):
-            yield from ((node.lineno, str(node.module), each.name) for each in node.names)
+            found += [(node.lineno, str(node.module), each.name) for each in node.names]
+    return tuple(found)
 
 
-def _public(package: str) -> list[str]:
+@cache
+def _public(package: str) -> tuple[str, ...]:
     tree = ast.parse((PACKAGE / package / "__init__.py").read_text())
     for node in tree.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
-            return list(ast.literal_eval(node.value))
-    return []
+            return tuple(ast.literal_eval(node.value))
+    return ()
 
 
 def _home(path: Path) -> str:
@@ -68,16 +74,33 @@ def test_a_package_names_modules_that_it_has(path: Path) -> None:
     assert not set(told) - {each.stem for each in path.parent.iterdir()} - others
 
 
-@pytest.mark.parametrize("path", [*FILES, *sorted((ROOT / "bench").glob("*.py"))], ids=lambda path: path.stem)
-def test_other_packages_are_met_by_their_public_names(path: Path) -> None:
-    wrong = []
+def not_public(path: Path) -> Iterator[str]:
+    """What a file imports of another package by a name that is its own affair."""
     for line, module, name in _imports(path):
         parts = module.split(".")
         if len(parts) == 1 or parts[1] in {_home(path), "_sim"} or path == PACKAGE / "__main__.py":
             continue
         if len(parts) > 2 or (parts[1] not in FOUND_BY_NAME and name not in _public(parts[1])):
-            wrong.append(f"{path}:{line}: {module} {name}")
-    assert not wrong
+            yield f"{path}:{line}: {module} {name}"
+
+
+def test_other_packages_are_met_by_their_public_names() -> None:
+    assert not [each for path in (*FILES, *(ROOT / "bench").glob("*.py")) for each in not_public(path)]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_wrong"),
+    [
+        ("from rtoslab.base import find_root", False),
+        ("from rtoslab.base.paths import find_root", True),
+        ("from rtoslab.base import no_such", True),
+        ("import rtoslab.base.paths", True),
+        ("def f():\n    if a:\n        from rtoslab.base.paths import find_root", True),
+    ],
+)
+def test_what_is_met_by_another_name_is_found(line: str, is_wrong: bool, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(f"{line}\n")
+    assert bool([*not_public(tmp_path / "a.py")]) == is_wrong
 
 
 def test_no_public_name_is_unused() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base import find_root
-from tests.checkouts import ROOM_OF_AN_INSTALLATION
+from tests.checkouts import ROOM_OF_AN_INSTALLATION, build_apart
 from tests.test_cli import HANG_S
 
 ROOT = find_root()
@@ -18,9 +18,9 @@ ROOT = find_root()
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `make dist` packs, as pip lays it out."""
+    """What `make dist` packs, as pip lays it out: with its modules compiled."""
     site = tmp_path_factory.mktemp("site")
-    shutil.copytree(ROOT / "python" / "rtoslab", site / "rtoslab", ignore=shutil.ignore_patterns("__pycache__", "lab"))
+    shutil.copytree(ROOT / "python" / "rtoslab", site / "rtoslab", ignore=shutil.ignore_patterns("lab"))
     for name in ROOM_OF_AN_INSTALLATION:
         shutil.copytree(ROOT / name, site / "rtoslab" / "lab" / name)
     return site
@@ -36,8 +36,10 @@ def ask(site: Path, here: Path, *words: str, **more: str) -> subprocess.Complete
 
 
 def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_path: Path) -> None:
-    here = tmp_path / "empty"
+    here, made = tmp_path / "empty", tmp_path / "cache" / "rtoslab"
     here.mkdir()
+    made.mkdir(parents=True)
+    build_apart(made / "firmware")  # of the same sources as the checkout's
     before = sorted(site.rglob("*"))
     listed = ask(site, here, "list", "boards", "--json")
     assert listed.returncode == 0, listed.stderr
@@ -45,7 +47,7 @@ def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_
     done = ask(site, here, "run", "t2", "--window", "5ms")
     assert done.returncode == 0, done.stderr
     assert [each.name for each in here.iterdir()] == ["runs"]
-    assert list((tmp_path / "cache" / "rtoslab" / "firmware").glob("t2_cooperative-*"))
+    assert list((made / "firmware").glob("t2_cooperative-*"))
     refused = ask(site, here, "new", "benchmark", "mine")
     assert refused.returncode == 1
     assert "run this in a checkout" in refused.stderr

@@ -15,7 +15,7 @@ def measured(name: str, out: Path, board: str, kernel: str, **config: str) -> li
 
 
 def test_the_three_instruments_tell_the_same(tmp_path: Path) -> None:
-    points = measured("preemption", tmp_path / "run", "nucleo-l073rz", "freertos", samples="20", clock_hz="8000000")
+    points = measured("preemption", tmp_path / "run", "pico", "freertos", samples="20")
     found = comparisons(points)
     assert len(found) == 4
     for each in found:

@@ -24,7 +24,9 @@ def refused(outcomes: list[Outcome]) -> list[str]:
     return [each.result.message for each in outcomes if isinstance(each.result, Failed)]
 
 
-@pytest.mark.parametrize(("percent", "seed"), [("1", "1"), ("10", "2"), ("70", "1")])
+@pytest.mark.parametrize(
+    ("percent", "seed"), [("1", "1"), ("70", "2"), pytest.param("10", "2", marks=pytest.mark.long)]
+)
 def test_stress_is_drawn_and_may_starve(tmp_path: Path, percent: str, seed: str) -> None:
     config = {"param.stress_percent": percent, "param.seed": seed}
     fixed: dict[str, Any] = {"kernels": ["freertos"], "boards": ["pico"], "cores": [2], "window_ms": 30}

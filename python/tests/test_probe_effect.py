@@ -23,7 +23,7 @@ def test_the_benchmark_says_what_a_count_is_made_of() -> None:
 
 
 def test_iterations_counter_pin_and_probe(tmp_path: Path) -> None:
-    outcomes = rtoslab.run("t7", "call_times", kernels=["freertos"], boards=["nucleo-l073rz"], cores=[1], window_ms=20,
+    outcomes = rtoslab.run("t7", "call_times", kernels=["freertos"], boards=["nucleo-f446re"], cores=[1], window_ms=20,
                            config={"samples": "20"}, out=tmp_path / "run")  # fmt: skip
     points = [each.result for each in outcomes if isinstance(each.result, Measured)]
     assert len(points) == 4, [each.result for each in outcomes]

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from rtoslab import api
 from rtoslab.analyses.placed_figures import Places
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.images import build
+from rtoslab.measure import evaluate, point_id, virtual_job
 from rtoslab.plan import Options, make_plan
 from rtoslab.proofs import Evidence
 from rtoslab.proofs.steps_wanted import present
@@ -18,6 +19,7 @@ from rtoslab.reports.document import make_document
 from rtoslab.reports.latency_table import latency_table
 from rtoslab.results.results import AbsentSeries, Measured
 from rtoslab.store.stored_point import StoredPoint
+from rtoslab.targets import run_virtual
 from tests.checkouts import alter
 from tests.fakes import board, decoded, kernel
 from tests.latency_fakes import timed
@@ -102,14 +104,16 @@ def test_the_terminal_has_a_row_for_it() -> None:
     assert list(table.columns[1].cells)[-1] == "n/a"
 
 
-def test_without_queues_call_times_has_its_other_series(tmp_path: Path, checkout: Path) -> None:
+def test_without_queues_preemption_has_its_other_series(checkout: Path) -> None:
+    """Without the port's conformance, which has tests of its own."""
     for name in ("queue", "queue_from_isr", "mailbox", "mailbox_timeout"):
         alter(checkout, "kernels/freertos/kernel.toml", f"\n{name} = true", f"\n{name} = false")
-    outcomes = api.run(
-        "preemption", kernels=["freertos"], boards=["pico"], cores=[1], out=tmp_path / "run",
-        config={"samples": "5", "instrument": "probe"},
-    )  # fmt: skip
-    (result,) = (each.result for each in outcomes)
+    catalogue = Catalogue(checkout)
+    chosen = {"samples": "5", "instrument": "probe"}
+    (point,) = make_plan(catalogue, ["preemption"], Options(["freertos"], ["pico"], [1], config=chosen)).points
+    built = build(catalogue, point)
+    output = run_virtual(virtual_job(catalogue, point, built.elf.read_bytes(), "image.elf"))
+    result = evaluate(catalogue, point_id(catalogue, point), "0" * 16, output, built.expected)
     assert isinstance(result, Measured), result
     assert [each.id for each in result.series] == [
         "instrument.empty", "semaphore.give.preempt", "semaphore.take.return",

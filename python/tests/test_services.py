@@ -27,6 +27,12 @@ def test_every_kernel_answers_for_every_service() -> None:
         assert set(kernel.facts.services) == set(catalogue.services), kernel.id
 
 
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout in which each test breaks one file."""
+    return copy_checkout(tmp_path_factory.mktemp("services") / "checkout")
+
+
 @pytest.mark.parametrize(
     ("path", "old", "new", "words"),
     [
@@ -55,12 +61,16 @@ def test_every_kernel_answers_for_every_service() -> None:
     ],
 )
 def test_a_service_that_nobody_has_is_refused_by_its_file(
-    tmp_path: Path, path: str, old: str, new: str, words: str
+    copied: Path, path: str, old: str, new: str, words: str
 ) -> None:
-    alter(copy_checkout(tmp_path), path, old, new)
-    catalogue = Catalogue(tmp_path)
-    with pytest.raises(CatalogueError, match=rf"{Path(path).name} .*{words}"):
-        (catalogue.kernels, catalogue.benchmarks, catalogue.footprints, catalogue.conformance)  # noqa: B018
+    whole = (copied / "firmware" / path).read_text()
+    alter(copied, path, old, new)
+    catalogue = Catalogue(copied)
+    try:
+        with pytest.raises(CatalogueError, match=rf"{Path(path).name} .*{words}"):
+            (catalogue.kernels, catalogue.benchmarks, catalogue.footprints, catalogue.conformance)  # noqa: B018
+    finally:
+        (copied / "firmware" / path).write_text(whole)
 
 
 def test_the_build_reads_the_same_list() -> None:

@@ -85,7 +85,9 @@ def test_an_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
     half.mkdir()
     (half / "manifest.json").write_text("{")
     assert run.points() == []
+    (lock := half.with_name(".unfinished-y.lock")).touch()  # its writer was killed once its folder had its name
     remove_unfinished(tmp_path / "run")
+    assert not lock.exists()
     assert not half.exists()
 
 

@@ -15,6 +15,7 @@ from rtoslab.intake import Elf, debug
 from rtoslab.plan import Options, make_plan
 from rtoslab.targets import Place, places
 from rtoslab.targets.structures import Places, Structures
+from tests.board_images import WINDOW_MS
 from tests.inputs import debug_info
 
 CODE = """
@@ -217,11 +218,21 @@ def _asked(kernel: Kernel) -> list[str]:
     return sorted({*(each.type for each in kernel.objects.values()), *([block.type] if block else [])})
 
 
-@pytest.mark.parametrize("config", [{}, {"opt": "-O0"}, {"lto": "1"}], ids=str)
-@pytest.mark.parametrize("kernel", ["freertos", "rt", "bare"])
+IMAGES: list[tuple[str, dict[str, str]]] = [("freertos", {}), ("freertos", {"lto": "1"}), ("rt", {"opt": "-O0"})]
+MORE: list[tuple[str, dict[str, str]]] = [
+    ("freertos", {"opt": "-O0"}), ("rt", {}), ("rt", {"lto": "1"}), ("bare", {}), ("bare", {"opt": "-O0"}),
+    ("bare", {"lto": "1"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kernel", "config"), [*IMAGES, *(pytest.param(*each, marks=pytest.mark.long) for each in MORE)], ids=str
+)
 def test_another_reader_finds_the_same_in_images(kernel: str, config: dict[str, str]) -> None:
     catalogue = Catalogue(find_root())
-    (point,) = make_plan(catalogue, ["t1_arithmetic"], Options([kernel], ["nucleo-f446re"], [1], config=config)).points
+    options = Options([kernel], ["nucleo-f446re"], [1], WINDOW_MS, config)
+    name = "t5" if kernel == "freertos" else "t1"  # of freertos, what others build
+    (point,) = make_plan(catalogue, [name], options).points
     content = build(catalogue, point).elf.read_bytes()
     names = _asked(catalogue.kernel(kernel).facts)
     found = places(content, names)

@@ -4,12 +4,15 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from rtoslab.base.closure import module_closure
 from rtoslab.base.paths import find_root
+from tests.sources import statements
 
 PYTHON = find_root() / "python"
 FILES = sorted(PYTHON.rglob("*.py"))
@@ -20,17 +23,85 @@ RUST_COMMENT = 128
 """Most characters in a line of a comment, which rustfmt lets be."""
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PYTHON)))
-def test_file(path: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """Of a test's file."""
+
+    name: str
+    lines: int
+    demands: bool
+    """Whether it contains an assertion, or what stands for one: what is called demand… raises where it must."""
+    calls: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What is asked of a source. Its tree is many times as large: those of all files together would fill the memory."""
+
+    text: str
+    says_what_it_is: bool
+    functions: tuple[_Function, ...]
+    idle_assertions: tuple[int, ...]
+    """Lines of those that always hold."""
+
+
+@cache
+def _read(path: Path) -> _Source:
     text = path.read_text()
-    assert text.count("\n") < FILE_LINES or path.name == "fakes.py"
     tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            lines = (node.end_lineno or 0) - node.lineno + 1
-            assert lines <= FUNCTION_LINES, f"{node.name} has {lines} lines"
-    assert not re.search(r"(?<![\w.])/(home|root|work|usr)/", text.replace("#!/usr/", "")), "a path of a machine"
-    assert ast.get_docstring(tree) or path.name == "__init__.py"
+    inside = [*statements(tree)]
+    return _Source(
+        text,
+        bool(ast.get_docstring(tree)),
+        tuple(_function(each) for each in inside if isinstance(each, ast.FunctionDef)),
+        tuple(each.lineno for each in inside if isinstance(each, ast.Assert) and _always_holds(each.test)),
+    )
+
+
+def _function(node: ast.FunctionDef) -> _Function:
+    below = [*ast.walk(node)]
+    names = {getattr(each, "attr", getattr(each, "id", "")) for each in below}
+    stand_ins = names & DEMANDS or any(name.startswith(("assert_", "demand")) for name in names)
+    called = (each.func for each in below if isinstance(each, ast.Call))
+    return _Function(
+        node.name,
+        (node.end_lineno or 0) - node.lineno + 1,
+        bool(stand_ins) or any(isinstance(each, ast.Assert | ast.Raise) for each in below),
+        frozenset(getattr(each, "attr", getattr(each, "id", "")) for each in called),
+    )
+
+
+def untidy(path: Path) -> Iterator[str]:
+    """What is wrong with a file."""
+    source = _read(path)
+    if source.text.count("\n") >= FILE_LINES and path.name != "fakes.py":
+        yield "it is too long"
+    for each in source.functions:
+        if each.lines > FUNCTION_LINES:
+            yield f"{each.name} has {each.lines} lines"
+    if re.search(r"(?<![\w.])/(home|root|work|usr)/", source.text.replace("#!/usr/", "")):
+        yield "it names a path of a machine"
+    if not source.says_what_it_is and path.name != "__init__.py":
+        yield "it does not say what it is"
+
+
+def test_files() -> None:
+    assert not [f"{path.relative_to(PYTHON)}: {wrong}" for path in FILES for wrong in untidy(path)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ('"""A."""\n' + 299 * "\n", "it is too long"),
+        ('"""A."""\ndef f():\n' + 70 * "    g()\n", "f has 71 lines"),
+        ('"""A."""\nclass C:\n    def f(self):\n' + 70 * "        g()\n", "f has 71 lines"),
+        ('"""A."""\nA = "/' + 'home/a"\n', "it names a path of a machine"),
+        ("A = 1\n", "it does not say what it is"),
+    ],
+)
+def test_what_is_untidy_is_found(text: str, wrong: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(text)
+    assert [*untidy(tmp_path / "a.py")] == [wrong]
 
 
 def _long_comments(text: str) -> list[str]:
@@ -75,40 +146,20 @@ def test_no_module_is_an_orphan() -> None:
     for path in (find_root() / "bench").rglob("*.py"):
         used |= set(re.findall(r"^(?:from|import) (rtoslab[\w.]*)", path.read_text(), re.MULTILINE))
     forked = re.findall(r'set_forkserver_preload\(\["([\w.]+)"\]', (package / "measure" / "pool.py").read_text())
-    reached = {
-        name for entry in ("rtoslab.__main__", "rtoslab", *forked, *used) for name in module_closure(entry, package)
-    }
+    reached = module_closure("rtoslab", package, "rtoslab.__main__", *forked, *used)
     assert "rtoslab.analyses" in reached
-    assert not _modules(package).keys() - reached
+    assert not _modules(package).keys() - reached.keys()
 
 
 def test_no_helper_of_tests_is_an_orphan() -> None:
     package = PYTHON / "tests"
     modules = _modules(package)
     tests = [name for name in modules if name.rpartition(".")[2].startswith("test_") or name == "tests.conftest"]
-    reached = {name for entry in tests for name in module_closure(entry, package)}
-    assert not modules.keys() - reached
+    assert not modules.keys() - module_closure(tests[0], package, *tests[1:]).keys()
 
 
 TESTS = [path for path in FILES if path.name.startswith("test_")]
 DEMANDS = {"raises", "fail", "warns"}
-
-
-def _demands(function: ast.AST) -> bool:
-    """Whether it contains an assertion, or what stands for one: what is called demand… raises where it must."""
-    names = {getattr(each, "attr", getattr(each, "id", "")) for each in ast.walk(function)}
-    stand_ins = names & DEMANDS or any(name.startswith(("assert_", "demand")) for name in names)
-    return bool(stand_ins) or any(isinstance(each, ast.Assert | ast.Raise) for each in ast.walk(function))
-
-
-def _calls(function: ast.AST) -> set[str]:
-    called = (each.func for each in ast.walk(function) if isinstance(each, ast.Call))
-    return {getattr(each, "attr", getattr(each, "id", "")) for each in called}
-
-
-def _functions(path: Path) -> Iterator[ast.FunctionDef]:
-    """A file's. The trees of all files together would fill the memory."""
-    return (each for each in ast.walk(ast.parse(path.read_text())) if isinstance(each, ast.FunctionDef))
 
 
 def _always_holds(test: ast.expr) -> bool:
@@ -128,7 +179,7 @@ def _always_holds(test: ast.expr) -> bool:
 
 def _idle(paths: list[Path]) -> list[str]:
     """Tests that contain no assertion and call nothing that does."""
-    functions = [(each.name, _demands(each), _calls(each)) for path in paths for each in _functions(path)]
+    functions = [(each.name, each.demands, each.calls) for path in paths for each in _read(path).functions]
     demanding = {name for name, demands, _ in functions if demands}
     for _ in range(3):  # those that call them, and so on
         demanding |= {name for name, _, calls in functions if calls & demanding}
@@ -149,10 +200,7 @@ def test_what_demands_nothing_is_found(tmp_path: Path) -> None:
 
 
 def test_no_assertion_always_holds() -> None:
-    for path in TESTS:
-        for each in ast.walk(ast.parse(path.read_text())):
-            if isinstance(each, ast.Assert):
-                assert not _always_holds(each.test), f"{path.name}:{each.lineno}"
+    assert not [f"{path.name}:{line}" for path in TESTS for line in _read(path).idle_assertions]
 
 
 @pytest.mark.parametrize("text", ["True", "(a, 'why')", "len(a) >= 0", "len(a) > -1", "a == a", "sum(a) > -1"])

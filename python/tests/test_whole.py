@@ -3,22 +3,58 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rtoslab import api
 from rtoslab.base.paths import find_root
-from rtoslab.measure.pipeline import Outcome
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.measure.identity import point_id
+from rtoslab.measure.pipeline import Outcome, run_point
+from rtoslab.plan.plan import Options, make_plan
 from rtoslab.results.results import Failed, Measured
 from rtoslab.store.store import RunDirectory
-from tests.checkouts import alter, build_apart
+from tests.checkouts import alter, build_apart, copy_checkout
+from tests.conformance_fakes import examine_nothing
 from tests.processes import started
 from tests.test_cli import HANG_S, ROOT, error, rtoslab
+
+T1 = "benchmarks/t1_arithmetic/t1_arithmetic.c"
+T2 = "benchmarks/t2_cooperative/t2_cooperative.c"
+T3 = "benchmarks/t3_preemptive/t3_preemptive.c"
+CONTENTION = "benchmarks/contention/contention.c"
+WIRE = "core/wire.c"
+BROKEN = (T1, T2, T3, CONTENTION, WIRE)
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With what was built of it: each test breaks one file, and the rest, conformance among it, stays as it was."""
+    folder = tmp_path_factory.mktemp("whole")
+    build_apart(folder / "build")
+    return copy_checkout(folder / "checkout")
+
+
+@pytest.fixture
+def checkout(copied: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The copy, in which a test may break these files."""
+    monkeypatch.setenv("RTOSLAB_ROOT", str(copied))
+    monkeypatch.setenv("RTOSLAB_BUILD", str(copied.with_name("build")))
+    yield copied
+    for name in BROKEN:
+        shutil.copyfile(ROOT / "firmware" / name, copied / "firmware" / name)
+
+
+def broken_by(checkout: Path, file: str, old: str, new: str) -> None:
+    assert file in BROKEN, "nobody would mend it for the next test"
+    alter(checkout, file, old, new)
 
 
 def measure(name: str, cores: int, window_ms: int, out: Path, **options: object) -> list[Outcome]:
@@ -58,12 +94,12 @@ def test_the_same_point_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest
 def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RTOSLAB_CACHE", str(tmp_path / "cache"))  # known points would be over before the interruption
     out = tmp_path / "run"
-    asked = ("run", "t2", "t3", "t6", "--cores", "1,2", "--window", "40ms")
+    asked = ("run", "t2", "t7", "--cores", "1,2", "--window", "20ms")
     command = [sys.executable, "-m", "rtoslab", *asked, "--out", str(out)]
     with started(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         deadline = time.monotonic() + HANG_S
         while not list((out / "points").glob("[!.]*")) and time.monotonic() < deadline:
-            time.sleep(0.05)
+            time.sleep(0.02)
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=HANG_S)
     assert running.returncode == 130, said
@@ -76,11 +112,7 @@ def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, m
     assert re.search(r"points? (was|were) there already and kept", done.stderr)
     for name, stamp in finished.items():
         assert (out / "points" / name / "result.json").stat().st_mtime_ns == stamp
-    assert len(RunDirectory.open(out).points()) == 6
-
-
-T2 = "benchmarks/t2_cooperative/t2_cooperative.c"
-T3 = "benchmarks/t3_preemptive/t3_preemptive.c"
+    assert len(RunDirectory.open(out).points()) == 4
 
 
 def broken(tmp_path: Path, name: str, **options: object) -> Failed:
@@ -90,7 +122,7 @@ def broken(tmp_path: Path, name: str, **options: object) -> Failed:
 
 
 def test_a_yield_left_out_is_an_error_not_a_number(checkout: Path, tmp_path: Path) -> None:
-    alter(checkout, T2, "port_yield();", "if (self->count % 7u != 0) { port_yield(); }")
+    broken_by(checkout, T2, "port_yield();", "if (self->count % 7u != 0) { port_yield(); }")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "proof"
     assert {"switches_per_count", "calls_per_count"} <= {each.rule for each in failed.proofs if each.verdict == "fails"}
@@ -115,7 +147,7 @@ def test_collisions_are_counted_from_outside(tmp_path: Path) -> None:
 
 @pytest.mark.long  # `test_mutants` has others of its kind
 def test_stress_that_stays_away_is_an_error_not_a_number(checkout: Path, tmp_path: Path) -> None:
-    alter(checkout, "benchmarks/contention/contention.c", "access_semaphore(self);\n            tallies", "tallies")
+    broken_by(checkout, CONTENTION, "access_semaphore(self);\n            tallies", "tallies")
     failed = one(measure("contention", 2, 10, tmp_path / "run", **STRESS))
     assert isinstance(failed, Failed), failed
     broken_rules = {each.rule for each in failed.proofs if each.verdict == "fails"}
@@ -124,21 +156,23 @@ def test_stress_that_stays_away_is_an_error_not_a_number(checkout: Path, tmp_pat
 
 @pytest.mark.long  # `test_mutants` has others of its kind
 def test_equal_priorities_do_not_preempt_and_the_proof_says_so(checkout: Path, tmp_path: Path) -> None:
-    alter(checkout, T3, ".priority = {0, 1, 2, 3, 4}", ".priority = {2, 2, 2, 2, 2}")
+    broken_by(checkout, T3, ".priority = {0, 1, 2, 3, 4}", ".priority = {2, 2, 2, 2, 2}")
     failed = broken(tmp_path, "t3")
     assert failed.stage in {"proof", "run"}
     assert "preempt" in failed.message or failed.stage == "run"
 
 
 def test_a_fault_is_told_with_its_address(checkout: Path, tmp_path: Path) -> None:
-    alter(checkout, T2, "port_yield();", '__asm volatile("udf #1");')
+    broken_by(checkout, T2, "port_yield();", '__asm volatile("udf #1");')
     failed = broken(tmp_path, "t2")
     assert failed.error == "OverrideReceivedError"
     assert re.search(r"reported a fault .*pc=0x", failed.message)
 
 
 def test_a_hang_is_told_with_its_place(checkout: Path, tmp_path: Path) -> None:
-    alter(checkout, T2, "    (void)self;\n    return true;", "    while (self->count == 0) {\n    }\n    return true;")
+    broken_by(
+        checkout, T2, "    (void)self;\n    return true;", "    while (self->count == 0) {\n    }\n    return true;"
+    )
     failed = broken(tmp_path, "t2")
     assert failed.stage == "run"
     assert "did not get through its set-up within 5 s of virtual time; core 0 was at" in failed.message
@@ -148,20 +182,20 @@ def test_a_stack_overflow_is_told_or_faults(checkout: Path, tmp_path: Path) -> N
     eater = (
         "    volatile unsigned char eaten[1500];\n    for (unsigned i = 0; i < sizeof eaten; i++) { eaten[i] = 1; }\n"
     )
-    alter(checkout, T2, "    (void)self;\n    return true;", eater + "    return self->count == eaten[0] - 1u;")
+    broken_by(checkout, T2, "    (void)self;\n    return true;", eater + "    return self->count == eaten[0] - 1u;")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "run"
 
 
 def test_garbage_is_an_error_that_names_its_line(checkout: Path, tmp_path: Path) -> None:
-    alter(checkout, "core/wire.c", "*byte++;", "(*byte++ ^ 1u);")
+    broken_by(checkout, WIRE, "*byte++;", "(*byte++ ^ 1u);")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "conformance", "the first image to speak"
     assert "line 1 of the board's output: the check sum" in failed.message
 
 
 def test_a_compile_error_is_told_with_its_log(checkout: Path, tmp_path: Path) -> None:
-    alter(checkout, T2, "port_yield();", "port_yeild();")
+    broken_by(checkout, T2, "port_yield();", "port_yeild();")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "build"
     assert "port_yeild" in failed.message
@@ -176,7 +210,7 @@ def test_an_unknown_kernel_setting_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_another_build_is_not_mixed_into_a_run(checkout: Path, tmp_path: Path) -> None:
     measure("t1", 1, 10, tmp_path / "run")
-    alter(checkout, "benchmarks/t1_arithmetic/t1_arithmetic.c", "INCREMENT 1013904223u", "INCREMENT 1013904225u")
+    broken_by(checkout, T1, "INCREMENT 1013904223u", "INCREMENT 1013904225u")
     done = rtoslab(
         "run",
         "t1",
@@ -195,8 +229,13 @@ def test_another_build_is_not_mixed_into_a_run(checkout: Path, tmp_path: Path) -
     assert "was measured with another build" in error(done, 1)
 
 
-def test_the_kernels_settings_reach_the_manifest(tmp_path: Path) -> None:
-    measure("t1", 1, 10, tmp_path / "run", config={"configTICK_RATE_HZ": "500", "opt": "-O3"})
+def test_the_kernels_settings_reach_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    examine_nothing(monkeypatch)
+    catalogue, chosen = Catalogue(ROOT), {"configTICK_RATE_HZ": "500", "opt": "-O3"}
+    (asked,) = make_plan(catalogue, ["t1"], Options(["freertos"], ["pico"], [1], 10, chosen)).points
+    run = RunDirectory.create(tmp_path / "run", None, [point_id(catalogue, asked)])
+    outcome = run_point(catalogue, asked, run)
+    assert isinstance(outcome.result, Measured), outcome.result
     (point,) = RunDirectory.open(tmp_path / "run").points()
     text = json.dumps(point.manifest)
     assert '"configTICK_RATE_HZ": "500"' in text
@@ -212,10 +251,8 @@ def test_an_unwritable_place_is_said(tmp_path: Path) -> None:
     assert "Cannot make the run directory" in error(rtoslab("run", "t1", "--out", tmp_path / "file" / "run"), 1)
 
 
-def test_sim_runs_a_benchmark_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RTOSLAB_BUILD", str(build_apart(tmp_path / "build")))
-    measure("t7", 1, 10, tmp_path / "run")
-    (image,) = (tmp_path / "build").glob("t7_*/image.elf")
+def test_sim_runs_a_benchmark_image() -> None:
+    image = api.build_image("t7", kernel="freertos", board="pico", window_ms=10)
     done = rtoslab(
         "sim", image, "--until", "bench_done", "--between", "xQueueSemaphoreTake", "xQueueGenericSend", "--json"
     )

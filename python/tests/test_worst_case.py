@@ -26,6 +26,7 @@ from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, manifest_of, r
 from rtoslab.worst_case.scenario import Scenario, Target, of_benchmark, of_image
 from rtoslab.worst_case.worst_case import find
 from tests.checkouts import alter
+from tests.conformance_fakes import examine_nothing
 from tests.test_cli import rtoslab
 
 WINDOW_MS = 1000
@@ -99,19 +100,22 @@ def test_what_executes_on_arrival_is_what_single_steps_show() -> None:
         assert each["pc"] == executing
 
 
-def test_a_planted_critical_section_is_found_and_named_by_its_line(checkout: Path) -> None:
-    """In one give of 64 the port masks interrupts for some hundred cycles: few arrivals meet it."""
+def test_a_planted_critical_section_is_found_and_named_by_its_line(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one give of 16 the port masks interrupts for some hundred cycles: few arrivals meet it."""
     give = "    rt_sem_post(semaphore); /* a full one stays full; nobody is told */\n"
     planted = (
         "    static unsigned gives;\n\n"
-        "    if (++gives % 64u == 0) {\n"
+        "    if (++gives % 16u == 0) {\n"
         "        uint32_t masked = cpu_mask_interrupts(); /* planted */\n\n"
         "        for (volatile unsigned i = 0; i < 100; i++) {\n        }\n"
         "        cpu_restore_interrupts(masked);\n    }\n"
     )
     alter(checkout, "kernels/rt/port.h", give, planted + give)
+    examine_nothing(monkeypatch)
     of = scenario("rt", "nucleo-f446re")
-    found = find(of, span := choose_span(of, "70period"), inject_at_each(of, span))
+    found = find(of, span := choose_span(of, "18period"), inject_at_each(of, span))
     assert found.handler.maximum_cycles > 500
     assert found.handler.median_cycles < 60
     lines = (checkout / "firmware" / "kernels" / "rt" / "port.h").read_text().splitlines()

@@ -38,25 +38,26 @@ def sources_digest(module: str) -> str:
     with suppress(CatalogueError):  # without a checkout nothing is kept
         file = results_folder(find_root()) / _NOTES
     notes = SourceNotes(file)
-    files = module_closure(module, package, notes).values()
+    files = module_closure(module, package, notes=notes).values()
     notes.keep()
     return hashlib.sha256(listing(package, files).encode()).hexdigest()
 
 
-def module_closure(entry: str, package: Path, notes: SourceNotes | None = None) -> dict[str, Path]:
-    """Every module of a package that using `entry` may import, with its file, `entry` among them.
+def module_closure(entry: str, package: Path, *others: str, notes: SourceNotes | None = None) -> dict[str, Path]:
+    """Every module of a package that using `entry` or one of `others` may import, with its file, they among them.
 
-    `package` is the package's folder, whose name starts the name of each module. Raises CatalogueError if it has no
-    module `entry`. What modules import is taken from `notes` where it stands there, and noted.
+    `package` is the package's folder, whose name starts the name of each module. Raises CatalogueError if it lacks one
+    that is named. What modules import is taken from `notes` where it stands there, and noted.
     """
     known = SourceNotes() if notes is None else notes
-    if _file(entry, package) is None:
-        raise CatalogueError(
-            f"{package} has no module {entry}, whose imports tell what a result depends on; install rtoslab again."
-        )
+    wanted: list[Wanted] = [(each, False) for each in (entry, *others)]
+    for name, _ in wanted:
+        if _file(name, package) is None:
+            raise CatalogueError(
+                f"{package} has no module {name}, whose imports tell what a result depends on; install rtoslab again."
+            )
     found: dict[str, Path] = {}
     seen: set[Wanted] = set()
-    wanted: list[Wanted] = [(entry, False)]
     with one_look():
         while wanted:
             name, only_top = each = wanted.pop()

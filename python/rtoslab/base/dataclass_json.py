@@ -8,7 +8,7 @@ import json
 import types
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from functools import cache
 from json.encoder import encode_basestring_ascii
@@ -102,53 +102,86 @@ class _Arrays:
         return array
 
 
+_Read = Callable[[Any], Any]
+
+
 class Reader:
-    """Gives values back. `names`: types that annotations name without importing them."""
+    """Gives values back. `names`: types that annotations name without importing them.
+
+    A run has a hundred thousand values of a few types: what to do with a type is found out once.
+    """
 
     def __init__(self, names: Mapping[str, object]) -> None:
         self._names = {"array": _Arrays, **names}
         self._hints = cache(lambda kind: get_type_hints(kind, localns=self._names))
+        self._of = cache(self._reader)
 
     def read(self, hint: Any, plain: Any) -> Any:
         """The value of type `hint`. Raises ValueError, KeyError or TypeError where `plain` is not of it."""
+        return self._of(hint)(plain)
+
+    def _reader(self, hint: Any) -> _Read:
         origin, inner = get_origin(hint) or hint, get_args(hint)
         if hint is Any:
-            return plain
+            return lambda plain: plain
         if origin is Union or origin is types.UnionType:
-            return self._union(inner, plain)
+            return self._union(inner)
         if origin in _PLAIN:
-            if type(plain) is not origin:
-                raise ValueError(f"{plain!r} is no {origin.__name__}")
-            return plain
+            return _scalar(origin)
         if is_dataclass(origin):
-            return self._dataclass(origin, plain)
-        if not isinstance(plain, list):
-            raise ValueError(f"{type(plain).__name__} where a list is due")  # noqa: TRY004 (it is data, not a bug)
-        return self._many(origin, inner, plain)
+            return self._dataclass(origin)
+        return _of_list(self._many(origin, inner))
 
-    def _union(self, inner: Sequence[Any], plain: Any) -> Any:
-        if plain is None and type(None) in inner:
-            return None
-        (only,) = (each for each in inner if each is not type(None))
-        return self.read(only, plain)
+    def _union(self, inner: Sequence[Any]) -> _Read:
+        (only,) = (each for each in inner if each is not NoneType)
+        read, may_be_none = self._of(only), NoneType in inner
+        return lambda plain: None if plain is None and may_be_none else read(plain)
 
-    def _dataclass(self, kind: Any, plain: Any) -> Any:
-        names = _field_names(kind)
-        if not isinstance(plain, dict) or set(plain) != set(names):
-            raise ValueError(f"no {kind.__name__}")
-        hints = self._hints(kind)
-        return kind(**{name: self.read(hints[name], plain[name]) for name in names})
+    def _dataclass(self, kind: Any) -> _Read:
+        names = frozenset(_field_names(kind))
+        readers: dict[str, _Read] = {}  # not before a value is read: a type may have fields of itself
 
-    def _many(self, origin: Any, inner: Sequence[Any], plain: list[Any]) -> Any:
+        def read(plain: Any) -> Any:
+            if not isinstance(plain, dict) or plain.keys() != names:
+                raise ValueError(f"no {kind.__name__}")
+            if len(readers) < len(names):
+                hints = self._hints(kind)
+                readers.update({name: self._of(hints[name]) for name in _field_names(kind)})
+            return kind(**{name: each(plain[name]) for name, each in readers.items()})
+
+        return read
+
+    def _many(self, origin: Any, inner: Sequence[Any]) -> _Read:
         if issubclass(origin, Mapping):
-            key, item = (inner[0], int) if issubclass(origin, Counter) else inner
-            pairs = {self.read(key, each): self.read(item, value) for each, value in plain}
-            return Counter(pairs) if issubclass(origin, Counter) else pairs
+            key, item = map(self._of, (inner[0], int) if issubclass(origin, Counter) else inner)
+            made: Callable[[Any], Any] = Counter if issubclass(origin, Counter) else dict
+            return lambda plain: made({key(each): item(value) for each, value in plain})
         if origin is tuple and inner[-1:] != (...,):
-            return tuple(self.read(hint, each) for hint, each in zip(inner, plain, strict=True))
+            parts = [self._of(hint) for hint in inner]
+            return lambda plain: tuple([read(each) for read, each in zip(parts, plain, strict=True)])
         if origin is array:
-            return array("q", (self.read(int, each) for each in plain))
-        makers: dict[Any, Any] = {tuple: tuple, list: list, set: set, frozenset: frozenset}
+            number = self._of(int)
+            return lambda plain: array("q", map(number, plain))
+        makers: dict[Any, Callable[[Any], Any]] = {tuple: tuple, list: list, set: set, frozenset: frozenset}
         if origin not in makers:
             raise TypeError(f"{origin!r} has no plain form")
-        return makers[origin](self.read(inner[0], each) for each in plain)
+        make, one = makers[origin], self._of(inner[0])
+        return lambda plain: make(map(one, plain))
+
+
+def _scalar(kind: type) -> _Read:
+    def read(plain: Any) -> Any:
+        if type(plain) is not kind:
+            raise ValueError(f"{plain!r} is no {kind.__name__}")
+        return plain
+
+    return read
+
+
+def _of_list(many: _Read) -> _Read:
+    def read(plain: Any) -> Any:
+        if not isinstance(plain, list):
+            raise ValueError(f"{type(plain).__name__} where a list is due")  # noqa: TRY004 (it is data, not a bug)
+        return many(plain)
+
+    return read

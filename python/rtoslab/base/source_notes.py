@@ -21,6 +21,8 @@ from rtoslab.base.output_files import make_folder, write_whole
 _BY_NAME = frozenset({"import_module", "__import__", "iter_modules", "walk_packages"})
 """What imports modules without an import statement, or looks for them."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MOST = 4096
+"""Sources that are noted: when there are more, those that were asked for last stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class SourceNotes:
 
     file: Path | None = None
     _known: dict[str, Any] = field(init=False)
+    _asked: set[str] = field(default_factory=set, init=False)
     _is_more: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -61,6 +64,7 @@ class SourceNotes:
         """A module's source. Raises OSError, SyntaxError."""
         text = path.read_bytes()
         key = hashlib.sha256(_maker() + text).hexdigest()
+        self._asked.add(key)
         with suppress(KeyError, TypeError, ValueError, IndexError):
             return _of_plain(self._known[key])
         found = _parsed(text, path)
@@ -70,6 +74,8 @@ class SourceNotes:
     def keep(self) -> None:
         """Writes what was found meanwhile."""
         if self.file is not None and self._is_more:
+            if len(self._known) > _MOST:
+                self._known = {key: self._known[key] for key in self._asked}
             with suppress(StoreError):  # next time it is looked for again
                 make_folder(self.file.parent)
                 write_whole(self.file, json.dumps(self._known), "what modules import")

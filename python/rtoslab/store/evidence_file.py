@@ -6,6 +6,7 @@ Zstandard. The same run gives the same bytes.
 
 import json
 from dataclasses import fields
+from functools import cache
 from typing import Any, Final, get_type_hints
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ EVIDENCE_FILE: Final = "evidence.json.zst"
 _NAMES: Final = {"Intervals": Intervals, "Handled": Handled, "Step": Step, "Stats": Any}
 """Types that annotations name without importing them. The simulator's statistics are JSON already, but for keys that
 are numbers: they come back as texts, which `results.CoreCycles` takes."""
+_READER: Final = Reader(_NAMES)
 
 
 def write_evidence(output: RunOutput) -> bytes:
@@ -33,15 +35,15 @@ def _compact(value: Any) -> str:
 
 def read_evidence(content: bytes, uart: bytes) -> RunOutput:
     """The run again. Raises ValueError where the content is of another version of this package, or damaged."""
-    reader = Reader(_NAMES)
     try:
         plain = json.loads(pa.CompressedInputStream(pa.BufferReader(content), "zstd").read())
-        parts = {name: reader.read(hint, plain[name]) for name, hint in _parts().items()}
+        parts = {name: _READER.read(hint, plain[name]) for name, hint in _parts().items()}
     except (OSError, KeyError, TypeError, pa.ArrowException) as cause:
         raise ValueError(f"the evidence cannot be read ({type(cause).__name__})") from None
     return RunOutput(uart=uart, **parts)
 
 
+@cache
 def _parts() -> dict[str, Any]:
     """Field -> type, without the serial bytes."""
     hints = get_type_hints(RunOutput, localns=_NAMES)

@@ -178,11 +178,11 @@ def run_directories(places: Iterable[Path]) -> list[Path]:
 def remove_unfinished(path: Path) -> None:
     """Removes what interrupted writers left behind; what a living process is writing stays."""
     for leftover in (path / POINTS).glob(f"{_UNFINISHED}*"):
-        if leftover.suffix == _WORK_LOCK:
-            continue
-        with alone_if_free(_work_lock(leftover)) as is_free:
+        # A lock alone is of a writer that ended between giving its folder a name and taking the lock's away.
+        work = leftover.with_suffix("") if leftover.suffix == _WORK_LOCK else leftover
+        with alone_if_free(_work_lock(work)) as is_free:
             if is_free:
-                shutil.rmtree(leftover, ignore_errors=True)
+                shutil.rmtree(work, ignore_errors=True)
 
 
 @contextmanager

@@ -12,20 +12,24 @@ from rtoslab.instruments.subject import Subject, make_subject
 from rtoslab.targets.board import find_address, load_image, make_machine
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.virtual import WINDOW_SYMBOL
+from tests.board_images import Program
 from tests.instruments.images import CATALOGUE
 
 CYCLES = 1_500_000
-BARE = ["nucleo-l073rz", "nucleo-f103rb", "nucleo-f446re", "nucleo-f767zi"]
+EACH_CORE = ["nucleo-l073rz", "nucleo-f103rb", "nucleo-f446re", "nucleo-f767zi"]
 OTHERS = ["nucleo-l053r8", "stm32f407ig", "stm32f411ce", "nucleo-h743zi", "pico"]
 CASES = [
     pytest.param("t6", "freertos", "pico", 2, id="pico-2"),
-    *(pytest.param("t4", "bare", board, 1, id=board) for board in BARE),
-    *(pytest.param("t4", "bare", board, 1, id=board, marks=pytest.mark.long) for board in OTHERS),
+    *(pytest.param("t5", "freertos", board, 1, id=board) for board in EACH_CORE),
+    *(pytest.param("t5", "freertos", board, 1, id=board, marks=pytest.mark.long) for board in OTHERS),
+    *(pytest.param("t4", "bare", board, 1, id=f"bare-{board}", marks=pytest.mark.long) for board in EACH_CORE),
 ]
 
 
 def subject(benchmark: str, kernel: str, board: str, cores: int) -> Subject:
-    return make_subject(CATALOGUE, benchmark, kernel=kernel, board=board, cores=cores, window_ms=5)
+    """Of images that other tests have built."""
+    image = Program(benchmark, board, cores, kernel).elf()
+    return make_subject(CATALOGUE, str(image), kernel=kernel, board=board, cores=cores)
 
 
 def machine_of(chosen: Subject) -> ObservedMachine:

@@ -5,6 +5,7 @@ multiple of its period, and the window opens phase_ms into the pattern. A kernel
 late by that tick, in each release and in the end of the window.
 """
 
+from collections.abc import Callable
 from math import lcm
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
@@ -15,10 +16,11 @@ class Params(RuleParams):
     """Keys of `rule = "releases_as_periods"`."""
 
 
-def due(params: dict[str, str], tick: int) -> frozenset[str]:
-    """Letters of the tasks whose period begins at this tick of the window, the first one being 1."""
-    at = int(params.get("phase_ms", 0)) + tick
-    return frozenset(chr(ord("A") + index) for index, period in enumerate(periods_ms(params)) if at % period == 0)
+def due(params: dict[str, str]) -> Callable[[int], frozenset[str]]:
+    """Letters of the tasks whose period begins at a tick of the window, the first one being 1."""
+    phase = int(params.get("phase_ms", 0))
+    letters = [(chr(ord("A") + index), period) for index, period in enumerate(periods_ms(params))]
+    return lambda tick: frozenset([letter for letter, period in letters if (phase + tick) % period == 0])
 
 
 def periods_ms(params: dict[str, str]) -> list[int]:
@@ -34,7 +36,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     said = evidence.decoded.params
     late = evidence.kernel.behaviour.sleep_adds_ticks
     seen = ticks(evidence.observed.handled, evidence.decoded, evidence.benchmark)
-    wanted = [due(said, number - late) if number > late else frozenset() for number in range(1, len(seen) + 1)]
+    at = due(said)
+    wanted = [at(number - late) if number > late else frozenset() for number in range(1, len(seen) + 1)]
     wrong = [
         f"tick {number} of the window was followed by {_list(each.ran)} instead of {_list(tasks)}"
         for number, (each, tasks) in enumerate(zip(seen, wanted, strict=True), start=1)
