@@ -192,7 +192,7 @@ def test_notes_say_what_the_source_says_and_damaged_ones_nothing(tmp_path: Path,
     assert [(each.level, each.module, each.names) for each in read.anywhere] == [
         (None, "", ("os",)), (1, "", ("other",)), (2, "far", ("thing",)), (None, "", ("made.last",)),
     ]  # fmt: skip
-    assert (read.at_top, read.constants, read.by_name) == (read.anywhere[:3], {"NUMBER"}, False)
+    assert (read.at_top, read.constants, read.by_name) == (read.anywhere[:3], frozenset({"NUMBER"}), False)
     first.keep()
     (key,) = json.loads(file.read_bytes())
     assert SourceNotes(file).read(module) == read
