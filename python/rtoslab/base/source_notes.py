@@ -1,8 +1,8 @@
 """What a module's source says of imports, noted by its content.
 
 To parse some two hundred sources takes half a second, and every process that measures needs it. So what was found is
-kept in a file, under the digest of the source and of this module, which says what is looked for. The file is no more
-than that: one that is missing, damaged or of another version is as none, and one that cannot be written stays away.
+kept in a file, under the digest of the source and of this module, which says what is looked for. The file bears its
+digest: one that is missing or not whole is as none. One that cannot be written stays away.
 """
 
 import ast
@@ -65,7 +65,7 @@ class SourceNotes:
         text = path.read_bytes()
         key = hashlib.sha256(_maker() + text).hexdigest()
         self._asked.add(key)
-        with suppress(KeyError, TypeError, ValueError, IndexError):
+        if key in self._known:
             return _of_plain(self._known[key])
         found = _parsed(text, path)
         self._known[key], self._is_more = _plain(found), True
@@ -78,15 +78,21 @@ class SourceNotes:
                 self._known = {key: self._known[key] for key in self._asked}
             with suppress(StoreError):  # next time it is looked for again
                 make_folder(self.file.parent)
-                write_whole(self.file, json.dumps(self._known), "what modules import")
+                write_whole(self.file, _sealed(json.dumps(self._known).encode()), "what modules import")
 
 
 def _kept(file: Path | None) -> dict[str, Any]:
-    with suppress(OSError, ValueError, RecursionError):
-        known = json.loads(file.read_bytes()) if file is not None else None
-        if isinstance(known, dict):
-            return known
-    return {}
+    content = b""
+    if file is not None:
+        with suppress(OSError):
+            content = file.read_bytes()
+    noted = content.partition(b"\n")[2]
+    known: dict[str, Any] = json.loads(noted) if content and _sealed(noted) == content else {}
+    return known
+
+
+def _sealed(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
 
 
 @cache
