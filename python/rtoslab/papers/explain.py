@@ -75,15 +75,22 @@ def _has(catalogue: Catalogue, benchmark: str, key: str) -> bool:
 def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup, known: dict[_Macros, bool]) -> bool:
     """Whether the kernels have what the change sets; some ports fix what others leave open. `known` are the answers, of
     which each takes CMake: what a macro is set to changes none."""
-    points = paper_plan(catalogue, _only(paper, (setup,)), Options()).points
+    try:
+        points = paper_plan(catalogue, _only(paper, (setup,)), Options()).points
+    except PlanError:
+        return False
     asked = frozenset((each.kernel, frozenset(each.kernel_config)) for each in points if each.not_applicable is None)
     if asked not in known:
-        try:
-            demand_settings(catalogue, points)
-            known[asked] = True
-        except PlanError:
-            known[asked] = False
+        known[asked] = _have_settings(catalogue, points)
     return known[asked]
+
+
+def _have_settings(catalogue: Catalogue, points: Sequence[Point]) -> bool:
+    try:
+        demand_settings(catalogue, points)
+    except PlanError:
+        return False
+    return True
 
 
 Change = Mapping[str, object]
