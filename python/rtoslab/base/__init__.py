@@ -19,6 +19,7 @@ from rtoslab.base.contents import (
 )
 from rtoslab.base.counting import all_of, counted
 from rtoslab.base.dataclass_json import Reader, to_plain, to_text
+from rtoslab.base.digest_line import with_digest, without_digest
 from rtoslab.base.errors import (
     EXIT_ERROR,
     EXIT_INTERRUPTED,
@@ -153,5 +154,7 @@ __all__ = [
     "toml_value",
     "tools",
     "web_page",
+    "with_digest",
+    "without_digest",
     "write_whole",
 ]

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rtoslab.base.digest_line import with_digest, without_digest
 from rtoslab.base.errors import StoreError
 from rtoslab.base.output_files import make_folder, write_whole
 
@@ -78,21 +79,16 @@ class SourceNotes:
                 self._known = {key: self._known[key] for key in self._asked}
             with suppress(StoreError):  # next time it is looked for again
                 make_folder(self.file.parent)
-                write_whole(self.file, _sealed(json.dumps(self._known).encode()), "what modules import")
+                write_whole(self.file, with_digest(json.dumps(self._known).encode()), "what modules import")
 
 
 def _kept(file: Path | None) -> dict[str, Any]:
-    content = b""
+    noted = None
     if file is not None:
         with suppress(OSError):
-            content = file.read_bytes()
-    noted = content.partition(b"\n")[2]
-    known: dict[str, Any] = json.loads(noted) if content and _sealed(noted) == content else {}
+            noted = without_digest(file.read_bytes())
+    known: dict[str, Any] = {} if noted is None else json.loads(noted)
     return known
-
-
-def _sealed(content: bytes) -> bytes:
-    return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
 
 
 @cache
@@ -125,13 +121,14 @@ def _parsed(text: bytes, path: Path) -> Source:
 
 def _imports(tree: ast.AST, *, only_top: bool) -> Iterator[Import]:
     for each in _statements(tree, only_top=only_top):
-        if isinstance(each, ast.Import | ast.ImportFrom):
-            names = tuple(alias.name for alias in each.names)
-            yield (
-                Import(None, "", names)
-                if isinstance(each, ast.Import)
-                else Import(each.level, each.module or "", names)
-            )
+        if isinstance(each, ast.Import):
+            yield Import(None, "", _names(each))
+        elif isinstance(each, ast.ImportFrom):
+            yield Import(each.level, each.module or "", _names(each))
+
+
+def _names(statement: ast.Import | ast.ImportFrom) -> tuple[str, ...]:
+    return tuple(alias.name for alias in statement.names)
 
 
 def _by_name(source: bytes, tree: ast.AST) -> bool:

@@ -3,14 +3,13 @@
 What is kept bears its digest, is written whole or not at all, and counts as not there if it is not whole.
 """
 
-import hashlib
 import os
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import alone, make_folder, write_whole
+from rtoslab.base import alone, make_folder, with_digest, without_digest, write_whole
 
 SHELVES: Final = 64
 SHELF_BYTES: Final = 8 << 20
@@ -35,10 +34,9 @@ class Shelves:
         """None if it is not there or not whole."""
         path = self._shelf(key) / key
         try:
-            digest, _, content = path.read_bytes().partition(b"\n")
-            if hashlib.sha256(content).hexdigest().encode() != digest:
-                return None
-            os.utime(path)
+            content = without_digest(path.read_bytes())
+            if content is not None:
+                os.utime(path)
         except OSError:
             return None
         return content
@@ -47,7 +45,7 @@ class Shelves:
         """Raises StoreError."""
         shelf = self._shelf(key)
         make_folder(shelf)
-        whole = hashlib.sha256(content).hexdigest().encode() + b"\n" + content
+        whole = with_digest(content)
         write_whole(shelf / key, whole, "an object")
         _ROOM[shelf] = _ROOM.get(shelf, 0) - len(whole)
         if _ROOM[shelf] < 0:
