@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import StaleSimulatorError, sha256_of
+from rtoslab.base import StaleSimulatorError, looked_at, sha256_of
 from rtoslab.reference.reference_file import Reference
 from rtoslab.results import Measured
 from rtoslab.store import StoredPoint
@@ -12,7 +12,9 @@ from rtoslab.targets import simulator_sources
 
 
 def changed_since(root: Path, point: StoredPoint) -> list[str]:
-    """What has changed since a measured point was: files of ours, "the virtual board"; empty if nothing has."""
+    """What has changed since a measured point was: files of ours, "the virtual board"; empty if nothing has.
+
+    Points have most files in common: who asks of many does so in `one_look`."""
     return _changed(root, [point.manifest])
 
 
@@ -23,15 +25,17 @@ def out_of_date(root: Path, reference: Reference) -> list[str]:
 
 
 def _changed(root: Path, manifests: Sequence[Any]) -> list[str]:
-    # Points have most files in common: each is asked for once.
     files = {item for each in manifests for item in each["build"]["sources"].items() if item[0].startswith("firmware/")}
-    changed = sorted({name for name, digest in files if digest != _today(root / name)})
+    changed = sorted({name for name, digest in files if digest != today(root, name)})
     # What is only weighed runs on no board.
     boards = {each["target"]["sources_sha256"] for each in manifests if "target" in each}
     return [*(("the virtual board",) if boards - {_virtual_board(root)} else ()), *changed]
 
 
-def _today(path: Path) -> str:
+@looked_at
+def today(folder: Path, name: str) -> str:
+    """SHA-256 of a file of the folder as it is now; empty if it has none of that name."""
+    path = folder / name
     return sha256_of(path) if path.is_file() else ""
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import sha256_of
 from rtoslab.catalogue import DEFAULT_OPT, Catalogue, Entry, Kernel, Tree, export_key
+from rtoslab.reference.age import today
 from rtoslab.reference.reference_file import Reference
 from rtoslab.results import Measured, PointId
 from rtoslab.trees import linked_digest, one_export, repositories
@@ -44,7 +44,8 @@ def _changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mappin
         return [f"the export {key}"] if known and linked_digest(one_export(kernel, key)) != linked else []
     sources = build["sources"].items()
     compiled = {name.removeprefix(_COMPILED): digest for name, digest in sources if name.startswith(_COMPILED)}
-    changed = sorted(name for name, digest in compiled.items() if _today(Path(tree.path) / name) != digest)
+    folder = Path(tree.path)
+    changed = sorted(name for name, digest in compiled.items() if today(folder, name) != digest)
     if changed:
         return [f"{kernel.id}'s {name}" for name in changed]
     return _commits(kernel.id, tree, measured)
@@ -62,7 +63,3 @@ def _commits(ident: str, tree: Tree, measured: Mapping[str, Any]) -> list[str]:
 
 def _state(commit: str, dirty: bool) -> str:
     return f"{commit[:_COMMIT]}{', edited' if dirty else ''}"
-
-
-def _today(path: Path) -> str:
-    return sha256_of(path) if path.is_file() else ""
