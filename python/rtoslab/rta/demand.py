@@ -22,7 +22,7 @@ def arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
 
 def _arrived(rows: Sequence[tuple[int, int]], window: int) -> list[int]:
     """The most arrivals of each."""
-    return [max(0, -(-(window + early) // period)) for period, early in rows]
+    return [arrivals(window, period, early) for period, early in rows]
 
 
 @dataclass(frozen=True, slots=True)
