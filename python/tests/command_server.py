@@ -106,12 +106,7 @@ def _whole(line: socket.socket, size: int) -> bytes:
 
 def serve(descriptor: int) -> None:
     """The life of the process that forks: calls in, the code that each ended with out."""
-    from rtoslab import cli  # noqa: PLC0415 (of this process alone)
-
-    for module in pkgutil.iter_modules(cli.__path__):
-        importlib.import_module(f"{cli.__name__}.{module.name}")
-    for name in _LATER:
-        importlib.import_module(name)
+    load_commands(_LATER)
     _start_fork_server()
     gc.freeze()
     with socket.socket(fileno=descriptor) as line:
@@ -148,7 +143,20 @@ def _become(asked: Mapping[str, Any], passed: Sequence[int]) -> None:
     os.environ.update(asked["environment"])
     # It is no child of this process, which would ask the system about it as if it were.
     forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign]
-    sys.argv = [str(Path(str(sys.modules["rtoslab"].__file__)).with_name("__main__.py")), *asked["words"]]
+    carry_out(asked["words"])
+
+
+def load_commands(more: Sequence[str]) -> None:
+    """Loads the modules of all commands, and more."""
+    from rtoslab import cli  # noqa: PLC0415 (of this process alone)
+
+    for name in (*(f"{cli.__name__}.{each.name}" for each in pkgutil.iter_modules(cli.__path__)), *more):
+        importlib.import_module(name)
+
+
+def carry_out(words: Sequence[str]) -> None:
+    """The command with these words: the rest of this process's life."""
+    sys.argv = [str(Path(str(sys.modules["rtoslab"].__file__)).with_name("__main__.py")), *words]
     from rtoslab.__main__ import main  # noqa: PLC0415 (of this process alone)
 
     main()

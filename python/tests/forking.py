@@ -4,10 +4,8 @@ What `tests/command_server.py` forks is the command as it is. Here a test says w
 module is loaded (packages that are missing), or for one call in its own process (a signal that comes).
 """
 
-import importlib
 import json
 import os
-import pkgutil
 import signal
 import subprocess
 import sys
@@ -18,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from tests.command_server import carry_out, load_commands
 from tests.test_cli import HANG_S, ROOT
 
 _CODE = "from tests.forking import serve; serve({})"
@@ -61,10 +60,7 @@ def _file() -> Iterator[IO[str]]:
 
 def serve(load: Sequence[str]) -> None:
     """The life of the process that forks: calls in, the code that each ended with out."""
-    from rtoslab import cli  # noqa: PLC0415 (of this process alone)
-
-    for name in (*(f"{cli.__name__}.{each.name}" for each in pkgutil.iter_modules(cli.__path__)), *load):
-        importlib.import_module(name)
+    load_commands(load)
     while line := sys.stdin.readline():
         child = os.fork()
         if child == 0:
@@ -83,7 +79,4 @@ def _become(words: list[str], first: str, cwd: str, out: str, err: str) -> None:
         os.close(opened)
     os.chdir(cwd)
     exec(first, {})  # noqa: S102 (the test's own)
-    sys.argv = [str(Path(str(sys.modules["rtoslab"].__file__)).with_name("__main__.py")), *words]
-    from rtoslab.__main__ import main  # noqa: PLC0415 (of this process alone)
-
-    main()
+    carry_out(words)

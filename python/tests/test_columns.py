@@ -23,8 +23,6 @@ TIME_TAKEN = re.compile(r"[\d.]+ s\b")
 """By the host's clock."""
 IN_WIDE, IN_NARROW, IN_BOTH = "\x01", "\x02", "\x03"
 """Before what is printed in one width, and behind it."""
-IN_WIDE, IN_NARROW, IN_BOTH = "\x01", "\x02", "\x03"
-"""Before what is printed in one width, and behind it."""
 TOO_LONG = NARROW - 8
 """A word of this length has no room in any table."""
 
