@@ -75,6 +75,15 @@ def test_an_image_that_goes_wrong_is_a_failure_in_words(
     assert output.observed is None, "a run that failed has no observation to be mistaken for one"
 
 
+@pytest.mark.parametrize(("hz", "void"), [(124_999_999, False), (124_500_000, True), (126_000_000, True)])
+def test_an_image_that_sets_another_clock_by_registers_is_void(
+    hz: int, void: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeMachine, "clock_hz", lambda _: hz)
+    output = run(("watch", 1, b"", b""), ("watch", 2, b"", b""), ("until", 2, b"", b""))
+    assert (f"{hz} Hz by the board's registers" in (output.failure or "")) == void
+
+
 def test_what_was_sent_before_the_failure_is_kept() -> None:
     assert run(("lockup", 0, b"@0 begin", b"")).uart == b"@0 begin"
 

@@ -30,6 +30,8 @@ SETUP_LIMIT_S: Final = 5.0
 WINDOW_SLACK_S: Final = 1.0
 SENDING_LIMIT_S: Final = 30.0
 CHUNK_CYCLES: Final = 2_000_000
+CLOCK_TOLERANCE: Final = 1e-3
+"""Of what an image says of its clock, which may be rounded; another factor of a PLL is further off."""
 WINDOW_SYMBOL: Final = "bench_window_state"
 DONE_SYMBOL: Final = "bench_done"
 
@@ -154,6 +156,7 @@ class _Run:
         return {core: base + core * critical.stride_bytes for core in range(self.job.cores)}
 
     def _open(self) -> None:
+        self._look_at_clock()
         before = self.tasks_only.feed(self.machine.take_events())
         self.machine.reset_stats()
         self.machine.profile(True)
@@ -169,6 +172,15 @@ class _Run:
         if self.job.handlers:
             top = UNKNOWN if self.top_word is None else self._word(self.top_word)
             self.handlers = HandlerReader(now.get(0, 0), top, switching_exceptions(self.job.kernel))
+
+    def _look_at_clock(self) -> None:
+        """A board's clocks scale together: with a wrong factor of a PLL all agrees but for the second."""
+        by_registers, said = self.machine.clock_hz(), self.job.clock_hz
+        if abs(by_registers - said) > CLOCK_TOLERANCE * said:
+            raise RunError(
+                f"The image set the core to {by_registers} Hz by the board's registers and is measured as one for "
+                f"{said} Hz; correct its clock set-up, or the clock it is built for."
+            )
 
     def _close(self, output: RunOutput) -> None:
         assert self.observer is not None
