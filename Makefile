@@ -29,10 +29,10 @@ BEHIND := nice -n 5 env
 EXECUTING := python/tests/differential python/tests/timing python/tests/test_snapshots.py python/tests/test_virtual_board.py
 # What tests write to throw away lies in memory where Linux has 4 GB to spare for it (they take half a gigabyte): ext4 finds
 # room for a file the slower the more were deleted just now. Of tests that fail it stays, and pytest says where.
-IN_MEMORY = if [ -w /dev/shm ] && ! grep -q "^[^ ]* /dev/shm [^ ]* [^ ]*noexec" /proc/mounts && \
+IN_MEMORY = $(shell [ -w /dev/shm ] && ! grep -q "^[^ ]* /dev/shm [^ ]* [^ ]*noexec" /proc/mounts && \
   [ "$$(df --output=avail -k /dev/shm | tail -1)" -gt 4000000 ] && \
-  [ "$$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)" -gt 4000000 ]; \
-  then export PYTEST_DEBUG_TEMPROOT=/dev/shm PYTEST_ADDOPTS="-o tmp_path_retention_policy=failed"; fi
+  [ "$$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)" -gt 4000000 ] && \
+  echo PYTEST_DEBUG_TEMPROOT=/dev/shm PYTEST_ADDOPTS=-otmp_path_retention_policy=failed)
 HOST := $(shell rustc -vV 2> /dev/null | sed -n 's/^host: //p')
 SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Cargo.lock .cargo/config.toml python/rtoslab/_sim.pyi
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
@@ -91,7 +91,7 @@ test-firmware: packages $(STAMPS)/tools
 
 test-python: set-up-dev
 	@echo "== Python tests"
-	@$(IN_MEMORY); echo '$(BIN)/pytest -n 3 -q -m "not long"'; $(BIN)/pytest -n 3 -q -m "not long"
+	$(IN_MEMORY) $(BIN)/pytest -n 3 -q -m "not long"
 
 # Our own benchmarks must not become slower by a cycle; see docs/compare.md. In `make test` it runs beside the Python tests:
 # behind them it would leave a core idle.
