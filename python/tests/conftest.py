@@ -10,6 +10,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -67,6 +68,15 @@ def pytest_collection() -> Generator[None, object, object]:
 def _signals() -> Iterator[None]:
     with signals_as_usual():
         yield
+
+
+@pytest.fixture(autouse=True)
+def _threads() -> Iterator[None]:
+    """A thread that a test leaves behind may look for what is removed with the test, and then fails another one."""
+    before = set(threading.enumerate())
+    yield
+    left = [each.name for each in threading.enumerate() if each not in before]
+    assert not left, f"{left} of this test still run"
 
 
 @pytest.fixture

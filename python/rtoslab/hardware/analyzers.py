@@ -89,8 +89,8 @@ class Recorder:
     def __init__(self, analyzer: Analyzer, limit_s: float, file: Path, reply: Path) -> None:
         """Starts it and waits for its first samples. `reply`: where what it says is kept. Raises CaptureError."""
         self._analyzer, self._limit_s, self._file, self._reply = analyzer, limit_s, file, reply
-        if _free(file) < ROOM_BYTES:
-            raise CaptureError(_no_room(file))
+        if missing := _room_missing(file):
+            raise CaptureError(missing)
         file.unlink(missing_ok=True)
         try:
             self._running = start_program(recording_command(analyzer, limit_s, file), reply)
@@ -100,7 +100,9 @@ class Recorder:
                 "with another program and give its file to `rtoslab decode`."
             ) from None
         self._problem = ""
-        threading.Thread(target=self._watch, daemon=True).start()
+        self._over = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
         try:
             self._await_samples()
         except BaseException:
@@ -126,22 +128,24 @@ class Recorder:
 
     def _watch(self) -> None:
         """A wire that hangs in the air writes megabytes a second: it is ended before the disk is full."""
-        while self._running.poll() is None:
+        while not self._over.wait(_WATCH_S):
             if _size(self._file) > CAPTURE_BYTES:
                 self._problem = (
                     f"{SIGROK} recorded more than the {CAPTURE_BYTES >> 20} MiB that a capture may have, and was "
                     "ended; check that the wire is at the pin and shares its ground, or lower the sample rate "
                     "or the samples."
                 )
-            elif _free(self._file) < ROOM_BYTES:
-                self._problem = _no_room(self._file)
+            else:
+                self._problem = _room_missing(self._file)
             if self._problem:
-                self.end()
-            time.sleep(_WATCH_S)
+                end_program(self._running)
+                return
 
     def end(self) -> None:
-        """Ends it, whatever it is doing."""
+        """Ends it, whatever it is doing; nothing looks at its file any more, so its folder may go."""
+        self._over.set()
         end_program(self._running)
+        self._watcher.join()
 
     def finish(self) -> None:
         """Ends it behind the last samples: then the file is whole up to there. Raises CaptureError where the recording
@@ -149,11 +153,12 @@ class Recorder:
         ended = self._running.poll()
         if ended is None:
             time.sleep(self._analyzer.tail_s)
-            self.end()
-            _cut_to_lines(self._file)
+        self.end()
         if self._problem:
             raise CaptureError(self._problem)
-        if ended is not None:
+        if ended is None:
+            _cut_to_lines(self._file)
+        else:
             raise CaptureError(
                 f"{SIGROK} stopped recording before the board's run was over (code {ended}{last_line(self._reply)}); "
                 "check the analyzer's cable and whether it keeps up with the sample rate, and record again."
@@ -167,25 +172,29 @@ def _size(file: Path) -> int:
         return 0
 
 
-def _free(file: Path) -> int:
+def _room_missing(file: Path) -> str:
+    """What is wrong with the place that the capture goes to; empty if nothing is."""
     try:
-        return shutil.disk_usage(file.parent).free
+        free = shutil.disk_usage(file.parent).free
     except OSError as cause:
-        raise CaptureError(
+        return (
             f"The capture cannot go to {file.parent} ({cause.strerror}); make the folder, or say another file with -o."
-        ) from None
-
-
-def _no_room(file: Path) -> str:
+        )
+    if free >= ROOM_BYTES:
+        return ""
     return (
-        f"Only {_free(file) >> 20} MiB are free where the capture goes ({file.parent}), and a full disk would cut it "
+        f"Only {free >> 20} MiB are free where the capture goes ({file.parent}), and a full disk would cut it "
         f"short without a word; make room for {ROOM_BYTES >> 20} MiB, or say another file with -o."
     )
 
 
 def _cut_to_lines(file: Path) -> None:
     """A program that was ended may have written half of its last line, which would read as an earlier time."""
-    with file.open("rb+") as text:
+    try:
+        text = file.open("rb+")
+    except OSError as cause:
+        raise CaptureError(f"Cannot open the recording {file} ({cause.strerror}); record again.") from None
+    with text:
         size = text.seek(0, 2)
         step = min(size, 4096)
         text.seek(size - step)

@@ -69,6 +69,18 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         Recorder(FAST, 10.0, tmp_path / "none" / "x.vcd", tmp_path / "reply")
 
 
+def test_a_recording_whose_place_goes_is_told(start: Start, tmp_path: Path) -> None:
+    recorder = start('echo "#0 0!" > "$OUT"; exec sleep 30')
+    (tmp_path / "x.vcd").unlink()
+    with pytest.raises(CaptureError, match=r"Cannot open the recording .*x.vcd .No such file or directory.; record"):
+        recorder.finish()
+    recorder = start('echo "#0 0!" > "$OUT"; exec sleep 30')
+    shutil.rmtree(tmp_path)
+    recorder._running.wait(10)
+    with pytest.raises(CaptureError, match=r"No such file or directory.*make the folder"):
+        recorder.finish()
+
+
 def test_a_wire_in_the_air_does_not_fill_the_disk(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analyzers, "CAPTURE_BYTES", 1 << 20)
     recorder = start('exec yes "#1 1!" > "$OUT"')
