@@ -9,6 +9,7 @@ import unicorn
 from unicorn import arm_const
 
 from rtoslab import _sim
+from tests.differential.banks import Bank
 
 SRAM = 0x2000_0000
 SRAM_BYTES = 0x4_0000
@@ -77,7 +78,8 @@ class Unicorn:
         self.engine.ctl_set_cpu_model(arm_const.UC_CPU_ARM_CORTEX_M0)
         self.engine.mem_map(SRAM, SRAM_BYTES)
         numbers = [getattr(arm_const, f"UC_ARM_REG_R{n}") for n in range(13)]
-        self.numbers = [*numbers, arm_const.UC_ARM_REG_SP, arm_const.UC_ARM_REG_LR]
+        numbers += [arm_const.UC_ARM_REG_SP, arm_const.UC_ARM_REG_LR, arm_const.UC_ARM_REG_CPSR]
+        self.bank = Bank(self.engine, numbers)
 
     def run(self, code: bytes, start: State) -> State:
         """The state at `END`."""
@@ -85,13 +87,10 @@ class Unicorn:
         engine.mem_write(CODE, code)
         engine.ctl_remove_cache(CODE, CODE + CODE_BYTES)
         engine.mem_write(DATA, start.data)
-        for number, value in zip(self.numbers, start.registers, strict=True):
-            engine.reg_write(number, value)
-        engine.reg_write(arm_const.UC_ARM_REG_CPSR, start.flags)
+        self.bank.write((*start.registers, start.flags))
         engine.emu_start(CODE | 1, END)
-        registers = tuple(engine.reg_read(number) for number in self.numbers)
-        flags = engine.reg_read(arm_const.UC_ARM_REG_CPSR) & FLAGS
-        return State(registers, flags, bytes(engine.mem_read(DATA, DATA_BYTES)))
+        *registers, flags = self.bank.read()
+        return State(tuple(registers), flags & FLAGS, bytes(engine.mem_read(DATA, DATA_BYTES)))
 
 
 def assemble(body: list[int]) -> bytes:

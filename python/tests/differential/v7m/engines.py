@@ -13,6 +13,7 @@ import unicorn
 from unicorn import arm_const
 
 from rtoslab import _sim
+from tests.differential.banks import Bank
 
 RAM = 0x2000_0000
 RAM_BYTES = 0x4_0000
@@ -78,11 +79,13 @@ class Unicorn:
         engine: Any = unicorn.Uc
         self.engine = engine(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB, cpu=MODELS[kind])
         self.engine.mem_map(RAM, RAM_BYTES)
-        self.registers = [getattr(arm_const, f"UC_ARM_REG_R{n}") for n in range(13)]
-        self.registers += [arm_const.UC_ARM_REG_SP, arm_const.UC_ARM_REG_LR]
-        self.floats = [getattr(arm_const, f"UC_ARM_REG_S{n}") for n in range(32)] if kind != "m3" else []
-        self.floats += [arm_const.UC_ARM_REG_FPSCR] if kind != "m3" else []
-        if kind != "m3":
+        numbers = [arm_const.UC_ARM_REG_CPSR, *(getattr(arm_const, f"UC_ARM_REG_R{n}") for n in range(13))]
+        numbers += [arm_const.UC_ARM_REG_SP, arm_const.UC_ARM_REG_LR]
+        self.has_floats = kind != "m3"
+        if self.has_floats:
+            numbers += [*(getattr(arm_const, f"UC_ARM_REG_S{n}") for n in range(32)), arm_const.UC_ARM_REG_FPSCR]
+        self.bank = Bank(self.engine, numbers)
+        if self.has_floats:
             # The first floating-point instruction begins a new context, which resets FPSCR (ARMv7-M B1.5.7): vadd.
             self.run(assemble([0xEE30, 0x0A00]), State((0,) * 15, 0, (0,) * 32, 0, bytes(DATA_BYTES)))
 
@@ -92,20 +95,18 @@ class Unicorn:
         engine.mem_write(CODE, code)
         engine.ctl_remove_cache(CODE, CODE + CODE_BYTES)
         engine.mem_write(DATA, start.data)
-        engine.reg_write(arm_const.UC_ARM_REG_CPSR, start.flags)
-        engine.reg_write_batch(list(zip(self.registers, start.registers, strict=True)))
-        if self.floats:
-            engine.reg_write_batch(list(zip(self.floats, (*start.floats, start.fpscr), strict=True)))
+        floating = (*start.floats, start.fpscr)
+        self.bank.write((start.flags, *start.registers, *(floating if self.has_floats else ())))
         try:
             engine.emu_start(CODE | 1, END, count=INSTRUCTIONS)
         except unicorn.UcError as error:
             return str(error)
-        registers = list(engine.reg_read_batch(self.registers))
+        words = self.bank.read()
         # SP's bits 1:0 are always zero (ARMv7-M B1.4.1); unicorn lets any value in.
-        registers[13] &= ~3
-        flags = engine.reg_read(arm_const.UC_ARM_REG_CPSR) & FLAGS
-        *floats, fpscr = engine.reg_read_batch(self.floats) if self.floats else (*start.floats, start.fpscr)
-        return State(tuple(registers), flags, tuple(floats), fpscr, bytes(engine.mem_read(DATA, DATA_BYTES)))
+        words[14] &= ~3
+        *floats, fpscr = words[16:] if self.has_floats else floating
+        data = bytes(engine.mem_read(DATA, DATA_BYTES))
+        return State(tuple(words[1:16]), words[0] & FLAGS, tuple(floats), fpscr, data)
 
 
 class Pair:
