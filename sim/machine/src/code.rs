@@ -8,6 +8,7 @@ use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::region::SLOTS;
 
 use crate::board::ProfileRow;
+use crate::lazy::Lazy;
 use crate::profile::Cells;
 
 /// Four words of code: aligns the table so that an op's address tells the word's bank and the halfword's place in it.
@@ -17,7 +18,7 @@ struct Stripe([Op; 8]);
 
 /// The predecoded form of one memory.
 pub struct CodeTable {
-    stripes: Vec<Stripe>,
+    stripes: Lazy<Stripe>,
     profile: [Cells; 2],
     base: u32,
     bytes: u32,
@@ -28,8 +29,10 @@ pub struct CodeTable {
 impl CodeTable {
     /// An undecoded table for `bytes` (a multiple of 16) of code at `base`.
     pub fn new(base: u32, bytes: u32) -> CodeTable {
-        let mut stripes = vec![Stripe([Op::default(); 8]); bytes as usize / 16];
-        stripes.push(Stripe([Op::bare(Code::OutOfRegion); 8]));
+        let count = bytes as usize / 16;
+        // SAFETY: an op of zeros is one that is not decoded yet.
+        let mut stripes = unsafe { Lazy::<Stripe>::new(count + 1) };
+        stripes.elements()[count] = Stripe([Op::bare(Code::OutOfRegion); 8]);
         CodeTable { stripes, profile: Default::default(), base, bytes, decoded: bytes as usize / 2..0 }
     }
 
@@ -39,7 +42,7 @@ impl CodeTable {
         let half = offset as usize / 2;
         self.decoded = self.decoded.start.min(half)..self.decoded.end.max(half + 1);
         // SAFETY: the table has an op for each halfword below `bytes`.
-        unsafe { self.stripes.as_mut_ptr().cast::<Op>().add(half) }
+        unsafe { self.stripes.pointer().cast::<Op>().add(half) }
     }
 
     /// Switches the profile on (from zero) or off.
@@ -63,7 +66,7 @@ impl CodeTable {
         Region {
             base: self.base,
             bytes: self.bytes,
-            ops: self.stripes.as_mut_ptr().cast(),
+            ops: self.stripes.pointer().cast(),
             row,
             row_mask: (banks - 1) * SLOTS,
             cached: false,
