@@ -4,6 +4,7 @@ time, which took a third of the time of all these tests."""
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,19 +19,20 @@ class Bank:
         count = len(numbers)
         self._engine, self._count = engine, ctypes.c_int(count)
         self._numbers = (ctypes.c_int * count)(*numbers)
-        self._words = (ctypes.c_uint32 * count)()
-        first, bytes_each = ctypes.addressof(self._words), ctypes.sizeof(ctypes.c_uint32)
-        self._places = (ctypes.c_void_p * count)(*range(first, first + count * bytes_each, bytes_each))
+        self._form = struct.Struct(f"={count}I")
+        self._words = ctypes.create_string_buffer(self._form.size)
+        first = ctypes.addressof(self._words)
+        self._places = (ctypes.c_void_p * count)(*range(first, first + self._form.size, 4))
 
     def write(self, words: Sequence[int]) -> None:
-        """One for each register. Raises ValueError for more or fewer, UcError for what the engine does not take."""
-        self._words[:] = words
+        """One for each register. Raises struct.error for more or fewer, UcError for what the engine does not take."""
+        self._form.pack_into(self._words, 0, *words)
         _look(self._engine._do_reg_write_batch(self._numbers, self._places, self._count))
 
     def read(self) -> list[int]:
         """One of each register. Raises UcError for what the engine does not give."""
         _look(self._engine._do_reg_read_batch(self._numbers, self._places, self._count))
-        return self._words[:]
+        return [*self._form.unpack_from(self._words)]
 
 
 def _look(status: int) -> None:
