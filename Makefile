@@ -14,8 +14,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-color --req
 # One line for each package, and what went wrong.
 PIP_LINES := 2>&1 | { grep --line-buffered -E "^(Collecting|Installing|Successfully|ERROR|WARNING|Could not)" || true; } | sed -u "s/ (from.*//"
 # uv brings the same files in a third of pip's time. It reads none of pip's settings, so where those say where packages come from,
-# pip does it; so it does where uv cannot. What a command loads is compiled as pip does, so that it starts as soon also where
-# Python is told to write no bytecode.
+# pip does it; so it does where uv cannot.
 UV := UV_HTTP_TIMEOUT=180 $(BIN)/uv pip install --python $(BIN)/python --system-certs --no-progress --color never \
   --no-deps --require-hashes
 OWN_PLACES := \.(index-url|extra-index-url|no-index|proxy|trusted-host)=
@@ -257,6 +256,7 @@ $(STAMPS)/python: requirements.lock requirements-checkout.lock requirements-inst
 	@echo "== Python environment in $(VENV), from requirements.lock and -checkout.lock (33 packages, hashes checked)"
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
 	@$(PIP) --quiet -r requirements-installer.lock 2> /dev/null || echo "== uv cannot be installed here; pip installs what follows"
+# What a command loads is compiled, as pip does: it starts as soon where Python is told to write no bytecode.
 	@export UV_COMPILE_BYTECODE=1; $(call install,-r requirements.lock -r requirements-checkout.lock)
 	@touch $@
 

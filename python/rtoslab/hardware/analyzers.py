@@ -156,13 +156,12 @@ class Recorder:
         self.end()
         if self._problem:
             raise CaptureError(self._problem)
-        if ended is None:
-            _cut_to_lines(self._file)
-        else:
+        if ended is not None:
             raise CaptureError(
                 f"{SIGROK} stopped recording before the board's run was over (code {ended}{last_line(self._reply)}); "
                 "check the analyzer's cable and whether it keeps up with the sample rate, and record again."
             )
+        _cut_to_lines(self._file)
 
 
 def _size(file: Path) -> int:

@@ -1,5 +1,5 @@
 """All registers of unicorn's that a test sets and reads, at once: its Python face makes an object for each of them each
-time, which took a third of the time of all these tests."""
+time, which took a quarter of the time of all these tests."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import unicorn
+from unicorn import arm_const
+
+CORE_REGISTERS = (
+    *(getattr(arm_const, f"UC_ARM_REG_R{n}") for n in range(13)),
+    arm_const.UC_ARM_REG_SP,
+    arm_const.UC_ARM_REG_LR,
+)
 
 
 class Bank:

@@ -9,7 +9,7 @@ import unicorn
 from unicorn import arm_const
 
 from rtoslab import _sim
-from tests.differential.banks import Bank
+from tests.differential.banks import CORE_REGISTERS, Bank
 
 SRAM = 0x2000_0000
 SRAM_BYTES = 0x4_0000
@@ -77,9 +77,7 @@ class Unicorn:
         self.engine = unicorn.Uc(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB | unicorn.UC_MODE_MCLASS)
         self.engine.ctl_set_cpu_model(arm_const.UC_CPU_ARM_CORTEX_M0)
         self.engine.mem_map(SRAM, SRAM_BYTES)
-        numbers = [getattr(arm_const, f"UC_ARM_REG_R{n}") for n in range(13)]
-        numbers += [arm_const.UC_ARM_REG_SP, arm_const.UC_ARM_REG_LR, arm_const.UC_ARM_REG_CPSR]
-        self.bank = Bank(self.engine, numbers)
+        self.bank = Bank(self.engine, (*CORE_REGISTERS, arm_const.UC_ARM_REG_CPSR))
 
     def run(self, code: bytes, start: State) -> State:
         """The state at `END`."""

@@ -13,7 +13,7 @@ import unicorn
 from unicorn import arm_const
 
 from rtoslab import _sim
-from tests.differential.banks import Bank
+from tests.differential.banks import CORE_REGISTERS, Bank
 
 RAM = 0x2000_0000
 RAM_BYTES = 0x4_0000
@@ -79,8 +79,7 @@ class Unicorn:
         engine: Any = unicorn.Uc
         self.engine = engine(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB, cpu=MODELS[kind])
         self.engine.mem_map(RAM, RAM_BYTES)
-        numbers = [arm_const.UC_ARM_REG_CPSR, *(getattr(arm_const, f"UC_ARM_REG_R{n}") for n in range(13))]
-        numbers += [arm_const.UC_ARM_REG_SP, arm_const.UC_ARM_REG_LR]
+        numbers = [arm_const.UC_ARM_REG_CPSR, *CORE_REGISTERS]
         self.has_floats = kind != "m3"
         if self.has_floats:
             numbers += [*(getattr(arm_const, f"UC_ARM_REG_S{n}") for n in range(32)), arm_const.UC_ARM_REG_FPSCR]
