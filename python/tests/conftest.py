@@ -11,6 +11,7 @@ import importlib.util
 import os
 import sys
 import threading
+import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -68,6 +69,24 @@ def pytest_collection() -> Generator[None, object, object]:
 def _signals() -> Iterator[None]:
     with signals_as_usual():
         yield
+
+
+def _start_to_end_late(thread: threading.Thread) -> None:
+    """Starts a thread that ends a moment after its work: who does not wait for its end is caught each time, not now and then."""
+    run = thread.run
+
+    def late() -> None:
+        try:
+            run()
+        finally:
+            time.sleep(0.02)
+
+    thread.run = late  # type: ignore[method-assign]
+    _start(thread)
+
+
+_start = threading.Thread.start
+threading.Thread.start = _start_to_end_late  # type: ignore[method-assign]
 
 
 @pytest.fixture(autouse=True)

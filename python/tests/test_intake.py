@@ -67,6 +67,7 @@ def test_a_pipe_whose_writer_comes_late_is_read(tmp_path: Path) -> None:
     late = threading.Timer(0.2, lambda: (tmp_path / "pipe").write_bytes(b"late"))
     late.start()
     assert files.read_bytes(tmp_path / "pipe", 10, "the thing", ReportError) == b"late"
+    late.join()
 
 
 def test_text_names_the_line_that_is_none(tmp_path: Path) -> None:

@@ -74,9 +74,9 @@ def done(running: subprocess.Popen[str]) -> str:
     return said
 
 
-def wait_for(run: Path, points: int) -> None:
+def wait_for(running: subprocess.Popen[str], run: Path, points: int) -> None:
     deadline = time.monotonic() + HANG_S
-    while len(finished(run)) < points and time.monotonic() < deadline:
+    while running.poll() is None and len(finished(run)) < points and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
@@ -97,7 +97,7 @@ def local(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.mark.long
 def test_a_killed_sweep_repeats_nothing(local: Local, tmp_path: Path) -> None:
     with sweeping(local.plan, tmp_path / "run", tmp_path / "cache") as running:
-        wait_for(tmp_path / "run", local.points // 3)
+        wait_for(running, tmp_path / "run", local.points // 3)
         running.kill()
     stored = finished(tmp_path / "run")
     assert local.points // 3 <= len(stored) < local.points

@@ -98,7 +98,7 @@ def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, m
     command = [sys.executable, "-m", "rtoslab", *asked, "--out", str(out)]
     with started(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         deadline = time.monotonic() + HANG_S
-        while not list((out / "points").glob("[!.]*")) and time.monotonic() < deadline:
+        while running.poll() is None and not list((out / "points").glob("[!.]*")) and time.monotonic() < deadline:
             time.sleep(0.02)
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=HANG_S)

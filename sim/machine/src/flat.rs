@@ -213,7 +213,7 @@ impl<P: Pipeline + Default> Flat<P> {
             core.request = Request::None;
             core.limit = end.min(core.t.saturating_add(pause));
             // SAFETY: `ip` was set by `jump` or the executor, in the one region, whose ops the memory keeps.
-            unsafe { exec::run::<_, _, false>(core, &mut self.pipe, &mut self.memory, watch::NOTHING) };
+            unsafe { exec::run(core, &mut self.pipe, &mut self.memory, watch::NOTHING) };
             match core.request {
                 Request::None if core.phase == Phase::Run => {}
                 Request::Abandonable(_) => core.committed = true,

@@ -338,13 +338,8 @@ impl<P: Pipeline> Bench<P> {
             if self.core.asleep() {
                 return;
             }
-            if self.core.mpu.enabled() {
-                // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
-                unsafe { exec::run::<_, _, true>(&mut self.core, &mut self.pipe, &mut self.bus, watch::NOTHING) };
-            } else {
-                // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
-                unsafe { exec::run::<_, _, false>(&mut self.core, &mut self.pipe, &mut self.bus, watch::NOTHING) };
-            }
+            // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
+            unsafe { exec::run(&mut self.core, &mut self.pipe, &mut self.bus, watch::NOTHING) };
         }
     }
 }

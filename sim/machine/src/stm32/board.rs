@@ -5,7 +5,7 @@ use rtoslab_cpu::v7m::bus::Bus;
 use rtoslab_lab::{Console, Probes};
 use rtoslab_periph::stm32::Chip;
 
-use super::families::{F1, F4, F7, H7, Run};
+use super::families::{F1, F4, F7H7, Run};
 use super::l0;
 use super::machine::{Machine, Options};
 use super::runner::Runner;
@@ -16,8 +16,7 @@ pub fn board(chip: Chip, options: Options) -> Box<dyn Board> {
     match chip {
         Chip::F103 => Box::new(Machine::<F1>::new(chip, &options)),
         Chip::F407 | Chip::F411 | Chip::F446 => Box::new(Machine::<F4>::new(chip, &options)),
-        Chip::F767 => Box::new(Machine::<F7>::new(chip, &options)),
-        Chip::H743 => Box::new(Machine::<H7>::new(chip, &options)),
+        Chip::F767 | Chip::H743 => Box::new(Machine::<F7H7>::new(chip, &options)),
         Chip::L053 | Chip::L073 => Box::new(l0::Machine::new(chip, &options)),
     }
 }

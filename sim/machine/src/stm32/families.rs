@@ -7,7 +7,7 @@ use rtoslab_cpu::v7m::pipeline::m7::M7;
 use rtoslab_timing::{Setting, cortex_m3, cortex_m4, cortex_m7, stm32_bus, stm32_flash};
 
 use super::chip::{FLASH_BASE, Map};
-use super::family::{AcrBit, Family, Rules, acr, values};
+use super::family::{AcrBit, Family, Rules, bit, values};
 use super::flash::{FlashF1, FlashF4};
 use super::m7::Port;
 use super::runner::Runner;
@@ -28,8 +28,10 @@ impl Family for F1 {
     type Flash = FlashF1;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M3;
     const RULES: &'static [&'static [Setting]] = &[&cortex_m3::SETTINGS];
-    const ACR: &'static [AcrBit] =
-        &[acr("wait_states", 7, "LATENCY"), acr("prefetch", 1 << 4, "PRFTBE: the prefetch buffer")];
+
+    fn acr(_: &Map) -> &'static [AcrBit] {
+        const { &[bit("wait_states", 7, "LATENCY"), bit("prefetch", 1 << 4, "PRFTBE: the prefetch buffer")] }
+    }
 
     fn pipe(rules: Rules) -> CortexM3 {
         CortexM3::new(values(&cortex_m3::SETTINGS, rules))
@@ -53,12 +55,17 @@ impl Family for F4 {
     type Flash = FlashF4;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M4;
     const RULES: &'static [&'static [Setting]] = &[&cortex_m4::SETTINGS];
-    const ACR: &'static [AcrBit] = &[
-        acr("wait_states", 15, "LATENCY"),
-        acr("prefetch", 1 << 8, "PRFTEN: prefetch of the next line"),
-        acr("icache", 1 << 9, "ICEN: the accelerator's instruction lines"),
-        acr("dcache", 1 << 10, "DCEN: the accelerator's data lines"),
-    ];
+
+    fn acr(_: &Map) -> &'static [AcrBit] {
+        const {
+            &[
+                bit("wait_states", 15, "LATENCY"),
+                bit("prefetch", 1 << 8, "PRFTEN: prefetch of the next line"),
+                bit("icache", 1 << 9, "ICEN: the accelerator's instruction lines"),
+                bit("dcache", 1 << 10, "DCEN: the accelerator's data lines"),
+            ]
+        }
+    }
 
     fn pipe(rules: Rules) -> CortexM4 {
         CortexM4::new(values(&cortex_m4::SETTINGS, rules))
@@ -76,56 +83,38 @@ impl Run for F4 {
 /// Rules of the Cortex-M7 parts.
 const M7_RULES: &[&[Setting]] = &[&cortex_m7::SETTINGS, &stm32_flash::SETTINGS];
 
-/// STM32F7.
+/// STM32F7 and STM32H7: of one core and one way to reach the flash, so that what executes is there once for both. What
+/// differs are the chips' maps and the flash behind the port.
 #[derive(Debug, Clone)]
-pub struct F7;
+pub struct F7H7;
 
-impl Family for F7 {
+impl Family for F7H7 {
     type Pipe = M7;
     type Flash = Port;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
-    const RULES: &'static [&'static [Setting]] = M7_RULES;
+    const RULES: &'static [&'static [Setting]] = &[&cortex_m7::SETTINGS, &stm32_flash::SETTINGS];
     const CACHES: bool = true;
-    const ACR: &'static [AcrBit] = &[
-        acr("wait_states", 15, "LATENCY"),
-        acr("prefetch", 1 << 8, "PRFTEN: prefetch on the ITCM path"),
-        acr("art", 1 << 9, "ARTEN: the accelerator on the ITCM path"),
-    ];
+
+    fn acr(map: &Map) -> &'static [AcrBit] {
+        const F7: &[AcrBit] = &[
+            bit("wait_states", 15, "LATENCY"),
+            bit("prefetch", 1 << 8, "PRFTEN: prefetch on the ITCM path"),
+            bit("art", 1 << 9, "ARTEN: the accelerator on the ITCM path"),
+        ];
+        const H7: &[AcrBit] = &[bit("wait_states", 15, "LATENCY")];
+        if map.domains { H7 } else { F7 }
+    }
 
     fn pipe(rules: Rules) -> M7 {
         M7::new(values(&cortex_m7::SETTINGS, rules))
     }
 
     fn flash(map: &Map, rules: Rules) -> Port {
-        Port::f7(map, values(&stm32_flash::SETTINGS, rules), values(&stm32_bus::SETTINGS, rules))
+        let (flash, bus) = (values(&stm32_flash::SETTINGS, rules), values(&stm32_bus::SETTINGS, rules));
+        if map.domains { Port::h7(flash, bus) } else { Port::f7(map, flash, bus) }
     }
 }
 
-impl Run for F7 {
-    type Runner = Memo<M7, System<F7>>;
-}
-
-/// STM32H7.
-#[derive(Debug, Clone)]
-pub struct H7;
-
-impl Family for H7 {
-    type Pipe = M7;
-    type Flash = Port;
-    const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
-    const RULES: &'static [&'static [Setting]] = M7_RULES;
-    const CACHES: bool = true;
-    const ACR: &'static [AcrBit] = &[acr("wait_states", 15, "LATENCY")];
-
-    fn pipe(rules: Rules) -> M7 {
-        M7::new(values(&cortex_m7::SETTINGS, rules))
-    }
-
-    fn flash(_: &Map, rules: Rules) -> Port {
-        Port::h7(values(&stm32_flash::SETTINGS, rules), values(&stm32_bus::SETTINGS, rules))
-    }
-}
-
-impl Run for H7 {
-    type Runner = Memo<M7, System<H7>>;
+impl Run for F7H7 {
+    type Runner = Memo<M7, System<F7H7>>;
 }

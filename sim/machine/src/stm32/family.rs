@@ -19,7 +19,7 @@ pub struct AcrBit {
 }
 
 /// One of them.
-pub(super) const fn acr(name: &'static str, mask: u32, about: &'static str) -> AcrBit {
+pub(super) const fn bit(name: &'static str, mask: u32, about: &'static str) -> AcrBit {
     AcrBit { name, mask, about }
 }
 
@@ -38,9 +38,9 @@ pub trait Family: Clone + Send + Sync + 'static {
     const RULES: &'static [&'static [Setting]];
     /// The core has caches of its own (M7).
     const CACHES: bool = false;
-    /// What of FLASH_ACR can be overridden.
-    const ACR: &'static [AcrBit];
 
+    /// What of a chip's FLASH_ACR can be overridden.
+    fn acr(map: &Map) -> &'static [AcrBit];
     /// The pipeline under the rules in force.
     fn pipe(rules: Rules) -> Self::Pipe;
     /// The flash interface under the rules in force.

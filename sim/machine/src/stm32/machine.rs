@@ -176,7 +176,7 @@ impl<F: Run> Machine<F> {
                 (watch::NOTHING, false) => self.runner.run::<{ watch::NOTHING }>(core, pipe, system),
                 (watch::PROFILE, false) => self.runner.run::<{ watch::PROFILE }>(core, pipe, system),
                 // With the MPU off the guard lets everything pass.
-                (watch, _) => exec::run::<_, _, true>(core, pipe, system, watch),
+                (watch, _) => exec::run(core, pipe, system, watch),
             }
         }
         if self.observer.is_some() {

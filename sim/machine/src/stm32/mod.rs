@@ -25,5 +25,5 @@ mod system;
 mod waiting;
 
 pub use board::board;
-pub use families::{F1, F4, F7, H7};
+pub use families::{F1, F4, F7H7};
 pub use machine::{Machine, Options};

@@ -242,7 +242,7 @@ mod tests {
     use rtoslab_periph::stm32::Chip;
 
     use super::*;
-    use crate::stm32::families::{F1, F4, F7, H7, Run};
+    use crate::stm32::families::{F1, F4, F7H7, Run};
     use crate::stm32::machine::{Machine, Options};
 
     /// Accesses around the end of the memories, as any caller may make them.
@@ -280,7 +280,7 @@ mod tests {
     fn no_access_leaves_its_memory() {
         ends_are_kept::<F1>(Chip::F103);
         ends_are_kept::<F4>(Chip::F446);
-        ends_are_kept::<F7>(Chip::F767);
-        ends_are_kept::<H7>(Chip::H743);
+        ends_are_kept::<F7H7>(Chip::F767);
+        ends_are_kept::<F7H7>(Chip::H743);
     }
 }

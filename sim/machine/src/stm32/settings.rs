@@ -6,7 +6,8 @@ use rtoslab_cpu::v7m::exception::ExceptionTiming;
 use rtoslab_cpu::v7m::scb::ccr;
 use rtoslab_timing::{Grade, Setting, stm32_bus};
 
-use super::family::Family;
+use super::chip::Map;
+use super::family::{AcrBit, Family};
 use crate::setting::SettingError;
 
 /// The core clock that a run states, whatever RCC says: it only names the cycles.
@@ -26,6 +27,8 @@ pub struct Settings<F> {
     exceptions: Vec<Row>,
     /// Bits of FLASH_ACR that are overridden, and their values.
     acr: (u32, u32),
+    /// Which can be.
+    acr_bits: &'static [AcrBit],
     clock_hz: Option<u64>,
     /// The core's caches, if the run says: instructions, data.
     caches: [Option<bool>; 2],
@@ -62,12 +65,13 @@ fn exception_rules(timing: ExceptionTiming) -> Vec<Row> {
 
 impl<F: Family> Settings<F> {
     /// The defaults.
-    pub fn new() -> Settings<F> {
+    pub fn new(map: &Map) -> Settings<F> {
         let rules = F::RULES.iter().flat_map(|table| table.iter()).chain(&stm32_bus::SETTINGS);
         Settings {
             rules: rules.map(|&rule| Row { rule, value: rule.default }).collect(),
             exceptions: exception_rules(F::EXCEPTIONS),
             acr: (0, 0),
+            acr_bits: F::acr(map),
             clock_hz: None,
             caches: [None; 2],
             family: PhantomData,
@@ -78,7 +82,7 @@ impl<F: Family> Settings<F> {
     pub fn list(&self) -> Vec<(String, Setting, u64)> {
         let rows = self.rules.iter().chain(&self.exceptions);
         let timing = rows.map(|row| (format!("timing.{}", row.rule.key), row.rule, row.value));
-        let flash = F::ACR.iter().map(|bit| {
+        let flash = self.acr_bits.iter().map(|bit| {
             let max = u64::from(bit.mask >> bit.mask.trailing_zeros());
             let rule = Setting { key: bit.name, default: 0, min: 0, max, about: bit.about, grade: Grade::Documented };
             (format!("flash.{}", bit.name), rule, u64::from((self.acr.1 & bit.mask) >> bit.mask.trailing_zeros()))
@@ -99,7 +103,7 @@ impl<F: Family> Settings<F> {
     /// `dcache` mean those of the flash interface.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let flash = format!("flash.{key}");
-        let key = if !F::CACHES && F::ACR.iter().any(|bit| bit.name == key) { flash.as_str() } else { key };
+        let key = if !F::CACHES && self.acr_bits.iter().any(|bit| bit.name == key) { flash.as_str() } else { key };
         let Some((_, rule, _)) = self.list().into_iter().find(|(name, _, _)| name == key) else {
             let known: Vec<String> = self.list().into_iter().map(|(name, _, _)| name).collect();
             return Err(SettingError(format!("there is no setting {key}; known are {}", known.join(", "))));
@@ -111,7 +115,8 @@ impl<F: Family> Settings<F> {
             self.clock_hz = Some(value).filter(|&hz| hz != 0);
         } else if let Some(index) = ["icache", "dcache"].iter().position(|name| *name == key) {
             self.caches[index] = Some(value != 0);
-        } else if let Some(bit) = key.strip_prefix("flash.").and_then(|name| F::ACR.iter().find(|bit| bit.name == name))
+        } else if let Some(bit) =
+            key.strip_prefix("flash.").and_then(|name| self.acr_bits.iter().find(|bit| bit.name == name))
         {
             self.acr.0 |= bit.mask;
             self.acr.1 = self.acr.1 & !bit.mask | (value as u32) << bit.mask.trailing_zeros();

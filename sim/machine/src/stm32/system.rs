@@ -99,7 +99,7 @@ impl<F: Family> System<F> {
 
     /// Memories empty (flash erased), peripherals as at power-on.
     pub(super) fn new(map: &'static Map, periph: Stm32, strict: bool, console_port: u8) -> Box<System<F>> {
-        let settings = Settings::new();
+        let settings = Settings::new(map);
         let mut tables = vec![CodeTable::new(FLASH_BASE, map.flash_bytes), CodeTable::new(RAM_BASE, map.ram_bytes)];
         tables.extend(map.flash_alias.map(|base| CodeTable::new(base, map.flash_bytes)));
         for area in map.areas.iter().filter(|area| area.code) {

@@ -56,7 +56,7 @@ impl<F: Run> Waiting for Machine<F> {
         self.core.limit = self.core.t + 1;
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         // SAFETY: as in `Machine::execute`.
-        unsafe { exec::run::<_, _, false>(core, pipe, system, watch::NOTHING) };
+        unsafe { exec::run(core, pipe, system, watch::NOTHING) };
         core.request == Request::None && core.phase == Phase::Run && system.stop.is_none()
     }
 

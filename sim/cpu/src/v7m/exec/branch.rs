@@ -95,31 +95,21 @@ pub(super) fn loaded<B: Bus, P: Pipeline>(
 
 /// LDR to the PC.
 #[inline(always)]
-pub(super) fn load_pc<B: Bus, P: Pipeline, const GUARD: bool>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    op: Op,
-) -> Result<Flow, Fault> {
+pub(super) fn load_pc<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let (address, base) = memory::address(core, op);
-    let target = memory::load::<B, P, GUARD, 4>(core, pipe, bus, op, address)?;
+    let target = memory::load::<B, P, 4>(core, pipe, bus, op, address)?;
     memory::write_back(core, op, base);
     loaded(core, pipe, bus, op, target)
 }
 
 /// TBB, TBH.
 #[inline(always)]
-pub(super) fn table<B: Bus, P: Pipeline, const GUARD: bool>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    op: Op,
-) -> Result<Flow, Fault> {
+pub(super) fn table<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let base = if op.rn == 15 { op.imm } else { core.reg(op.rn) };
     let entry = base.wrapping_add(core.reg(op.rm) << op.shift);
     let distance = match op.shift {
-        0 => memory::load::<B, P, GUARD, 1>(core, pipe, bus, op, entry)?,
-        _ => memory::load::<B, P, GUARD, 2>(core, pipe, bus, op, entry)?,
+        0 => memory::load::<B, P, 1>(core, pipe, bus, op, entry)?,
+        _ => memory::load::<B, P, 2>(core, pipe, bus, op, entry)?,
     };
     let pc = core.address_of(core.ip).wrapping_add(4);
     far(core, pipe, bus, op, Jump::Loaded, pc.wrapping_add(2 * distance))

@@ -41,20 +41,15 @@ impl Core {
 
 /// Executes any instruction of the floating-point extension.
 #[inline(always)]
-pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    op: Op,
-) -> Result<Flow, Fault> {
+pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     if !core.float_ready {
         float_context::before_float(core, bus)?;
     }
     match op.code {
         Code::Vldr32 | Code::Vldr64 | Code::Vstr32 | Code::Vstr64 => {
-            access::<B, P, GUARD>(core, pipe, bus, op)?;
+            access::<B, P>(core, pipe, bus, op)?;
         }
-        Code::Vldm | Code::Vstm => return multiple::float::<B, P, GUARD>(core, pipe, bus, op),
+        Code::Vldm | Code::Vstm => return multiple::float::<B, P>(core, pipe, bus, op),
         Code::UndefinedFloat => return Err(Fault::Undefined),
         _ if P::IN_LINE => compute(core, op),
         _ => compute_apart(core, op),
@@ -64,12 +59,7 @@ pub(super) fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
 
 /// VLDR and VSTR: words, aligned always.
 #[inline(always)]
-fn access<B: Bus, P: Pipeline, const GUARD: bool>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    op: Op,
-) -> Result<(), Fault> {
+fn access<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<(), Fault> {
     let address = if op.rn == 15 { op.imm } else { core.reg(op.rn).wrapping_add(op.imm) };
     if address & 3 != 0 {
         return Err(Fault::Unaligned);
@@ -77,22 +67,22 @@ fn access<B: Bus, P: Pipeline, const GUARD: bool>(
     let second = address.wrapping_add(4);
     match op.code {
         Code::Vldr32 => {
-            let value = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, 0)?;
+            let value = load_aligned::<B, P>(core, pipe, bus, op, address, 4, 0)?;
             core.set_single(op.rd, value);
         }
         Code::Vldr64 => {
-            let low = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, 0)?;
-            let high = load_aligned::<B, P, GUARD>(core, pipe, bus, op, second, 4, 1)?;
+            let low = load_aligned::<B, P>(core, pipe, bus, op, address, 4, 0)?;
+            let high = load_aligned::<B, P>(core, pipe, bus, op, second, 4, 1)?;
             core.set_double(op.rd, u64::from(low) | u64::from(high) << 32);
         }
         Code::Vstr32 => {
             let value = core.single(op.rd);
-            store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, value, 0)?;
+            store_aligned::<B, P>(core, pipe, bus, op, address, 4, value, 0)?;
         }
         _ => {
             let value = core.double(op.rd);
-            store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, value as u32, 0)?;
-            store_aligned::<B, P, GUARD>(core, pipe, bus, op, second, 4, (value >> 32) as u32, 1)?;
+            store_aligned::<B, P>(core, pipe, bus, op, address, 4, value as u32, 0)?;
+            store_aligned::<B, P>(core, pipe, bus, op, second, 4, (value >> 32) as u32, 1)?;
         }
     }
     Ok(())

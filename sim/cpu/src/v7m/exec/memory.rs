@@ -23,7 +23,7 @@ pub(super) fn base_and_offset(core: &Core, op: Op) -> u32 {
 
 /// One aligned load, checked.
 #[inline(always)]
-pub(super) fn load_aligned<B: Bus, P: Pipeline, const GUARD: bool>(
+pub(super) fn load_aligned<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -32,7 +32,7 @@ pub(super) fn load_aligned<B: Bus, P: Pipeline, const GUARD: bool>(
     bytes: u32,
     index: u32,
 ) -> Result<u32, Fault> {
-    if GUARD {
+    if !P::IN_LINE {
         mpu::check(core, address, Access::Read)?;
     }
     pipe.load(core, bus, op, address, bytes, index)
@@ -41,7 +41,7 @@ pub(super) fn load_aligned<B: Bus, P: Pipeline, const GUARD: bool>(
 /// One aligned store, checked.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-pub(super) fn store_aligned<B: Bus, P: Pipeline, const GUARD: bool>(
+pub(super) fn store_aligned<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -51,7 +51,7 @@ pub(super) fn store_aligned<B: Bus, P: Pipeline, const GUARD: bool>(
     value: u32,
     index: u32,
 ) -> Result<(), Fault> {
-    if GUARD {
+    if !P::IN_LINE {
         mpu::check(core, address, Access::Write)?;
     }
     pipe.store(core, bus, op, address, bytes, value, index)
@@ -59,7 +59,7 @@ pub(super) fn store_aligned<B: Bus, P: Pipeline, const GUARD: bool>(
 
 /// A load of `BYTES` at any address, zero-extended.
 #[inline(always)]
-pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool, const BYTES: u32>(
+pub(super) fn load<B: Bus, P: Pipeline, const BYTES: u32>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -67,17 +67,17 @@ pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool, const BYTES: u32>(
     address: u32,
 ) -> Result<u32, Fault> {
     if address & (BYTES - 1) == 0 {
-        load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, 0)
+        load_aligned::<B, P>(core, pipe, bus, op, address, BYTES, 0)
     } else if !P::SPLITS {
         Err(Fault::Unaligned)
     } else {
-        load_unaligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES)
+        load_unaligned::<B, P>(core, pipe, bus, op, address, BYTES)
     }
 }
 
 /// A store of `BYTES` at any address.
 #[inline(always)]
-pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool, const BYTES: u32>(
+pub(super) fn store<B: Bus, P: Pipeline, const BYTES: u32>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -86,11 +86,11 @@ pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool, const BYTES: u32>(
     value: u32,
 ) -> Result<(), Fault> {
     if address & (BYTES - 1) == 0 {
-        store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, value, 0)
+        store_aligned::<B, P>(core, pipe, bus, op, address, BYTES, value, 0)
     } else if !P::SPLITS {
         Err(Fault::Unaligned)
     } else {
-        store_unaligned::<B, P, GUARD>(core, pipe, bus, op, address, BYTES, value)
+        store_unaligned::<B, P>(core, pipe, bus, op, address, BYTES, value)
     }
 }
 
@@ -111,7 +111,7 @@ fn pieces(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
 
 #[cold]
 #[inline(never)]
-fn load_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
+fn load_unaligned<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -124,7 +124,7 @@ fn load_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
     }
     let (mut value, mut shift) = (0, 0);
     for (index, (address, bytes)) in (0..).zip(pieces(address, bytes)) {
-        value |= load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, bytes, index)? << shift;
+        value |= load_aligned::<B, P>(core, pipe, bus, op, address, bytes, index)? << shift;
         shift += 8 * bytes;
     }
     Ok(value)
@@ -132,7 +132,7 @@ fn load_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
 
 #[cold]
 #[inline(never)]
-fn store_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
+fn store_unaligned<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -147,7 +147,7 @@ fn store_unaligned<B: Bus, P: Pipeline, const GUARD: bool>(
     let mut left = value;
     for (index, (address, bytes)) in (0..).zip(pieces(address, bytes)) {
         let part = left & (u32::MAX >> (32 - 8 * bytes));
-        store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, bytes, part, index)?;
+        store_aligned::<B, P>(core, pipe, bus, op, address, bytes, part, index)?;
         left >>= 8 * bytes;
     }
     Ok(())
@@ -172,7 +172,7 @@ pub(super) fn write_back(core: &mut Core, op: Op, base: u32) {
 
 /// `Code::Load`: any size, any addressing.
 #[inline(always)]
-pub(super) fn load_general<B: Bus, P: Pipeline, const GUARD: bool>(
+pub(super) fn load_general<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -182,7 +182,7 @@ pub(super) fn load_general<B: Bus, P: Pipeline, const GUARD: bool>(
     // Each size for itself, so that none goes through the others' decisions.
     macro_rules! load {
         ($bytes:literal, $type:ty) => {{
-            let value = as_told::<P, _>(core, op, |core| load::<B, P, GUARD, $bytes>(core, pipe, bus, op, address))?;
+            let value = as_told::<P, _>(core, op, |core| load::<B, P, $bytes>(core, pipe, bus, op, address))?;
             write_back(core, op, base);
             core.set_any(op.rd, value as $type as u32);
             Ok(Flow::Next)
@@ -199,7 +199,7 @@ pub(super) fn load_general<B: Bus, P: Pipeline, const GUARD: bool>(
 
 /// `Code::Store`: any size, with write-back or unprivileged.
 #[inline(always)]
-pub(super) fn store_general<B: Bus, P: Pipeline, const GUARD: bool>(
+pub(super) fn store_general<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -209,7 +209,7 @@ pub(super) fn store_general<B: Bus, P: Pipeline, const GUARD: bool>(
     let value = core.reg(op.rd);
     macro_rules! store {
         ($bytes:literal) => {{
-            as_told::<P, _>(core, op, |core| store::<B, P, GUARD, $bytes>(core, pipe, bus, op, address, value))?;
+            as_told::<P, _>(core, op, |core| store::<B, P, $bytes>(core, pipe, bus, op, address, value))?;
             write_back(core, op, base);
             Ok(Flow::Next)
         }};
@@ -236,26 +236,21 @@ fn as_told<P: Pipeline, T>(core: &mut Core, op: Op, access: impl FnOnce(&mut Cor
 
 /// LDRD and STRD: two words, aligned always.
 #[inline(always)]
-pub(super) fn double<B: Bus, P: Pipeline, const GUARD: bool>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    op: Op,
-) -> Result<Flow, Fault> {
+pub(super) fn double<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let (first, base) = address(core, op);
     let second = first.wrapping_add(4);
     if first & 3 != 0 {
         return Err(Fault::Unaligned);
     }
     if op.code == Code::Ldrd {
-        let low = load_aligned::<B, P, GUARD>(core, pipe, bus, op, first, 4, 0)?;
-        let high = load_aligned::<B, P, GUARD>(core, pipe, bus, op, second, 4, 1)?;
+        let low = load_aligned::<B, P>(core, pipe, bus, op, first, 4, 0)?;
+        let high = load_aligned::<B, P>(core, pipe, bus, op, second, 4, 1)?;
         core.set(op.rd, low);
         core.set(op.ra, high);
     } else {
         let (low, high) = (core.reg(op.rd), core.reg(op.ra));
-        store_aligned::<B, P, GUARD>(core, pipe, bus, op, first, 4, low, 0)?;
-        store_aligned::<B, P, GUARD>(core, pipe, bus, op, second, 4, high, 1)?;
+        store_aligned::<B, P>(core, pipe, bus, op, first, 4, low, 0)?;
+        store_aligned::<B, P>(core, pipe, bus, op, second, 4, high, 1)?;
     }
     write_back(core, op, base);
     Ok(Flow::Next)
@@ -263,7 +258,7 @@ pub(super) fn double<B: Bus, P: Pipeline, const GUARD: bool>(
 
 /// LDREX, STREX and their narrow forms: aligned always. The monitor has no address.
 #[inline(always)]
-pub(super) fn exclusive<B: Bus, P: Pipeline, const GUARD: bool>(
+pub(super) fn exclusive<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -275,14 +270,14 @@ pub(super) fn exclusive<B: Bus, P: Pipeline, const GUARD: bool>(
         return Err(Fault::Unaligned);
     }
     if op.code == Code::Ldrex {
-        let value = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, bytes, 0)?;
+        let value = load_aligned::<B, P>(core, pipe, bus, op, address, bytes, 0)?;
         core.exclusive = true;
         core.set(op.rd, value);
         return Ok(Flow::Next);
     }
     if core.exclusive {
         let value = core.reg(op.rd) & (u32::MAX >> (32 - 8 * bytes));
-        store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, bytes, value, 0)?;
+        store_aligned::<B, P>(core, pipe, bus, op, address, bytes, value, 0)?;
     }
     core.set(op.ra, u32::from(!core.exclusive));
     core.exclusive = false;

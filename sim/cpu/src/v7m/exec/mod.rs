@@ -52,9 +52,9 @@ pub(super) enum Flow {
 
 /// Executes instructions until `core.t` reaches `core.limit` at an instruction boundary or `core.request` is set.
 ///
-/// `GUARD`: an MPU is on, so that every fetch and every access is checked. `watch`: what is noted, one of
-/// [`watch`](crate::step::watch)'s; no constant, since there would be as many executors, each large, and what runs often
-/// is remembered.
+/// Every fetch and every access is checked, as an MPU that is on wants it; one that is off lets all pass. `watch`: what is
+/// noted, one of [`watch`](crate::step::watch)'s. Neither is a constant: there would be as many executors, each large, and
+/// what runs often is remembered.
 ///
 /// The machine clears a request before it calls again.
 ///
@@ -62,7 +62,7 @@ pub(super) enum Flow {
 /// `core.ip` points into the ops of `core.region`, a region of `bus`: they lie in no memory that `core`, `pipe` or `bus`
 /// hold by value, end with an `OutOfRegion` op, and those that are decoded were made by [`decode`](super::decode), whose
 /// near branches stay inside. With `watch::PROFILE` the region has profile cells, one for each op.
-pub unsafe fn run<B: Bus, P: Pipeline, const GUARD: bool>(core: &mut Core, pipe: &mut P, bus: &mut B, watch: u8) {
+pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, watch: u8) {
     if core.request != Request::None {
         return;
     }
@@ -72,11 +72,11 @@ pub unsafe fn run<B: Bus, P: Pipeline, const GUARD: bool>(core: &mut Core, pipe:
     }
     let special = core.committed || core.words_moved != 0 || core.it != 0;
     // SAFETY: the caller's promise.
-    if special && !unsafe { uncommon::<B, P, GUARD>(core, pipe, bus, watch, false) } {
+    if special && !unsafe { uncommon::<B, P>(core, pipe, bus, watch, false) } {
         return;
     }
     while core.t < core.limit {
-        if GUARD && !fetch_allowed(core, bus) {
+        if !fetch_allowed(core, bus) {
             return;
         }
         let ip = core.ip;
@@ -85,7 +85,7 @@ pub unsafe fn run<B: Bus, P: Pipeline, const GUARD: bool>(core: &mut Core, pipe:
         let packed = unsafe { Packed::read(ip) };
         if packed.code() <= code::It {
             // SAFETY: as above.
-            if !unsafe { uncommon::<B, P, GUARD>(core, pipe, bus, watch, false) } {
+            if !unsafe { uncommon::<B, P>(core, pipe, bus, watch, false) } {
                 return;
             }
             continue;
@@ -94,7 +94,7 @@ pub unsafe fn run<B: Bus, P: Pipeline, const GUARD: bool>(core: &mut Core, pipe:
         // SAFETY: as above.
         let flow = unsafe {
             pipe.issue(core, bus, *ip);
-            execute::<B, P, GUARD>(core, pipe, bus, ip)
+            execute::<B, P>(core, pipe, bus, ip)
         };
         // SAFETY: the profile is that of this instruction.
         if !unsafe { settle::<B, P>(core, pipe, bus, packed.op(), flow, 0, profile, ip) } {
@@ -116,7 +116,7 @@ pub(super) unsafe fn step<B: Bus, P: Pipeline>(
     attended: bool,
 ) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { uncommon::<B, P, false>(core, pipe, bus, watch, attended) }
+    unsafe { uncommon::<B, P>(core, pipe, bus, watch, attended) }
 }
 
 /// What the common path leaves out: stand-ins, IT blocks (all of one), instructions that gave way and go on. False:
@@ -126,7 +126,7 @@ pub(super) unsafe fn step<B: Bus, P: Pipeline>(
 /// As for [`run`].
 #[cold]
 #[inline(never)]
-unsafe fn uncommon<B: Bus, P: Pipeline, const GUARD: bool>(
+unsafe fn uncommon<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -134,7 +134,7 @@ unsafe fn uncommon<B: Bus, P: Pipeline, const GUARD: bool>(
     mut attended: bool,
 ) -> bool {
     while core.t < core.limit || core.committed {
-        if GUARD && !fetch_allowed(core, bus) {
+        if !fetch_allowed(core, bus) {
             return false;
         }
         // One that gave way was issued, and had its attention.
@@ -162,7 +162,7 @@ unsafe fn uncommon<B: Bus, P: Pipeline, const GUARD: bool>(
                 pipe.issue(core, bus, op);
             }
             // SAFETY: the op is one.
-            let flow = unsafe { execute::<B, P, GUARD>(core, pipe, bus, &raw const op) };
+            let flow = unsafe { execute::<B, P>(core, pipe, bus, &raw const op) };
             // SAFETY: the profile is that of this instruction.
             if !unsafe { settle::<B, P>(core, pipe, bus, op, flow, it, profile, ip) } {
                 return false;

@@ -49,12 +49,7 @@ fn without_lowest(mut mask: u32, count: u32) -> u32 {
 
 /// LDM, POP.
 #[inline(always)]
-pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    op: Op,
-) -> Result<Flow, Fault> {
+pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
@@ -68,7 +63,7 @@ pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool>(
     let mut held = core.held;
     loop {
         let register = left.trailing_zeros();
-        let value = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, moved)?;
+        let value = load_aligned::<B, P>(core, pipe, bus, op, address, 4, moved)?;
         // A fault or an interrupt further on must find the base as it was.
         if register == u32::from(op.rn) || register == 15 {
             if register == 15 {
@@ -105,12 +100,7 @@ pub(super) fn load<B: Bus, P: Pipeline, const GUARD: bool>(
 
 /// STM, PUSH.
 #[inline(always)]
-pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    op: Op,
-) -> Result<Flow, Fault> {
+pub(super) fn store<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
@@ -123,7 +113,7 @@ pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool>(
     }
     loop {
         let value = core.reg(left.trailing_zeros() as u8);
-        store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, value, moved)?;
+        store_aligned::<B, P>(core, pipe, bus, op, address, 4, value, moved)?;
         left &= left - 1;
         if left == 0 {
             break;
@@ -143,12 +133,7 @@ pub(super) fn store<B: Bus, P: Pipeline, const GUARD: bool>(
 }
 
 /// VLDM, VSTM, VPUSH, VPOP. An interrupt restarts them: ICI has no room for S registers.
-pub(super) fn float<B: Bus, P: Pipeline, const GUARD: bool>(
-    core: &mut Core,
-    pipe: &mut P,
-    bus: &mut B,
-    op: Op,
-) -> Result<Flow, Fault> {
+pub(super) fn float<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let (lowest, base) = addresses(core, op, op.imm);
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
@@ -161,10 +146,10 @@ pub(super) fn float<B: Bus, P: Pipeline, const GUARD: bool>(
         let register = usize::from(op.rd) + moved as usize;
         let address = lowest.wrapping_add(4 * moved);
         if op.code == Code::Vldm {
-            core.s[register] = load_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, moved)?;
+            core.s[register] = load_aligned::<B, P>(core, pipe, bus, op, address, 4, moved)?;
         } else {
             let value = core.s[register];
-            store_aligned::<B, P, GUARD>(core, pipe, bus, op, address, 4, value, moved)?;
+            store_aligned::<B, P>(core, pipe, bus, op, address, 4, value, moved)?;
         }
     }
     if op.has(flag::POST_INDEXED) {

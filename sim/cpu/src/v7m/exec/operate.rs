@@ -18,7 +18,7 @@ use crate::v7m::pipeline::Pipeline;
 /// # Safety
 /// `at` points to an op, which may be in the table that it came from.
 #[inline(always)]
-pub(in crate::v7m) unsafe fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
+pub(in crate::v7m) unsafe fn execute<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -29,7 +29,7 @@ pub(in crate::v7m) unsafe fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
             // SAFETY: the caller's promise; the code is the op's.
             unsafe {
                 match (*at).code {
-                    $(Code::$name => operate::<B, P, GUARD, { code::$name }>(core, pipe, bus, at),)*
+                    $(Code::$name => operate::<B, P, { code::$name }>(core, pipe, bus, at),)*
                 }
             }
         };
@@ -43,7 +43,7 @@ pub(in crate::v7m) unsafe fn execute<B: Bus, P: Pipeline, const GUARD: bool>(
 /// `at` points to an op of that code, which may be in the table that it came from.
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
-pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const GUARD: bool, const CODE: u8>(
+pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -111,7 +111,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const GUARD: bool, con
     macro_rules! load {
         ($address:expr, $bytes:literal, $type:ty) => {{
             let address: u32 = $address;
-            match memory::load::<B, P, GUARD, $bytes>(core, pipe, bus, op!(), address) {
+            match memory::load::<B, P, $bytes>(core, pipe, bus, op!(), address) {
                 Ok(value) => core.set(field!(rd), value as $type as u32),
                 Err(fault) => return flow::<P>(core, Err(fault)),
             }
@@ -121,7 +121,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const GUARD: bool, con
         ($address:expr, $bytes:literal) => {{
             let address: u32 = $address;
             let value = core.reg(field!(rd));
-            if let Err(fault) = memory::store::<B, P, GUARD, $bytes>(core, pipe, bus, op!(), address, value) {
+            if let Err(fault) = memory::store::<B, P, $bytes>(core, pipe, bus, op!(), address, value) {
                 return flow::<P>(core, Err(fault));
             }
         }};
@@ -229,13 +229,13 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const GUARD: bool, con
         code::StrhReg => store!(n!().wrapping_add(m!() << (field!(shift) & 31)), 2),
         code::StrbReg => store!(n!().wrapping_add(m!() << (field!(shift) & 31)), 1),
         code::LdrLit => load!(field!(imm), 4, u32),
-        code::Load => apart!(memory::load_general::<B, P, GUARD>),
-        code::Store => apart!(memory::store_general::<B, P, GUARD>),
-        code::LdrPc => admitted!(branch::load_pc::<B, P, GUARD>),
-        code::Ldrd | code::Strd => admitted!(memory::double::<B, P, GUARD>),
-        code::Ldm | code::LdmPc => admitted!(multiple::load::<B, P, GUARD>),
-        code::Stm => admitted!(multiple::store::<B, P, GUARD>),
-        code::Ldrex | code::Strex => admitted!(memory::exclusive::<B, P, GUARD>),
+        code::Load => apart!(memory::load_general::<B, P>),
+        code::Store => apart!(memory::store_general::<B, P>),
+        code::LdrPc => admitted!(branch::load_pc::<B, P>),
+        code::Ldrd | code::Strd => admitted!(memory::double::<B, P>),
+        code::Ldm | code::LdmPc => admitted!(multiple::load::<B, P>),
+        code::Stm => admitted!(multiple::store::<B, P>),
+        code::Ldrex | code::Strex => admitted!(memory::exclusive::<B, P>),
 
         code::Beq => branch_if!(z!()),
         code::Bne => branch_if!(!z!()),
@@ -264,7 +264,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const GUARD: bool, con
         code::BccFar | code::BFar | code::BlFar | code::CompareBranchFar | code::Blx | code::MovPc | code::AddPc => {
             admitted!(branch::other);
         }
-        code::TableBranch => admitted!(branch::table::<B, P, GUARD>),
+        code::TableBranch => admitted!(branch::table::<B, P>),
 
         code::It => core.it = field!(imm) as u8,
         code::Nop | code::Preload => {}
@@ -282,7 +282,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const GUARD: bool, con
         | code::Svc
         | code::Bkpt => admitted!(system::execute),
         code::UndefinedFloat | code::Vadd32..=code::Vmsr => {
-            admitted!(float::execute::<B, P, GUARD>);
+            admitted!(float::execute::<B, P>);
         }
         // The loop replaces the stand-ins before it gets here, and every other code has its arm.
         _ => unreachable!("{:?} is no instruction", Code::of(CODE)),

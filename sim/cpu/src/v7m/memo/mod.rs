@@ -149,7 +149,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
             }
             if core.t + SHORT_CYCLES > core.limit || !bus.remembers(core.address_of(core.ip)) {
                 // SAFETY: as above.
-                return unsafe { exec::run::<_, _, false>(core, pipe, bus, WATCH) };
+                return unsafe { exec::run(core, pipe, bus, WATCH) };
             }
             // SAFETY: `ip` points into the ops of the region.
             let code = unsafe { (*core.ip).code };

@@ -209,7 +209,7 @@ unsafe fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS
     }
     let mut untimed = Untimed::new(pipe, log);
     // SAFETY: `ip` points to an op of this code.
-    let flow = unsafe { exec::operate::<_, _, false, CODE>(core, &mut untimed, Quick::<B, REACH>::of(bus), ip) };
+    let flow = unsafe { exec::operate::<_, _, CODE>(core, &mut untimed, Quick::<B, REACH>::of(bus), ip) };
     match flow {
         Flow::Next => {
             let mut log = untimed.log;
@@ -364,9 +364,7 @@ pub(super) unsafe fn execute_block<P: Memorable, B: QuickBus>(
         let op = executed.op();
         pipe.log.push_rare(1, PREDICATE_BITS);
         // SAFETY: it is an op.
-        let flow = unsafe {
-            exec::execute::<_, _, false>(core, &mut pipe, Quick::<B, { reach::ALL }>::of(bus), &raw const op)
-        };
+        let flow = unsafe { exec::execute(core, &mut pipe, Quick::<B, { reach::ALL }>::of(bus), &raw const op) };
         match flow {
             Flow::Next => core.ip = next,
             Flow::Near => {

@@ -231,8 +231,8 @@ impl Bench {
             // SAFETY: `ip` was set by `jump` or the executor, in the one region, whose ops the memory keeps.
             unsafe {
                 match &mut self.pipe {
-                    Pipe::M3(pipe) => exec::run::<_, _, false>(core, pipe, memory, watch::NOTHING),
-                    Pipe::M4(pipe) => exec::run::<_, _, false>(core, pipe, memory, watch::NOTHING),
+                    Pipe::M3(pipe) => exec::run(core, pipe, memory, watch::NOTHING),
+                    Pipe::M4(pipe) => exec::run(core, pipe, memory, watch::NOTHING),
                 }
             }
             if !matches!(self.core.request, Request::Abandonable(_)) {
