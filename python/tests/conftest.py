@@ -72,7 +72,7 @@ def _signals() -> Iterator[None]:
 
 
 def _start_to_end_late(thread: threading.Thread) -> None:
-    """Starts a thread that ends a moment after its work: who does not wait for its end is caught each time, not now and then."""
+    """A thread ends a moment after its work: who does not wait for its end is caught each time, not now and then."""
     run = thread.run
 
     def late() -> None:
@@ -86,7 +86,7 @@ def _start_to_end_late(thread: threading.Thread) -> None:
 
 
 _start = threading.Thread.start
-threading.Thread.start = _start_to_end_late  # type: ignore[method-assign]
+threading.Thread.start = _start_to_end_late  # type: ignore[method-assign, assignment]
 
 
 @pytest.fixture(autouse=True)

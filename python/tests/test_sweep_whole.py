@@ -119,7 +119,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(local: Local, tmp_pa
         assert cluster.stdout is not None
         address, victim, _ = cluster.stdout.readline().split()
         with sweeping(local.plan, tmp_path / "far", tmp_path / "unused", "--scheduler", address) as running:
-            wait_for(tmp_path / "far", local.points // 3)
+            wait_for(running, tmp_path / "far", local.points // 3)
             os.kill(int(victim), signal.SIGKILL)
             assert len(finished(tmp_path / "far")) < local.points
             done(running)

@@ -80,9 +80,6 @@ impl Run for F4 {
     type Runner = Memo<CortexM4, System<F4>>;
 }
 
-/// Rules of the Cortex-M7 parts.
-const M7_RULES: &[&[Setting]] = &[&cortex_m7::SETTINGS, &stm32_flash::SETTINGS];
-
 /// STM32F7 and STM32H7: of one core and one way to reach the flash, so that what executes is there once for both. What
 /// differs are the chips' maps and the flash behind the port.
 #[derive(Debug, Clone)]

@@ -156,14 +156,14 @@ fn a_division_beyond_the_limit_waits_for_the_machine() {
     (bench.core.r[0], bench.core.r[1]) = (u32::MAX / 3, 3);
     let mut pipe = CortexM3::with_defaults();
     bench.core.limit = bench.core.t + 4;
-    // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+    // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
     unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
     let Request::Abandonable(end) = bench.core.request else { panic!("{:?}", bench.core.request) };
     assert!(end > bench.core.limit);
     assert_eq!((bench.core.instructions, bench.core.pc()), (0, THREAD));
 
     (bench.core.request, bench.core.committed) = (Request::None, true);
-    // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+    // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
     unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
     assert_eq!((bench.core.request, bench.core.committed), (Request::None, false));
     assert_eq!((bench.core.r[0], bench.core.t, bench.core.instructions), (u32::MAX / 9, end, 1));
@@ -299,7 +299,7 @@ fn profiles_count_each_instruction_where_it_stands() {
     let mut cells = vec![ProfileCell::default(); 0x8000];
     bench.core.region.profile = cells.as_mut_ptr();
     bench.core.limit = bench.core.t + 8;
-    // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+    // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
     unsafe { exec::run(&mut bench.core, &mut bench.pipe, &mut bench.bus, watch::PROFILE) };
     let first = (bench.core.pc() - bench.core.region.base) as usize / 2 - 4;
     let counted: Vec<_> = cells[first..first + 4].iter().map(|cell| (cell.executions, cell.cycles)).collect();

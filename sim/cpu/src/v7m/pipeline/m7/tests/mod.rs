@@ -37,7 +37,7 @@ fn bench(program: &[u16]) -> (Bench, M7) {
 /// Cycles of a program until its end.
 fn run(program: &[u16]) -> u64 {
     let (mut bench, mut pipe) = bench(program);
-    // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+    // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
     unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
     assert_eq!(bench.core.request, Request::Fault(Fault::Undefined), "the program did not reach its end");
     bench.core.t - 1000
@@ -111,7 +111,7 @@ fn run_under(actlr: u32, program: &[u16]) -> u64 {
     let (mut bench, mut pipe) = bench(program);
     bench.core.scb.actlr = actlr;
     pipe.flush(&mut bench.core, &mut bench.bus, THREAD, 1000);
-    // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+    // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
     unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
     bench.core.t - 1000
 }
@@ -137,7 +137,7 @@ fn waits_of_the_bus_are_counted_once() {
     for (program, wait, waits) in [(loads, 5, 10), (vec![0xe898, 0x003f], 0, 0), (stores, 0, 6)] {
         let (mut bench, mut pipe) = bench(&program);
         bench.bus.ram_wait = wait;
-        // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+        // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
         unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
         assert_eq!(bench.core.bus_wait, waits);
         if wait != 0 {
@@ -152,7 +152,7 @@ fn divisions_take_longer_the_longer_the_quotient() {
     let spent = |dividend, divisor| {
         let (mut bench, mut pipe) = bench(&[0xfbb1, 0xf0f2]);
         (bench.core.r[1], bench.core.r[2]) = (dividend, divisor);
-        // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+        // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
         unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
         bench.core.t - 1000
     };
@@ -171,7 +171,7 @@ fn the_queue_holds_four_doublewords() {
         let (mut bench, mut pipe) = bench(&program);
         (bench.core.r[1], bench.core.r[2]) = (u32::MAX, 1);
         bench.bus.fetch_wait = 3;
-        // SAFETY: `ip` is inside the bench\'s one region, which has a cell for each op.
+        // SAFETY: `ip` is inside the bench's one region, which has a cell for each op.
         unsafe { exec::run(&mut bench.core, &mut pipe, &mut bench.bus, watch::NOTHING) };
         (bench.core.t - 1000, bench.core.flash_wait)
     };
