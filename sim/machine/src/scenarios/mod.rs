@@ -53,9 +53,10 @@ mod tests {
         }
     }
 
+    /// Every kind with every chip.
     #[test]
     fn nothing_is_a_scenario_too() {
         super::check(&[]);
-        (0..=255).for_each(|byte| super::check(&[byte, byte]));
+        (0..8 * super::CHIPS.len() as u8).for_each(|byte| super::check(&[byte, byte]));
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn load_aligned<B: Bus, P: Pipeline>(
     bytes: u32,
     index: u32,
 ) -> Result<u32, Fault> {
-    if !P::IN_LINE {
+    if !P::IN_LINE && core.mpu.enabled() {
         mpu::check(core, address, Access::Read)?;
     }
     pipe.load(core, bus, op, address, bytes, index)
@@ -51,7 +51,7 @@ pub(super) fn store_aligned<B: Bus, P: Pipeline>(
     value: u32,
     index: u32,
 ) -> Result<(), Fault> {
-    if !P::IN_LINE {
+    if !P::IN_LINE && core.mpu.enabled() {
         mpu::check(core, address, Access::Write)?;
     }
     pipe.store(core, bus, op, address, bytes, value, index)

@@ -52,9 +52,9 @@ pub(super) enum Flow {
 
 /// Executes instructions until `core.t` reaches `core.limit` at an instruction boundary or `core.request` is set.
 ///
-/// Every fetch and every access is checked, as an MPU that is on wants it; one that is off lets all pass. `watch`: what is
-/// noted, one of [`watch`](crate::step::watch)'s. Neither is a constant: there would be as many executors, each large, and
-/// what runs often is remembered.
+/// While an MPU is on, every fetch and every access is checked. `watch`: what is noted, one of
+/// [`watch`](crate::step::watch)'s. Neither is a constant: there would be as many executors, each large, and what runs
+/// often is remembered.
 ///
 /// The machine clears a request before it calls again.
 ///
@@ -76,7 +76,7 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
         return;
     }
     while core.t < core.limit {
-        if !fetch_allowed(core, bus) {
+        if core.mpu.enabled() && !fetch_allowed(core, bus) {
             return;
         }
         let ip = core.ip;
@@ -134,7 +134,7 @@ unsafe fn uncommon<B: Bus, P: Pipeline>(
     mut attended: bool,
 ) -> bool {
     while core.t < core.limit || core.committed {
-        if !fetch_allowed(core, bus) {
+        if core.mpu.enabled() && !fetch_allowed(core, bus) {
             return false;
         }
         // One that gave way was issued, and had its attention.
