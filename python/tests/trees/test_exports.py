@@ -203,6 +203,15 @@ def test_nuttx_asks_for_both_cores_and_for_inheritance(tmp_path: Path) -> None:
     assert "{" not in told
 
 
+def test_nuttx_and_zephyr_are_configured_for_every_board_of_a_paper(tmp_path: Path) -> None:
+    boards = ("nucleo-l073rz", "nucleo-f103rb", "stm32f411ce", "nucleo-h743zi")
+    for kernel in ("nuttx", "zephyr"):
+        for board in boards:
+            folder = tmp_path / kernel / board
+            said("kernel", "files", kernel, "--board", board, "-o", str(folder))
+            assert "CONFIG" in next(folder.glob("*conf*")).read_text()
+
+
 @pytest.mark.parametrize("kernel", ["nuttx", "zephyr"])
 def test_a_kernel_conforms_wherever_an_export_of_it_is(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
     if not (Path(NAMED) / f"{kernel}.toml").is_file():
