@@ -16,10 +16,17 @@
 #define cut_stack cut
 #define wait_for_ever() k_thread_suspend(k_current_get())
 #else
+#if __has_include(<zephyr/kernel.h>)
 #include <zephyr/fatal.h>
 #include <zephyr/irq.h>
 #include <zephyr/linker/sections.h>
 #include <zephyr/sw_isr_table.h>
+#else
+#include <fatal.h>
+#include <irq.h>
+#include <linker/sections.h>
+#include <sw_isr_table.h>
+#endif
 
 #define STACKED(frame) ((frame)->basic)
 #define cut k_malloc

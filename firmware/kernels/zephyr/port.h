@@ -6,7 +6,11 @@
 #ifdef ZEPHYR_WITHOUT_k_timeout_t
 #include "earlier.h"
 #else
+#if __has_include(<zephyr/kernel.h>)
 #include <zephyr/kernel.h>
+#else /* before 3.1 */
+#include <kernel.h>
+#endif
 
 /* Whether a call did what was asked. */
 #define PORT_DONE(call) ((call) == 0)

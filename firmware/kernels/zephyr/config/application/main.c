@@ -9,6 +9,12 @@
 #include <zephyr/irq.h>
 #include <zephyr/linker/sections.h>
 #include <zephyr/sw_isr_table.h>
+#elif __has_include(<fatal.h>)
+#include <fatal.h>
+#include <irq.h>
+#include <kernel.h>
+#include <linker/sections.h>
+#include <sw_isr_table.h>
 #else
 #include <kernel.h>
 
