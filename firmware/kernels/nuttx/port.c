@@ -123,12 +123,21 @@ uintptr_t port_task_address(port_task_t task)
     return (uintptr_t)nxsched_get_tcb((pid_t)task->thread);
 }
 
+static const uint32_t *lower_end(const struct tcb_s *block)
+{
+#ifdef NUTTX_WITHOUT_stack_base_ptr
+    return (const uint32_t *)((uintptr_t)block->adj_stack_ptr - block->adj_stack_size);
+#else
+    return block->stack_base_ptr;
+#endif
+}
+
 /* The kernel colours a new stack; what it keeps below it for the thread counts as used, but for what a stack was made
  * larger for it. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
     const struct tcb_s *block = nxsched_get_tcb((pid_t)task->thread);
-    const uint32_t *stack = block->stack_base_ptr;
+    const uint32_t *stack = lower_end(block);
     uint32_t untouched = 0;
 
     while (untouched < block->adj_stack_size && stack[untouched / sizeof *stack] == STACK_COLOUR) {

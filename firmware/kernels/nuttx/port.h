@@ -180,9 +180,15 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
     return sem_wait(semaphore) == 0;
 }
 
+#ifdef NUTTX_WITHOUT_up_saveusercontext /* before 11.0 a wait was told the tick that it counts from */
+#define TICKS_FROM_NOW(ticks) clock_systime_ticks(), (ticks)
+#else
+#define TICKS_FROM_NOW(ticks) (ticks)
+#endif
+
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
-    return nxsem_tickwait(semaphore, ticks) == 0;
+    return nxsem_tickwait(semaphore, TICKS_FROM_NOW(ticks)) == 0;
 }
 
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)

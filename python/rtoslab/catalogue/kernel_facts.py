@@ -161,6 +161,8 @@ class Earlier(Strict):
     """Symbols of `[probes]`."""
     memory: dict[str, str] = Field(default_factory=dict)
     """Symbols of `[memory]`."""
+    task_block: dict[str, str] = Field(default_factory=dict)
+    """Members of `[memory.task_block]`."""
 
 
 class Kernel(Strict):
@@ -290,6 +292,11 @@ def _before(kernel: Kernel, change: Earlier) -> Kernel:
         "waits": change.waits or kernel.waits,
         "behaviour": Behaviour.model_validate({**kernel.behaviour.model_dump(), **change.behaviour}),
         "probes": kernel.probes and Probes.model_validate({**kernel.probes.model_dump(), **change.probes}),
-        "memory": kernel.memory and KernelMemory.model_validate({**kernel.memory.model_dump(), **change.memory}),
+        "memory": kernel.memory and _memory_before(kernel.memory, change),
     }
     return kernel.without(change.lacks).model_copy(update=update)
+
+
+def _memory_before(memory: KernelMemory, change: Earlier) -> KernelMemory:
+    block = memory.task_block and {**memory.task_block.model_dump(), **change.task_block}
+    return KernelMemory.model_validate({**memory.model_dump(), **change.memory, "task_block": block})

@@ -8,6 +8,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_trees
+from rtoslab.trees.kernel_exports import defconfig
 from rtoslab.trees.versions import earlier_names
 from tests.trees.exports import CONFIG, make_export, make_export_port
 from tests.trees.test_exports import refusal, said
@@ -90,3 +91,32 @@ def test_versions_are_compared_by_number(home: Path) -> None:
     assert earlier_names(facts, "1.10.0-RC1") == ()
     with pytest.raises(CatalogueError, match="'banana' is no version of Tiny"):
         earlier_names(facts, "banana")
+
+
+def nuttx(board: str, version: str = "99") -> set[str]:
+    """What the configuration of NuttX says for a board."""
+    entry = Catalogue(find_root()).kernel("nuttx")
+    return set(defconfig(entry, board, (), absent=earlier_names(entry.facts, version)).splitlines())
+
+
+@pytest.mark.parametrize(("board", "chip", "older"), [
+    ("nucleo-l073rz", "stm32l0", "stm32f0l0g0"),
+    ("nucleo-f103rb", "stm32f1", "stm32"),
+    ("stm32f411ce", "stm32f4", "stm32"),
+    ("nucleo-h743zi", "stm32h7", "stm32h7"),
+])  # fmt: skip
+def test_nuttx_10_1_is_told_chip_and_entry_by_its_own_options(board: str, chip: str, older: str) -> None:
+    now, then = nuttx(board), nuttx(board, "10.1")
+    assert {f'CONFIG_ARCH_CHIP="{chip}"', 'CONFIG_INIT_ENTRYPOINT="rtoslab_entry"'} <= now
+    assert {f'CONFIG_ARCH_CHIP="{older}"', 'CONFIG_USER_ENTRYPOINT="rtoslab_entry"', "CONFIG_INIT_ENTRYPOINT=y"} <= then
+    assert not [line for line in then if line.startswith(("CONFIG_INIT_PRIORITY", "CONFIG_STM32_PWR"))], "unknown then"
+    assert 'CONFIG_INIT_ENTRYPOINT="rtoslab_entry"' in nuttx(board, "10.3"), "the entry is told so from 10.3 on"
+
+
+def test_a_task_of_an_earlier_nuttx_is_read_by_other_members() -> None:
+    port = Catalogue(find_root()).kernel("nuttx").facts
+    for version, member in (("11.0", "stack_base_ptr"), ("10.1", "stack_alloc_ptr")):
+        memory = port.earlier_than(earlier_names(port, version)).memory
+        assert memory is not None
+        assert memory.task_block is not None
+        assert (memory.task_block.stack, memory.task_block.type) == (member, "tcb_s")
