@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from rtoslab.base.paths import find_root
 from rtoslab.calibrate import calibration_table, silicon_file
-from rtoslab.catalogue import benchmark, paper_schemas, schemas
+from rtoslab.catalogue import benchmark, claim_schemas, paper_schemas, schemas
 from rtoslab.cli import app
 from rtoslab.hardware import bench
 from rtoslab.project import kept_figures, project_file
@@ -25,6 +25,7 @@ WIDTH: Final = 100
 _MODULES: Final = (
     schemas,
     benchmark,
+    claim_schemas,
     paper_schemas,
     results,
     taskset,

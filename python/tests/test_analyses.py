@@ -3,14 +3,12 @@
 import pytest
 
 from rtoslab.analyses.axis_values import select, values
-from rtoslab.analyses.claims import judge_claims
 from rtoslab.analyses.counts_per_second import gains, throughput
 from rtoslab.analyses.cycles import lock_costs, lock_waits, shares, top_functions
 from rtoslab.analyses.heap_fragmentation import fragmentation
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import pinning_note, series_names
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.catalogue.suites import Claim
 from rtoslab.results import LockSleep
 from rtoslab.targets.observe import Waited
 from rtoslab.targets.profiles import FunctionCycles, by_function, calls_of_services, clones_of, waits
@@ -99,44 +97,6 @@ def test_probe_effect_compares_two_instruments() -> None:
     assert effect is not None
     assert effect.difference_us == 0
     assert effect.loop_cycles_per_count == pytest.approx(14.07)
-
-
-def claim(kind: str, *benchmarks: str) -> Claim:
-    bound = {"bound": 0.8, "bound_from": "ours"} if kind == "per_core_drops" else {}
-    return Claim.model_validate(
-        {"id": "c", "section": "1", "says": "so", "kind": kind, "benchmarks": benchmarks, **bound}
-    )
-
-
-@pytest.mark.parametrize(
-    ("kind", "two", "heap", "outcome"),
-    [
-        ("throughput_drops", 499, 3000, "same"), ("throughput_drops", 501, 3000, "different"),
-        ("per_core_drops", 799, 3000, "same"), ("per_core_drops", 801, 3000, "different"),
-        ("heap_grows", 800, 3001, "same"), ("heap_grows", 800, 3000, "tie"),
-        ("heap_grows", 800, 2999, "different"), ("throughput_drops", 500, 3000, "tie"),
-    ],
-)  # fmt: skip
-def test_claims(kind: str, two: int, heap: int, outcome: str) -> None:
-    (verdict,) = judge_claims([claim(kind, "t2")], [measured(1, 1000), measured(2, two, heap=heap)])
-    assert verdict.outcome == outcome
-
-
-def test_a_claim_on_two_tests_keeps_their_order() -> None:
-    pairs = [
-        measured(1, 1000),
-        measured(2, 600),
-        measured(1, 1000, benchmark_id="t9"),
-        measured(2, 500, benchmark_id="t9"),
-    ]
-    assert judge_claims([claim("gains_less", "t9", "t2")], pairs)[0].outcome == "same"
-    assert judge_claims([claim("gains_less", "t2", "t9")], pairs)[0].outcome == "different"
-    assert judge_claims([claim("gains_less", "t2", "t2")], pairs)[0].outcome == "tie"
-
-
-def test_a_claim_without_its_points_is_not_computed() -> None:
-    (verdict,) = judge_claims([claim("throughput_drops", "t2")], [measured(1)])
-    assert verdict.outcome == "not computed"
 
 
 def test_series_say_only_what_differs() -> None:

@@ -1,168 +1,277 @@
-"""What a paper says, judged by its rule: the threshold and its source, the instrument's resolution, ties."""
+"""What a paper says, judged by its rule in every case of its scope: both bounds, ties, placements, absences."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, get_args
 
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.analyses.axis_values import values
-from rtoslab.analyses.claims import judge_claims
-from rtoslab.catalogue.paper_schemas import Figure
-from rtoslab.catalogue.suites import Claim, Resolution
-from rtoslab.papers.paper_charts import replot
-from rtoslab.results.results import SeriesSamples
-from tests.fakes import measured
+from rtoslab.analyses import Value
+from rtoslab.analyses.claim_rules import RULES
+from rtoslab.analyses.claims import ClaimVerdict, judge_claims
+from rtoslab.catalogue.claim_schemas import BOUNDED, Claim, Resolution
+from tests.planted_values import planted
 
-KERNELS = ("k",)
+A, B, C = {"kernel": "a"}, {"kernel": "b"}, {"kernel": "c"}
 
 
-VALUES = (measured(1, 1000), measured(1, 1500, benchmark_id="t9"))
+def claim(kind: str, of: Sequence[dict[str, Any]] = (), **more: Any) -> Claim:
+    bounded = {"bound_from": "ours"} if {"at_least", "at_most"} & more.keys() else {}
+    facts = {"id": "c", "section": "1", "says": "so", "kind": kind, "where": {"metric": "m", "stat": "mean"}}
+    return Claim.model_validate({**facts, "of": list(of), **bounded, **more})
 
 
-def claim(kind: str, **more: Any) -> Claim:
-    where = {"metric": "throughput", "stat": "total"}
-    source = {"bound_from": "ours"} if "bound" in more else {}
-    return Claim.model_validate(
-        {"id": "c", "section": "1", "says": "so", "kind": kind, "where": where, **source, **more}
-    )
+def of_kernels(numbers: Sequence[float], **axes: Any) -> list[Value]:
+    """One value for each of the kernels a, b, c …"""
+    return [
+        planted({"metric": "m", "stat": "mean", "kernel": "abcdef"[place], "value": number, **axes})
+        for place, number in enumerate(numbers)
+    ]
 
 
-T2, T9 = {"benchmark": "t2"}, {"benchmark": "t9"}
+def verdict(one: Claim, values: Sequence[Value], resolution_s: float = 0.0, **more: Any) -> ClaimVerdict:
+    (found,) = judge_claims([one], values, Resolution(seconds=resolution_s, source="its sample"), **more)
+    return found
 
 
 @pytest.mark.parametrize(
-    ("kind", "of", "bound", "outcome"),
+    ("kind", "numbers", "more", "outcome"),
     [
-        ("ascending", [T2, T9], 0, "same"), ("ascending", [T9, T2], 0, "different"),
-        ("ascending", [T2, T9], 0.5, "different"), ("ratio", [T9, T2], 1.5, "same"),
-        ("ratio", [T9, T2], 1.6, "different"),
-        ("alike", [T2, T9], 0.5, "same"), ("alike", [T2, T9], 0.4, "different"),
-        ("ascending", [T2, {"benchmark": "t8"}], 0, "not computed"),
-        ("ascending", [T2, T2], 0, "tie"), ("ratio", [T2, T2], 1.0, "tie"), ("ratio", [T9, T2], 1.0, "same"),
-        ("not_longer", [T2, T2], 0, "same"), ("not_longer", [T2, T9], 0, "same"),
-        ("not_longer", [T9, T2], 0, "different"),
-        ("least", [T2, T9, T9], 0, "same"), ("least", [T9, T2, T9], 0, "different"), ("least", [T2, T2, T9], 0, "tie"),
-        ("most", [T9, T2, T2], 0, "same"), ("most", [T2, T9], 0, "different"), ("most", [T9, T9, T2], 0, "tie"),
-        ("distinct", [T9, T2], 0, "same"), ("distinct", [T2, T2], 0, "tie"),
-        ("ratio_less", [T2, T9, T2, T2], 0, "same"), ("ratio_less", [T2, T2, T2, T9], 0, "different"),
-        ("ratio_less", [T2, T9, T2, T9], 0, "tie"),
+        ("ascending", (1, 2, 3), {}, "same"), ("ascending", (1, 3, 2), {}, "different"),
+        ("ascending", (1, 1, 2), {}, "tie"), ("ascending", (1, 1.4), {"at_least": 1.5}, "different"),
+        ("ascending", (1, 1.6), {"at_least": 1.5}, "same"), ("ascending", (1, 9), {"at_most": 2}, "different"),
+        ("least", (1, 2, 3), {}, "same"), ("least", (2, 1, 3), {}, "different"), ("least", (1, 1, 3), {}, "tie"),
+        ("least", (2, 1, 3), {"leaders": 2}, "same"), ("least", (1, 3, 2), {"leaders": 2}, "different"),
+        ("most", (3, 2, 1), {}, "same"), ("most", (2, 3, 1), {}, "different"), ("most", (3, 3, 1), {}, "tie"),
+        ("rank", (2, 1, 3), {"place": 2}, "same"), ("rank", (1, 2, 3), {"place": 2}, "different"),
+        ("rank", (3, 1, 2), {"place": 2}, "different"), ("rank", (2, 2, 3), {"place": 2}, "tie"),
+        ("rank", (2, 1, 3), {"place": 2, "at_most": 1.5}, "different"),
+        ("rank", (2, 1, 3), {"place": 2, "at_least": 1.5}, "same"),
+        ("rank", (3, 1, 2), {"place": 3, "at_least": 2}, "different"),
+        ("ratio", (20, 10), {"at_least": 1.75, "at_most": 2.25}, "same"),
+        ("ratio", (57, 10), {"at_least": 1.75, "at_most": 2.25}, "different"),
+        ("ratio", (11, 10), {"at_least": 1.75, "at_most": 2.25}, "different"),
+        ("ratio", (10, 10), {"at_least": 1.0, "at_most": 1.2}, "tie"),
+        ("ratio", (9, 10), {"at_least": 1.0, "at_most": 1.2}, "different"),
+        ("ratio", (15.5, 10), {"at_least": 1.0, "at_most": 1.2}, "different"),
+        ("between", (5, 6), {"at_least": 5, "at_most": 6}, "same"), ("between", (5, 7), {"at_most": 6}, "different"),
+        ("between", (4, 6), {"at_least": 5}, "different"),
+        ("near_others", (11, 10, 10), {"at_most": 1.25}, "same"),
+        ("near_others", (20, 10, 10), {"at_most": 1.25}, "different"),
+        ("beaten", (3, 2, 5), {}, "same"), ("beaten", (1, 2, 5), {}, "different"), ("beaten", (2, 2, 5), {}, "tie"),
+        ("alike", (100, 104), {"at_most": 1.05}, "same"), ("alike", (100, 106), {"at_most": 1.05}, "different"),
+        ("distinct", (1, 2, 3), {}, "same"), ("distinct", (1, 2, 2), {}, "tie"),
+        ("varies", (100, 128), {"at_least": 1.05}, "same"), ("varies", (563, 563.5), {"at_least": 1.05}, "different"),
+        ("varies", (100, 100), {"at_least": 1.05}, "different"),
     ],
 )  # fmt: skip
-def test_claims_on_values(kind: str, of: list[dict[str, str]], bound: float, outcome: str) -> None:
-    bounded = {"bound": bound} if bound else {}
-    (verdict,) = judge_claims([claim(kind, of=of, **bounded)], VALUES)
-    assert verdict.outcome == outcome
-    assert verdict.threshold == (f"{bound:g}: ours" if bound else "")
+def test_a_rule_on_one_value_at_each_place(
+    kind: str, numbers: Sequence[float], more: dict[str, Any], outcome: str
+) -> None:
+    of = [A, B, C][: len(numbers)]
+    assert verdict(claim(kind, of, **more), of_kernels(numbers)).outcome == outcome
 
 
-def test_several_leaders_lead_all_others() -> None:
-    outcomes = {
-        leaders: judge_claims([claim("least", of=[T2, T2, T9], leaders=leaders)], VALUES)[0].outcome
-        for leaders in (1, 2)
-    }
-    assert outcomes == {1: "tie", 2: "same"}
-
-
-def test_what_must_hold_at_several_places_holds_at_each() -> None:
-    of = [{"metric": "throughput", "stat": "total"}, {"metric": "heap", "stat": "peak"}]
-    low, high = {"benchmark": "t2"}, {"benchmark": "t9"}
-    statement = {"id": "c", "section": "1", "says": "so", "kind": "distinct", "of": of}
-    other = {**statement, "kind": "not_longer", "of": [{"metric": "heap", "stat": "peak"}] * 2}
-    for at, outcome in (([low, high], "same"), ([low, {"benchmark": "t8"}], "not computed")):
-        (verdict,) = judge_claims([Claim.model_validate({**other, "at": at})], VALUES)
-        assert verdict.outcome == outcome
-    assert "t2: " in judge_claims([Claim.model_validate({**other, "at": [low, high]})], VALUES)[0].seen
-
-
-TIMED = tuple(
-    measured(1, benchmark_id=name).model_copy(update={"series": (SeriesSamples(
-        id="call", title="call", instrument="probe", comparable=True, cycles=cycles, mark_cycles=cycles),)})
-    for name, cycles in (("t2", (100, 100, 101)), ("t9", (110, 110, 112)))
-)  # fmt: skip
+def test_every_kind_that_says_nothing_without_a_bound_demands_one_with_its_source() -> None:
+    for kind in BOUNDED:
+        with pytest.raises(ValidationError, match="needs both a bound and bound_from"):
+            claim(kind)
+    with pytest.raises(ValidationError, match="needs both a bound and bound_from, or neither"):
+        claim("ratio", at_least=1.0, bound_from="")
+    with pytest.raises(ValidationError, match="needs `why`"):
+        claim("not computed")
+    with pytest.raises(ValidationError, match="needs `place`"):
+        claim("rank")
+    kinds = set(get_args(Claim.model_fields["kind"].annotation))
+    assert kinds == set(RULES) | {"not computed", "same_in_all_placements"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "stat", "of", "ns", "outcome"),
+    ("kind", "numbers", "more", "ns", "outcome"),
     [
-        ("ascending", "median", [T2, T9], 0, "same"), ("ascending", "median", [T2, T9], 79, "same"),
-        ("ascending", "median", [T2, T9], 81, "tie"), ("ascending", "median", [T9, T2], 81, "tie"),
-        ("ascending", "median", [T9, T2], 79, "different"), ("distinct", "median", [T9, T2], 81, "tie"),
-        ("not_longer", "median", [T9, T2], 81, "same"), ("not_longer", "median", [T9, T2], 79, "different"),
-        ("no_spread", None, [T2], 7, "different"), ("no_spread", None, [T2], 9, "same"),
-        ("spread", None, [T2], 9, "different"), ("spread", None, [T2, T9], 7, "same"),
-        ("spread", None, [T2, T9], 9, "different"),
+        ("ascending", (100, 110), {}, 79, "same"), ("ascending", (100, 110), {}, 81, "tie"),
+        ("ascending", (110, 100), {}, 81, "tie"), ("ascending", (110, 100), {}, 79, "different"),
+        ("least", (99, 95), {}, 81, "tie"), ("least", (99, 80), {}, 81, "different"),
+        ("distinct", (100, 110), {}, 81, "tie"), ("distinct", (100, 111), {}, 81, "same"),
+        ("between", (110,), {"at_most": 100}, 81, "same"), ("between", (111,), {"at_most": 100}, 79, "different"),
+        ("between", (111,), {"at_most": 0.8, "unit": "us"}, 81, "different"),
+        ("between", (90,), {"at_most": 0.8, "unit": "us"}, 0, "same"),
     ],
 )  # fmt: skip
 def test_times_are_told_apart_as_the_papers_instrument_could(
-    kind: str, stat: str | None, of: list[dict[str, str]], ns: float, outcome: str
+    kind: str, numbers: Sequence[float], more: dict[str, Any], ns: float, outcome: str
 ) -> None:
-    """At 125 MHz a cycle is 8 ns: the medians are 80 ns apart, the first spreads by 8 ns, the second by 16 ns."""
-    where = {"metric": "call", **({"stat": stat} if stat else {})}
-    resolution = Resolution(seconds=ns * 1e-9, source="its sample")
-    (verdict,) = judge_claims([claim(kind, of=of).model_copy(update={"where": where})], TIMED, resolution=resolution)
-    assert verdict.outcome == outcome
-    assert verdict.threshold == (f"no difference up to {ns} ns: its sample" if ns else "")
-
-
-@pytest.mark.parametrize("kind", ["ratio", "alike", "per_core_drops", "first_step_largest", "steps_shrink", "gradual"])
-def test_a_threshold_says_where_it_comes_from(kind: str) -> None:
-    with pytest.raises(ValidationError, match="needs both bound and bound_from"):
-        claim(kind)
-    with pytest.raises(ValidationError, match="needs both bound and bound_from"):
-        claim(kind, bound=2, bound_from="")
-
-
-def test_a_claim_on_a_kernel_that_is_not_there_waits() -> None:
-    (verdict,) = judge_claims([claim("ascending", of=[T2, T9], needs=["other"])], VALUES, KERNELS)
-    assert (verdict.outcome, verdict.seen) == ("bring your own", "needs other: no tree of it is named here")
+    """At 125 MHz a cycle is 8 ns."""
+    one = claim(kind, [A, B, C][: len(numbers)], **more)
+    found = verdict(one, of_kernels(numbers), ns * 1e-9)
+    assert found.outcome == outcome
+    assert (f"no difference up to {ns:g} ns: its sample" in found.threshold) is bool(ns)
 
 
 @pytest.mark.parametrize(
-    ("counts", "first_largest", "shrink"),
+    ("kind", "low", "high", "outcome"),
+    [("no_spread", 100, 101, "same"), ("no_spread", 100, 106, "different"),
+     ("spread", 100, 106, "same"), ("spread", 100, 101, "different")],
+)  # fmt: skip
+def test_a_spread_counts_from_what_the_instrument_shows(kind: str, low: float, high: float, outcome: str) -> None:
+    values = [planted({"metric": "m", "stat": stat, "value": value}) for stat, value in (("min", low), ("max", high))]
+    one = claim(kind).model_copy(update={"where": {"metric": "m"}})
+    assert verdict(one, values, 10e-9).outcome == outcome
+    assert verdict(one, values[:1], 10e-9).outcome == "not computed"
+
+
+def in_cases(numbers: dict[str, tuple[float, float]]) -> list[Value]:
+    return [value for board, pair in numbers.items() for value in of_kernels(pair, board=board)]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words", "seen"),
     [
-        ((1000, 500, 480, 460, 450, 449), "same", "same"),
-        ((1000, 990, 980, 900, 600, 100), "different", "different"),
-        ((1000, 1100, 500, 480, 470, 465), "different", "same"),
-        ((1000, 1000, 1000, 1000, 1000, 1000), "different", "different"),
-        ((1000, 998, 1001, 999, 1000, 1000), "different", "different"),
+        ({"x": (1, 2), "y": (1, 3)}, "same", "holds in all 2 cases"),
+        ({"x": (1, 2), "y": (3, 1)}, "partly (1 of 2)", "not in y: a 3, b 1 cycles; holds in x"),
+        ({"x": (2, 1), "y": (3, 1)}, "different", "not in x: a 2, b 1 cycles / y: a 3, b 1 cycles"),
+        ({"x": (1, 1), "y": (3, 3)}, "tie", "tie in x: a 1, b 1 cycles / y: a 3, b 3 cycles"),
+        ({"x": (1, 1), "y": (1, 3)}, "partly (1 of 2)", "tie in x: a 1, b 1 cycles; holds in y"),
+        ({"x": (1, 1), "y": (3, 1)}, "different", "not in y: a 3, b 1 cycles; tie in x: a 1, b 1 cycles"),
+        ({"x": (1, 2)}, "partly (1 of 2)", "holds in x; not computed in y: no y here"),
+        ({"x": (2, 1)}, "different", "not in x: a 2, b 1 cycles; not computed in y: no y here"),
     ],
-)
-def test_claims_along_a_sweep(counts: tuple[int, ...], first_largest: str, shrink: str) -> None:
-    swept = []
-    for step, count in enumerate(counts):
-        each = measured(1, count)
-        swept.append(
-            each.model_copy(update={"point": each.point.model_copy(update={"config": {"param.s": str(10 * step)}})})
-        )
-    first = claim("first_step_largest", along="param.s", bound=2)
-    assert judge_claims([first], swept)[0].outcome == first_largest
-    assert judge_claims([claim("steps_shrink", along="param.s", bound=0.0)], swept)[0].outcome == shrink
-    assert judge_claims([first], swept[:2])[0].outcome == "not computed"
+)  # fmt: skip
+def test_a_statement_holds_where_all_its_cases_do(
+    numbers: dict[str, tuple[float, float]], words: str, seen: str
+) -> None:
+    one = claim("ascending", [A, B], across={"board": ["x", "y"]})
+    found = verdict(one, in_cases(numbers), absence=lambda place: f"no {place['board']} here")
+    assert (found.words, found.seen) == (words, seen)
+
+
+def test_cases_are_every_combination_and_have_the_readers_names() -> None:
+    one = claim(
+        "between", across={"kernel": ["a", "b"]}, at=[{"cores": 1}, {"cores": 2, "pinning": "pinned"}], at_most=5
+    )
+    values = [each for cores in (1, 2) for each in of_kernels((4, 6), cores=cores)]
+    found = verdict(one, values, names={"a": "Kernel A"})
+    assert [(each.name, each.told) for each in found.cases] == [
+        ("1 core, Kernel A", "same"), ("1 core, b", "different"),
+        ("2 cores, Kernel A", "same"), ("2 cores, b", "different"),
+    ]  # fmt: skip
+    assert found.words == "partly (2 of 4)"
+    assert one.kernels == ["a", "b"]
+
+
+def test_a_share_is_of_the_value_that_is_like_it_in_all_else() -> None:
+    """What NuttX loses under stress is of its own throughput, not of the other kernel's."""
+    at = {"param.s": 0}, {"param.s": 70}
+    values = [*of_kernels((180, 340), **at[0]), *of_kernels((53, 68), **at[1])]
+    plain = claim("ascending", [B, A], where={"metric": "m", "stat": "mean", "param.s": 70})
+    share = plain.model_copy(update={"over": {"param.s": 0}})
+    assert (verdict(plain, values).outcome, verdict(share, values).outcome) == ("different", "same")
+    assert verdict(share, values).seen == "b 20.0%, a 29.4%"
+    assert verdict(share, values[2:]).outcome == "not computed"
+
+
+def test_runs_that_differ_in_a_seed_count_by_their_median_and_only_where_the_claim_says_so() -> None:
+    values = [
+        planted({"metric": "m", "stat": "mean", "param.s": 10 * step, "param.seed": seed, "value": count})
+        for step, counts in enumerate([(1000, 1010, 900), (400, 500, 480), (470, 470, 470)])
+        for seed, count in enumerate(counts)
+    ]
+    one = claim("first_step_largest", along="param.s", at_least=2)
+    assert verdict(one, values).seen == "several values fit: param.seed 0 or 1 or 2"
+    joined = verdict(one.model_copy(update={"join": ("param.seed",)}), values)
+    assert (joined.outcome, joined.seen) == ("same", "0: 100.0%, 10: 48.0%, 20: 47.0%")
+
+
+def test_values_that_differ_on_an_axis_that_nobody_names_are_no_value() -> None:
+    """The median of two kernels is nobody's figure."""
+    found = verdict(claim("between", at_most=5, join=("param.seed",)), of_kernels((1, 2)))
+    assert (found.outcome, found.seen) == ("not computed", "several values fit: kernel a or b")
+
+
+def test_a_mean_over_operations_is_of_the_same_operations() -> None:
+    where = {"metric": ["m", "n"], "stat": "mean"}
+    mean = {"join": ["metric"], "join_by": "geometric mean"}
+    values = [*of_kernels((1, 2)), *of_kernels((9, 8), metric="n")]
+    found = verdict(claim("ascending", [A, B], where=where, **mean), values)
+    assert (found.outcome, found.seen) == ("same", "a 3, b 4 cycles")
+    lacking = verdict(claim("ascending", [A, B], where=where, **mean), values[:3])
+    assert (lacking.outcome, lacking.seen) == ("not computed", "a and b do not have the same operations")
+
+
+def swept(counts: Sequence[float]) -> list[Value]:
+    return [
+        planted({"metric": "m", "stat": "mean", "param.s": 10 * step, "value": count})
+        for step, count in enumerate(counts)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "first_largest", "shrink", "gradual"),
+    [
+        ((1000, 500, 480, 460, 450, 449), "same", "same", "different"),
+        ((1000, 990, 980, 900, 600, 100), "different", "different", "different"),
+        ((1000, 1100, 500, 480, 470, 465), "different", "same", "different"),
+        ((1000, 1000, 1000, 1000, 1000, 1000), "different", "different", "different"),
+        ((1000, 998, 1001, 999, 1000, 1000), "different", "different", "different"),
+        ((1000, 900, 800, 700, 600, 500), "different", "same", "same"),
+    ],
+)  # fmt: skip
+def test_rules_along_a_sweep(counts: Sequence[float], first_largest: str, shrink: str, gradual: str) -> None:
+    first = claim("first_step_largest", along="param.s", at_least=2)
+    assert verdict(first, swept(counts)).outcome == first_largest
+    assert verdict(claim("steps_shrink", along="param.s", at_most=0.0), swept(counts)).outcome == shrink
+    assert verdict(claim("gradual", along="param.s", at_most=0.5), swept(counts)).outcome == gradual
+    assert verdict(first, swept(counts[:2])).outcome == "not computed"
 
 
 def test_noise_is_not_a_growing_step() -> None:
-    swept = []
-    for step, count in enumerate((1000, 290, 290, 290, 300)):
-        each = measured(1, count)
-        config = {"param.s": str(10 * step)}
-        swept.append(each.model_copy(update={"point": each.point.model_copy(update={"config": config})}))
-    assert judge_claims([claim("steps_shrink", along="param.s", bound=0.0)], swept)[0].outcome == "different"
-    assert judge_claims([claim("steps_shrink", along="param.s", bound=0.02)], swept)[0].outcome == "same"
+    counts = (1000, 290, 290, 290, 300)
+    assert verdict(claim("steps_shrink", along="param.s", at_most=0.0), swept(counts)).outcome == "different"
+    assert verdict(claim("steps_shrink", along="param.s", at_most=0.02), swept(counts)).outcome == "same"
 
 
-def test_runs_that_differ_in_a_seed_count_by_their_median() -> None:
-    swept = []
-    for step, counts in enumerate([(1000, 1010, 900), (400, 500, 480), (470, 470, 470)]):
-        for seed, count in enumerate(counts):
-            each = measured(1, count)
-            config = {"param.s": str(10 * step), "param.seed": str(seed)}
-            swept.append(each.model_copy(update={"point": each.point.model_copy(update={"config": config})}))
-    (verdict,) = judge_claims([claim("first_step_largest", along="param.s", bound=2)], swept)
-    assert (verdict.outcome, verdict.seen) == ("same", "0: 100.0%, 10: 48.0%, 20: 47.0%")
-    figure = {
-        "title": "F", "kind": "lines", "where": {"metric": "throughput", "stat": "total"}, "x": "param.s",
-        "series": "kernel", "unit": "%", "y_title": "%", "x_title": "s", "percent_of": {"param.s": 0},
-    }  # fmt: skip
-    drawn = replot(Figure.model_validate(figure), values(swept))
-    assert drawn is not None
-    assert [row[1] for row in drawn[1].rows] == ["100", "49.5 (40 to 53.33)", "47 (46.53 to 52.22)"]
+@pytest.mark.parametrize(
+    ("second", "outcome"), [((1, 2, 3), "same"), ((2, 1, 3), "different"), ((3, 2, 1), "different")]
+)
+def test_two_orders_are_alike_where_their_pairs_agree(second: Sequence[float], outcome: str) -> None:
+    values = [*of_kernels((10, 20, 30), board="x"), *of_kernels(second, board="y")]
+    one = claim("same_ranking", [{"board": "x"}, {"board": "y"}], along="kernel", at_least=0.8)
+    found = verdict(one, values)
+    assert found.outcome == outcome
+    assert "x: a < b < c" in found.seen
+    assert verdict(one, values[:4]).outcome == "not computed"
+
+
+@pytest.mark.parametrize(
+    ("first", "outcome", "seen"),
+    [
+        ([1, 2, 3], "same", "a 1, b 9 cycles (so in all 3 placements)"),
+        ([1, 10, 3], "tie", "the placement of the code decides, same in 2, different in 1 of 3: placement 0: a 1"),
+        ([10, 11, 12], "different", "a 10, b 9 cycles (so in all 3 placements)"),
+    ],
+)
+def test_a_statement_that_the_placement_of_the_code_decides_is_a_tie(
+    first: Sequence[float], outcome: str, seen: str
+) -> None:
+    values = [planted({"metric": "m", "stat": "mean", "kernel": "a", "placements": first}), of_kernels((0, 9))[1]]
+    found = verdict(claim("ascending", [A, B]), values)
+    assert found.outcome == outcome
+    assert found.seen.startswith(seen)
+
+
+@pytest.mark.parametrize(("places", "outcome"), [([100, 100.5], "same"), ([100, 110], "different")])
+def test_a_result_that_does_not_depend_on_the_layout(places: Sequence[float], outcome: str) -> None:
+    one = claim("same_in_all_placements", at_most=0.01)
+    assert verdict(one, [planted({"metric": "m", "stat": "mean", "placements": places})]).outcome == outcome
+    assert verdict(one, of_kernels((100,))).seen == "measured in one placement of the code only"
+
+
+def test_a_statement_that_no_figure_can_judge_says_why() -> None:
+    one = Claim.model_validate({"id": "c", "section": "1", "says": "so", "kind": "not computed", "why": "an opinion"})
+    found = verdict(one, of_kernels((1,)))
+    assert (found.outcome, found.seen, found.threshold) == ("not computed", "an opinion", "")
+
+
+def test_a_condition_that_decides_stands_beside_the_threshold() -> None:
+    found = verdict(claim("ascending", [A, B], rests_on="the caches are on"), of_kernels((1, 2)))
+    assert found.threshold == "rests on: the caches are on"

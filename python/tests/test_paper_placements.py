@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from rtoslab.analyses import placed_values
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
 from rtoslab.catalogue.paper_schemas import Figure, Table
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.on_terminal import show_paper
-from rtoslab.papers.over_placements import in_each_placement
 from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import Reproduction, reproduce
 from rtoslab.papers.tables import here_text, pairs_chart, ratio_text, redraw
@@ -21,10 +21,10 @@ from rtoslab.results.results import Failed, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured
 from tests.test_cli import rtoslab
-from tests.test_papers import FACTS, folder, published
+from tests.test_papers import FACTS, LOSES, folder, published
 
 CATALOGUE = Catalogue(find_root())
-CLAIM = '[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\nkind = "throughput_drops"\nbenchmarks = ["t2"]\n'
+CLAIM = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\n{LOSES}'
 
 
 def _stored(*results: AnyResult) -> list[StoredPoint]:
@@ -62,10 +62,10 @@ def test_a_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None
 def test_a_figure_in_one_placement_among_others_says_so(tmp_path: Path) -> None:
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     sized = replace(done.compared[1], published=done.compared[1].published.model_copy(update={"id": 2}), band=None)
-    rows = {1: done.paper.published[1], 2: sized.published}
+    paper = folder(tmp_path, [published(1, lab_kernel="freertos"), published(2, lab_kernel="freertos")])
+    both = replace(done, paper=paper, compared={1: done.compared[1], 2: sized})
     for ids, lone in (((1,), False), ((1, 2), True)):
-        table = redraw(Table(title="T", rows=ids), rows, {1: done.compared[1], 2: sized})
-        assert ("ours is of one placement" in table.note) == lone
+        assert ("ours is of one placement" in redraw(Table(title="T", rows=ids), both).note) == lone
 
 
 def test_a_band_that_does_not_show_is_left_out(tmp_path: Path) -> None:
@@ -76,10 +76,15 @@ def test_a_band_that_does_not_show_is_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("one_core", "two_cores", "outcome", "seen"),
     [
-        ([500, 600, 500], [200, 200, 220], "same", "in all 3 placements; in the linker's order "),
-        ([500, 500, 500], [200, 260, 200], "placement", "same in 2, different in 1 of 3 placements: placement 0: "),
-        ([500, 500, 500], [260, 270, 300], "different", "in all 3 placements; in the linker's order "),
-        ([500], [200], "same", ""),
+        ([500, 600, 500], [200, 200, 220], "same", "2 cores 1,600, 1 core 2,000 1/s (so in all 3 placements)"),
+        (
+            [500, 500, 500],
+            [200, 260, 200],
+            "tie",
+            "the placement of the code decides, same in 2, different in 1 of 3: ",
+        ),
+        ([500, 500, 500], [260, 270, 300], "different", "2 cores 2,080, 1 core 2,000 1/s (so in all 3 placements)"),
+        ([500], [200], "same", "2 cores 1,600, 1 core 2,000 1/s"),
     ],
 )
 def test_a_statement_is_judged_in_every_placement(
@@ -91,7 +96,7 @@ def test_a_statement_is_judged_in_every_placement(
     assert verdict.seen.startswith(seen)
     assert ("placement" in verdict.seen) == (len(one_core) > 1)
     summary = paper_document(CATALOGUE, done).summary
-    assert ("1 by the placement of the code, 0 not" in summary) == (outcome == "placement")
+    assert ("1 too close to tell" in summary) == (outcome == "tie")
 
 
 @pytest.mark.parametrize("places", [1, 3])
@@ -105,22 +110,40 @@ def test_beside_verdicts_of_one_placement_stands_what_another_may_turn(
         assert ("another may turn their order" in told) == (places == 1)
 
 
-def test_a_point_in_one_placement_stands_beside_all_of_the_others() -> None:
+def test_a_point_in_one_placement_stands_beside_all_of_the_others(tmp_path: Path) -> None:
     lone = measured(1, kernel="nuttx")
     not_here = NotApplicable(
         point=_at(1, 1, 1).point.model_copy(update={"kernel": "nuttx"}), reason="its own script", run_id="n"
     )
-    places = in_each_placement(_stored(_at(0, 1, 500), lone, _at(1, 1, 600), not_here))
-    assert [[each.result.point.kernel for each in place] for place in places] == [["freertos", "nuttx"]] * 2
-    assert [place[1].result for place in places] == [lone, lone]
-    assert all(not each.result.point.config for place in places for each in place)
+    done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), lone, _at(1, 1, 600), not_here))
+    rates = {each.point.kernel: each for each in done.values if (each.metric, each.stat) == ("throughput", "total")}
+    assert [len(rates[name].placed.values) for name in ("freertos", "nuttx")] == [2, 1]
+    assert all(not each.point.config for each in done.values)
 
 
-def test_a_figure_that_fails_in_one_placement_is_none(tmp_path: Path) -> None:
-    paper = _folder(tmp_path)
+def test_a_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
+    """Its proof gave no number; the table says of how many placements the median is."""
     failed = Failed(run_id="f", point=_at(1, 1, 1).point, stage="proof", error="ProofError", message="it waited")
-    done = reproduce(CATALOGUE, paper, _stored(_at(0, 1, 500), failed))
-    assert (done.compared[1].state, done.compared[1].here, done.compared[1].why) == ("failed", None, "proof: it waited")
+    done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), failed, _at(2, 1, 600)))
+    figure = done.compared[1]
+    assert (figure.here, figure.band and len(figure.band.values)) == (2200, 2)
+    (lost,) = _stored(failed)
+    lacking = reproduce(CATALOGUE, _folder(tmp_path), [lost]).compared[1]
+    assert (lacking.state, lacking.here, lacking.why) == ("failed", None, "proof: it waited")
+
+
+def test_reference_results_give_a_point_its_further_placements(tmp_path: Path) -> None:
+    """By the run id: what was measured under another manifest says nothing of this build."""
+    known = placed_values([_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
+    for run_id, values in (("1.0", [2000, 2400, 1800]), ("other", [2000])):
+        further = {run_id: replace(known, run_id=run_id)}
+        done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500)), further=further)
+        (rate,) = [each for each in done.values if (each.metric, each.stat) == ("throughput", "total")]
+        assert list(rate.placed.values) == values
+    moved = {"1.0": known}
+    done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 501)), further=moved)
+    (rate,) = [each for each in done.values if (each.metric, each.stat) == ("throughput", "total")]
+    assert list(rate.placed.values) == [2004], "the linker's own order gave another value: these are not its placements"
 
 
 def test_placements_are_planned() -> None:
@@ -141,17 +164,20 @@ def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
     figure = Figure.model_validate(FACTS["part"][1]["figure"][0]).model_copy(
         update={"where": {"metric": "throughput", "stat": "total"}}
     )
-    drawn = replot(figure, done.values)
+    drawn = replot(figure, done, done.values)
     assert drawn is not None
     chart, table = drawn
     two = next(row for row in chart.rows if row["series"].startswith("2"))
     assert (two["y"], two["low"], two["high"]) == (80, 60, pytest.approx(97.78, abs=0.01))
-    assert table.rows == [["T2", "100", "80 (60 to 97.78)"]]
+    assert table.rows == [["t2", "100", "80 (60 to 97.78)"]]
+    assert "medians over 3 placements of the code" in table.note
+    assert [(each["value"], each["low"], each["n"]) for each in table.records][1] == (80, 60, 360)
 
 
 def test_a_band_that_cannot_be_seen_is_not_printed(tmp_path: Path) -> None:
     figure = Figure.model_validate(FACTS["part"][1]["figure"][0])
-    drawn = replot(figure, _paper(tmp_path, [500_000, 500_001], [200_000, 200_001]).values)
+    done = _paper(tmp_path, [500_000, 500_001], [200_000, 200_001])
+    drawn = replot(figure, done, done.values)
     assert drawn is not None
     assert drawn[0].rows[1]["low"] < drawn[0].rows[1]["high"]
-    assert drawn[1].rows == [["T2", "100", "40"]]
+    assert drawn[1].rows == [["t2", "100", "40"]]

@@ -55,7 +55,7 @@ def test_no_published_figure_fits_two_values(
         clock = {"clock_hz": each.clock_hz or board.clock.sys_hz}
         points.append(StoredPoint(tmp_path, measured().model_copy(update={**facts, **clock}), {}))
     monkeypatch.setattr(reproduction, "values", _values)
-    monkeypatch.setattr(reproduction, "judge_claims", lambda *_: ())
+    monkeypatch.setattr(reproduction, "judge_claims", lambda *_, **__: ())
     monkeypatch.setattr(reproduction, "weigh_programs", lambda *_: ([], []))
     done = reproduction.reproduce(CATALOGUE, paper, points, (), of_paper(find_root(), key, points))
     found = [each for each in done.compared.values() if each.state == "measured"]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from rtoslab.base.errors import UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, papers
-from rtoslab.catalogue.paper_schemas import Setup
+from rtoslab.catalogue.paper_schemas import Setup, Version
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
@@ -20,10 +21,10 @@ from rtoslab.papers.setup_report import changed, distance, setups_section, with_
 from rtoslab.papers.setups import stands_for
 from rtoslab.plan import Options
 from rtoslab.reference import StoredWeight
-from rtoslab.results.results import ImageBytes, PointId, Weight
+from rtoslab.results.results import ImageBytes, NotApplicable, PointId, Weight
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured
-from tests.test_papers import folder, published
+from tests.test_papers import LOSES, folder, published
 
 CATALOGUE = Catalogue(find_root())
 PAPERS = papers(CATALOGUE)
@@ -63,10 +64,6 @@ def _point(kernel: str = "k", **config: str) -> PointId:
         ({"config": {"opt": "-Os"}, "boards": ["b"], "benchmarks": ["t2"]}, {}, _point(opt="-Os"), _point()),
         ({"config": {"opt": "-Os"}, "boards": ["c"]}, {}, _point(opt="-Os"), None),
         ({"config": {"opt": "-Os"}, "benchmarks": ["t3"]}, {}, _point(opt="-Os"), None),
-        ({"instead": {"k": "k-9"}}, {}, _point("k-9"), _point()),
-        ({"instead": {"k": "k-9"}}, {}, _point(), None),
-        ({"instead": {"k": "k-9"}, "config": {"opt": "-Os"}}, {}, _point("k-9", opt="-Os"), _point()),
-        ({"instead": {"k": "k-9"}, "config": {"opt": "-Os"}}, {}, _point("k-9"), None),
     ],
 )
 def test_which_point_a_point_of_a_setup_stands_for(
@@ -88,8 +85,7 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
     for setup in paper.facts.setup:
         own = paper_plan(CATALOGUE, paper, Options(), [setup.id]).points[len(plain) :]
         stands = [stands_for(paper, setup, point_id(CATALOGUE, each)) for each in own]
-        brought = set(setup.instead.values()) - set(CATALOGUE.kernels_here)
-        assert stands or (brought and not setup.kernel), "nothing is changed, and not for want of a tree"
+        assert stands, "the set-up changes nothing"
         assert all(each in suites for each in stands), (setup.id, [each for each in stands if each not in suites])
 
 
@@ -100,7 +96,7 @@ def test_an_unknown_setup_is_told() -> None:
 
 def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     """1,000 a window on one core is 4,000 a second: the paper's 2,000 in the set-up, and T2 no longer loses."""
-    claims = '[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\nkind = "throughput_drops"\nbenchmarks = ["t2"]\n'
+    claims = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\n{LOSES}'
     row = published(1, lab_kernel="freertos")
     paper = _paper(folder(tmp_path, [row], claims), _setup(config={"opt": "-Os"}), {})
     results = [
@@ -118,7 +114,7 @@ def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
         ["freertos", "1", "4,000", "2,000; x 0.50"],
         ["freertos", "2", "2,400", "3,200; x 1.33"],
     ]
-    assert overview.rows == [["s: S", "a guess", "1 of 1 otherwise", "1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]]
+    assert overview.rows == [["s: S", "a guess", "1 of 1 judged otherwise", "1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]]
     assert [row[2:] for row in figures.rows] == [["2000", "4,000", "2.00", "2,000", "1.00"]]
     assert statements.rows[0][2:5] == ["same", "s", "different"]
     assert json.dumps(statements.rows)
@@ -139,32 +135,87 @@ def test_a_figure_that_is_no_number_has_no_distance(tmp_path: Path) -> None:
     assert overview.rows[0][3:] == ["1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]
 
 
-def test_a_version_goes_before_the_kernel_of_the_suites_and_a_reference_is_marked(tmp_path: Path) -> None:
+def _with_version(paper: PaperFolder, **facts: Any) -> PaperFolder:
+    version = Version.model_validate({"kernel": "freertos", "printed": "9", "trees": ("freertos-9",), **facts})
+    return replace(paper, facts=paper.facts.model_copy(update={"version": (version,)}))
+
+
+def _counts(kernel: str, *counts: tuple[int, int], **config: str) -> list[StoredPoint]:
+    return [
+        StoredPoint(
+            Path(),
+            measured(cores, count, kernel=kernel, config=config).model_copy(update={"run_id": f"{kernel}{count}"}),
+            {"build": {"kernel_version": f"V-{kernel}"}},
+        )
+        for cores, count in counts
+    ]
+
+
+GAINS = (
+    '[[claim]]\nid = "c"\nsection = "2"\nsays = "K"\nkind = "ascending"\n'
+    'where = { kernel = "freertos", metric = "throughput", stat = "total" }\nof = [{ cores = 1 }, { cores = 2 }]\n'
+)
+
+
+@pytest.mark.parametrize("lent", [False, True])
+def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, tmp_path: Path) -> None:
     """The run has no tree of the version: its reference result stands for the point, and is told as one."""
-    setup = _setup(config={"opt": "-Os"}, instead={"freertos": "freertos-9"})
-    claims = (
-        '[[claim]]\nid = "c"\nsection = "2"\nsays = "K"\nkind = "ascending"\n'
-        'where = { kernel = "freertos", metric = "throughput", stat = "total" }\nof = [{ cores = 1 }, { cores = 2 }]\n'
+    base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(config={"opt": "-Os"}), {})
+    paper = _with_version(base)
+    todays, theirs = _counts("freertos", (1, 500), (2, 240)), _counts("freertos-9", (1, 600), (2, 700))
+    done = (
+        reproduce(CATALOGUE, paper, todays, beside=theirs) if lent else reproduce(CATALOGUE, paper, [*todays, *theirs])
     )
-    paper = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], claims), setup, {})
-    size = {"opt": "-Os"}
-    points, lent = (
-        [
-            StoredPoint(
-                tmp_path,
-                measured(cores, count, kernel=kernel, config=size).model_copy(update={"run_id": f"{count}"}),
-                {},
-            )
-            for cores, count in counts
-        ]
-        for kernel, counts in (("freertos", ((1, 500), (2, 400))), ("freertos-9", ((1, 600), (2, 700))))
+    figure = done.compared[1]
+    assert (figure.here, figure.state) == (2400, "reference" if lent else "measured")
+    assert figure.source is not None
+    assert (figure.source.kernel, figure.source.version, figure.source.is_authors) == (
+        "freertos-9",
+        "V-freertos-9",
+        True,
     )
-    for given in (([*points], [*lent]), ([*lent, *points], [])):
-        done = reproduce(CATALOGUE, paper, given[0], beside=given[1])
-        (seen,) = done.setups
-        assert seen.compared[1].here == 2400
-        assert seen.compared[1].state == ("reference" if given[1] else "measured")
-        assert ("[freertos (reference)]" in seen.verdicts[0].seen) == bool(given[1])
+    assert done.today is not None
+    assert (done.today.compared[1].here, done.today.setup.title) == (
+        2000, "the kernels' versions of today: freertos V-freertos"
+    )  # fmt: skip
+    assert [(above.outcome, there.outcome) for above, there in changed(done, done.today)] == [("same", "different")]
+    assert "today" in [row[0].partition(":")[0] for row in setups_section(done)[0].tables[0].rows]
+
+
+def test_what_the_authors_version_lacks_is_todays_and_says_so(tmp_path: Path) -> None:
+    paper = _with_version(_paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {}))
+    done = reproduce(CATALOGUE, paper, _counts("freertos", (1, 500)), beside=_counts("freertos-9", (2, 700)))
+    figure = done.compared[1]
+    assert figure.here == 2000
+    assert figure.source is not None
+    assert not figure.source.is_authors
+    assert done.today is None
+
+
+def test_what_the_authors_version_cannot_do_is_not_done_by_todays(tmp_path: Path) -> None:
+    paper = _with_version(_paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {}))
+    (there,) = _counts("freertos-9", (1, 1))
+    lacking = NotApplicable(run_id="n", point=there.result.point, reason="V9 has no such call")
+    done = reproduce(CATALOGUE, paper, [*_counts("freertos", (1, 500)), StoredPoint(Path(), lacking, {})])
+    assert (done.compared[1].state, done.compared[1].why) == ("n/a", "V9 has no such call")
+
+
+def test_a_set_up_is_of_the_authors_version_where_there_is_one(tmp_path: Path) -> None:
+    base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(config={"opt": "-Os"}), {})
+    paper = _with_version(base)
+    points = [*_counts("freertos", (1, 500)), *_counts("freertos-9", (1, 600))]
+    points += [*_counts("freertos", (1, 450), opt="-Os"), *_counts("freertos-9", (1, 550), opt="-Os")]
+    done = reproduce(CATALOGUE, paper, points)
+    assert [(each.setup.id, each.compared[1].here) for each in done.setups] == [("s", 2200)]
+
+
+def test_a_second_tree_counts_where_the_first_lacks_a_service(tmp_path: Path) -> None:
+    base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {})
+    paper = _with_version(base, trees=("freertos", "freertos-inherit"))
+    (there,) = _counts("freertos", (1, 1))
+    lacking = StoredPoint(Path(), NotApplicable(run_id="n", point=there.result.point, reason="no condition"), {})
+    done = reproduce(CATALOGUE, paper, [lacking, *_counts("freertos-inherit", (1, 300))])
+    assert done.compared[1].here == 1200
 
 
 def _weight(kernel: str, text: int) -> StoredWeight:
@@ -176,7 +227,7 @@ def _weight(kernel: str, text: int) -> StoredWeight:
 def test_a_lent_weight_judges_a_statement_and_is_told_as_a_reference(tmp_path: Path) -> None:
     """The kernel is not here: what its smallest program weighed stands beside that of one that is."""
     claims = (
-        '[[claim]]\nid = "c"\nsection = "2"\nsays = "K"\nkind = "ratio"\nbound = 1.8\nbound_from = "times"\n'
+        '[[claim]]\nid = "c"\nsection = "2"\nsays = "K"\nkind = "ratio"\nat_least = 1.8\nbound_from = "times"\n'
         'where = { metric = "footprint", stat = "text" }\nof = [{ kernel = "other" }, { kernel = "k" }]\n'
     )
     ours = {"lab_benchmark": "footprint", "lab_metric": "footprint", "lab_stat": "text", "lab_config": ""}

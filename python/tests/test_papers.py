@@ -16,13 +16,15 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, Published
 from rtoslab.catalogue.paper_schemas import Figure, Paper, Table
+from rtoslab.papers.absences import Absences
 from rtoslab.papers.arithmetic import evaluate
 from rtoslab.papers.compare import Compared, compare
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.paper_charts import replot
-from rtoslab.papers.reproduction import reproduce
+from rtoslab.papers.reproduction import Reproduction, reproduce
 from rtoslab.papers.setup_report import distance
+from rtoslab.papers.sources import Source
 from rtoslab.papers.tables import pairs_chart, ratio_text, redraw
 from rtoslab.reports import report_formats
 from rtoslab.results import results
@@ -44,7 +46,8 @@ def published(ident: int, **changes: str) -> dict[str, str]:
 
 
 FACTS: dict[str, Any] = {
-    "title": "On K", "authors": "Doe", "year": 2020, "kernels": {"k": "K", "other": "Other OS"},
+    "title": "On K", "authors": "Doe", "year": 2020, "published_in": "Proc. of K",
+    "kernels": {"k": "K", "other": "Other OS"},
     "condition": [{"what": "kernel", "paper": "K 1", "manifest": "build.kernel_version"}],
     "part": [
         {"id": "one", "title": "Table 1", "table": [{"title": "Table 1", "rows": [1, 2], "across": ["kernel"]}]},
@@ -67,12 +70,29 @@ def folder(tmp_path: Path, rows: list[dict[str, str]], claims: str = "", slips: 
     return PaperFolder("doe2020", tmp_path, Paper.model_validate(FACTS), ())
 
 
+LOSES = (
+    'kind = "ascending"\nwhere = { benchmark = "t2", metric = "throughput", stat = "total" }\n'
+    "of = [{ cores = 2 }, { cores = 1 }]\n"
+)
+"""Two cores count less than one in total."""
+
+
+def done_with(paper: PaperFolder, *found: results.Measured) -> Reproduction:
+    """The paper against these points, of kernel `k` alone."""
+    told = list(values(found))
+    compared = compare(paper, found, told, KERNELS, {})
+    absences = Absences(paper, found, KERNELS)
+    names = {"k": "K"}
+    sources = {each.run_id: Source("k", "", is_reference=False, is_authors=True) for each in found}
+    return Reproduction(paper, (), (), found, tuple(told), compared, (), sources, absences, names)
+
+
 def of_measured(stored: Iterable[AnyResult]) -> list[results.Measured]:
     return [each for each in stored if isinstance(each, results.Measured)]
 
 
 def compared(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> Compared:
-    return compare(folder(tmp_path, [row]), stored, values(of_measured(stored)), KERNELS)[1]
+    return compare(folder(tmp_path, [row]), stored, values(of_measured(stored)), KERNELS, {})[1]
 
 
 def test_a_row_finds_its_value_and_its_ratio(tmp_path: Path) -> None:
@@ -90,7 +110,7 @@ def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
     assert (found.state, found.here, found.why) == (
         "bring your own",
         None,
-        "bring your own Other OS: no tree of it is named here",
+        "no tree or export of Other OS is named here, and no reference result stands for it",
     )
 
 
@@ -133,19 +153,20 @@ def test_a_damaged_row_is_named(tmp_path: Path) -> None:
 
 def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
-    found = compare(paper, (), values([measured(1, 1000)]), KERNELS)
-    table = redraw(Table(title="Table 1", rows=(1, 2), across=("kernel",)), paper.published, found)
+    table = redraw(Table(title="Table 1", rows=(1, 2), across=("kernel",)), done_with(paper, measured(1, 1000)))
     assert table.title == "Table 1, 1/s"
     assert [name for name, _ in table.heads] == [
         "metric", "K: paper", "K: here", "K: ratio", "Other: paper", "Other: here", "Other: ratio",
     ]  # fmt: skip
-    assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a: bring your own", "\N{EN DASH}"]]
-    assert table.note == "Without a value here: bring your own Other OS: no tree of it is named here."
+    assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a [1]", "\N{EN DASH}"]]
+    why = "no tree or export of Other OS is named here, and no reference result stands for it"
+    assert table.note == f"n = 1,000. Versions: K. [1] {why}."
+    assert [(each["value"], each["n"], each["note"]) for each in table.records] == [(4000, 1000, ""), (None, None, why)]
 
 
 def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
-    found = compare(paper, (), values([measured(1, 1000)]), KERNELS)
+    found = compare(paper, (), values([measured(1, 1000)]), KERNELS, {})
     (chart,) = pairs_chart(Table(title="T", rows=(1, 2)), paper.published, found)
     assert [(row["x"], row["series"], row["y"]) for row in chart.rows] == [
         ("rate (K)", "paper", 2000), ("rate (K)", "here", 4000), ("rate (Other)", "paper", 900),
@@ -153,21 +174,23 @@ def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None
     assert chart.y_title == "1/s"
 
 
-def test_a_figure_is_normalised_to_its_base() -> None:
+def test_a_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
     figure = Figure.model_validate(FACTS["part"][1]["figure"][0])
-    drawn = replot(figure, values([measured(1, 1000), measured(2, 800)]))
+    done = done_with(folder(tmp_path, []), measured(1, 1000), measured(2, 800))
+    drawn = replot(figure, done, done.values)
     assert drawn is not None
     assert [(row["x"], row["series"], row["y"]) for row in drawn[0].rows] == [
-        ("T2", "1 core", 100),
-        ("T2", "2 cores (pinned)", 80),
+        ("t2", "1 core", 100),
+        ("t2", "2 cores (pinned)", 80),
     ]
-    assert drawn[1].rows == [["T2", "100", "80"]]
-    assert replot(figure, values([measured(2, 800)])) is None
+    assert drawn[1].rows == [["t2", "100", "80"]]
+    alone = done_with(folder(tmp_path, []), measured(2, 800))
+    assert replot(figure, alone, alone.values) is None
 
 
 def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
     slips = '[[slip]]\nid = "s"\nkind = "slip"\nrows = [1]\nsays = "it slipped"\nprinted = 3\ncomputed = "r1 / 2"\n'
-    claims = '[[claim]]\nid = "c"\nsection = "2"\nsays = "K gains"\nkind = "throughput_drops"\nbenchmarks = ["t2"]\n'
+    claims = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K gains"\n{LOSES}'
     paper = folder(tmp_path, [published(1), published(2, lab_kernel="other", kernel="Other")], claims, slips)
     manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
     points = [StoredPoint(tmp_path, each, manifest) for each in (measured(1, 1000), measured(2, 800))]
@@ -179,7 +202,7 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
         assert "V9" in text
         assert "t77" in text
         assert "different" in text
-    assert "Of 1 statement 1 can be judged here: 0 as in the paper, 1 not. Contradicted: K gains." in document.summary
+    assert "Of 1 statement: 1 contradicted. Contradicted: K gains." in document.summary
     assert document == paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
 
 
@@ -205,7 +228,7 @@ def test_a_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) 
 def test_a_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2)])
     text = report_formats()["md"](paper_document(CATALOGUE, reproduce(CATALOGUE, paper, [])))
-    assert "n/a: bring your own" in text
+    assert "no tree or export of K is named here" in text
     assert "Figure 9: not yet measured." in text
 
 

@@ -17,7 +17,7 @@ from tests.sources import statements
 
 PYTHON = find_root() / "python"
 FILES = sorted(PYTHON.rglob("*.py"))
-FILE_LINES = 300
+FILE_LINES = 600
 FUNCTION_LINES = 70
 RUST = sorted(path for path in (find_root() / "sim").rglob("*.rs") if "target" not in path.parts)
 RUST_COMMENT = 128
@@ -93,7 +93,7 @@ def test_files() -> None:
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ('"""A."""\n' + 299 * "\n", "it is too long"),
+        ('"""A."""\n' + 599 * "\n", "it is too long"),
         ('"""A."""\ndef f():\n' + 70 * "    g()\n", "f has 71 lines"),
         ('"""A."""\nclass C:\n    def f(self):\n' + 70 * "        g()\n", "f has 71 lines"),
         ('"""A."""\nA = "/' + 'home/a"\n', "it names a path of a machine"),

@@ -1,8 +1,8 @@
 """From stored points to what can be said of them: figures, latencies, losses by cause, claims."""
 
-from rtoslab.analyses.axis_values import Value, select, values
+from rtoslab.analyses.axis_values import Value, axis_of_point, in_unit, select, values
 from rtoslab.analyses.bands import Band, Ratio
-from rtoslab.analyses.claims import TOLD, ClaimVerdict, judge_claims
+from rtoslab.analyses.claims import OUTCOMES, ClaimVerdict, judge_claims
 from rtoslab.analyses.collisions import LEVEL, SEED, Level, Step, levels, steps
 from rtoslab.analyses.counts_per_second import Gain, gains, throughput
 from rtoslab.analyses.cycles import PARTS, VISIBLE_PART, lock_costs, lock_wait_part, lock_waits, shares, top_functions
@@ -26,12 +26,21 @@ from rtoslab.analyses.losses_by_cause import BusiestLock, Loss, losses
 from rtoslab.analyses.middle_placement import PlacedPoint, numberless, placed_points
 from rtoslab.analyses.named_figures import BYTES, COUNTS, CYCLES, Metric, band_of, leading, metrics, unit_of
 from rtoslab.analyses.place_matters import place_bound, place_matters
-from rtoslab.analyses.placed_claims import joined_verdicts, points_by_place
 from rtoslab.analyses.placed_figures import Places
-from rtoslab.analyses.placed_times import PLACEMENT, PlacedTime, mean_ratio, placed_times, placement, unplaced
+from rtoslab.analyses.placed_times import (
+    PLACEMENT,
+    PlacedTime,
+    by_placement,
+    mean_ratio,
+    placed_times,
+    placement,
+    unplaced,
+)
+from rtoslab.analyses.placed_values import PlacedValues, placed_values, values_over_placements
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import cores_of, pinning_note, series_names, short_test
 from rtoslab.analyses.tick_cost import TickModel, by_loops, released, tick_model
+from rtoslab.analyses.value_groups import grouped
 
 __all__ = [
     "BYTES",
@@ -39,10 +48,10 @@ __all__ = [
     "CYCLES",
     "FIGURES",
     "LEVEL",
+    "OUTCOMES",
     "PARTS",
     "PLACEMENT",
     "SEED",
-    "TOLD",
     "VISIBLE_PART",
     "WAYS",
     "Absence",
@@ -58,14 +67,17 @@ __all__ = [
     "Metric",
     "PlacedPoint",
     "PlacedTime",
+    "PlacedValues",
     "Places",
     "Ratio",
     "Step",
     "TickModel",
     "Value",
     "absences",
+    "axis_of_point",
     "band_of",
     "by_loops",
+    "by_placement",
     "calls_by_function",
     "comparisons",
     "conditions",
@@ -74,9 +86,10 @@ __all__ = [
     "four_ways",
     "fragmentation",
     "gains",
+    "grouped",
     "histogram",
+    "in_unit",
     "instrument_costs",
-    "joined_verdicts",
     "judge_claims",
     "latencies",
     "leading",
@@ -94,8 +107,8 @@ __all__ = [
     "place_matters",
     "placed_points",
     "placed_times",
+    "placed_values",
     "placement",
-    "points_by_place",
     "probe_effect",
     "released",
     "ruler_costs",
@@ -111,4 +124,5 @@ __all__ = [
     "unit_of",
     "unplaced",
     "values",
+    "values_over_placements",
 ]

@@ -3,12 +3,15 @@
 One function per kind of measurement turns a verified point into values; `EXTRACTORS` lists them.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rtoslab.analyses.bands import Band
 from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.cycles import lock_wait_part, shares
 from rtoslab.analyses.latency import latencies
+from rtoslab.analyses.losses_by_cause import busiest_lock
 from rtoslab.analyses.series import pinning
 from rtoslab.analyses.tick_cost import by_loops, released, tick_model
 from rtoslab.plan import USUAL
@@ -48,6 +51,8 @@ class Value:
     n: int
     band: Band | None = None
     """Of a value in several placements, whose median it is; in its own unit."""
+    stand_in: str = ""
+    """What it is of, where it stands for a value that its kernel cannot have."""
 
     @property
     def placed(self) -> Band:
@@ -70,19 +75,22 @@ class Value:
 
     def in_unit(self, unit: str) -> float | None:
         """The value in another unit; cycles and times turn into each other by the point's clock. None if it cannot."""
-        if unit == self.unit:
-            return self.value
-        seconds = self._seconds()
-        if seconds is None:
-            return None
-        if unit == "cycles":
-            return seconds * self.clock_hz
-        return seconds / TIME_S[unit] if unit in TIME_S else None
+        return in_unit(self.value, self.unit, unit, self.clock_hz)
 
-    def _seconds(self) -> float | None:
-        if self.unit == "cycles":
-            return self.value / self.clock_hz
-        return self.value * TIME_S[self.unit] if self.unit in TIME_S else None
+
+def in_unit(value: float, unit: str, wanted: str, clock_hz: float) -> float | None:
+    """Returns a value in another unit; cycles are those of the clock. None if one cannot become the other."""
+    if wanted == unit:
+        return value
+    if unit == "cycles" and clock_hz:
+        seconds = value / clock_hz
+    elif unit in TIME_S:
+        seconds = value * TIME_S[unit]
+    else:
+        return None
+    if wanted == "cycles":
+        return seconds * clock_hz
+    return seconds / TIME_S[wanted] if wanted in TIME_S else None
 
 
 def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
@@ -156,6 +164,17 @@ def _latency(point: Measured) -> Iterator[Quantity]:
             yield each.series.id, "total", each.spread.median, "cycles", each.spread.n
 
 
+def _lock(point: Measured) -> Iterator[Quantity]:
+    counting = [each for each in shares(point) if each.core in point.metric_cores]
+    if point.point.cores == 1 or not counting:
+        return
+    yield "lock", "wait_part", lock_wait_part(counting), "1", len(counting)
+    lock = busiest_lock(point)
+    if lock is not None:
+        yield "lock", "contended_part", lock.contended_part, "1", len(counting)
+        yield "lock", "held_part", lock.held_part, "1", len(counting)
+
+
 def _tick(point: Measured) -> Iterator[Quantity]:
     model = tick_model(released(point))
     if model is None:
@@ -165,8 +184,10 @@ def _tick(point: Measured) -> Iterator[Quantity]:
         if value is not None:
             yield "tick.model", stat, float(value), "cycles", model.n
     yield "tick.model", "sum", model.per_task * model.worst_count, "cycles", model.n
-    most = max(released(point))
-    yield "tick.coincidences", "count", float(len(released(point)[most])), "peaks", model.n
+    by_count = released(point)
+    frequent = Counter(cycles for samples in by_count.values() for cycles in samples).most_common(1)[0][0]
+    yield "tick.model", "mode_of_all", float(frequent), "cycles", model.n
+    yield "tick.coincidences", "count", float(len(by_count[max(by_count)])), "peaks", model.n
 
 
 def _search(point: Measured) -> Iterator[Quantity]:
@@ -176,4 +197,11 @@ def _search(point: Measured) -> Iterator[Quantity]:
         yield f"select.loops_{loops}", "min", float(min(cycles)), "cycles", len(cycles)
 
 
-EXTRACTORS: tuple[Callable[[Measured], Iterator[Quantity]], ...] = (_throughput, _heap, _latency, _tick, _search)
+EXTRACTORS: tuple[Callable[[Measured], Iterator[Quantity]], ...] = (
+    _throughput,
+    _heap,
+    _lock,
+    _latency,
+    _tick,
+    _search,
+)

@@ -1,24 +1,37 @@
-"""What a paper says of its figures, computed again from a run: same, different, a tie, or not to be told, and why.
+"""What a paper says of its figures, judged by a run: the same, different, a tie, partly, or not computed, and why.
 
-Two families of rules: on one core against several (`core_claims`), and on values picked by their axes
-(`value_claims`). Every verdict says what it was judged by.
+A claim is judged in each case of its scope and in each placement of the code. A case that placements disagree about is
+a tie. The verdict on the claim counts its cases: `partly` says how many hold, and which.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-from rtoslab.analyses import core_claims, value_claims
-from rtoslab.analyses.axis_values import Value, axis_of_point, select, values
-from rtoslab.analyses.counts_per_second import Gain, gains
-from rtoslab.analyses.value_claims import Judged, Picked, worst
-from rtoslab.catalogue import TIMED, Claim, Resolution
-from rtoslab.results import Measured
+from rtoslab.analyses.axis_values import Value
+from rtoslab.analyses.claim_rules import RULES, Judged, Names, Told, band_verdict
+from rtoslab.analyses.claim_values import Absence, NotComputedError, ValueIndex, builds_of, gather, in_build
+from rtoslab.base import all_of, counted
+from rtoslab.catalogue import TIMED, Claim, Place, Resolution
 
-Outcome = Literal["same", "different", "placement", "tie", "not computed", "bring your own"]
-"""placement: some placements of the code bear the statement out, others do not."""
-TOLD: tuple[Outcome, ...] = ("different", "placement", "tie", "same")
-"""Outcomes of what this run could tell, the contradicted first."""
+Outcome = Literal["same", "different", "partly", "tie", "not computed"]
+OUTCOMES: Final[tuple[Outcome, ...]] = ("different", "partly", "tie", "same", "not computed")
+"""The contradicted first, as reports list them."""
+_SHOWN: Final = 4
+"""So many cases are shown with their numbers in the line of a claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseVerdict:
+    """One case of a claim."""
+
+    name: str
+    """Where it is, in words; empty for the only case of a claim."""
+    told: Told | None
+    """None: not computed."""
+    seen: str
+    """The numbers, or why there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,73 +39,129 @@ class ClaimVerdict:
     """One statement of a paper against this run."""
 
     claim: Claim
-    outcome: Outcome
-    seen: str
+    cases: tuple[CaseVerdict, ...]
     threshold: str = ""
     """What it was judged by, and where that comes from; empty: nothing but the order of the numbers."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """`same` and `tie` are said of every case, `different` where some case contradicts and none holds."""
+        told = {each.told for each in self.cases if each.told is not None}
+        if not told:
+            return "not computed"
+        if "same" in told:
+            return "same" if len(told) == 1 and self.computed == len(self.cases) else "partly"
+        return "different" if "different" in told else "tie"
+
+    @property
+    def held(self) -> int:
+        """In how many cases it holds."""
+        return sum(each.told == "same" for each in self.cases)
+
+    @property
+    def computed(self) -> int:
+        """How many cases could be computed."""
+        return sum(each.told is not None for each in self.cases)
+
+    @property
+    def words(self) -> str:
+        """The verdict with its count: `partly (3 of 8)`."""
+        outcome = self.outcome
+        return f"{outcome} ({self.held} of {len(self.cases)})" if outcome == "partly" else outcome
+
+    @property
+    def seen(self) -> str:
+        """The numbers: of one case as they are; of several what contradicts first, then what holds, by name."""
+        if len(self.cases) == 1:
+            return self.cases[0].seen
+        parts = []
+        for told, word in (("different", "not in"), ("tie", "tie in"), ("same", "holds in"), (None, "not computed in")):
+            cases = [each for each in self.cases if each.told == told]
+            if cases:
+                parts.append(f"{word} {_listed(cases, len(self.cases), numbers=told != 'same')}")
+        return "; ".join(parts)
+
+
+def _listed(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
+    if len(cases) == whole and not numbers:
+        return all_of(whole, "case")
+    if not numbers:
+        return " / ".join(each.name for each in cases)
+    shown = [f"{each.name}: {each.seen}" for each in cases[:_SHOWN]]
+    more = [each.name for each in cases[_SHOWN:]]
+    return " / ".join([*shown, *more])
 
 
 def judge_claims(
     claims: Iterable[Claim],
-    points: Iterable[Measured],
-    kernels: Collection[str] | None = None,
-    further: Sequence[Value] = (),
+    found: Sequence[Value],
     resolution: Resolution | None = None,
+    *,
+    absence: Absence = lambda _: "not measured in this run",
+    names: Names | None = None,
 ) -> list[ClaimVerdict]:
-    """One verdict per claim. `kernels` are those this checkout has; None: no claim waits for one.
+    """Returns one verdict for each claim, by values that may stand in several placements.
 
-    `further` are values that are of no point; `resolution` is that of the paper's instrument, None: exact.
+    `resolution` is that of the paper's instrument, None: exact. `absence` says why a value is missing, `names` what a
+    reader calls a place on an axis.
     """
-    measured = list(points)
-    pairs = gains(measured)
-    found = [*values(measured), *further]
     exact = resolution or Resolution(seconds=0, source="")
-    return [_judge(claim, pairs, found, kernels, exact) for claim in claims]
+    index = ValueIndex(found)
+    return [_judge(claim, index, exact, absence, names or {}) for claim in claims]
 
 
-def _judge(
-    claim: Claim, pairs: list[Gain], found: list[Value], kernels: Collection[str] | None, resolution: Resolution
-) -> ClaimVerdict:
-    threshold = _threshold(claim, resolution)
-    lacking = [each for each in claim.needs if kernels is not None and each not in kernels]
-    if lacking:
-        why = f"needs {', '.join(lacking)}: no tree of it is named here"
-        return ClaimVerdict(claim, "bring your own", why, threshold)
-    if claim.kind in value_claims.RULES:
-        told, seen = _everywhere(claim, found, resolution.seconds)
-    else:
-        told, seen = _by_cores(claim, pairs)
-    return ClaimVerdict(claim, told or "not computed", seen, threshold)
+def _judge(claim: Claim, found: ValueIndex, resolution: Resolution, absence: Absence, names: Names) -> ClaimVerdict:
+    if claim.kind == "not computed":
+        return ClaimVerdict(claim, (CaseVerdict("", None, claim.why),))
+    cases = []
+    for case in claim.cases:
+        try:
+            gathered = gather(claim, case, found, absence)
+            if claim.kind == "same_in_all_placements":
+                judged = [band_verdict(claim, gathered, names)]
+            else:
+                builds = [in_build(claim, gathered, build) for build in range(builds_of(gathered))]
+                judged = [RULES[claim.kind](claim, picked, resolution.seconds, names) for picked in builds]
+        except NotComputedError as why:
+            cases.append(CaseVerdict(_name(case, names), None, str(why)))
+        else:
+            cases.append(CaseVerdict(_name(case, names), *_over_builds(judged)))
+    return ClaimVerdict(claim, tuple(cases), _threshold(claim, resolution))
 
 
-def _everywhere(claim: Claim, found: list[Value], resolution_s: float) -> Judged:
-    """At every place of `at`, and together."""
-    judged: list[Judged] = []
-    for place in claim.at or ({},):
-        common = {**claim.where, **place}
-        picked = [Picked(where, select(found, {**common, **where})) for where in claim.of or ({},)]
-        told, seen = value_claims.RULES[claim.kind](claim, picked, resolution_s)
-        if told is None:
-            return None, seen
-        judged.append((told, f"{', '.join(str(each) for each in place.values())}: {seen}" if place else seen))
-    return worst([told for told, _ in judged if told is not None]), "; ".join(seen for _, seen in judged)
+def _name(case: Place, names: Names) -> str:
+    """A case in words; the benchmark goes without saying beside a series, and pinning beside a number of cores."""
+    silent = {"pinning"} | ({"benchmark"} if "metric" in case else set())
+    words = (
+        counted(int(place), "core") if axis == "cores" else names.get(str(place), str(place))
+        for axis, place in case.items()
+        if axis not in silent
+    )
+    return ", ".join(dict.fromkeys(words))
+
+
+def _over_builds(judged: Sequence[Judged]) -> Judged:
+    """One verdict of those in each placement; where they disagree, a tie."""
+    told, seen = judged[0]
+    if len(set(judged)) == 1:
+        return told, seen
+    outcomes = Counter(each for each, _ in judged)
+    if len(outcomes) == 1:
+        return told, f"{seen} (so in {all_of(len(judged), 'placement')})"
+    split = ", ".join(f"{outcome} in {count}" for outcome, count in outcomes.most_common())
+    examples = [next((number, each[1]) for number, each in enumerate(judged) if each[0] == told) for told in outcomes]
+    shown = "; ".join(f"placement {number}: {numbers}" for number, numbers in examples)
+    return "tie", f"the placement of the code decides, {split} of {len(judged)}: {shown}"
 
 
 def _threshold(claim: Claim, resolution: Resolution) -> str:
-    words = [f"{claim.bound:g}: {claim.bound_from}"] if claim.bound_from else []
+    words = []
+    if claim.bound_from:
+        bounds = [f"{word} {bound:g}" for word, bound in (("at least", claim.at_least), ("at most", claim.at_most))
+                  if bound is not None]  # fmt: skip
+        words.append(f"{' and '.join(bounds)}: {claim.bound_from}")
     if claim.kind in TIMED and resolution.seconds:
         words.append(f"no difference up to {resolution.seconds * 1e9:g} ns: {resolution.source}")
+    if claim.rests_on:
+        words.append(f"rests on: {claim.rests_on}")
     return "; ".join(words)
-
-
-def _by_cores(claim: Claim, every: list[Gain]) -> Judged:
-    pairs = [each for each in every if each.benchmark in claim.benchmarks and _lies(each, claim)]
-    if {each.benchmark for each in pairs} != set(claim.benchmarks):
-        return None, "one core and two were not both measured"
-    return core_claims.RULES[claim.kind](claim, pairs)
-
-
-def _lies(pair: Gain, claim: Claim) -> bool:
-    """Whether the pair was measured as `where` says, by the kernel and keys of `--config`."""
-    point = pair.many.point
-    return all(axis_of_point(point.point, point.params, key) == str(wanted) for key, wanted in claim.where.items())

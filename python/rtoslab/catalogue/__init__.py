@@ -2,14 +2,15 @@
 
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, RESULT_KINDS, SAID_IF_UNUSUAL, Benchmark, SeriesFacts
 from rtoslab.catalogue.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Entry
+from rtoslab.catalogue.claim_schemas import TIMED, Claim, Place, Resolution, WidePlace
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
 from rtoslab.catalogue.kernel_facts import Kernel, TaskBlock
 from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
-from rtoslab.catalogue.paper_schemas import Condition, Figure, OverTime, Part, Setup, Slip, Table, Weighed
+from rtoslab.catalogue.paper_schemas import Condition, Figure, OverTime, Part, Setup, Slip, Table, Version, Weighed
 from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.strict_files import read_toml
-from rtoslab.catalogue.suites import TIMED, Claim, Experiment, Resolution, Suite
+from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.catalogue.trees import (
     PORTS_VARIABLE,
     Tree,
@@ -52,6 +53,7 @@ __all__ = [
     "OverTime",
     "PaperFolder",
     "Part",
+    "Place",
     "Published",
     "Resolution",
     "SeriesFacts",
@@ -62,7 +64,9 @@ __all__ = [
     "TaskBlock",
     "Tree",
     "TreeWants",
+    "Version",
     "Weighed",
+    "WidePlace",
     "described_as",
     "description_path",
     "export_key",

@@ -11,9 +11,10 @@ from pydantic import ValidationError
 
 from rtoslab.base import CatalogueError, Strict, UnknownNameError
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.paper_schemas import ClaimFile, Paper, Slip, SlipFile, Unjudged
+from rtoslab.catalogue.claim_schemas import Claim, ClaimFile
+from rtoslab.catalogue.paper_schemas import Paper, Slip, SlipFile
 from rtoslab.catalogue.strict_files import read_toml
-from rtoslab.catalogue.suites import Claim, Suite
+from rtoslab.catalogue.suites import Suite
 from rtoslab.intake import decimal, problem, read_text
 
 
@@ -79,19 +80,10 @@ class PaperFolder:
         path = self.folder / "published.csv"
         return parse_published(read_text(path, "the published figures", CatalogueError), path)
 
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        """Those of claims.toml that a rule judges."""
-        return self._claims.claim
-
-    @property
-    def unjudged(self) -> tuple[Unjudged, ...]:
-        """Those that none does, with the reason."""
-        return self._claims.unjudged
-
     @cached_property
-    def _claims(self) -> ClaimFile:
-        return read_toml(self.folder / "claims.toml", ClaimFile)
+    def claims(self) -> tuple[Claim, ...]:
+        """Its statements: claims.toml."""
+        return read_toml(self.folder / "claims.toml", ClaimFile).claim
 
     @cached_property
     def slips(self) -> tuple[Slip, ...]:

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from rtoslab.base import Strict
-from rtoslab.catalogue.suites import Claim, Resolution
+from rtoslab.catalogue.claim_schemas import Resolution
 
 
 class Condition(Strict):
@@ -37,6 +37,17 @@ class Table(Strict):
     log: bool = False
 
 
+class Printed(Strict):
+    """A published figure in a figure of ours."""
+
+    row: int
+    """Id of published.csv."""
+    x: str
+    """Its place on the figure's axis."""
+    series: tuple[str, ...]
+    """Its places on the axes that make the figure's series."""
+
+
 class Figure(Strict):
     """A figure of the paper, redrawn from our values; the paper's text has no numbers for it."""
 
@@ -46,8 +57,10 @@ class Figure(Strict):
     """Which values: axis -> the place, or the places, where they lie."""
     x: str
     """The axis along the figure."""
-    series: str
-    """The axis that makes its colours."""
+    series: str | tuple[str, ...]
+    """The axis that makes its colours, or several: each combination is a series."""
+    join: tuple[str, ...] = ()
+    """Axes over which values become one mark, their median. Every other axis is drawn, or constant in each mark."""
     unit: str
     y_title: str
     x_title: str
@@ -56,6 +69,8 @@ class Figure(Strict):
     log: bool = False
     labels: dict[str, str] = Field(default_factory=dict)
     """What a place on an axis is called in the figure."""
+    printed: tuple[Printed, ...] = ()
+    """Figures of the paper's text that are drawn beside ours."""
     note: str = ""
 
 
@@ -93,6 +108,34 @@ class Weighed(Strict):
     config: dict[str, str] = Field(default_factory=dict)
 
 
+class Version(Strict):
+    """The version of a kernel that a paper measured, and what stands for it here."""
+
+    kernel: str
+    """As in `[kernels]`."""
+    printed: str
+    """As the paper prints it; `not stated`."""
+    trees: tuple[str, ...] = ()
+    """Ids of trees, exports and reference results that are the paper's version, the preferred first. Of points that
+    the first lacks, the next count."""
+    stands_in: str = ""
+    """Why another version stands for it, where the paper's is not to be had."""
+
+
+class Substitute(Strict):
+    """A series that stands for one which a kernel does not offer, in every figure and statement."""
+
+    kernel: str
+    metric: str
+    """The series that the kernel lacks."""
+    by: dict[str, str]
+    """Axis -> where the values that stand for it lie: their benchmark and metric."""
+    config: dict[str, str] = Field(default_factory=dict)
+    """What they count as on further axes, which their own benchmark does not have."""
+    says: str
+    """What they are of, in a few words."""
+
+
 class Setup(Strict):
     """Another way in which a paper's authors may have built what they measured: only what differs from the suites."""
 
@@ -104,8 +147,6 @@ class Setup(Strict):
     """As in `--config`, for every kernel."""
     kernel: dict[str, dict[str, str]] = Field(default_factory=dict)
     """Further, by kernel. Without `config` the other kernels stay as the suites say."""
-    instead: dict[str, str] = Field(default_factory=dict)
-    """By kernel: the version that stands for it, if a tree of that name is there."""
     benchmarks: tuple[str, ...] = ()
     """Empty: all that the suites name."""
     boards: tuple[str, ...] = ()
@@ -124,14 +165,28 @@ class Paper(Strict):
     title: str
     authors: str
     year: int
+    published_in: str
+    """Journal, proceedings or school, with volume and number."""
+    doi: str = ""
+    """Empty if it has none."""
     kernels: dict[str, str]
     """Kernels the paper measured: the id a folder in firmware/kernels/ would have -> its name."""
+    version: tuple[Version, ...] = ()
+    """Of these, which versions it measured."""
     resolution: Resolution | None = None
     """Of the instrument its times were taken with; None: it counted cycles or iterations."""
+    substitute: tuple[Substitute, ...] = ()
+    names: dict[str, str] = Field(default_factory=dict)
+    """What a place on an axis is called in verdicts and figures, where its own title would not do."""
     condition: tuple[Condition, ...]
     part: tuple[Part, ...]
     footprint: tuple[Weighed, ...] = ()
     setup: tuple[Setup, ...] = ()
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Id of a tree or reference -> the kernel of the paper that it is a version of."""
+        return {tree: each.kernel for each in self.version for tree in each.trees}
 
 
 class Slip(Strict):
@@ -157,18 +212,3 @@ class SlipFile(Strict):
     """`papers/<key>/slips.toml`."""
 
     slip: tuple[Slip, ...] = ()
-
-
-class Unjudged(Strict):
-    """Statements of a paper that no rule judges."""
-
-    rows: tuple[int, ...]
-    """Ids of published.csv."""
-    why: str
-
-
-class ClaimFile(Strict):
-    """`papers/<key>/claims.toml`."""
-
-    claim: tuple[Claim, ...] = ()
-    unjudged: tuple[Unjudged, ...] = ()

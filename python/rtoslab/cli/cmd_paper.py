@@ -21,6 +21,7 @@ from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
 from rtoslab.papers import (
     Compared,
+    InSetup,
     Reproduction,
     demand_whole,
     missing_benchmarks,
@@ -30,7 +31,7 @@ from rtoslab.papers import (
     show_paper,
 )
 from rtoslab.plan import Options, placed
-from rtoslab.reference import of_paper, weights_of_paper
+from rtoslab.reference import further_placements, of_paper, reference_paths, weights_of_paper
 from rtoslab.reports import deviating, export, report_formats
 from rtoslab.store import AnyResult, StoredPoint
 
@@ -81,7 +82,8 @@ def command(
             raise PlanError("--explain tries set-ups of its own, in one placement; leave --setup and --placements out.")
         return explain(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
     wanted = [each for each in setups if each != "none"] if setups else None
-    plan = paper_plan(catalogue, paper, Options(full=full), wanted)
+    known = [path.stem for path in reference_paths(root, paper.key)]
+    plan = paper_plan(catalogue, paper, Options(full=full), wanted, known)
     if placements > 1:
         plan = placed(catalogue, plan, placements)
     folder = out or default_out(root, plan, [paper.key])
@@ -94,7 +96,8 @@ def command(
     stored = load(folder)
     points = [*stored, *_unstored(folder, stored, [each.result for each in outcomes])]
     beside, weights = of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
-    done = reproduce(catalogue, paper, points, missing, beside, weights)
+    further = further_placements(root, paper.key)
+    done = reproduce(catalogue, paper, points, missing, beside, weights, further)
     document = paper_document(catalogue, done)
     _say("Drawing the report ...", quiet=as_json)
     write(report_formats()["html"](document), short_path(folder) / "report.html")
@@ -129,15 +132,17 @@ def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
         "deviations": deviating(done.measured),
         "figures": [_figure(each) for each in done.compared.values()],
         "claims": [_claim(each) for each in done.verdicts],
-        "setups": [
-            {
-                "id": each.setup.id,
-                "title": each.setup.title,
-                "figures": [_figure(one) for one in each.own().values()],
-                "claims": [_claim(one) for one in each.verdicts],
-            }
-            for each in done.setups
-        ],
+        "today": _setup(done.today) if done.today is not None else None,
+        "setups": [_setup(each) for each in done.setups],
+    }
+
+
+def _setup(each: InSetup) -> dict[str, Any]:
+    return {
+        "id": each.setup.id,
+        "title": each.setup.title,
+        "figures": [_figure(one) for one in each.own().values()],
+        "claims": [_claim(one) for one in each.verdicts],
     }
 
 
@@ -158,8 +163,19 @@ def _figure(each: Compared) -> dict[str, Any]:
         "deviates": each.deviates,
         "state": each.state,
         "why": each.why,
+        "n": each.value.n if each.value is not None else None,
+        "version": each.source.version if each.source is not None else "",
     }
 
 
 def _claim(each: ClaimVerdict) -> dict[str, Any]:
-    return {"id": each.claim.id, "outcome": each.outcome, "seen": each.seen, "threshold": each.threshold}
+    return {
+        "id": each.claim.id,
+        "section": each.claim.section,
+        "says": each.claim.says,
+        "outcome": each.outcome,
+        "held": each.held,
+        "cases": [{"case": one.name, "outcome": one.told or "not computed", "seen": one.seen} for one in each.cases],
+        "seen": each.seen,
+        "threshold": each.threshold,
+    }

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from rich.table import Table
@@ -24,7 +24,7 @@ from rtoslab.cli.failures import tell_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
-from rtoslab.papers import paper_plan, weigh_programs
+from rtoslab.papers import paper_plan, placed_where_it_matters, weigh_programs
 from rtoslab.plan import Options, Plan
 from rtoslab.reference import (
     Reference,
@@ -37,6 +37,7 @@ from rtoslab.reference import (
 from rtoslab.results import Measured
 from rtoslab.store import RunDirectory
 
+PLACEMENTS: Final = 8
 _SHOWN = 3
 """Of the files that have changed, how many are named."""
 
@@ -87,20 +88,27 @@ def list_references(*, as_json: bool) -> int:
     type=CatalogueNames("kernels"),
     help="Only these of the papers' kernels that users bring: one, a,b or all.",
 )
+@click.option(
+    "--placements",
+    type=click.IntRange(1, 64),
+    default=PLACEMENTS,
+    show_default=True,
+    help="How many placements of the code, where the place may matter.",
+)
 @jobs_option
 @dry_run_option
-def refresh(names: tuple[str, ...], kernels: tuple[str, ...], jobs: int, *, dry_run: bool) -> int:
+def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool) -> int:
     """Measure the papers' points again with every kernel that is here, and keep them in reference/.
 
-    The results of a kernel whose tree or export is not named stay as they are, and the output says so. Exit code 3 if a
-    point fails; it is left out.
+    A point is measured in several placements of its code where that may move its figures. The results of a kernel whose
+    tree or export is not named stay as they are, and the output says so. Exit code 3 if a point fails; it is left out.
     """
     root = find_root()
     catalogue = Catalogue(root)
     chosen = split_names(kernels, catalogue.kernels_here) or ()
     code = EXIT_OK
     for name in names or tuple(papers(catalogue)):
-        code = max(code, _refresh_paper(catalogue, name, chosen, jobs, dry_run=dry_run))
+        code = max(code, _refresh_paper(catalogue, name, chosen, placements, jobs, dry_run=dry_run))
     for each in references(root):
         changed = [] if each.kernel in catalogue.kernels_here else out_of_date(root, each)
         if changed:
@@ -108,20 +116,22 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], jobs: int, *, dry_
     return code
 
 
-def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs: int, *, dry_run: bool) -> int:
+def _refresh_paper(
+    catalogue: Catalogue, name: str, chosen: Sequence[str], placements: int, jobs: int, *, dry_run: bool
+) -> int:
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
-    wanted = [each for each in _brought(paper) if each in (chosen or catalogue.kernels_here)]
+    wanted = [each for each in _of_paper(paper) if each in (chosen or catalogue.kernels_here)]
     points = tuple(each for each in whole.points if each.kernel in wanted)
     if not points:
         named = ", ".join(chosen) or "a kernel that is named here"
         click.echo(f"{paper.key}: nothing of {named} is kept as a reference; `rtoslab tree add` names one's kernels.")
         return EXIT_OK
     folder = _fresh(build_folder(catalogue.root).with_name("reference") / paper.key)
-    plan = Plan(points, paper.key)
+    plan = placed_where_it_matters(catalogue, paper, Plan(points, paper.key), placements)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
-    with displayed(points, folder, quiet=False) as display:
+    with displayed(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.note)
     stored = RunDirectory.open(folder).points()
     failed = [each.result for each in outcomes if each.result.status == "failed"]
@@ -139,12 +149,12 @@ def _refresh_paper(catalogue: Catalogue, name: str, chosen: Sequence[str], jobs:
     return EXIT_POINT_FAILED if failed or unbuilt else EXIT_OK
 
 
-def _brought(paper: PaperFolder) -> list[str]:
-    """Kernels of the paper that its readers may not have. What comes with rtoslab is measured with every run, and no
-    reference would ever stand in for it."""
+def _of_paper(paper: PaperFolder) -> list[str]:
+    """Kernels whose results are kept: those of the paper in its versions and in today's. What comes with rtoslab is
+    measured in every run; its reference results add the further placements."""
     experiments = [each for suite in paper.suites for each in suite.experiments]
-    named = [name for each in experiments for name in each.bring_your_own]
-    return list(dict.fromkeys([*named, *(name for each in paper.facts.setup for name in each.instead.values())]))
+    named = [name for each in experiments for name in (*each.bring_your_own, *each.kernels)]
+    return list(dict.fromkeys([*named, *paper.facts.roles]))
 
 
 def _fresh(folder: Path) -> Path:

@@ -50,7 +50,7 @@ def explain(
         return EXIT_OK
     alone = tried(catalogue, paper, singles, points, options)
     plain = plain_distance(catalogue, paper, points, options)
-    joined = [*together(plain, alone), *own_setups(catalogue, paper)]
+    joined = [*together(plain, alone), *own_setups(paper)]
     seen = measured(joined, folder / "together", dry=False) if joined else None
     both = tried(catalogue, paper, joined, seen, options) if seen else []
     code = EXIT_POINT_FAILED if failed else EXIT_OK

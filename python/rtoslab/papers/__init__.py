@@ -7,13 +7,16 @@ from rtoslab.papers.compare import Compared
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
 from rtoslab.papers.explain import Tried, candidates, explain_plan, own_setups, plain_distance, together, tried
+from rtoslab.papers.in_setup import InSetup
 from rtoslab.papers.on_terminal import show_paper
+from rtoslab.papers.placed_plan import placed_where_it_matters
 from rtoslab.papers.reproduction import Reproduction, reproduce
 from rtoslab.papers.weights import weigh_programs
 from rtoslab.papers.whole import demand_whole
 
 __all__ = [
     "Compared",
+    "InSetup",
     "Reproduction",
     "Tried",
     "candidates",
@@ -23,6 +26,7 @@ __all__ = [
     "own_setups",
     "paper_document",
     "paper_plan",
+    "placed_where_it_matters",
     "plain_distance",
     "reproduce",
     "show_paper",

@@ -1,12 +1,13 @@
 """Each published figure with our value of it, or with the reason why there is none: never a guess."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from rtoslab.analyses import Band, Value, select
 from rtoslab.base import ReportError
 from rtoslab.catalogue import PaperFolder, Published
+from rtoslab.papers.sources import Source
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import AnyResult
 
@@ -29,6 +30,8 @@ class Compared:
     """Why a ratio would say nothing: what is wrong with the printed figure."""
     deviates: bool = False
     """Whether the kernel deviates from the port contract, as it declares."""
+    source: Source | None = None
+    """Where our value comes from; None without one, or of what is only weighed here."""
 
     @property
     def ratio(self) -> float | None:
@@ -52,11 +55,11 @@ def compare(
     stored: Sequence[AnyResult],
     found: Sequence[Value],
     kernels: Collection[str],
-    lent: Collection[str] = (),
+    sources: Mapping[str, Source],
 ) -> dict[int, Compared]:
     """Every published row that asks for a value of ours, by id.
 
-    `kernels` are those of which there is something; `lent` are run ids of reference results.
+    `kernels` are those of which there is something; `sources` say by run id where values come from.
 
     `found` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
     several values, or a value of another quantity.
@@ -65,7 +68,7 @@ def compare(
     senseless = {row: slip.says for slip in paper.slips if slip.no_ratio for row in slip.rows}
     return {
         row.id: replace(
-            _marked(_compare(paper, row, found, stored, kernels), lent, apart), no_ratio=senseless.get(row.id, "")
+            _marked(_compare(paper, row, found, stored, kernels), sources, apart), no_ratio=senseless.get(row.id, "")
         )
         for row in paper.published.values()
         if row.lab_benchmark
@@ -80,11 +83,12 @@ def _apart(fits: Sequence[Value]) -> str:
     return f": {', '.join(told)}" if told else ""
 
 
-def _marked(compared: Compared, lent: Collection[str], apart: Collection[str]) -> Compared:
+def _marked(compared: Compared, sources: Mapping[str, Source], apart: Collection[str]) -> Compared:
     if compared.value is None:
         return compared
-    state: State = "reference" if compared.value.run_id in lent else compared.state
-    return replace(compared, state=state, deviates=compared.value.run_id in apart)
+    source = sources.get(compared.value.run_id)
+    state: State = "reference" if source is not None and source.is_reference else compared.state
+    return replace(compared, state=state, deviates=compared.value.run_id in apart, source=source)
 
 
 def _compare(
@@ -92,7 +96,8 @@ def _compare(
 ) -> Compared:
     if row.lab_kernel not in kernels:
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
-        return Compared(row, "bring your own", why=f"bring your own {name}: no tree of it is named here")
+        why = f"no tree or export of {name} is named here, and no reference result stands for it"
+        return Compared(row, "bring your own", why=why)
     fits = select(found, row.where)
     if len(fits) > 1:
         where = ", ".join(f"{axis} = {wanted}" for axis, wanted in row.where.items())
@@ -104,7 +109,9 @@ def _compare(
     if here is None:
         place = f"Row {row.id} of {paper.folder / 'published.csv'}"
         raise ReportError(f"{place} is in {row.unit}, but our value in {fits[0].unit}; map another.")
-    return Compared(row, "measured", here, fits[0])
+    scale = here / fits[0].value if fits[0].value else 1.0
+    band = None if fits[0].band is None else Band([scale * each for each in fits[0].band.values])
+    return Compared(row, "measured", here, fits[0], band)
 
 
 def _absent(row: Published, stored: Sequence[AnyResult]) -> Compared:

@@ -1,13 +1,14 @@
 """The report of a paper: its conditions, tables, figures, claims and slips beside ours, then the run's evidence."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
-from typing import Any
+from typing import Any, Final
 
-from rtoslab.analyses import PLACEMENT, TOLD, ClaimVerdict
+from rtoslab.analyses import OUTCOMES, ClaimVerdict
 from rtoslab.base import counted
-from rtoslab.catalogue import Catalogue, Condition, Part
+from rtoslab.catalogue import Catalogue, Condition, PaperFolder, Part
 from rtoslab.papers.over_placements import one_placement
 from rtoslab.papers.over_time import over_time
 from rtoslab.papers.paper_charts import replot
@@ -23,14 +24,20 @@ from rtoslab.store import StoredPoint
 _REPLACED = frozenset({"throughput", "gain", "memory", "paper"})
 """Sections of the plain report that a paper's own parts take the place of."""
 
+_OUTCOME_WORDS: Final = {
+    "same": "as in the paper",
+    "partly": "partly so",
+    "tie": "too close to tell",
+    "different": "contradicted",
+    "not computed": "not computed",
+}
 _REDRAWN = frozenset({"scaling", "stress"})
 """Sections of the plain report whose charts a paper's own parts draw; their tables stand."""
 
 _CLAIMS_PROSE = (
-    "Each statement is computed from this run, by the threshold beside it. Where it says different, our numbers "
-    "contradict the paper; where it says tie, they differ by less than the paper's instrument could tell; where it "
-    "says placement, some placements of the code bear the statement out and others do not; where it says bring your "
-    "own, a kernel is needed of which no tree or export is named (`rtoslab tree add`)."
+    "Each statement is computed from our figures in every case that it speaks of, by the threshold beside it. "
+    "Different: our numbers contradict it. Partly: it holds in so many of its cases. Tie: they differ by less than the "
+    "paper's instrument could tell, or the placement of the code decides. Not computed: the reason stands beside it."
 )
 
 
@@ -43,9 +50,10 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
     plain = make_document(catalogue, done.points, None, labelled(done.beside)).sections if done.points else ()
     sections = [
         _conditions(done),
-        *(_part(done, part, titles) for part in facts.part),
-        claims_section(done.verdicts, one_placement(done.values)),
+        *(_part(done, part) for part in facts.part),
+        claims_section(done.verdicts, [*_whose(done), *filter(None, [one_placement(done.values)])]),
         *setups_section(done),
+        cite_section(paper),
         *(replace(each, charts=()) if each.id in _REDRAWN else each for each in plain if each.id not in _REPLACED),
     ]
     document = Document(
@@ -58,18 +66,33 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
     return flagged(document, done.measured, {title: kernel for kernel, title in titles.items()})
 
 
-def claims_section(verdicts: Sequence[ClaimVerdict], note: str = "") -> Section:
-    """Every statement of the paper with our verdict; the contradicted ones first."""
-    order = (*TOLD, "not computed", "bring your own")
-    ranked = sorted(verdicts, key=lambda each: order.index(each.outcome))
-    rows = [[each.claim.section, each.claim.says, each.threshold, each.outcome, each.seen] for each in ranked]
-    return Section(
-        "claims",
-        "What the paper says, computed again",
-        (_CLAIMS_PROSE, *([note] if note else [])),
-        (),
-        (TableData("Statements", ("section", "the paper says", "judged by", "here", "seen"), rows),),
-    )
+def claims_section(verdicts: Sequence[ClaimVerdict], notes: Sequence[str] = ()) -> Section:
+    """Every statement of the paper with our verdict, the contradicted ones first; then every case of each."""
+    ranked = sorted(verdicts, key=lambda each: OUTCOMES.index(each.outcome))
+    rows = [[each.claim.section, _quoted(each), each.words, each.seen, each.threshold] for each in ranked]
+    cases = [
+        [each.claim.says, case.name, case.told or "not computed", case.seen]
+        for each in ranked
+        if len(each.cases) > 1
+        for case in each.cases
+    ]
+    tables = [TableData("Statements", ("section", "the paper says", "here", "seen", "judged by"), rows)]
+    if cases:
+        tables.append(TableData("Every case of every statement", ("the paper says", "case", "here", "seen"), cases))
+    return Section("claims", "What the paper says, computed again", (_CLAIMS_PROSE, *notes), (), tables)
+
+
+def _quoted(verdict: ClaimVerdict) -> str:
+    claim = verdict.claim
+    return f'{claim.says} ("{claim.words}")' if claim.words else claim.says
+
+
+def cite_section(paper: PaperFolder) -> Section:
+    """How the paper is cited."""
+    facts = paper.facts
+    doi = f" https://doi.org/{facts.doi}" if facts.doi else " It has no DOI that we know of."
+    cited = f"{facts.authors}: {facts.title}. {facts.published_in}, {facts.year}.{doi}"
+    return Section("citation", "The paper", (cited,))
 
 
 def _conditions(done: Reproduction) -> Section:
@@ -106,22 +129,21 @@ def _at(value: Any, path: Sequence[str], only: str) -> str:
     return "" if value is None else str(value)
 
 
-def _part(done: Reproduction, part: Part, titles: Mapping[str, str]) -> Section:
-    paper, compared = done.paper, done.compared
+def _part(done: Reproduction, part: Part) -> Section:
+    paper = done.paper
     charts, tables, prose = [], [], list(part.prose)
     for table in part.table:
-        tables.append(redraw(table, paper.published, compared))
+        tables.append(redraw(table, done))
         if table.chart:
-            charts += pairs_chart(table, paper.published, compared)
+            charts += pairs_chart(table, paper.published, done.compared)
     for figure in part.figure:
-        drawn = replot(figure, done.values, titles)
+        drawn = replot(figure, done, done.values)
         if drawn is None:
             prose.append(f"{figure.title}: not yet measured.")
         else:
             charts.append(drawn[0])
             tables.append(drawn[1])
-    told = {each.run_id for each in done.values}
-    measured = [each.result for each in done.points if isinstance(each.result, Measured) and each.result.run_id in told]
+    measured = [each for each in done.results if isinstance(each, Measured)]
     several = any(each.band is not None for each in done.values)
     for course in part.over_time:
         traced = over_time(course, measured, several=several)
@@ -136,6 +158,21 @@ def _part(done: Reproduction, part: Part, titles: Mapping[str, str]) -> Section:
     return Section(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
 
 
+def _whose(done: Reproduction) -> list[str]:
+    """Whose versions the figures are of, and which are reference results."""
+    used = {each.run_id for each in done.values}
+    lent = {source.kernel for run, source in done.sources.items() if run in used and source.is_reference}
+    sentences = []
+    if lent:
+        sentences.append(f"Reference results stand for {', '.join(sorted(lent))}.")
+    stand_ins = [each for each in done.paper.facts.version if each.stands_in]
+    for each in stand_ins:
+        here = done.names.get(each.kernel, each.kernel)
+        printed = "a version that the paper does not state" if each.printed == "not stated" else each.printed
+        sentences.append(f"{here} stands in for {printed}: {each.stands_in}.")
+    return sentences
+
+
 def _summary(done: Reproduction) -> str:
     compared, verdicts = done.compared, done.verdicts
     points = sum(each.result.status == "measured" for each in done.points)
@@ -144,9 +181,7 @@ def _summary(done: Reproduction) -> str:
     sentences = [f"{counted(points, 'point', 'was', 'were')} measured for this report, each with its proofs."]
     if not points:
         sentences = ["Nothing of it was measured yet."]
-    if done.beside:
-        lent = ", ".join(dict.fromkeys(each.result.point.kernel for each in done.beside))
-        sentences.append(f"Reference results stand for {lent}.")
+    sentences += _whose(done)
     if not compared:
         sentences.append("The paper prints no figure of a measurement in its text, only what follows from them.")
     else:
@@ -159,17 +194,12 @@ def _summary(done: Reproduction) -> str:
         senseless = sum(bool(each.no_ratio) and each.here is not None for each in compared.values())
         text += f"; {counted(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
         sentences.append(text + (f"; {waiting} wait for a kernel of your own." if waiting else "."))
-    same = sum(each.outcome == "same" for each in verdicts)
-    ties = sum(each.outcome == "tie" for each in verdicts)
-    placed = sum(each.outcome == PLACEMENT for each in verdicts)
-    told = sum(each.outcome in TOLD for each in verdicts)
     if verdicts:
-        tied = f", {ties} a tie" if ties else ""
-        tied += f", {placed} by the placement of the code" if placed else ""
-        sentences.append(
-            f"Of {counted(len(verdicts), 'statement')} {told} can be judged here: {same} as in the paper{tied}, "
-            f"{told - same - ties - placed} not."
+        counts = Counter(each.outcome for each in verdicts)
+        told = ", ".join(
+            f"{counts[outcome]} {_OUTCOME_WORDS[outcome]}" for outcome in reversed(OUTCOMES) if counts[outcome]
         )
+        sentences.append(f"Of {counted(len(verdicts), 'statement')}: {told}.")
     against = [each.claim.says for each in verdicts if each.outcome == "different"]
     if against:
         sentences.append(f"Contradicted: {'; '.join(against)}.")

@@ -1,6 +1,6 @@
 """A paper's experiments as a plan: the points of all its suites, without those whose benchmark is not there yet."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 
 from rtoslab.base import UnknownNameError
@@ -9,15 +9,22 @@ from rtoslab.papers.setups import setup_points
 from rtoslab.plan import Options, Plan, experiment_points
 
 
-def paper_plan(catalogue: Catalogue, paper: PaperFolder, options: Options, setups: Sequence[str] | None = None) -> Plan:
+def paper_plan(
+    catalogue: Catalogue,
+    paper: PaperFolder,
+    options: Options,
+    setups: Sequence[str] | None = None,
+    known: Collection[str] = (),
+) -> Plan:
     """Every point of every suite of the paper, then of its set-ups, each once. Raises UnknownNameError, PlanError.
 
-    `setups` are ids of those wanted; None: all.
+    A kernel is measured in its version of today and in the paper's, if that is here. `setups` are ids of those wanted;
+    None: all. `known` are kernels that reference results stand for: a set-up of theirs is not measured with another.
     """
-    experiments = [_present(catalogue, each) for suite in paper.suites for each in suite.experiments]
+    experiments = [_present(catalogue, paper, each) for suite in paper.suites for each in suite.experiments]
     points = chain(
         *(experiment_points(catalogue, each, options) for each in experiments),
-        *(setup_points(catalogue, experiments, each, options) for each in chosen_setups(paper, setups)),
+        *(setup_points(catalogue, paper, experiments, each, options, known) for each in chosen_setups(paper, setups)),
     )
     # Mappings in a point have no hash.
     return Plan(tuple({repr(point): point for point in points}.values()), paper.key)
@@ -32,9 +39,13 @@ def chosen_setups(paper: PaperFolder, wanted: Sequence[str] | None) -> list[Setu
     return [each for each in known.values() if wanted is None or each.id in wanted]
 
 
-def _present(catalogue: Catalogue, experiment: Experiment) -> Experiment:
+def _present(catalogue: Catalogue, paper: PaperFolder, experiment: Experiment) -> Experiment:
+    """The experiment with the benchmarks that exist, and with the paper's versions of its kernels."""
     there = tuple(each for each in experiment.benchmarks if each in catalogue.benchmarks)
-    return experiment.model_copy(update={"benchmarks": there})
+    kernels = (*experiment.kernels, *experiment.bring_your_own)
+    versions = (tree for tree, kernel in paper.facts.roles.items() if kernel in kernels and tree not in kernels)
+    brought = (*experiment.bring_your_own, *versions)
+    return experiment.model_copy(update={"benchmarks": there, "bring_your_own": brought})
 
 
 def missing_benchmarks(catalogue: Catalogue, paper: PaperFolder) -> list[str]:

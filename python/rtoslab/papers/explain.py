@@ -1,7 +1,8 @@
 """Which single change of how a paper's programs were built brings our figures closest to the published ones.
 
-Candidates are what the paper's own set-ups name, one thing at a time, and what most projects differ in: optimisation,
-assertions and other switches that a kernel's parity table names, caches and prefetch. Each is measured alone; then the
+What is changed is the authors' version where a tree of it is named, else today's. Candidates are what the paper's own
+set-ups name, one thing at a time, and what most projects differ in: optimisation, assertions and other switches that a
+kernel's parity table names, caches and prefetch. Each is measured alone; then the
 best of each option together, one more at a time, and the paper's own set-ups as they are: what does nothing alone may
 do much with others. A small distance is no proof: several causes may look alike.
 """
@@ -16,9 +17,9 @@ from rtoslab.images import demand_settings
 from rtoslab.measure import point_id
 from rtoslab.papers.compare import Compared
 from rtoslab.papers.experiment import paper_plan
+from rtoslab.papers.in_setup import InSetup
 from rtoslab.papers.reproduction import reproduce
 from rtoslab.papers.setup_report import distance, with_ratio
-from rtoslab.papers.setups import InSetup
 from rtoslab.plan import Options, Plan, Point
 from rtoslab.store import StoredPoint
 
@@ -50,9 +51,8 @@ def candidates(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
     """Every single change, each once. Only for benchmarks and boards of which the paper has figures."""
     told = paper_plan(catalogue, _only(paper, ()), Options()).points
     told = tuple(each for each in told if _is_published(paper, each))
-    boards, benchmarks, kernels = (
-        tuple(dict.fromkeys(getattr(each, axis) for each in told)) for axis in ("board", "benchmark", "kernel")
-    )
+    boards, benchmarks = (tuple(dict.fromkeys(getattr(each, axis) for each in told)) for axis in ("board", "benchmark"))
+    kernels = tuple(dict.fromkeys(paper.facts.roles.get(each.kernel, each.kernel) for each in told))
     swept = {key for suite in paper.suites for experiment in suite.experiments for key in experiment.sweep}
     found: dict[str, Setup] = {}
     for title, change in _changes(catalogue, paper, kernels, boards):
@@ -101,9 +101,6 @@ def _changes(
     catalogue: Catalogue, paper: PaperFolder, kernels: Sequence[str], boards: Sequence[str]
 ) -> Iterator[tuple[str, Change]]:
     for setup in paper.facts.setup:
-        for kernel, version in setup.instead.items():
-            if version in catalogue.kernels_here:
-                yield f"{version} instead of {kernel}", {"instead": {kernel: version}}
         for kernel, options in setup.kernel.items():
             who = _ANY if tuple(kernels) == (kernel,) else kernel
             yield from (_option(who, *each) for each in options.items())
@@ -134,7 +131,9 @@ def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[Setu
     Raises PlanError for a paper without such figures.
     """
     plain = {repr(each): each for each in paper_plan(catalogue, _only(paper, ()), options).points}
-    plain = {key: each for key, each in plain.items() if _is_published(paper, each)}
+    plain = {
+        key: each for key, each in plain.items() if _is_published(paper, each) and _is_main(catalogue, paper, each)
+    }
     changed: dict[str, Point] = {}
     for setup in setups:
         changed |= {repr(each): each for each in paper_plan(catalogue, _only(paper, (setup,)), options).points}
@@ -149,14 +148,15 @@ def _is_published(paper: PaperFolder, point: Point) -> bool:
     return any(
         row.lab_benchmark == point.benchmark
         and row.lab_board in {"", point.board}
-        and row.lab_kernel in {"", *_names(paper, point.kernel)}
+        and row.lab_kernel in {"", paper.facts.roles.get(point.kernel, point.kernel)}
         for row in paper.published.values()
     )
 
 
-def _names(paper: PaperFolder, kernel: str) -> set[str]:
-    """A kernel's own name, and of a version what it stands for in some set-up."""
-    return {kernel, *(name for setup in paper.facts.setup for name, other in setup.instead.items() if other == kernel)}
+def _is_main(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
+    """Whether the point is of the authors' version, or no tree of that version is here."""
+    trees = next((each.trees for each in paper.facts.version if each.kernel == point.kernel), ())
+    return point.kernel in trees or not set(trees) & set(catalogue.kernels_here)
 
 
 def tried(
@@ -205,18 +205,16 @@ def together(paper_distance: float, singles: Sequence[Tried]) -> list[Setup]:
     return found
 
 
-def own_setups(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
-    """The paper's own set-ups as they are, those whose kernels are here."""
-    return [each for each in paper.facts.setup if set(each.instead.values()) <= set(catalogue.kernels_here)]
+def own_setups(paper: PaperFolder) -> list[Setup]:
+    """The paper's own set-ups as they are."""
+    return list(paper.facts.setup)
 
 
 def _joined(ident: str, setups: Sequence[Setup]) -> Setup:
     config: dict[str, str] = {}
     kernels: dict[str, dict[str, str]] = {}
-    instead: dict[str, str] = {}
     for each in setups:
         config |= each.config
-        instead |= each.instead
         for kernel, options in each.kernel.items():
             kernels[kernel] = {**kernels.get(kernel, {}), **options}
     boards = set(setups[0].boards).intersection(*(each.boards for each in setups))
@@ -226,7 +224,6 @@ def _joined(ident: str, setups: Sequence[Setup]) -> Setup:
             "title": ", ".join(each.title for each in setups),
             "config": config,
             "kernel": kernels,
-            "instead": instead,
             "boards": tuple(each for each in setups[0].boards if each in boards),
         }
     )

@@ -1,26 +1,32 @@
 """Paper beside here in the terminal: one line per published figure, one per statement."""
 
+import textwrap
 from collections import Counter
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rtoslab.analyses import OUTCOMES
 from rtoslab.base import counted
+from rtoslab.papers.in_setup import InSetup
 from rtoslab.papers.over_placements import one_placement
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.setup_report import changed, distances, missing_trees, with_ratio
-from rtoslab.papers.setups import InSetup
-from rtoslab.papers.tables import REFERENCE, REFERENCE_NOTE, here_text, ratio_text
+from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, here_text, ratio_text
 from rtoslab.reports import deviating, footnote
 
-_COLOURS = {"same": "green", "different": "red"}
+_SEEN_CHARS: Final = 180
+"""So much of what was seen is shown; the report has all of it."""
+_COLOURS = {"same": "green", "different": "red", "not computed": "dim"}
 """All others are yellow: open."""
 
 
 def show_paper(done: Reproduction, console: Console) -> None:
     """Prints the figures we have a kernel for, and the statements; says how many wait for a kernel of your own."""
     here = [each for each in done.compared.values() if each.state != "bring your own"]
+    today = done.today.compared if done.today is not None else {}
     waiting = Counter(each.published.kernel for each in done.compared.values() if each.state == "bring your own")
     if here:
         names = {
@@ -33,6 +39,8 @@ def show_paper(done: Reproduction, console: Console) -> None:
             table.add_column(name, justify="right", no_wrap=narrow)
         table.add_column("unit", no_wrap=True)
         table.add_column("ratio", justify="right", no_wrap=narrow)
+        if today:
+            table.add_column("today", justify="right", no_wrap=narrow)
         for each in here:
             row = each.published
             name = (
@@ -40,7 +48,9 @@ def show_paper(done: Reproduction, console: Console) -> None:
                 + (f", {row.kernel}" if len(kernels) > 1 else "")
                 + (f", {row.stat}" if row.stat else "")
             )
-            table.add_row(name, row.value, here_text(each), row.unit, ratio_text(each))
+            there = today.get(row.id)
+            further = [here_text(there) if there is not None and there.value != each.value else NONE] if today else []
+            table.add_row(name, row.value, here_text(each), row.unit, ratio_text(each), *further)
         console.print(table)
         if any(each.state == "reference" for each in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
@@ -50,25 +60,31 @@ def show_paper(done: Reproduction, console: Console) -> None:
         console.print(
             f"n/a: {counted(count, 'figure')} of {kernel}; name a tree or an export of it by `rtoslab tree add`."
         )
-    if done.verdicts:
-        claims = Table("section", "the paper says", "here", "seen", title="Its statements", title_justify="left")
-        for verdict in done.verdicts:
-            outcome = Text(verdict.outcome, style=_COLOURS.get(verdict.outcome, "yellow"))
-            by = f" ({verdict.threshold})" if verdict.threshold else ""
-            claims.add_row(verdict.claim.section, verdict.claim.says + by, outcome, verdict.seen)
-        console.print(claims)
-        if note := one_placement(done.values):
-            console.print(note)
+    _show_statements(done, console)
     _show_setups(done, console)
 
 
+def _show_statements(done: Reproduction, console: Console) -> None:
+    if done.verdicts:
+        claims = Table("the paper says", "here", "seen", title="Its statements", title_justify="left")
+        for verdict in sorted(done.verdicts, key=lambda each: OUTCOMES.index(each.outcome)):
+            outcome = Text(verdict.words, style=_COLOURS.get(verdict.outcome, "yellow"))
+            seen = textwrap.shorten(verdict.seen, _SEEN_CHARS, placeholder=" …")
+            claims.add_row(f"{verdict.claim.says} ({verdict.claim.section})", outcome, seen)
+        console.print(claims)
+        console.print("report.html has every case with its numbers, and what each verdict was judged by.")
+        if note := one_placement(done.values):
+            console.print(note)
+
+
 def _show_setups(done: Reproduction, console: Console) -> None:
-    for setup in done.setups:
+    for setup in (*([done.today] if done.today is not None else []), *done.setups):
         console.print(_setup_line(done, setup))
         for above, there in changed(done, setup):
-            console.print(f"  {there.outcome}, above {above.outcome}: {above.claim.says} ({there.seen})")
+            seen = textwrap.shorten(there.seen, _SEEN_CHARS, placeholder=" …")
+            console.print(f"  {there.words}, above {above.words}: {above.claim.says} ({seen})")
     for sentence in missing_trees(done):
-        console.print(f"Set-up {sentence}", soft_wrap=True)
+        console.print(sentence, soft_wrap=True)
 
 
 def _setup_line(done: Reproduction, setup: InSetup) -> str:

@@ -1,23 +1,20 @@
-"""A paper set against a run whose points stand in several placements: the comparison in each of them, joined into one.
+"""Values of points that stand in several placements of the code, as one value with its band.
 
 The trap it prevents: a figure close to the paper's because of where the linker happened to put the code. A figure
-counts by its median, with the band.
+counts by its median over the placements.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from statistics import median
 
-from rtoslab.analyses import Band, Value, unplaced
-from rtoslab.papers.compare import Compared
-from rtoslab.results import NotApplicable
-from rtoslab.store import StoredPoint
+from rtoslab.analyses import Band, PlacedValues, Value, placement, select, unplaced
+from rtoslab.catalogue import PaperFolder
 
 _ONE = (
     "Each figure is of one placement of the code. Where two kernels are near each other, or one cache serves two "
     "cores, another may turn their order: with --placements 8 each counts by its median, and a statement "
-    "that placements disagree about says placement."
+    "that placements disagree about is a tie."
 )
 
 
@@ -26,52 +23,46 @@ def one_placement(values: Sequence[Value]) -> str:
     return "" if not values or any(each.band is not None for each in values) else _ONE
 
 
-def in_each_placement(points: Iterable[StoredPoint]) -> list[list[StoredPoint]]:
-    """The run as it would be in one placement each, axes without it; a point that stands in fewer is in all.
+def joined_placements(values: Iterable[Value], further: Mapping[str, PlacedValues] | None = None) -> list[Value]:
+    """Returns one value for those that differ in their placement alone: the median, with the band.
 
-    A point that is n/a in a placement, as of a kernel that is linked by its own script, counts by the others.
+    `further` are values of reference results in all placements, by the run id of the point in the first one: that run
+    id says that everything which made the point is the same.
     """
-    groups: dict[str, list[StoredPoint]] = {}
-    for each in points:
-        point = unplaced(each.result.point)
-        plain = replace(each, result=each.result.model_copy(update={"point": point}))
-        groups.setdefault(point.model_dump_json(), []).append(plain)
-    told = [
-        [each for each in group if not isinstance(each.result, NotApplicable)] or group for group in groups.values()
-    ]
-    return [[group[min(place, len(group) - 1)] for group in told] for place in range(max(map(len, told), default=1))]
+    groups: dict[tuple[object, ...], dict[int, Value]] = {}
+    times: Counter[tuple[object, ...]] = Counter()
+    names: dict[int, tuple[str, int]] = {}
+    for each in values:
+        if id(each.point) not in names:
+            names[id(each.point)] = (unplaced(each.point).model_dump_json(), int(placement(each.point)))
+        axes, number = names[id(each.point)]
+        key = (axes, each.counted, each.metric, each.stat, each.unit)
+        place = (key, number, each.run_id)
+        groups.setdefault((key, times[place]), {})[number] = each
+        times[place] += 1
+    return [_joined(by_number, occurrence, further or {}) for (_, occurrence), by_number in groups.items()]
 
 
-def joined_figures(places: Sequence[dict[int, Compared]]) -> dict[int, Compared]:
-    """Each published figure with the median of ours; what gave no value in one placement has none."""
-    return {ident: _figure([each[ident] for each in places]) for ident in places[0]}
+def with_substitutes(paper: PaperFolder, found: Sequence[Value]) -> list[Value]:
+    """Returns the values, and behind them those that stand for series which a kernel does not offer."""
+    added = []
+    for each in paper.facts.substitute:
+        for value in select(found, {"kernel": each.kernel, **each.by}):
+            config = dict(sorted({**value.point.config, **each.config}.items()))
+            point = value.point.model_copy(update={"config": config})
+            added.append(replace(value, point=point, metric=each.metric, stand_in=each.says))
+    return [*found, *added]
 
 
-def joined_values(places: Sequence[Sequence[Value]]) -> tuple[Value, ...]:
-    """Each value's median over the placements that it stands in."""
-    found: dict[tuple[object, ...], dict[str, Value]] = {}
-    for values in places:
-        times: Counter[tuple[object, ...]] = Counter()
-        for each in values:
-            key = (each.point.model_dump_json(), each.counted, each.metric, each.stat, each.unit)
-            found.setdefault((*key, times[key]), {})[each.run_id] = each
-            times[key] += 1
-    return tuple(_middle(list(each.values())) for each in found.values())
-
-
-def _middle(values: Sequence[Value]) -> Value:
-    if len(values) == 1:
-        return values[0]
-    band = Band([each.value for each in values])
-    return replace(values[0], value=band.median, band=band)
-
-
-def _figure(places: Sequence[Compared]) -> Compared:
-    lacking = next((each for each in places if each.here is None), None)
-    if lacking is not None:
-        return lacking
-    found = {each.value.run_id: each for each in places if each.value is not None}
-    values = [each.here for each in found.values() if each.here is not None]
-    if len(values) < 2:
-        return places[0]
-    return replace(places[0], here=median(values), band=Band(values))
+def _joined(by_number: Mapping[int, Value], occurrence: object, further: Mapping[str, PlacedValues]) -> Value:
+    first = by_number[min(by_number)]
+    plain = replace(first, point=unplaced(first.point))
+    numbers = [by_number[number].value for number in sorted(by_number)]
+    if len(numbers) == 1 and first.run_id in further:
+        known = further[first.run_id].of(first, int(str(occurrence)))
+        # The first of them is this very value, or it was another measurement.
+        numbers = list(known) if known and known[0] == first.value else numbers
+    if len(numbers) == 1:
+        return plain
+    band = Band(numbers)
+    return replace(plain, value=band.median, band=band)

@@ -1,45 +1,128 @@
 """A paper's figures redrawn from our values: the paper's text has no numbers for them, so ours stand alone."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
-from types import MappingProxyType
 from typing import Any
 
-from rtoslab.analyses import Band, Ratio, Value, cores_of, select, short_test
+from rtoslab.analyses import Band, Ratio, Value, cores_of, grouped, in_unit, select
+from rtoslab.base import ReportError, counted
 from rtoslab.catalogue import Figure
+from rtoslab.papers.footnotes import Footnotes
+from rtoslab.papers.reproduction import Reproduction
+from rtoslab.papers.sources import Source
 from rtoslab.reports import ChartData, TableData
 
 
-def replot(
-    figure: Figure, found: Sequence[Value], titles: Mapping[str, str] = MappingProxyType({})
-) -> tuple[ChartData, TableData] | None:
-    """The figure and its values as a table; None if nothing of it is measured.
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """One place of a figure with its values: several only of runs that differ on the axes that the figure joins."""
 
-    Where several runs lie at one place (they differ in what the figure does not show, as a seed), their median stands,
-    with the lowest and the highest beside it, in any placement. `titles` are the names of kernels and boards by id.
+    x: str
+    series: tuple[str, ...]
+    values: Sequence[Value]
+    heights: Sequence[Band | Ratio]
+
+    @property
+    def y(self) -> float:
+        return median(each.median for each in self.heights)
+
+    @property
+    def low(self) -> float:
+        return min(each.least for each in self.heights)
+
+    @property
+    def high(self) -> float:
+        return max(each.most for each in self.heights)
+
+
+def replot(figure: Figure, done: Reproduction, found: Sequence[Value]) -> tuple[ChartData, TableData] | None:
+    """Returns the figure and its values as a table; None if nothing of it is measured.
+
+    A mark stands for one value, or for the median of those that differ on the axes of `join` alone, with the lowest
+    and the highest beside it, in any placement. Raises ReportError where a mark would stand for anything else.
     """
-    places: dict[tuple[str, str], list[tuple[Value, Band | Ratio]]] = {}
-    for each in select(found, figure.where):
-        y = _percent(figure, each, found) if figure.percent_of else _in_unit(figure.unit, each)
-        if y is not None:
-            places.setdefault((each.axis(figure.x), each.axis(figure.series)), []).append((each, y))
-    if not places:
+    series = (figure.series,) if isinstance(figure.series, str) else figure.series
+    chosen = select(found, figure.where)
+    marks = []
+    for place, values in grouped(chosen, (figure.x, *series), figure.join, f"{figure.title!r}").items():
+        heights = [
+            _percent(figure, each, found) if figure.percent_of else _in_unit(figure.unit, each) for each in values
+        ]
+        known = [each for each in heights if each is not None]
+        if known:
+            marks.append(_Mark(place[0], place[1:], values, known))
+    if not marks:
         return None
-    marks = [_mark(figure, runs[0][0], [y for _, y in runs], titles) for runs in places.values()]
+    marks = _in_order(figure, series, marks)
+    rows = [_row(figure, series, each, done) for each in marks]
+    rows += _printed(figure, series, marks, done)
     caption = f"{figure.title}. {figure.note}".strip()
-    return ChartData(figure.kind, marks, caption, figure.x_title, figure.y_title, figure.log), _table(figure, marks)
+    chart = ChartData(figure.kind, rows, caption, figure.x_title, figure.y_title, figure.log)
+    return chart, _table(figure, series, marks, done)
 
 
-def _mark(figure: Figure, value: Value, heights: Sequence[Band | Ratio], titles: Mapping[str, str]) -> dict[str, Any]:
-    x, y = value.axis(figure.x), median(each.median for each in heights)
-    return {
-        "x": float(x) if figure.kind == "lines" else _label(figure, figure.x, value, titles),
-        "series": _label(figure, figure.series, value, titles),
-        "y": y,
-        "low": min(each.least for each in heights),
-        "high": max(each.most for each in heights),
-        "text": _number(y),
+def _in_order(figure: Figure, series: Sequence[str], marks: Sequence[_Mark]) -> list[_Mark]:
+    """As the figure lists its places; what it does not list stays in the order of the values, behind."""
+
+    def rank(axis: str, place: str) -> int:
+        listed = figure.where.get(axis)
+        places = [str(each) for each in listed] if isinstance(listed, list | tuple) else []
+        places = [*figure.labels] if not places and place in figure.labels else places
+        return places.index(place) if place in places else len(places)
+
+    return sorted(
+        marks,
+        key=lambda mark: (
+            rank(figure.x, mark.x),
+            *(rank(axis, place) for axis, place in zip(series, mark.series, strict=True)),
+        ),
+    )
+
+
+def _row(figure: Figure, series: Sequence[str], mark: _Mark, done: Reproduction) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "x": float(mark.x) if figure.kind == "lines" else _label(figure, figure.x, mark.values[0], done.names),
+        "series": _series_label(figure, series, mark, done.names),
+        "y": mark.y,
+        "low": mark.low,
+        "high": mark.high,
+        "text": _number(mark.y),
     }
+    for axis in ("kernel", "cores", "board"):
+        if axis in series:
+            row[axis] = _label(figure, axis, mark.values[0], done.names)
+    return row
+
+
+def _printed(figure: Figure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction) -> list[dict[str, Any]]:
+    """The paper's own figures at the marks that they are of. Raises ReportError for one that has another unit."""
+    rows = []
+    for each in figure.printed:
+        published = done.paper.published[each.row]
+        number = published.number
+        if number is None:
+            continue
+        value = in_unit(number, published.unit, figure.unit, 1e6 * float(published.clock_mhz or 0))
+        if value is None:
+            raise ReportError(f"Row {each.row} is in {published.unit}, {figure.title!r} in {figure.unit}; correct one.")
+        mark = next((one for one in marks if (one.x, one.series) == (each.x, each.series)), None)
+        if mark is not None:
+            rows.append(
+                {
+                    **_row(figure, series, mark, done),
+                    "y": value,
+                    "low": value,
+                    "high": value,
+                    "text": "",
+                    "published": True,
+                }
+            )
+    return rows
+
+
+def _series_label(figure: Figure, series: Sequence[str], mark: _Mark, names: Mapping[str, str]) -> str:
+    return ", ".join(_label(figure, axis, mark.values[0], names) for axis in series)
 
 
 def _in_unit(unit: str, value: Value) -> Band | None:
@@ -60,31 +143,103 @@ def _percent(figure: Figure, value: Value, found: Sequence[Value]) -> Ratio | No
     return Ratio(100.0, 100.0, 100.0) if base[0] is value else value.placed.over(base[0].placed).by(0.01)
 
 
-def _label(figure: Figure, axis: str, value: Value, titles: Mapping[str, str]) -> str:
+def _label(figure: Figure, axis: str, value: Value, names: Mapping[str, str]) -> str:
     place = value.axis(axis)
     if place in figure.labels:
         return figure.labels[place]
-    if axis == "benchmark":
-        return short_test(value.point)
-    if axis in {"kernel", "board"}:
-        return titles.get(place, place)
-    return cores_of(value.point) if axis == "cores" else place
+    if axis == "cores":
+        return cores_of(value.point)
+    return names.get(place, place)
 
 
-def _table(figure: Figure, marks: Sequence[dict[str, Any]]) -> TableData:
-    series = list(dict.fromkeys(str(mark["series"]) for mark in marks))
-    rows: dict[str, dict[str, str]] = {}
+def _table(figure: Figure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction) -> TableData:
+    """The values by place and series; a place without one says why, and below stand numbers of samples and versions."""
+    heads = list(dict.fromkeys(_series_label(figure, series, mark, done.names) for mark in marks))
+    axes = {_series_label(figure, series, mark, done.names): mark.series for mark in marks}
+    lines: dict[str, dict[str, _Mark]] = {}
     for mark in marks:
-        x = f"{mark['x']:g}" if figure.kind == "lines" else str(mark["x"])
-        least, most = _number(mark["low"]), _number(mark["high"])
-        spread = "" if least == most else f" ({least} to {most})"
-        rows.setdefault(x, {})[str(mark["series"])] = _number(mark["y"]) + spread
-    body = [[x, *(cells.get(name, "") for name in series)] for x, cells in rows.items()]
-    return TableData(
-        f"{figure.title}: values, {figure.y_title}",
-        (figure.x_title or figure.x, *(f">{name}" for name in series)),
-        body,
+        lines.setdefault(mark.x, {})[_series_label(figure, series, mark, done.names)] = mark
+    notes = Footnotes()
+    rows = []
+    for x, cells in lines.items():
+        first = next(iter(cells.values()))
+        label = f"{float(x):g}" if figure.kind == "lines" else _label(figure, figure.x, first.values[0], done.names)
+        row = [label]
+        for head in heads:
+            if head in cells:
+                stand_in = cells[head].values[0].stand_in
+                row.append(_cell(cells[head]) + (notes.mark(stand_in) if stand_in else ""))
+            else:
+                place = {**figure.where, figure.x: x, **dict(zip(series, axes[head], strict=True))}
+                row.append(f"n/a{notes.mark(done.absences.why(place))}")
+        rows.append(row)
+    note = " ".join(
+        [*_samples_note(marks), *versions_note(done, [v for m in marks for v in m.values]), *notes.sentences]
     )
+    columns = (figure.x_title or figure.x, *(f">{name}" for name in heads))
+    records = [_record(figure, series, mark, done) for mark in marks]
+    return TableData(f"{figure.title}: values, {figure.y_title}", columns, rows, note, records=records)
+
+
+def _cell(mark: _Mark) -> str:
+    least, most = _number(mark.low), _number(mark.high)
+    return _number(mark.y) + ("" if least == most else f" ({least} to {most})")
+
+
+def _record(
+    figure: Figure, series: Sequence[str], mark: _Mark, done: Reproduction
+) -> dict[str, str | float | int | None]:
+    """The mark as a row of numbers for the exported CSV."""
+    value = mark.values[0]
+    source = done.sources.get(value.run_id)
+    axes = {axis: value.axis(axis) for axis in (figure.x, *series)}
+    return {
+        **axes,
+        "value": mark.y,
+        "low": mark.low,
+        "high": mark.high,
+        "n": value.n,
+        "unit": figure.unit,
+        "kernel": value.point.kernel,
+        "version": source.version if source else "",
+        "flags": flags_of(source),
+    }
+
+
+def flags_of(source: Source | None) -> str:
+    """Returns what a reader of a number must know of its source, in words separated by blanks."""
+    if source is None:
+        return ""
+    return " ".join(["reference"] * source.is_reference + ["stand-in"] * (not source.is_authors))
+
+
+def _samples_note(marks: Sequence[_Mark]) -> list[str]:
+    counts = sorted({value.n for mark in marks for value in mark.values})
+    places = sorted({len(value.placed.values) for mark in marks for value in mark.values})
+    of = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    where = f"{places[0]}" if len(places) == 1 else f"{places[0]} to {places[-1]}"
+    if places == [1]:
+        return [f"n = {of} for each value, in one placement of the code."]
+    return [f"n = {of} for each value; medians over {where} placements of the code, with the least and the most."]
+
+
+def versions_note(done: Reproduction, values: Sequence[Value]) -> list[str]:
+    """Returns sentences on whose versions the values are, on reference results, and on the rules they rest on."""
+    sources = {done.sources[each.run_id] for each in values if each.run_id in done.sources}
+    kernels = dict.fromkeys(
+        f"{done.names.get(each.point.kernel, each.point.kernel)}"
+        + (" (reference)" if done.sources[each.run_id].is_reference else "")
+        for each in values
+        if each.run_id in done.sources
+    )
+    found = [f"Versions: {', '.join(kernels)}."] if kernels else []
+    assumed = sorted({rule for each in sources for rule in each.assumed})
+    if assumed:
+        rules = ", ".join(each.removeprefix("timing.") for each in assumed)
+        found.append(
+            f"Virtual boards, not silicon; they rest on {counted(len(assumed), 'assumed timing rule')}: {rules}."
+        )
+    return found
 
 
 def _number(value: float) -> str:

@@ -7,15 +7,16 @@ from typing import Final
 
 from rtoslab.analyses import ClaimVerdict, Value
 from rtoslab.papers.compare import Compared
+from rtoslab.papers.in_setup import InSetup
 from rtoslab.papers.reproduction import Reproduction
-from rtoslab.papers.setups import InSetup
 from rtoslab.papers.tables import NONE, here_text, ratio_text
 from rtoslab.reports import Section, TableData, banded
 
 _PROSE = (
     "The paper does not say how everything was built. Each set-up is another way in which its authors may have built "
-    "it; what it does not name is as in the sections above. Distance: the larger of the paper's figure and ours over "
-    "the smaller, as the geometric mean of all; of several placements, of the medians."
+    "it, or today's versions of its kernels; what it does not name is as in the sections above. Distance: the larger "
+    "of the paper's figure and ours over the smaller, as the geometric mean of all; of several placements, of the "
+    "medians."
 )
 
 
@@ -46,53 +47,58 @@ def changed(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerdict, Clai
     return [
         (above[each.claim.id], each)
         for each in setup.verdicts
-        if each.outcome != above[each.claim.id].outcome and each.outcome != "not computed"
+        if each.words != above[each.claim.id].words and each.outcome != "not computed"
     ]
 
 
 def setups_section(done: Reproduction) -> list[Section]:
     """A section for the set-ups that the run holds points of; none without."""
     wanting = missing_trees(done)
-    if not done.setups and not wanting:
+    if not _all(done) and not wanting:
         return []
     tables = [TableData("Set-ups", ("set-up", "evidence", "statements", ">figures", ">distance"), _overview(done))]
     figures = _figures(done)
     if figures:
-        heads = [f">{each.setup.id}: {part}" for each in done.setups for part in ("here", "ratio")]
+        heads = [f">{each.setup.id}: {part}" for each in _all(done) for part in ("here", "ratio")]
         columns = ("figure", "unit", ">paper", ">here", ">ratio", *heads)
         tables.append(TableData("Published figures by set-up", columns, figures))
     rates = _rates(done)
     if rates:
-        columns = ("test", "kernel", "cores", ">above, 1/s", *(f">{each.setup.id}, 1/s" for each in done.setups))
+        columns = ("test", "kernel", "cores", ">above, 1/s", *(f">{each.setup.id}, 1/s" for each in _all(done)))
         tables.append(TableData("Throughput by set-up", columns, rates))
     rows = [
-        [above.claim.section, above.claim.says, above.outcome, each.setup.id, there.outcome, there.seen]
-        for each in done.setups
+        [above.claim.section, above.claim.says, above.words, each.setup.id, there.words, there.seen]
+        for each in _all(done)
         for above, there in changed(done, each)
     ]
     if rows:
         columns = ("section", "the paper says", "above", "set-up", "there", "seen there")
         tables.append(TableData("Statements that a set-up decides otherwise", columns, rows))
-    return [Section("setups", "As its authors may have built it", (_PROSE, *wanting), (), tuple(tables))]
+    return [Section("setups", "Other versions and builds", (_PROSE, *wanting), (), tuple(tables))]
 
 
 def missing_trees(done: Reproduction) -> list[str]:
-    """A sentence for each version that a set-up names and of which nothing was measured here or is lent."""
-    there = {each.result.point.kernel for each in (*done.points, *done.beside)}
+    """A sentence for each version of the paper of which nothing was measured here or is lent."""
+    there = {each.kernel for each in done.sources.values()}
+    names = done.paper.facts.kernels
     return [
-        f"{setup.id}: no tree of {version} is named here, so its points are n/a; {kernel} stands for it where the "
-        f"set-up changes something else, too. Name one by `rtoslab tree add {version} PATH --port {kernel}`."
-        for setup in done.paper.facts.setup
-        for kernel, version in setup.instead.items()
-        if version not in there
+        f"The paper measured {names.get(each.kernel, each.kernel)} {each.printed}; no tree of it is named here, so "
+        f"figures are of today's version. Name one by `rtoslab tree add {each.trees[0]} PATH --port {each.kernel}`."
+        for each in done.paper.facts.version
+        if each.trees and not there.intersection(each.trees)
     ]
+
+
+def _all(done: Reproduction) -> list[InSetup]:
+    """Today's versions first, then the paper's set-ups."""
+    return [*([done.today] if done.today is not None else []), *done.setups]
 
 
 def _overview(done: Reproduction) -> list[list[str]]:
     rows = []
-    for each in done.setups:
+    for each in _all(done):
         far = " \N{RIGHTWARDS ARROW} ".join(f"{part:.2f}" for part in distances(done, each) or ()) or NONE
-        said = f"{len(changed(done, each))} of {len(each.verdicts)} otherwise"
+        said = f"{len(changed(done, each))} of {len(each.verdicts)} judged otherwise"
         rows.append(
             [f"{each.setup.id}: {each.setup.title}", each.setup.evidence, said, str(with_ratio(each.own())), far]
         )
@@ -102,7 +108,7 @@ def _overview(done: Reproduction) -> list[list[str]]:
 def _rates(done: Reproduction) -> list[list[str]]:
     """Counts per second of every point that a set-up changes, with the ratio to that above."""
     here = {each.point.model_dump_json(): each for each in done.values if _is_rate(each)}
-    there = [{each.point.model_dump_json(): each for each in one.values if _is_rate(each)} for one in done.setups]
+    there = [{each.point.model_dump_json(): each for each in one.values if _is_rate(each)} for one in _all(done)]
     rows = []
     for name, above in here.items():
         cells = [_beside(one.get(name), above) for one in there]
@@ -123,7 +129,7 @@ def _is_rate(value: Value) -> bool:
 
 
 def _figures(done: Reproduction) -> list[list[str]]:
-    own = [each.own() for each in done.setups]
+    own = [each.own() for each in _all(done)]
     kernels = {each.published.kernel for each in done.compared.values()}
     boards = {each.published.board for each in done.compared.values()}
     rows = []

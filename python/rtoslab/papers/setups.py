@@ -5,43 +5,27 @@ where published figures and statements look for it.
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 
-from rtoslab.analyses import ClaimVerdict, Value
 from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, Setup
-from rtoslab.papers.compare import Compared
 from rtoslab.plan import USUAL, Options, Point, experiment_points, with_usual
 from rtoslab.results import PointId
 
 
-@dataclass(frozen=True)
-class InSetup:
-    """The paper's figures and statements in a set-up of its authors."""
-
-    setup: Setup
-    run_ids: frozenset[str]
-    """Points of the set-up; what it does not change is as in the suites."""
-    compared: dict[int, Compared]
-    """By id of the published row."""
-    verdicts: tuple[ClaimVerdict, ...]
-    values: tuple[Value, ...] = ()
-    """Of the points of the set-up, each with the point of the suites that it stands for."""
-
-    def own(self) -> dict[int, Compared]:
-        """Figures whose value is of a point of the set-up."""
-        return {
-            ident: each
-            for ident, each in self.compared.items()
-            if each.value is not None and each.value.run_id in self.run_ids
-        }
-
-
 def setup_points(
-    catalogue: Catalogue, experiments: Iterable[Experiment], setup: Setup, options: Options
+    catalogue: Catalogue,
+    paper: PaperFolder,
+    experiments: Iterable[Experiment],
+    setup: Setup,
+    options: Options,
+    known: Collection[str] = (),
 ) -> Iterator[Point]:
-    """The points of the suites' experiments with what the set-up changes. Raises UnknownNameError, PlanError."""
+    """The points of the suites' experiments with what the set-up changes. Raises UnknownNameError, PlanError.
+
+    They are of the authors' version where it is here; of today's only if the version is not among `known`, the kernels
+    that reference results stand for.
+    """
     for experiment in experiments:
-        for kernel, name in _changed(setup, experiment, catalogue.kernels_here).items():
+        for kernel, name in _changed(paper, setup, experiment, catalogue.kernels_here, known).items():
             config = {**experiment.config, **setup.changes(kernel)}
             benchmarks = tuple(each for each in experiment.benchmarks if each in (setup.benchmarks or (each,)))
             boards = tuple(each for each in experiment.boards if each in (setup.boards or (each,)))
@@ -52,11 +36,10 @@ def setup_points(
 
 
 def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | None:
-    """The point of the suites that this one of the set-up stands for; None if it is not of the set-up."""
-    versions = {name: kernel for kernel, name in setup.instead.items()}
-    kernel = versions.get(point.kernel, point.kernel)
-    changes = setup.changes(kernel)
-    experiment = _experiment(paper, point, kernel)
+    """The point of the suites that this one of the set-up stands for, its kernel named as in the paper; None if it is
+    not of the set-up."""
+    changes = setup.changes(point.kernel)
+    experiment = _experiment(paper, point, point.kernel)
     meant = all(
         not wanted or one in wanted
         for one, wanted in (
@@ -65,23 +48,25 @@ def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | No
             (point.cores, setup.cores),
         )
     )
-    if experiment is None or not meant or not (changes or point.kernel in versions):
+    if experiment is None or not meant or not changes:
         return None
     here, there = with_usual(point.config), with_usual(experiment.config)
     if any(here.get(key) != value for key, value in changes.items()):
         return None
-    # A version may be in several set-ups: what the others change is here as in the experiment.
+    # What other set-ups change is here as in the experiment.
     others = (
-        {key for each in paper.facts.setup for key in each.changes(kernel)} - changes.keys() - experiment.sweep.keys()
+        {key for each in paper.facts.setup for key in each.changes(point.kernel)}
+        - changes.keys()
+        - experiment.sweep.keys()
     )
     if any(here.get(key, there.get(key)) != there.get(key) for key in others):
         return None
     before = {key: there.get(key) for key in changes}
-    if kernel == point.kernel and all(here.get(key) == value for key, value in before.items()):
+    if all(here.get(key) == value for key, value in before.items()):
         return None
     config = {key: value for key, value in point.config.items() if key not in changes}
     config |= {key: value for key, value in before.items() if value not in {None, USUAL.get(key)}}
-    return point.model_copy(update={"kernel": kernel, "config": dict(sorted(config.items()))})
+    return point.model_copy(update={"config": dict(sorted(config.items()))})
 
 
 def but_for_length(paper: PaperFolder, point: PointId) -> str:
@@ -102,13 +87,16 @@ def _experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experiment |
     return None
 
 
-def _changed(setup: Setup, experiment: Experiment, here: Collection[str]) -> dict[str, str]:
-    """The experiment's kernels that the set-up builds otherwise, by what is built: a version of it, if that is here."""
-    brought = [each for each in experiment.bring_your_own if each in here]
+def _changed(
+    paper: PaperFolder, setup: Setup, experiment: Experiment, here: Collection[str], known: Collection[str]
+) -> dict[str, str]:
+    """The experiment's kernels that the set-up builds otherwise, each with what is built for it."""
+    trees = {each.kernel: each.trees for each in paper.facts.version}
     found = {}
-    for kernel in (*experiment.kernels, *brought):
-        version = setup.instead.get(kernel, kernel)
-        name = version if version in here else kernel
-        if name != kernel or setup.changes(kernel):
+    for kernel in (*experiment.kernels, *experiment.bring_your_own):
+        own = [each for each in trees.get(kernel, ()) if each in here]
+        lent = [each for each in trees.get(kernel, ()) if each in known]
+        name = own[0] if own else "" if lent else kernel if kernel in here else ""
+        if name and setup.changes(kernel):
             found[kernel] = name
     return found

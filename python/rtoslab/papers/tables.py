@@ -3,28 +3,36 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rtoslab.analyses import Band
+from rtoslab.analyses import Band, Value
 from rtoslab.catalogue import Published, Table
 from rtoslab.papers.compare import Compared
+from rtoslab.papers.footnotes import Footnotes
+from rtoslab.papers.paper_charts import flags_of, versions_note
+from rtoslab.papers.reproduction import Reproduction
 from rtoslab.reports import MARK, ChartData, TableData, banded, ends
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
-BRING_YOUR_OWN = "n/a: bring your own"
 NONE = "\N{EN DASH}"
 ONE_PLACE = "Where no band could be, as of sizes, ours is of one placement: the linker's own order."
 SENSELESS = "says nothing"
 """Instead of a ratio to a figure that cannot be what its name says."""
 REFERENCE = "\N{DOUBLE DAGGER}"
 """Behind a value that is a reference result; the table's note says what that is."""
-REFERENCE_NOTE = "a reference result: not measured in this run, and in one placement."
+REFERENCE_NOTE = "a reference result: not measured in this run."
 UNITS = {"us": "\N{MICRO SIGN}s"}
 """Units as a reader writes them."""
 AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of the core's clock", "bytes": "bytes"}
 
 
-def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[int, Compared]) -> TableData:
-    """The table with a group of columns (paper, here, ratio) for each combination of `across`."""
+def redraw(table: Table, done: Reproduction) -> TableData:
+    """Returns the table with columns for the paper's figure, ours and their ratio, for each combination of `across`.
+
+    A table of one combination also says how many samples ours is of and with which version, and what the version of
+    today gives; of several combinations the note does.
+    """
+    published, compared = done.paper.published, done.compared
+    today = done.today.compared if done.today is not None else {}
     rows = _rows(table, published)
     labels = [
         name
@@ -35,33 +43,81 @@ def redraw(table: Table, published: Mapping[int, Published], compared: Mapping[i
     cells: dict[tuple[str, ...], dict[str, Published]] = {}
     for row in rows:
         cells.setdefault(tuple(_shown(str(getattr(row, name))) for name in labels), {})[_across(table, row)] = row
+    full = len(heads) == 1
+    with_today = full and any(row.id in today and _differs(today[row.id], compared.get(row.id)) for row in rows)
     columns = list(labels)
     for head in heads:
         front = f"{head}: " if head else ""
         columns += [f">{front}paper", f">{front}here", f">{front}ratio"]
+    columns += [">n", "version"] * full + [">today", ">today's ratio"] * with_today
     units = {row.unit for row in rows if row.unit}
     title = table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {_shown(units.pop())}"
-    body, reasons = [], []
+    notes = Footnotes()
+    body = []
     for label, found in cells.items():
         line = list(label)
         for head in heads:
-            line += _triple(found.get(head), compared, brief=len(heads) > 2)
+            line += _triple(found.get(head), compared, notes)
+        if full:
+            line += _origin(compared.get(found[heads[0]].id))
+        if with_today:
+            there = today.get(found[heads[0]].id)
+            line += (here_text(there), ratio_text(there)) if there is not None else (NONE, NONE)
         body.append(line)
-        reasons += [compared[row.id].why for row in found.values() if row.id in compared]
-    why = "; ".join(dict.fromkeys(each.rstrip(".") for each in reasons if each))
+    values = [ours.value for row in rows if (ours := compared.get(row.id)) is not None and ours.value is not None]
     lent = any(REFERENCE in cell for line in body for cell in line)
     told = f"{REFERENCE} {REFERENCE_NOTE}" if lent else ""
     wrong = dict.fromkeys(compared[row.id].no_ratio for row in rows if row.id in compared)
     senseless = f"A ratio {SENSELESS}: {'; '.join(filter(None, wrong))}." if any(wrong) else ""
     one = next((ONE_PLACE for row in rows if row.id in compared and _is_lone(compared[row.id], compared)), "")
-    lacking = f"Without a value here: {why}." if why else ""
-    note = " ".join(part for part in (table.note, told, one, senseless, lacking) if part)
-    return TableData(title, tuple(columns), body, note)
+    parts = (table.note, told, one, senseless, *_samples(values, full), *versions_note(done, values), *notes.sentences)
+    records = [_record(row, compared[row.id]) for row in rows if row.id in compared]
+    return TableData(title, tuple(columns), body, " ".join(filter(None, parts)), records=records)
+
+
+def _differs(there: Compared, above: Compared | None) -> bool:
+    return above is None or there.value is None or above.value is None or there.value.run_id != above.value.run_id
+
+
+def _origin(ours: Compared | None) -> tuple[str, str]:
+    """How many samples a value is of, and the version."""
+    if ours is None or ours.value is None:
+        return NONE, NONE
+    return f"{ours.value.n:,}", ours.source.version if ours.source is not None else NONE
+
+
+def _samples(values: Sequence[Value], full: bool) -> list[str]:
+    counts = sorted({each.n for each in values})
+    if full or not counts:
+        return []
+    return [f"n = {counts[0]:,}." if len(counts) == 1 else f"n = {counts[0]:,} to {counts[-1]:,}."]
+
+
+def _record(row: Published, ours: Compared) -> dict[str, str | float | int | None]:
+    """The row as numbers, for the exported CSV."""
+    here, band = ours.here, ours.band
+    return {
+        "row": row.id,
+        "metric": row.metric,
+        "stat": row.stat,
+        "board": row.board,
+        "paper": row.number,
+        "value": here,
+        "low": band.least if band else here,
+        "high": band.most if band else here,
+        "n": ours.value.n if ours.value else None,
+        "unit": row.unit,
+        "kernel": row.kernel,
+        "version": ours.source.version if ours.source else "",
+        "flags": flags_of(ours.source),
+        "ratio": ours.ratio,
+        "note": ours.why,
+    }
 
 
 def _is_lone(each: Compared, compared: Mapping[int, Compared]) -> bool:
     """Whether a measured figure stands in one placement, though others of the run stand in several."""
-    return each.state == "measured" and each.band is None and any(other.band for other in compared.values())
+    return each.here is not None and each.band is None and any(other.band for other in compared.values())
 
 
 def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapping[int, Compared]) -> list[ChartData]:
@@ -88,7 +144,7 @@ def here_text(each: Compared) -> str:
     """Our cell: the value with as many decimals as the paper prints, of several placements with its band, or the state
     in words."""
     if each.here is None:
-        return BRING_YOUR_OWN if each.state == "bring your own" else each.state
+        return "n/a" if each.state == "bring your own" else each.state
     text = banded(each.band or Band([each.here]), lambda value: _number(each, value))
     return text + (REFERENCE if each.state == "reference" else "") + (MARK if each.deviates else "")
 
@@ -128,12 +184,12 @@ def _across(table: Table, row: Published) -> str:
     return " ".join(_shown(str(getattr(row, name))) for name in table.across)
 
 
-def _triple(row: Published | None, compared: Mapping[int, Compared], *, brief: bool) -> Sequence[str]:
-    """Paper, here, ratio; `brief` in a table of many columns, whose note says the rest."""
+def _triple(row: Published | None, compared: Mapping[int, Compared], notes: Footnotes) -> Sequence[str]:
+    """Paper, here, ratio; what has no value of ours says why in a note."""
     if row is None:
-        return "", "", ""
+        return NONE, NONE, NONE
     ours = compared.get(row.id)
     if ours is None:
-        return row.value, NONE, NONE
+        return row.value, f"n/a{notes.mark(row.note or 'a condition or a model of the paper, no measurement')}", NONE
     here = here_text(ours)
-    return row.value, "n/a" if brief and here == BRING_YOUR_OWN else here, ratio_text(ours)
+    return row.value, here + (notes.mark(ours.why) if ours.here is None and ours.why else ""), ratio_text(ours)

@@ -17,21 +17,24 @@ BENCHMARK = "footprint"
 def weigh_programs(
     catalogue: Catalogue, paper: PaperFolder, kernels: Collection[str]
 ) -> tuple[list[StoredWeight], list[Failed]]:
-    """Builds and weighs every program that the paper asks for of these kernels.
+    """Builds and weighs every program that the paper asks for, with each of these kernels that is a version of its own.
 
     A program that cannot be built is told as a failure and costs nothing else. Raises PlanError.
     """
     found = []
     failures = []
     for asked in paper.facts.footprint:
-        if asked.kernel not in kernels:
-            continue
-        point = _point(asked)
-        try:
-            found.append(_weigh(catalogue, asked, point))
-        except BuildError as cause:
-            why = {"stage": "build", "error": type(cause).__name__, "message": str(cause)}
-            failures.append(Failed.model_validate({"run_id": "0" * 16, "point": point, **why}))
+        trees = (tree for tree, kernel in paper.facts.roles.items() if kernel == asked.kernel)
+        for name in dict.fromkeys((asked.kernel, *trees)):
+            if name not in kernels:
+                continue
+            version = asked.model_copy(update={"kernel": name})
+            point = _point(version)
+            try:
+                found.append(_weigh(catalogue, version, point))
+            except BuildError as cause:
+                why = {"stage": "build", "error": type(cause).__name__, "message": str(cause)}
+                failures.append(Failed.model_validate({"run_id": "0" * 16, "point": point, **why}))
     return found, failures
 
 

@@ -1,6 +1,6 @@
 """Whether the files of a paper's folder fit each other and what is here, before anything is measured for it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rtoslab.base import CatalogueError
 from rtoslab.catalogue import Catalogue, PaperFolder, Published
@@ -25,9 +25,34 @@ def demand_whole(catalogue: Catalogue, paper: PaperFolder) -> None:
     for row in paper.published.values():
         if row.lab_benchmark:
             _demand_value(catalogue, paper, row)
+    for file, what, places in _places(paper):
+        for place in places:
+            _demand_places(catalogue, paper, f"{paper.folder / file}, {what}", place)
     for slip in paper.slips:
         if slip.computed:
             evaluate(slip.computed, paper.numbers)
+
+
+def _places(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
+    """Where the values of each figure and statement lie."""
+    for part in paper.facts.part:
+        for figure in part.figure:
+            yield "paper.toml", f"figure {figure.title!r}", [figure.where]
+    for claim in paper.claims:
+        yield "claims.toml", f"claim {claim.id}", [claim.where, claim.over, *claim.of, *claim.cases]
+
+
+def _demand_places(catalogue: Catalogue, paper: PaperFolder, where: str, place: Mapping[str, object]) -> None:
+    """Raises CatalogueError for a kernel, board or benchmark that does not exist: nothing would ever lie there."""
+    for axis, known in (
+        ("kernel", tuple(paper.facts.kernels)),
+        ("board", tuple(catalogue.boards)),
+        ("benchmark", tuple(catalogue.benchmarks)),
+    ):
+        named = place.get(axis, ())
+        for name in named if isinstance(named, list | tuple) else (named,):
+            if name not in known:
+                raise CatalogueError(f"{where}: there is no {axis} {name!r}; choose one of {', '.join(known)}.")
 
 
 def _named(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, ...]]]:
@@ -37,8 +62,6 @@ def _named(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, ...]]]:
             yield "paper.toml", f"table {table.title!r}", table.rows
     for claim in paper.claims:
         yield "claims.toml", f"claim {claim.id}", claim.rows
-    for each in paper.unjudged:
-        yield "claims.toml", "[[unjudged]]", each.rows
     for slip in paper.slips:
         yield "slips.toml", f"slip {slip.id}", slip.rows
 

@@ -1,8 +1,22 @@
 """Reference results: kernels of the papers, measured by this project, for readers who do not have their sources."""
 
 from rtoslab.reference.age import changed_since, out_of_date
-from rtoslab.reference.reference_file import Reference, StoredWeight, reference_path, write_reference
-from rtoslab.reference.stand_ins import WORD, labelled, of_paper, references, stand_ins, weights_of_paper
+from rtoslab.reference.reference_file import (
+    Reference,
+    StoredWeight,
+    reference_path,
+    reference_paths,
+    write_reference,
+)
+from rtoslab.reference.stand_ins import (
+    WORD,
+    further_placements,
+    labelled,
+    of_paper,
+    references,
+    stand_ins,
+    weights_of_paper,
+)
 from rtoslab.reference.tree_age import tree_changes
 
 __all__ = [
@@ -10,10 +24,12 @@ __all__ = [
     "Reference",
     "StoredWeight",
     "changed_since",
+    "further_placements",
     "labelled",
     "of_paper",
     "out_of_date",
     "reference_path",
+    "reference_paths",
     "references",
     "stand_ins",
     "tree_changes",

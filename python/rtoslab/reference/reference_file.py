@@ -1,8 +1,9 @@
 """`reference/<paper>/<kernel>.jsonl`: the points of a paper with one kernel, measured here once and kept with the code.
 
-One JSON object a line: what all points share, then each point (its result with distributions in place of samples, and
-what is its own of the manifest), then what minimal programs weigh (each with its whole manifest), last the SHA-256 of
-the lines before. No image, no raw sample, no path of a machine.
+One JSON object a line: what all points share, then each point in the linker's own order (its result with distributions
+in place of samples, and what is its own of the manifest), then the values of points that were measured in further
+placements, then what minimal programs weigh (each with its whole manifest), last the SHA-256 of the lines before. No
+image, no raw sample, no path of a machine.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from rtoslab.analyses import PlacedValues, by_placement, placed_values, placement
 from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
 from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_object, read_text
 from rtoslab.reference.distributions import distribution, samples_of, values_in
@@ -23,6 +25,7 @@ FOLDER: Final = "reference"
 FORMAT: Final = 1
 _SEAL: Final = "sha256"
 _WEIGHT: Final = "weight"
+_PLACED: Final = "placed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ class Reference:
     kernel: str
     points: tuple[StoredPoint, ...]
     weights: tuple[StoredWeight, ...] = ()
+    placed: tuple[PlacedValues, ...] = ()
+    """Values of its points in all their placements, the one of `points` first."""
 
 
 def reference_path(root: Path, paper: str, kernel: str) -> Path:
@@ -56,14 +61,22 @@ def reference_paths(root: Path, paper: str = "*") -> list[Path]:
 
 
 def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence[StoredWeight] = ()) -> None:
-    """Writes the points that were measured or are n/a; a failed one is no reference. Raises StoreError."""
-    kept = [each for each in points if isinstance(each.result, Measured | NotApplicable)]
+    """Writes the points that were measured or are n/a; a failed one is no reference. Raises StoreError.
+
+    A point in several placements is written in the first, with its values in all. One that failed in the first
+    placement is left out, whatever the others gave.
+    """
+    own = [each for each in points if placement(each.result.point) == "0"]
+    kept = [each for each in own if isinstance(each.result, Measured | NotApplicable)]
+    groups = by_placement(each.result for each in points if isinstance(each.result, Measured))
+    placed = [placed_values(group) for group in groups if len(group) > 1 and placement(group[0].point) == "0"]
     if not any(isinstance(each.result, Measured) for each in kept):
         raise StoreError(f"No point was measured, so {path.name} is not written; `rtoslab run` says what failed.")
     common = shared([each.manifest for each in kept if isinstance(each.result, Measured)])
     lines = [
         _line({"format": FORMAT, "paper": path.parent.name, "kernel": path.stem, "manifest": common}),
         *(_line(_as_json(each, common)) for each in kept),
+        *(_line(_placed_json(each)) for each in placed),
         *(_line({_WEIGHT: each.weight.model_dump(mode="json"), "manifest": each.manifest}) for each in weights),
     ]
     text = "".join(lines)
@@ -82,7 +95,8 @@ def read_reference(path: Path, like: Collection[PointId] | None = None) -> Refer
         head, *lines = _sealed_lines(text)
         told = _head(path, head)
         parsed = list(_of_bearable_size(lines if like is None else _lines_like(like, lines)))
-        points = tuple(_point(path, each, told["manifest"]) for each in parsed if _WEIGHT not in each)
+        points = tuple(_point(path, each, told["manifest"]) for each in parsed if "result" in each)
+        placed = tuple(_placed(each[_PLACED]) for each in parsed if _PLACED in each)
         weights = tuple(_weight(path, each) for each in parsed if _WEIGHT in each)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
@@ -90,7 +104,7 @@ def read_reference(path: Path, like: Collection[PointId] | None = None) -> Refer
             f"{path} holds no reference results that can be read ({why}); restore it, or renew it with "
             f"`rtoslab reference refresh {path.parent.name}`."
         ) from None
-    return Reference(path, told["paper"], told["kernel"], points, weights)
+    return Reference(path, told["paper"], told["kernel"], points, weights, placed)
 
 
 def _lines_like(like: Collection[PointId], lines: Iterable[str]) -> list[str]:
@@ -145,6 +159,19 @@ def _point(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> St
     result = ResultFile.model_validate({"result": stored}).result
     manifest = together(common, line["manifest"]) if isinstance(result, Measured) else {}
     return StoredPoint(path, result, manifest)
+
+
+def _placed_json(placed: PlacedValues) -> dict[str, Any]:
+    values = [[*name, list(numbers)] for name, numbers in placed.by_name.items()]
+    return {_PLACED: {"run_id": placed.run_id, "values": values}}
+
+
+def _placed(line: Mapping[str, Any]) -> PlacedValues:
+    by_name = {
+        (str(metric), str(stat), str(unit), int(occurrence)): tuple(float(each) for each in numbers)
+        for metric, stat, unit, occurrence, numbers in line["values"]
+    }
+    return PlacedValues(str(line["run_id"]), by_name)
 
 
 def _weight(path: Path, line: Mapping[str, Any]) -> StoredWeight:

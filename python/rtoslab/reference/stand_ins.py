@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from rtoslab.analyses import PlacedValues
 from rtoslab.base import AlteredError, AlteredWarning
 from rtoslab.reference.reference_file import Reference, StoredWeight, read_reference, reference_paths, under
 from rtoslab.results import Measured, PointId
@@ -46,6 +47,14 @@ def of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[Stor
     """A paper's reference points of kernels that none of the points has, under the kernels' plain names."""
     there = {each.result.point.kernel for each in points}
     return [point for each in references(root, paper) if each.kernel not in there for point in each.points]
+
+
+def further_placements(root: Path, paper: str) -> dict[str, PlacedValues]:
+    """Values of the paper's reference points in all placements, by the run id of each point in the first one.
+
+    A run id is the digest of everything that can change a number, so they hold for a point of a run that has it, too.
+    """
+    return {placed.run_id: placed for each in references(root, paper) for placed in each.placed}
 
 
 def weights_of_paper(root: Path, paper: str) -> list[StoredWeight]:

@@ -81,7 +81,7 @@ def make_document(
         of_one(costs.locks_section(measured)),
         of_one(costs.functions_section(measured)),
         memory.memory_section(shown, places),
-        paper.paper_section(own_counts, suite, _paper(catalogue, suite_id), catalogue.kernels_here),
+        paper.paper_section(own_counts, suite, _paper(catalogue, suite_id)),
         evidence.proofs_section(verified, failed),
         conformance.conformance_section(points),
         evidence.rulers_section(verified),

@@ -1,6 +1,6 @@
 """The parts of a report: a table of texts, a chart, a section, and the whole. No format knowledge, no arithmetic."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,6 +37,8 @@ class TableData:
     note: str = ""
     footnote: str = ""
     """The part of the note that says what the mark on kernels means; empty without a mark."""
+    records: Sequence[Mapping[str, str | float | int | None]] = ()
+    """The table's numbers as such, for the exported CSV; empty: its cells are exported."""
 
     @property
     def heads(self) -> list[tuple[str, bool]]:

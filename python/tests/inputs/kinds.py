@@ -17,8 +17,9 @@ from rtoslab.base.paths import find_root
 from rtoslab.captures.forms import capture_forms, parse_capture
 from rtoslab.captures.pulses import find_pulses
 from rtoslab.catalogue.benchmark import Benchmark
+from rtoslab.catalogue.claim_schemas import ClaimFile
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.catalogue.paper_schemas import ClaimFile, Paper, SlipFile
+from rtoslab.catalogue.paper_schemas import Paper, SlipFile
 from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.suites import Suite
 from rtoslab.catalogue.trees import Tree

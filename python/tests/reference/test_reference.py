@@ -215,8 +215,9 @@ def test_what_is_kept_here_is_whole(path: Path) -> None:
     assert (reference.paper, reference.kernel) == (path.parent.name, path.stem)
     catalogue = Catalogue(find_root())
     facts = find_paper(catalogue, reference.paper).facts
-    versions = {version for each in facts.setup for version in each.instead.values()}
-    assert reference.kernel in {*catalogue.kernels, *facts.kernels, *versions}
+    assert reference.kernel in {*catalogue.kernels, *facts.kernels, *facts.roles}
+    run_ids = {each.result.run_id for each in reference.points}
+    assert {each.run_id for each in reference.placed} <= run_ids
     results = [each.result for each in reference.points if isinstance(each.result, Measured)]
     assert values(results)
     assert {each.point.benchmark for each in results} <= catalogue.benchmarks.keys()

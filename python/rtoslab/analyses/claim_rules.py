@@ -1,0 +1,301 @@
+"""The rules that judge a claim's values in one case. Each returns a verdict and the numbers that it saw.
+
+The trap it prevents: a rule that answers `same` to figures that contradict the sentence. A bound has two sides wherever
+the sentence has, and times that the paper's instrument could not tell apart are a tie.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, pairwise
+from statistics import median
+from typing import Final, Literal
+
+from rtoslab.analyses.axis_values import TIME_S, Value
+from rtoslab.analyses.claim_values import Gathered, NotComputedError, Picked
+from rtoslab.base import counted
+from rtoslab.catalogue import Claim
+
+Told = Literal["same", "different", "tie"]
+Names = Mapping[str, str]
+"""A place on an axis -> what a reader calls it."""
+Judged = tuple[Told, str]
+Judge = Callable[[Claim, Sequence[Picked], float, Names], Judged]
+"""(claim, values of the case, resolution of the paper's instrument in seconds, names)"""
+Rule = Callable[[Claim, Sequence[float], float], Told]
+"""(claim, the values in one unit, the resolution in that unit)"""
+
+
+def worst(told: Sequence[Told]) -> Told:
+    """Returns the verdict on things that must all hold: one contradiction contradicts, one tie leaves it open."""
+    return "different" if "different" in told else "tie" if "tie" in told else "same"
+
+
+def larger(high: float, low: float, resolution: float) -> Told:
+    """Returns whether `high` is the larger one; a tie if they differ by no more than the resolution."""
+    if abs(high - low) <= resolution:
+        return "tie"
+    return "same" if high > low else "different"
+
+
+def _yes(holds: bool) -> Told:
+    return "same" if holds else "different"
+
+
+def _within(claim: Claim, number: float) -> bool:
+    """Whether a number lies between the claim's bounds."""
+    low = claim.at_least is None or number >= claim.at_least
+    return low and (claim.at_most is None or number <= claim.at_most)
+
+
+def resolution_of(value: Value, resolution_s: float) -> float:
+    """Returns the instrument's resolution in the value's unit; 0 for what is no time."""
+    if value.unit == "cycles":
+        return resolution_s * value.clock_hz
+    return resolution_s / TIME_S[value.unit] if value.unit in TIME_S else 0.0
+
+
+def name_of(picked: Picked, names: Names) -> str:
+    """Returns the words for where a value lies: `FreeRTOS, 2 cores`."""
+    words = [
+        counted(int(place), "core") if axis == "cores" else names.get(str(place), str(place))
+        for axis, place in picked.where.items()
+        if axis != "pinning"
+    ]
+    return ", ".join(words)
+
+
+def number_text(value: float) -> str:
+    """Returns a value as verdicts show it: whole above 1000, else four digits."""
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.4g}"
+
+
+def _shown(value: float, unit: str) -> str:
+    return f"{value:.1%}" if unit == "1" else number_text(value)
+
+
+def _one_each(rule: Rule) -> Judge:
+    """Makes a judge of a rule on exactly one value at each place."""
+
+    def judge(claim: Claim, picked: Sequence[Picked], resolution_s: float, names: Names) -> Judged:
+        first = picked[0].value
+        unit = claim.unit or first.unit
+        numbers = [each.value.in_unit(unit) for each in picked]
+        known = [number for number in numbers if number is not None]
+        if len(known) != len(numbers):
+            raise NotComputedError("the values are of different quantities")
+        parts = [
+            f"{name_of(each, names)} {_shown(number, unit)}{_stands_for(each.value)}".strip()
+            for each, number in zip(picked, known, strict=True)
+        ]
+        scale = first.in_unit(unit)
+        resolution = resolution_of(first, resolution_s) * (scale / first.value if scale and first.value else 1.0)
+        told = rule(claim, known, resolution)
+        return told, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_ratio_words(claim, known)}"
+
+    return judge
+
+
+def _stands_for(value: Value) -> str:
+    return f" ({value.stand_in})" if value.stand_in else ""
+
+
+def _ratio_words(claim: Claim, numbers: Sequence[float]) -> str:
+    """What the numbers come to, for rules on a ratio: the reader need not divide."""
+    if claim.kind == "ratio":
+        return f": {numbers[0] / numbers[1]:.2f} times" if numbers[1] else ""
+    if claim.kind in {"alike", "varies"}:
+        return f": at most {max(numbers) / min(numbers) - 1:.1%} apart" if min(numbers) else ""
+    if claim.kind == "near_others":
+        return f": {numbers[0] / median(numbers[1:]):.2f} times the others' median"
+    return ""
+
+
+def _ascending(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+    """Each value is larger than the one before; with bounds, by so many times."""
+    told = [larger(high, low, resolution) for low, high in pairwise(numbers)]
+    if worst(told) == "same" and (claim.at_least is not None or claim.at_most is not None):
+        told += [_yes(_within(claim, high / low)) for low, high in pairwise(numbers)]
+    return worst(told)
+
+
+def _least(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+    """The first `leaders` values are smaller than all others."""
+    leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
+    return larger(min(others), max(leaders), resolution)
+
+
+def _most(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+    """The first `leaders` values are larger than all others."""
+    leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
+    return larger(min(leaders), max(others), resolution)
+
+
+def _rank(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+    """The first value has the place `place` among all, the smallest first; with bounds, so many times its precursor."""
+    first, others = numbers[0], numbers[1:]
+    below = sum(each < first - resolution for each in others)
+    level = sum(abs(each - first) <= resolution for each in others)
+    if not below < claim.place <= below + level + 1:
+        return "different"
+    if level:
+        return "tie"
+    before = max((each for each in others if each < first), default=None)
+    return _yes(before is None or _within(claim, first / before))
+
+
+def _ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+    """The first value is between `at_least` and `at_most` times the second; equal ones are a tie where 1 is a bound."""
+    first, second = numbers
+    if 1.0 in {claim.at_least, claim.at_most} and abs(first - second) <= resolution:
+        return "tie"
+    low = claim.at_least is None or first + resolution >= claim.at_least * second
+    high = claim.at_most is None or first - resolution <= claim.at_most * second
+    return _yes(low and high)
+
+
+def _between(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+    """Every value lies between the bounds."""
+    low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
+    high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
+    return _yes(low and high)
+
+
+def _near_others(claim: Claim, numbers: Sequence[float], _: float) -> Told:
+    """The first value over the median of the others lies between the bounds."""
+    return _yes(_within(claim, numbers[0] / median(numbers[1:])))
+
+
+def _beaten(_: Claim, numbers: Sequence[float], resolution: float) -> Told:
+    """The first value is larger than the least of the others."""
+    return larger(numbers[0], min(numbers[1:]), resolution)
+
+
+def _alike(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+    """The largest value is at most `at_most` times the smallest."""
+    return _yes(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
+
+
+def _varies(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+    """The largest value is at least `at_least` times the smallest, and by more than the instrument's resolution."""
+    if max(numbers) - min(numbers) <= resolution:
+        return "tie" if resolution else "different"
+    return _yes(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
+
+
+def _distinct(_: Claim, numbers: Sequence[float], resolution: float) -> Told:
+    """No two values are equal; which is the larger one is not said."""
+    return "same" if all(high - low > resolution for low, high in pairwise(sorted(numbers))) else "tie"
+
+
+def _spreads(picked: Sequence[Picked], resolution_s: float, names: Names) -> tuple[list[tuple[float, float]], str]:
+    """Largest minus smallest sample at each place, with the resolution in its unit."""
+    spreads, words = [], []
+    for each in picked:
+        by_stat = {value.stat: value for value in each.values}
+        if not {"min", "max"} <= by_stat.keys():
+            raise NotComputedError("no shortest and longest sample")
+        low, high = by_stat["min"], by_stat["max"]
+        spreads.append((high.value - low.value, resolution_of(low, resolution_s)))
+        words.append(f"{name_of(each, names)} {number_text(low.value)} to {number_text(high.value)} {low.unit}".strip())
+    return spreads, "; ".join(words)
+
+
+def _no_spread(_: Claim, picked: Sequence[Picked], resolution_s: float, names: Names) -> Judged:
+    """No value spreads by more than the paper's instrument shows."""
+    spreads, seen = _spreads(picked, resolution_s, names)
+    return _yes(all(spread <= least for spread, least in spreads)), seen
+
+
+def _spread(_: Claim, picked: Sequence[Picked], resolution_s: float, names: Names) -> Judged:
+    """Every value spreads by more than the paper's instrument shows."""
+    spreads, seen = _spreads(picked, resolution_s, names)
+    return _yes(all(spread > least for spread, least in spreads)), seen
+
+
+def _same_ranking(claim: Claim, picked: Sequence[Picked], _: float, names: Names) -> Judged:
+    """Two sequences along `along` put their members into the same order: at least `at_least` of all pairs agree."""
+    first, second = ({each.axis(claim.along): each.value for each in side.values} for side in picked)
+    shared = [place for place in first if place in second]
+    if len(shared) < 3:
+        raise NotComputedError(f"fewer than three values along {claim.along} at both places")
+    pairs = list(combinations(shared, 2))
+    agree = sum((first[a] - first[b]) * (second[a] - second[b]) > 0 for a, b in pairs)
+    orders = [
+        f"{name_of(side, names)}: {' < '.join(names.get(place, place) for place in sorted(shared, key=by.__getitem__))}"
+        for side, by in zip(picked, (first, second), strict=True)
+    ]
+    return _yes(
+        _within(claim, agree / len(pairs))
+    ), f"{agree} of {counted(len(pairs), 'pair')} agree; {'; '.join(orders)}"
+
+
+def band_verdict(claim: Claim, gathered: Sequence[Gathered], names: Names) -> Judged:
+    """Returns whether each value is the same in all placements of the code, up to `at_most` of its median."""
+    words, told = [], []
+    for each in gathered:
+        for value, _ in each.members:
+            if value.band is None:
+                raise NotComputedError("measured in one placement of the code only")
+            where = name_of(Picked(each.where, [value]), names)
+            count = len(value.band.values)
+            words.append(f"{where} {value.band.percent:.1f} % apart over {counted(count, 'placement')}".strip())
+            told.append(_yes(value.band.percent <= 100 * (claim.at_most or 0.0)))
+    return worst(told), "; ".join(words)
+
+
+def _steps(claim: Claim, picked: Sequence[Picked]) -> tuple[list[float], str]:
+    """By how much a sequence along `along` falls from step to step, in parts of its first value."""
+    places = sorted((float(each.axis(claim.along) or 0), each.value) for each in picked[0].values)
+    if len(places) < 3:
+        raise NotComputedError(f"fewer than three steps along {claim.along}")
+    parts = [(place, value / places[0][1]) for place, value in places]
+    seen = ", ".join(f"{place:g}: {part:.1%}" for place, part in parts)
+    return [low - high for (_, low), (_, high) in pairwise(parts)], seen
+
+
+def _first_step_largest(claim: Claim, picked: Sequence[Picked], _: float, __: Names) -> Judged:
+    """The first step down is at least `at_least` times as large as any later one."""
+    steps, seen = _steps(claim, picked)
+    return _yes(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
+
+
+def _steps_shrink(claim: Claim, picked: Sequence[Picked], _: float, __: Names) -> Judged:
+    """After the first step, the later half of the steps, up or down, sums up to at most `at_most` above the earlier.
+
+    `at_most` is in parts of the first value: what runs at one place differ by, so that noise is not a growing step. A
+    sequence that falls by no more than that in all has no step that could shrink, and contradicts.
+    """
+    steps, seen = _steps(claim, picked)
+    later, allowed = [abs(each) for each in steps[1:]], claim.at_most or 0.0
+    half = len(later) // 2
+    if not half:
+        raise NotComputedError(f"too few steps along {claim.along}")
+    if sum(steps) <= allowed:
+        return "different", f"does not fall: {seen}"
+    return _yes(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
+
+
+def _gradual(claim: Claim, picked: Sequence[Picked], _: float, __: Names) -> Judged:
+    """The sequence falls, and no single step takes more than `at_most` of all that is lost."""
+    steps, seen = _steps(claim, picked)
+    return _yes(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
+
+
+RULES: Final[dict[str, Judge]] = {
+    "ascending": _one_each(_ascending),
+    "least": _one_each(_least),
+    "most": _one_each(_most),
+    "rank": _one_each(_rank),
+    "ratio": _one_each(_ratio),
+    "between": _one_each(_between),
+    "near_others": _one_each(_near_others),
+    "beaten": _one_each(_beaten),
+    "alike": _one_each(_alike),
+    "distinct": _one_each(_distinct),
+    "varies": _one_each(_varies),
+    "no_spread": _no_spread,
+    "spread": _spread,
+    "same_ranking": _same_ranking,
+    "first_step_largest": _first_step_largest,
+    "steps_shrink": _steps_shrink,
+    "gradual": _gradual,
+}

@@ -1,0 +1,59 @@
+"""The values of one point in all its placements, without their samples: what a reference keeps of the further ones."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rtoslab.analyses.axis_values import Value, values
+from rtoslab.analyses.bands import Band
+from rtoslab.analyses.middle_placement import PlacedPoint
+from rtoslab.results import Measured
+
+Name = tuple[str, str, str, int]
+"""(metric, statistic, unit, which of several such values of the point)"""
+
+
+@dataclass(frozen=True)
+class PlacedValues:
+    """By name, the value in each placement, the linker's own order first."""
+
+    run_id: str
+    """Of the point in the linker's own order."""
+    by_name: Mapping[Name, Sequence[float]] = field(default_factory=dict)
+
+    def of(self, value: Value, occurrence: int = 0) -> Sequence[float]:
+        """Returns the values of one name; empty if they are not kept."""
+        return self.by_name.get((value.metric, value.stat, value.unit, occurrence), ())
+
+
+def values_over_placements(points: Iterable[PlacedPoint]) -> list[Value]:
+    """Returns the values of every point, each over all placements that the point stands in."""
+    found = []
+    for each in points:
+        known = placed_values(each.all)
+        times: Counter[tuple[str, str, str]] = Counter()
+        for value in values([each.middle]):
+            key = (value.metric, value.stat, value.unit)
+            numbers = known.of(value, times[key])
+            times[key] += 1
+            band = Band(numbers) if len(numbers) > 1 else None
+            found.append(replace(value, value=band.median, band=band) if band is not None else value)
+    return found
+
+
+def placed_values(points: Sequence[Measured]) -> PlacedValues:
+    """Returns the values of one point, which is given in each of its placements by their numbers.
+
+    A value that a placement lacks is left out: a band of fewer placements would not say so.
+    """
+    found: list[dict[Name, float]] = []
+    for point in points:
+        times: Counter[tuple[str, str, str]] = Counter()
+        mine: dict[Name, float] = {}
+        for each in values([point]):
+            key = (each.metric, each.stat, each.unit)
+            mine[(*key, times[key])] = each.value
+            times[key] += 1
+        found.append(mine)
+    shared = [name for name in found[0] if all(name in each for each in found)]
+    return PlacedValues(points[0].run_id, {name: [each[name] for each in found] for name in shared})

@@ -1,0 +1,54 @@
+"""Values that one mark, cell or rule may stand for: equal on every axis but those that the reduction names.
+
+The trap it prevents: a median over two kernels, drawn as one bar with a band from one kernel to the other. Whoever
+reduces says which axes are joined; if the values differ on any other axis, there is no mark, but an error.
+
+    groups = grouped(values, drawn=("benchmark", "kernel"), joined=("param.seed",))
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from rtoslab.analyses.axis_values import Value
+from rtoslab.base import ReportError
+from rtoslab.plan import USUAL
+
+AXES: Final = (
+    "benchmark", "kernel", "board", "cores", "pinning", "window_ms", "clock_mhz", "metric", "stat", "unit",
+)  # fmt: skip
+"""The axes of every value; the keys of its point's configuration are further ones."""
+
+
+def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> dict[str, list[str]]:
+    """Returns the axes, `allowed` left out, on which the values lie at several places, with these places."""
+    keys = dict.fromkeys([*AXES, *(key for each in values for key in each.point.config)])
+    found = {}
+    for axis in keys:
+        places = list(dict.fromkeys(each.axis(axis) or USUAL.get(axis, "") for each in values))
+        if len(places) > 1 and axis not in allowed:
+            found[axis] = places
+    return found
+
+
+def grouped(
+    values: Sequence[Value], drawn: Sequence[str], joined: Collection[str] = (), what: str = "a figure"
+) -> dict[tuple[str, ...], list[Value]]:
+    """Returns the values by their places on the `drawn` axes, in the order of the values.
+
+    Raises ReportError, naming `what` and the axes, if the values at one place differ on an axis that is neither drawn
+    nor joined, or if several values have the same place on all axes.
+    """
+    groups: dict[tuple[str, ...], list[Value]] = {}
+    for each in values:
+        groups.setdefault(tuple(each.axis(axis) for axis in drawn), []).append(each)
+    for place, members in groups.items():
+        mixed = differing_axes(members, {*drawn, *joined})
+        if mixed:
+            axes = "; ".join(f"{axis}: {', '.join(map(repr, places))}" for axis, places in mixed.items())
+            raise ReportError(
+                f"{what} would make one value of several at {', '.join(place)} ({axes}); draw these axes, select one "
+                "place on each, or name them in `join`."
+            )
+        if len(members) > 1 and not differing_axes(members):
+            raise ReportError(f"{what} has the same value {len(members)} times at {', '.join(place)}; report this.")
+    return groups

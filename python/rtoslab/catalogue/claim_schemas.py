@@ -1,0 +1,157 @@
+"""The strict form of a paper's statements (`[[claim]]` in claims.toml): what is said, of what, and what judges it.
+
+The trap it prevents: a rule that tests one case of many, or only one side of a bound. A claim names its whole scope as
+cases, and every bound says where it comes from.
+
+    [[claim]]
+    id = "t4_t5_one_core"
+    section = "5.3"
+    says = "in T4 and T5 on one core FreeRTOS has a small lead over NuttX"
+    words = "small advantage"
+    kind = "ratio"
+    where = { metric = "throughput", stat = "total", cores = 1 }
+    across = { benchmark = ["t4_interrupt", "t5_interrupt_preemption"] }
+    of = [{ kernel = "freertos" }, { kernel = "nuttx" }]
+    at_least = 1.0
+    at_most = 1.2
+    bound_from = "times; ours for the paper's small"
+"""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Final, Literal
+
+from pydantic import Field, model_validator
+
+from rtoslab.base import Strict
+
+Place = dict[str, str | int]
+"""Axis -> where a value lies on it; the axes are those of `analyses.axis_values.Value.axis`."""
+WidePlace = Mapping[str, str | int | tuple[str | int, ...]]
+"""The same, where an axis may have several places."""
+
+
+class Claim(Strict):
+    """One statement of a paper; `analyses.claim_rules` has the rule of each kind."""
+
+    id: str
+    section: str
+    says: str
+    """The statement in our words."""
+    words: str = ""
+    """The paper's own words for direction and size, translated; a few words, no sentence."""
+    rows: tuple[int, ...] = ()
+    """Ids of published.csv where it stands."""
+    kind: Literal[
+        "ascending",
+        "least",
+        "most",
+        "rank",
+        "ratio",
+        "between",
+        "near_others",
+        "beaten",
+        "alike",
+        "distinct",
+        "varies",
+        "no_spread",
+        "spread",
+        "same_in_all_placements",
+        "same_ranking",
+        "first_step_largest",
+        "steps_shrink",
+        "gradual",
+        "not computed",
+    ]
+    why: str = ""
+    """Of kind `not computed`: why no figure of ours can judge it."""
+    where: dict[str, str | int | tuple[str | int, ...]] = Field(default_factory=dict)
+    """What all its values have in common; of several places on an axis, which it joins or follows, a list."""
+    of: tuple[Place, ...] = ()
+    """Where each value that the rule compares lies, in the rule's order."""
+    at: tuple[Place, ...] = ()
+    """The cases of the statement: places at which it must hold, each on its own. Empty: one case."""
+    across: dict[str, tuple[str | int, ...]] = Field(default_factory=dict)
+    """Further axes of the cases: every combination, at each place of `at`, is a case."""
+    over: Place = Field(default_factory=dict)
+    """Each value counts as a share of the value at this place, alike in all other axes."""
+    join: tuple[str, ...] = ()
+    """Axes over which several values at one place become one, by `join_by`; else several values are an error."""
+    join_by: Literal["median", "geometric mean"] = "median"
+    along: str = ""
+    """The axis of a sequence of values."""
+    leaders: int = 1
+    """Of `least` and `most`: how many of `of`, from the first on, lead the others."""
+    place: int = 0
+    """Of `rank`: which place the first of `of` has among all, counted from the smallest value, 1."""
+    at_least: float | None = None
+    """The lower bound; each kind says of what."""
+    at_most: float | None = None
+    """The upper bound."""
+    unit: str = ""
+    """Of the bounds of a time: `us`, `ns` or `cycles`; empty: as the values are."""
+    bound_from: str = ""
+    """What the bounds are of, and where they come from: the paper's words, or what they are taken as, and why."""
+    rests_on: str = ""
+    """A condition that decides the verdict and that the paper does not state."""
+
+    @property
+    def cases(self) -> list[Place]:
+        """Where the statement must hold."""
+        axes = [[(axis, place) for place in places] for axis, places in self.across.items()]
+        return [{**place, **dict(steps)} for place in self.at or ({},) for steps in product(*axes)]
+
+    @property
+    def kernels(self) -> list[str]:
+        """Every kernel it names, in the order of the file."""
+        places: list[WidePlace] = [*self.of, self.where, self.over, *self.cases]
+        named = [place["kernel"] for place in places if "kernel" in place]
+        several = (each if isinstance(each, tuple) else (each,) for each in named)
+        return list(dict.fromkeys(str(kernel) for each in several for kernel in each))
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "Claim":
+        if (self.kind == "not computed") != bool(self.why):
+            raise ValueError("a claim needs `why` if it is of kind `not computed`, and only then")
+        bounded = self.at_least is not None or self.at_most is not None
+        if bounded != bool(self.bound_from):
+            raise ValueError(f"a claim of kind {self.kind} needs both a bound and bound_from, or neither")
+        if self.kind in BOUNDED and not bounded:
+            raise ValueError(f"a claim of kind {self.kind} needs both a bound and bound_from")
+        if (self.kind == "rank") != bool(self.place):
+            raise ValueError("a claim needs `place` if it is of kind `rank`, and only then")
+        return self
+
+
+BOUNDED: Final = frozenset(
+    {
+        "ratio",
+        "between",
+        "near_others",
+        "alike",
+        "varies",
+        "same_in_all_placements",
+        "same_ranking",
+        "first_step_largest",
+        "steps_shrink",
+        "gradual",
+    }
+)
+"""Kinds that say nothing without a bound."""
+TIMED: Final = frozenset(
+    {"ascending", "least", "most", "rank", "ratio", "between", "alike", "distinct", "no_spread", "spread"}
+)
+"""Kinds that may compare times, and then ask what the paper's instrument could tell apart."""
+
+
+class Resolution(Strict):
+    """The smallest difference of two times that a paper's instrument shows."""
+
+    seconds: float = Field(ge=0)
+    source: str
+
+
+class ClaimFile(Strict):
+    """`papers/<key>/claims.toml`."""
+
+    claim: tuple[Claim, ...] = ()

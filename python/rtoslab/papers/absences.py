@@ -1,0 +1,53 @@
+"""Why there is no value at a place: the reason that stands in every cell which would otherwise be blank."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from rtoslab.analyses import axis_of_point
+from rtoslab.catalogue import PaperFolder
+from rtoslab.plan import USUAL
+from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.store import AnyResult
+
+_OF_VALUES = frozenset({"metric", "stat", "unit", "family", "clock_mhz"})
+"""Axes that no point has, only its values."""
+
+
+class Absences:
+    """Says of a place on the axes of values why the results have none there."""
+
+    def __init__(self, paper: PaperFolder, results: Sequence[AnyResult], kernels: Collection[str]) -> None:
+        self._names = paper.facts.kernels
+        self._results = results
+        self._kernels = kernels
+
+    def why(self, place: Mapping[str, object]) -> str:
+        """Returns the reason in words, without a full stop."""
+        kernel = str(place.get("kernel", ""))
+        if kernel and kernel not in self._kernels:
+            name = self._names.get(kernel, kernel)
+            return f"no tree or export of {name} is named here, and no reference result stands for it"
+        there = [each for each in self._results if _lies(each, place)]
+        for each in there:
+            if isinstance(each, Failed):
+                return f"{each.stage} failed: {each.message}".rstrip(".")
+            if isinstance(each, NotApplicable):
+                return each.reason.rstrip(".")
+        wanted = str(place.get("metric", ""))
+        measured = (each for each in there if isinstance(each, Measured))
+        lacking = (one for each in measured for one in each.absent_series if one.id == wanted)
+        for one in lacking:
+            return one.reason.rstrip(".")
+        what = " ".join(str(place[axis]) for axis in ("benchmark", "metric", "kernel", "board") if axis in place)
+        return f"not measured in this run: {what}" if what else "not measured in this run"
+
+
+def _lies(result: AnyResult, place: Mapping[str, object]) -> bool:
+    """Whether the result's point lies at the place, on the axes that points have."""
+    params = result.params if isinstance(result, Measured) else {}
+    for axis, wanted in place.items():
+        if axis in _OF_VALUES:
+            continue
+        places = {str(each) for each in wanted} if isinstance(wanted, list | tuple) else {str(wanted)}
+        if (axis_of_point(result.point, params, axis) or USUAL.get(axis, "")) not in places:
+            return False
+    return True

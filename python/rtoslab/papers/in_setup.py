@@ -1,0 +1,29 @@
+"""A paper's figures and statements in another set-up of its authors, beside those of the suites."""
+
+from dataclasses import dataclass
+
+from rtoslab.analyses import ClaimVerdict, Value
+from rtoslab.catalogue import Setup
+from rtoslab.papers.compare import Compared
+
+
+@dataclass(frozen=True)
+class InSetup:
+    """The paper's figures and statements in a set-up of its authors."""
+
+    setup: Setup
+    run_ids: frozenset[str]
+    """Points of the set-up; what it does not change is as in the suites."""
+    compared: dict[int, Compared]
+    """By id of the published row."""
+    verdicts: tuple[ClaimVerdict, ...]
+    values: tuple[Value, ...] = ()
+    """Of the points of the set-up, each with the point of the suites that it stands for."""
+
+    def own(self) -> dict[int, Compared]:
+        """Figures whose value is of a point of the set-up."""
+        return {
+            ident: each
+            for ident, each in self.compared.items()
+            if each.value is not None and each.value.run_id in self.run_ids
+        }

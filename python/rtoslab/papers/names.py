@@ -1,0 +1,37 @@
+"""What a reader calls the places on a paper's axes: `FreeRTOS V10.2.1` for `freertos`, `semaphore give` for a call."""
+
+from collections.abc import Mapping, Sequence
+
+from rtoslab.catalogue import Catalogue, PaperFolder
+from rtoslab.papers.sources import Source
+from rtoslab.results import Measured
+from rtoslab.store import AnyResult
+
+
+def names_of(
+    catalogue: Catalogue, paper: PaperFolder, results: Sequence[AnyResult], sources: Mapping[str, Source]
+) -> dict[str, str]:
+    """Returns the words for kernels with their versions, boards, benchmarks and series; the paper's own go first.
+
+    A series is named by the first benchmark that has it.
+    """
+    found: dict[str, str] = {}
+    for benchmark in catalogue.benchmarks.values():
+        found.setdefault(benchmark.id, benchmark.facts.title)
+        for series in benchmark.facts.series:
+            found.setdefault(series.id, series.title)
+    found |= {each.id: each.facts.title for each in catalogue.boards.values()}
+    found |= {each.id: each.facts.title for each in catalogue.kernels.values()}
+    for kernel, title in paper.facts.kernels.items():
+        versions = dict.fromkeys(
+            sources[each.run_id].version
+            for each in results
+            if isinstance(each, Measured) and each.point.kernel == kernel and each.run_id in sources
+        )
+        found[kernel] = " or ".join(_named(title, version) for version in versions) or title
+    return found | paper.facts.names
+
+
+def _named(title: str, version: str) -> str:
+    """`FreeRTOS V10.2.1`; a name that already says its generation, as `FreeRTOS 9`, takes the version's place."""
+    return f"{title} {version}".strip()

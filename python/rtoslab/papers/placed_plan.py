@@ -1,0 +1,76 @@
+"""A plan's points in several placements, those alone whose figures may depend on where their code lies."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from rtoslab.analyses import place_matters
+from rtoslab.catalogue import INSTRUMENTS, Catalogue, PaperFolder
+from rtoslab.measure import point_id
+from rtoslab.papers.setups import stands_for
+from rtoslab.plan import Plan, Point, placed
+
+
+def placed_where_it_matters(catalogue: Catalogue, paper: PaperFolder, plan: Plan, count: int) -> Plan:
+    """Returns the plan with `count` placements of each point whose place may matter and whose figures the paper shows.
+
+    Points of set-ups, and of instruments that no figure and no statement names, stay in one. Raises PlanError.
+    """
+    shown = _shown_instruments(catalogue, paper)
+    points: list[Point] = []
+    for each in plan.points:
+        is_shown = each.instrument is None or each.instrument in shown.get(each.benchmark, ())
+        wanted = is_shown and may_matter(catalogue, each) and not _is_of_setup(catalogue, paper, each)
+        points += placed(catalogue, replace(plan, points=(each,)), count if wanted else 1).points
+    return replace(plan, points=tuple(points))
+
+
+def _is_of_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
+    identity = point_id(catalogue, point)
+    role = paper.facts.roles.get(point.kernel, point.kernel)
+    named = identity.model_copy(update={"kernel": role})
+    return any(stands_for(paper, setup, named) is not None for setup in paper.facts.setup)
+
+
+def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
+    """By benchmark, the instruments that figures, published rows and statements name; all where they name none."""
+    places: list[Mapping[str, object]] = [row.where for row in paper.published.values() if row.lab_benchmark]
+    places += [figure.where for part in paper.facts.part for figure in part.figure]
+    places += [
+        {**claim.where, **case, **of} for claim in paper.claims for case in claim.cases for of in claim.of or ({},)
+    ]
+    found: dict[str, set[str]] = {}
+    for place in places:
+        metrics, instruments = _several(place.get("metric")), _several(place.get("instrument"))
+        named = _several(place.get("benchmark"))
+        having = [
+            each.id
+            for each in catalogue.benchmarks.values()
+            if each.id in named or (not named and set(metrics) & set(each.facts.series_ids))
+        ]
+        for benchmark in having:
+            found.setdefault(benchmark, set()).update(instruments or INSTRUMENTS)
+    return found
+
+
+def _several(named: object) -> list[str]:
+    if named is None:
+        return []
+    return [str(each) for each in named] if isinstance(named, list | tuple) else [str(named)]
+
+
+def may_matter(catalogue: Catalogue, point: Point) -> bool:
+    """Returns whether the place of the code may move the point's figures, as far as can be said before it is built."""
+    if point.not_applicable is not None:
+        return False
+    board, kernel = catalogue.board(point.board).facts, catalogue.kernel(point.kernel).facts
+    choice = board.clocks.get(point.clock_hz or board.clock.sys_hz)
+    waits = point.wait_states if point.wait_states is not None else getattr(choice, "wait_states", None)
+    build = {
+        "cores": point.cores,
+        "clock": {} if waits is None else {"wait_states": str(waits)},
+        "code": point.code,
+        "compiler": {"id": "GNU" if point.compiler == "gcc" else ""},
+        "flags": [point.opt],
+        "data": "kernel" if kernel.owns_start else point.data,
+    }
+    return place_matters({"build": build, "board": {"core": board.core}})

@@ -1,0 +1,165 @@
+"""Which results stand for a paper's kernels: the authors' versions first, today's beside them, set-ups apart.
+
+The trap it prevents: a verdict on FreeRTOS 10.2.1 by figures of today's FreeRTOS. A paper's `[[version]]` tables name
+the trees that are its versions. Their results count under the kernel's name as the paper has it; where today's version
+stands for a point that they lack, its source says so.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rtoslab.analyses import unplaced
+from rtoslab.catalogue import PaperFolder, Setup
+from rtoslab.papers.setups import but_for_length, stands_for
+from rtoslab.reference import StoredWeight
+from rtoslab.results import Measured, Weight
+from rtoslab.store import AnyResult, StoredPoint
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the values of one measured point come from."""
+
+    kernel: str
+    """The id it was measured under, such as `freertos-10.2.1`."""
+    version: str
+    """As its sources tell it; empty if the manifest does not."""
+    is_reference: bool
+    is_authors: bool
+    """Whether it is the version that the paper measured."""
+    assumed: tuple[str, ...] = ()
+    """Timing rules graded `assumed` that its board has."""
+
+
+@dataclass
+class Sorted:
+    """A paper's results by what they are for; each under the kernel's name as the paper has it."""
+
+    main: list[AnyResult] = field(default_factory=list)
+    today: dict[str, list[AnyResult]] = field(default_factory=dict)
+    """Of kernels whose authors' version is in `main`, the version of today; keys as in `setups`."""
+    setups: dict[str, dict[str, list[AnyResult]]] = field(default_factory=dict)
+    """By set-up, then by the point of the suites that they stand for (`but_for_length`), in all its placements."""
+
+
+def sources_of(
+    paper: PaperFolder,
+    run: Sequence[StoredPoint],
+    beside: Sequence[StoredPoint],
+    own: Sequence[StoredWeight] = (),
+    lent: Sequence[StoredWeight] = (),
+) -> dict[str, Source]:
+    """Returns the source of every measured point and weighed program by its run id."""
+    points = [(each.result, each.manifest, mine) for mine in (False, True) for each in (beside if mine else run)]
+    weights = [(each.weight, each.manifest, mine) for mine in (False, True) for each in (lent if mine else own)]
+    return {
+        result.run_id: _source(paper, result.point.kernel, manifest, is_reference=is_reference)
+        for result, manifest, is_reference in (*points, *weights)
+        if isinstance(result, Measured | Weight)
+    }
+
+
+def _source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_reference: bool) -> Source:
+    build, target = manifest.get("build"), manifest.get("target")
+    version = build.get("kernel_version", "") if isinstance(build, dict) else ""
+    settings = target.get("settings", {}) if isinstance(target, dict) else {}
+    assumed = tuple(sorted(key for key, rule in settings.items() if rule.get("grade") == "assumed"))
+    role = paper.facts.roles.get(kernel)
+    stands_in = {each.kernel for each in paper.facts.version if each.stands_in}
+    return Source(kernel, str(version), is_reference, role is not None and role not in stands_in, assumed)
+
+
+def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> Sorted:
+    """Returns the results by what they are for. Of two for one point the version that the paper names first counts."""
+    plain: dict[str, list[AnyResult]] = {}
+    in_setups: dict[str, dict[str, list[AnyResult]]] = {each.id: {} for each in paper.facts.setup}
+    for each in results:
+        point = each.point.model_copy(update={"kernel": _role(paper, each)})
+        meant = {setup.id: stands_for(paper, setup, point) for setup in paper.facts.setup}
+        for name, stood_for in meant.items():
+            if stood_for is not None:
+                key = but_for_length(paper, unplaced(stood_for))
+                in_setups[name].setdefault(key, []).append(_moved(each, each.point.kernel, stood_for.config))
+        if not any(meant.values()):
+            plain.setdefault(but_for_length(paper, unplaced(point)), []).append(each)
+    found = Sorted()
+    for key, candidates in plain.items():
+        best = _best(paper, candidates)
+        role = _role(paper, best[0])
+        found.main += [_moved(each, role) for each in best]
+        todays = [each for each in candidates if each.point.kernel == role]
+        if best[0].point.kernel != role and todays:
+            found.today[key] = todays
+    for name, by_point in in_setups.items():
+        best_of = {key: _best(paper, candidates) for key, candidates in by_point.items()}
+        found.setups[name] = {key: [_moved(each, _role(paper, each)) for each in best] for key, best in best_of.items()}
+    return found
+
+
+def sort_weights(paper: PaperFolder, weights: Iterable[Weight]) -> tuple[list[Weight], list[Weight]]:
+    """Returns what minimal programs weigh: with the authors' versions, and with those of today in their place."""
+    by_point: dict[str, dict[str, Weight]] = {}
+    for each in weights:
+        role = paper.facts.roles.get(each.point.kernel, each.point.kernel)
+        plain = each.model_copy(update={"point": each.point.model_copy(update={"kernel": role})})
+        by_point.setdefault(plain.point.model_dump_json(), {})[each.point.kernel] = plain
+    order = {tree: place for each in paper.facts.version for place, tree in enumerate(each.trees)}
+    main, today = [], []
+    for found in by_point.values():
+        best = min(found, key=lambda kernel: order.get(kernel, len(order)))
+        main.append(found[best])
+        role = found[best].point.kernel
+        if best != role and role in found:
+            today.append(found[role])
+    return main, today
+
+
+def _role(paper: PaperFolder, result: AnyResult) -> str:
+    return paper.facts.roles.get(result.point.kernel, result.point.kernel)
+
+
+def _moved(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
+    changed = {"kernel": kernel, "config": dict(result.point.config if config is None else config)}
+    return result.model_copy(update={"point": result.point.model_copy(update=changed)})
+
+
+def _best(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult]:
+    """Those of one kernel: the first that the paper names and that was measured; of none, the first that is n/a.
+
+    Of several placements those that were measured count, if any was.
+    """
+    order = {tree: place for each in paper.facts.version for place, tree in enumerate(each.trees)}
+    by_kernel: dict[str, list[AnyResult]] = {}
+    for each in candidates:
+        by_kernel.setdefault(each.point.kernel, []).append(each)
+    measured = {name: [each for each in own if isinstance(each, Measured)] for name, own in by_kernel.items()}
+    is_named = any(name in order for name in by_kernel)
+
+    def rank(name: str) -> tuple[bool, bool, int]:
+        return (is_named and name not in order, not measured[name], order.get(name, len(order)))
+
+    best = min(by_kernel, key=rank)
+    return [*measured[best]] or by_kernel[best]
+
+
+def in_place_of(
+    paper: PaperFolder, plain: Sequence[AnyResult], changed: Mapping[str, Sequence[AnyResult]]
+) -> list[AnyResult]:
+    """Returns what a set-up does not change, and what it does: also by a result that was measured for less long."""
+    kept = (each for each in plain if but_for_length(paper, unplaced(each.point)) not in changed)
+    return [*kept, *(each for results in changed.values() for each in results)]
+
+
+def todays_setup(paper: PaperFolder, found: Sorted, sources: Mapping[str, Source]) -> Setup | None:
+    """Returns the versions of today as a set-up; None where no other version counts in their place."""
+    if not found.today:
+        return None
+    names = dict.fromkeys(
+        f"{paper.facts.kernels.get(each.point.kernel, each.point.kernel)} {sources[each.run_id].version}".strip()
+        for results in found.today.values()
+        for each in results
+        if isinstance(each, Measured)
+    )
+    title = f"the kernels' versions of today: {', '.join(names)}" if names else "the kernels' versions of today"
+    return Setup(id="today", title=title, evidence="Not the authors' versions, but what a reader would take now.")
