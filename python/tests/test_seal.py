@@ -2,7 +2,9 @@
 
 import json
 import random
+import re
 import shutil
+import subprocess
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,15 @@ from rtoslab.archive.index import Wanted, find
 from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
 from rtoslab.records import seal
 from rtoslab.results.results import Failed, Measured, SeriesSamples
-from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, note_session, read_sessions, session_line
+from rtoslab.store.journal import (
+    JOURNAL_FILE,
+    Session,
+    last_session,
+    note_session,
+    read_sessions,
+    revision_of,
+    session_line,
+)
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import folder_name, read_point
 from tests.fakes import measured, point
@@ -266,3 +276,12 @@ def test_every_command_tells_and_reads_the_rest(tmp_path: Path, command: list[st
     assert said.count("result.json was altered after it was stored") == 1
     assert "delete the folder" in said
     assert done.stdout.strip(), "the other point is told"
+
+
+def test_a_commit_of_another_project_around_the_package_is_not_ours(tmp_path: Path) -> None:
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    (tmp_path / "site").mkdir()
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "theirs"]):
+        subprocess.run([*git, *words], check=True)
+    assert re.fullmatch("[0-9a-f]{12}", revision_of(tmp_path))
+    assert revision_of(tmp_path / "site") == ""

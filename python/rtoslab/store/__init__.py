@@ -2,7 +2,7 @@
 
 from rtoslab.store.cache import ResultCache, result_key
 from rtoslab.store.evidence_file import EVIDENCE_FILE, read_evidence, write_evidence
-from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, note_session, read_sessions
+from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, note_session, read_sessions, revision_of
 from rtoslab.store.manifest import flatten, make_manifest, manifest_hash, serial_target, virtual_target
 from rtoslab.store.point_store import PointStore, keep
 from rtoslab.store.store import PLAN, RunDirectory, remove_unfinished, run_directories
@@ -49,6 +49,7 @@ __all__ = [
     "read_sessions",
     "remove_unfinished",
     "result_key",
+    "revision_of",
     "run_directories",
     "serial_target",
     "virtual_target",

@@ -123,9 +123,14 @@ def _session(line: bytes) -> Session | None:
 
 
 def revision_of(root: Path) -> str:
-    """The short hash of the commit that is checked out; empty if there is none to tell."""
-    head = _git(root, "rev-parse", "--short=12", "HEAD")
-    return head + ("+" if head and _git(root, "status", "--porcelain", "--untracked-files=no") else "")
+    """Returns the short hash of the commit that is checked out; empty if `root` is not the top of a git checkout.
+
+    An installed package may be in a folder of somebody else's checkout, whose commit says nothing of it.
+    """
+    top, _, head = _git(root, "rev-parse", "--show-toplevel", "--short=12", "HEAD").partition("\n")
+    if not head or Path(top).resolve() != root.resolve():
+        return ""
+    return head + ("+" if _git(root, "status", "--porcelain", "--untracked-files=no") else "")
 
 
 def _git(root: Path, *words: str) -> str:
