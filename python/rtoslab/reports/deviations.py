@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.reports.table import ChartData, Record, Section, TableData
 from rtoslab.results import Measured
 
 MARK: Final = "†"
+DEVIATES: Final = "deviates"
+"""The flag of records that stands for the mark."""
 Deviations = Mapping[str, Mapping[str, str]]
 """Kernel -> the checks that it fails as declared -> what was seen, with the reason."""
 _NAMING: Final = {"series", "row", "x", "facet", "test"}
@@ -63,7 +65,26 @@ def mark_section(
     )
 
 
+def _flag_records(records: Sequence[Record], names: Sequence[str], *, all_deviate: bool) -> list[Record]:
+    """Returns the records, with a flag at those of kernels that deviate; a published figure is none of ours."""
+    return [
+        {**record, "flags": "; ".join(filter(None, (str(record.get("flags") or ""), DEVIATES)))}
+        if _deviates(record, names, all_deviate=all_deviate)
+        else record
+        for record in records
+    ]
+
+
+def _deviates(record: Record, names: Sequence[str], *, all_deviate: bool) -> bool:
+    if record.get("source") == "paper":
+        return False
+    kernel = str(record.get("kernel") or "")
+    concerned = marked(kernel, names) != kernel if kernel else all_deviate
+    return concerned and DEVIATES not in str(record.get("flags") or "").split("; ")
+
+
 def _mark_chart(chart: ChartData, names: Sequence[str], said: str, *, all_deviate: bool) -> ChartData:
+    chart = replace(chart, records=_flag_records(chart.records, names, all_deviate=all_deviate))
     rows = [
         {key: marked(cell, names) if key in _NAMING and isinstance(cell, str) else cell for key, cell in row.items()}
         for row in chart.rows
@@ -76,6 +97,7 @@ def _mark_chart(chart: ChartData, names: Sequence[str], said: str, *, all_deviat
 
 
 def _mark(table: TableData, names: Sequence[str], said: str, *, all_deviate: bool) -> TableData:
+    table = replace(table, records=_flag_records(table.records, names, all_deviate=all_deviate))
     words = [number for _, number in table.heads]
     rows = [
         [cell if number else marked(cell, names) for cell, number in zip(row, words, strict=True)] for row in table.rows

@@ -1,11 +1,13 @@
 """The report of stored points before its format: which sections it has, from which analyses."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from rtoslab.analyses import Places, gains, placed_points
 from rtoslab.base import ReportError
 from rtoslab.catalogue import Catalogue, PaperFolder, papers
 from rtoslab.parity import comparable, lint_points
+from rtoslab.reference import WORD
 from rtoslab.reports import heading
 from rtoslab.reports.flagged import flagged
 from rtoslab.reports.sections import (
@@ -30,7 +32,7 @@ from rtoslab.reports.sections import (
     tick_cost,
 )
 from rtoslab.reports.sections.naming import one_placement
-from rtoslab.reports.table import Document, Section
+from rtoslab.reports.table import Document, Record, Section
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import StoredPoint
 
@@ -87,15 +89,44 @@ def make_document(
         evidence.rulers_section(verified),
         manifest.manifest_section(points),
     ]
+    versions = _kernel_versions([*points, *beside])
     pairs = gains(each.middle for each in own_counts)
     document = Document(
         title=heading.title(catalogue, points, suite),
         subtitle=heading.subtitle(points, suite),
         summary=summary.summary(verified, places, pairs, failed, absent),
-        sections=tuple(part for part in parts if part is not None),
+        sections=tuple(_with_versions(part, versions) for part in parts if part is not None),
         points=tuple(points),
     )
     return flagged(document, shown)
+
+
+def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
+    """Returns the version of each kernel that was measured in one version only, by the manifests."""
+    found: dict[str, set[str]] = {}
+    for each in points:
+        build = each.manifest.get("build")
+        if isinstance(build, dict) and isinstance(build.get("kernel_version"), str):
+            found.setdefault(each.result.point.kernel, set()).add(build["kernel_version"])
+    return {kernel: versions.pop() for kernel, versions in found.items() if len(versions) == 1}
+
+
+def _with_versions(section: Section, versions: Mapping[str, str]) -> Section:
+    """Returns the section, with the kernel's version in each record that has none."""
+
+    def of(records: Sequence[Record]) -> list[Record]:
+        return [{"version": versions.get(_label(record)), **record} for record in records]
+
+    return replace(
+        section,
+        charts=[replace(each, records=of(each.records)) for each in section.charts],
+        tables=[replace(each, records=of(each.records)) for each in section.tables],
+    )
+
+
+def _label(record: Record) -> str:
+    """Returns the kernel's name as points have it."""
+    return f"{record.get('kernel')} {WORD}" if record.get("flags") == "reference" else str(record.get("kernel"))
 
 
 def _made_of(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:

@@ -8,6 +8,9 @@ from rtoslab.analyses import Band, Ratio
 from rtoslab.results import Measured
 from rtoslab.store import StoredPoint
 
+Record = Mapping[str, str | float | int | None]
+"""One figure for a program to read. `csv_records` describes the fields."""
+
 
 def cycles_text(value: float) -> str:
     """A number of cycles: whole, or with one decimal where it is a mean or a part."""
@@ -37,8 +40,8 @@ class TableData:
     note: str = ""
     footnote: str = ""
     """The part of the note that says what the mark on kernels means; empty without a mark."""
-    records: Sequence[Mapping[str, str | float | int | None]] = ()
-    """The table's numbers as such, for the exported CSV; empty: its cells are exported."""
+    records: Sequence[Record] = ()
+    """The same figures for a program; without records the CSV file is read from the texts."""
 
     @property
     def heads(self) -> list[tuple[str, bool]]:
@@ -58,6 +61,8 @@ class ChartData:
     log: bool = False
     footnote: str = ""
     """The part of the caption that says what the mark on kernels means; empty without a mark."""
+    records: Sequence[Record] = ()
+    """The same figures for a program; without records the CSV file contains the rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Latencies: figures, how the samples spread, and the instruments beside each other."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
 from rtoslab.analyses import (
@@ -17,8 +17,8 @@ from rtoslab.analyses import (
     series_names,
 )
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.sections.naming import MIDDLE
-from rtoslab.reports.table import ChartData, Section, TableData, banded, cycles_text
+from rtoslab.reports.sections.naming import MIDDLE, record_axes
+from rtoslab.reports.table import ChartData, Record, Section, TableData, banded, cycles_text, ends
 from rtoslab.results import Measured
 
 NOT_APPLICABLE, NONE = "n/a", "-"
@@ -50,7 +50,11 @@ def latency_section(points: Sequence[Measured], places: Places) -> Section | Non
     missing = zip(absent, together[len(found) :], strict=True)
     rows += [[each.title, name, NOT_APPLICABLE, *empty] for each, name in missing]
     note = "; ".join(dict.fromkeys(f"{NOT_APPLICABLE}: {each.reason}" for each in absent))
-    table = TableData("Latencies, cycles", columns, rows, note)
+    records = [record for each in found for record in _records(each, places)]
+    records += [
+        {**record_axes(each.point), "metric": each.title, "note": f"{NOT_APPLICABLE}: {each.reason}"} for each in absent
+    ]
+    table = TableData("Latencies, cycles", columns, rows, note, records=records)
     return Section("latency", "Latencies", (_PROSE,), _charts(found, names, places), (table,))
 
 
@@ -140,6 +144,16 @@ def _figures(each: Comparison, name: str, places: Places) -> list[str]:
         banded(of["maximum"], lambda cycles: f"{best.us(cycles):,.3f}"),
         banded(places.of_series(best, attrgetter("tick_samples")), "{:,.0f}".format),
     ]
+
+
+def _records(each: Comparison, places: Places) -> Iterator[Record]:
+    """Yields each figure in cycles and in microseconds."""
+    best = each.best
+    axes = {**record_axes(each.point), "metric": each.title, "instrument": best.instrument, "n": best.spread.n}
+    for name in FIGURES:
+        band = places.of_series(best, attrgetter(f"spread.{name}"))
+        for unit, scale in (("cycles", 1.0), ("us", best.us(1.0))):
+            yield {**axes, "stat": name, "value": scale * band.median, **ends(band, scale), "unit": unit}
 
 
 def _charts(found: Sequence[Comparison], names: Sequence[str], places: Places) -> list[ChartData]:

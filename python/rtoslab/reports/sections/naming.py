@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from rtoslab.analyses import SEED, series_names, short_test
+from rtoslab.reference import WORD
 from rtoslab.reports.table import Section
-from rtoslab.results import Measured
+from rtoslab.results import Measured, PointId
 
 MIDDLE: Final = "Of a point in several placements this shows one, that in the middle."
 """What a chart or a section says whose parts belong together, so that medians of each would not."""
@@ -21,6 +22,19 @@ def named(points: Sequence[Measured]) -> list[tuple[str, str, Measured]]:
     """(test, series, point)"""
     names = series_names([each.point for each in points])
     return [(short_test(each.point), name, each) for name, each in zip(names, points, strict=True)]
+
+
+def record_axes(point: PointId) -> dict[str, str | int]:
+    """Returns the axes of a point's records, its kernel, and the flag of a reference result."""
+    config = " ".join(f"{key}={value}" for key, value in point.config.items())
+    return {
+        "benchmark": point.benchmark,
+        "board": point.board,
+        "cores": point.cores,
+        "config": config,
+        "kernel": point.kernel.removesuffix(f" {WORD}"),
+        "flags": "reference" if point.kernel.endswith(f" {WORD}") else "",
+    }
 
 
 def one_of_each_seed(points: Sequence[Measured]) -> list[Measured]:

@@ -1,10 +1,10 @@
 """Throughput, and what more cores bring."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from rtoslab.analyses import Places, gains, series_names, short_test, throughput
-from rtoslab.reports.sections.naming import named
-from rtoslab.reports.table import ChartData, Section, TableData, banded, ends
+from rtoslab.analyses import Band, Places, gains, series_names, short_test, throughput
+from rtoslab.reports.sections.naming import named, record_axes
+from rtoslab.reports.table import ChartData, Record, Section, TableData, banded, ends
 from rtoslab.results import Measured
 
 
@@ -34,22 +34,43 @@ def throughput_section(points: Sequence[Measured], places: Places) -> Section | 
         "index "
         "over the cores: 1 means all counted alike."
     )
+    records = [record for point in points for record in _records(point, places)]
     table = TableData(
         "Throughput",
         ("test", "run with", ">counts/s, all cores", ">per core", ">cycles per count", ">fairness", "what is counted"),
         rows,
         note,
+        records=records,
     )
     chart = ChartData(
         "throughput",
         data,
         "Counts per second by test, on a logarithmic scale; a mark per kernel and number of cores.",
+        records=[record for record in records if record["metric"] == "throughput" and not record["core"]],
     )
     return Section("throughput", "Throughput", (), (chart,), (table,))
 
 
 def _core(core: int, point: Measured, places: Places) -> str:
-    return banded(places.band(point, lambda each: throughput(each).per_core_hz[core]), "{:,.0f}".format)
+    return banded(_core_band(core, point, places), "{:,.0f}".format)
+
+
+def _core_band(core: int, point: Measured, places: Places) -> Band:
+    return places.band(point, lambda each: throughput(each).per_core_hz[core])
+
+
+def _records(point: Measured, places: Places) -> Iterator[Record]:
+    """Yields the figures of a point; `core` is empty for all cores together."""
+    rate, count = f"{point.unit}/s", len(places.of(point))
+    figures: list[tuple[str, str, str, Band]] = [
+        ("throughput", "", rate, places.band(point, lambda each: throughput(each).total_hz)),
+        *(("throughput", str(core), rate, _core_band(core, point, places)) for core in throughput(point).per_core_hz),
+        ("cycles_per_count", "", "cycles", places.band(point, lambda each: throughput(each).cycles_per_count)),
+        ("fairness", "", "", places.band(point, lambda each: throughput(each).fairness)),
+    ]
+    for metric, core, unit, band in figures:
+        axes = {**record_axes(point.point), "metric": metric, "core": core}
+        yield {**axes, "value": band.median, **ends(band), "n": count, "unit": unit}
 
 
 def gain_section(points: Sequence[Measured], places: Places) -> Section | None:

@@ -1,0 +1,220 @@
+"""Tables and charts as the rows of a CSV file in which a number is a number.
+
+**The record form.** A table or chart may have `records`, one mapping for each figure. Its keys are
+
+- first the axes: whatever names the figure, such as `benchmark`, `metric`, `stat`, `board`, `cores`. Their names are
+  free, each a plain word in lower case. All records of a table should have the same axes. The axis `source` is `paper`
+  for a figure that somebody published, `here` for one of ours;
+- then the fields of `FIELDS`, each of which may be left out or None:
+
+| field | type | meaning |
+|---|---|---|
+| `value` | number | the figure, unrounded; None where there is none |
+| `low`, `high` | number | the ends of its band, such as the least and the most over placements |
+| `n` | integer | how many samples, runs or placements the value is of |
+| `unit` | text | the unit of `value`, `low` and `high`: `us`, `cycles`, `bytes`, `%`; empty for a ratio |
+| `kernel` | text | the kernel's id, without a mark; empty where the figure is of no kernel |
+| `version` | text | the kernel's version, as its manifest has it |
+| `flags` | text | words separated by `; `: `reference` (a reference result), `deviates` (the kernel deviates from \
+the port contract), and any other |
+| `note` | text | why `value` is missing, or what a reader must know of it |
+
+`mark_section` adds the flag `deviates` to records of a kernel that deviates, except those whose `source` is `paper`.
+Whoever makes records need not add it.
+
+**Without records.** A column of numbers is split: the column itself has plain numbers, `<column> low` and
+`<column> high` have the band, `<column> unit` the unit that the cells show, and a list has a column for each member.
+Each of these columns exists only where a cell needs it. Marks go to the column `flags`, as `<column>: <flag>`; the flag
+of a mark in a text cell or in the title has no column. A cell without a number goes to the column `note`.
+A chart without records has the rows that it draws.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.reports.deviations import DEVIATES, MARK
+from rtoslab.reports.table import ChartData, Record, TableData
+
+FIELDS: Final = ("value", "low", "high", "n", "unit", "kernel", "version", "flags", "note")
+REFERENCE_MARK: Final = "\N{DOUBLE DAGGER}"
+_NUMERIC_FIELDS: Final = ("value", "low", "high", "n")
+_FLAGS: Final = {MARK: DEVIATES, REFERENCE_MARK: "reference"}
+"""Other marks are their own flags."""
+_NO_FIGURE: Final = {"", "-", "\N{EN DASH}", "\N{EM DASH}"}
+"""Cells that say that there is no figure, and nothing more."""
+_LABEL: Final = "text"
+"""What a chart writes at a mark: its height once more, rounded."""
+_MARKS: Final = f"[{MARK}{REFERENCE_MARK}*\N{SECTION SIGN}\N{PILCROW SIGN}]*"
+_DIGITS: Final = r"[+\-\N{MINUS SIGN}]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_TIMES: Final = r"[x\N{MULTIPLICATION SIGN}] "
+_UNIT: Final = r"%|[A-Za-z\N{MICRO SIGN}\N{GREEK SMALL LETTER MU}/]+"
+_END: Final = rf"(?:{_TIMES})?(?P<NAME>{_DIGITS})(?: ?(?:{_UNIT}))?"
+"""One end of a band, which repeats the unit."""
+_NUMBER: Final = re.compile(
+    r"(?P<about>[~<>\N{ALMOST EQUAL TO}\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}]?) ?"
+    rf"(?P<times>{_TIMES})?(?P<value>{_DIGITS})(?: ?(?P<unit>{_UNIT}))?(?P<marks>{_MARKS})"
+    rf"(?: [(\[]{_END.replace('NAME', 'low')}(?: to |, ){_END.replace('NAME', 'high')}[)\]])?"
+    rf"(?P<more_marks>{_MARKS})(?P<rest> \([^()]*\))?"
+)
+_BETWEEN: Final = re.compile(r", (?![^(\[]*[)\]])")
+"""A comma between the numbers of a list, but not inside a band."""
+
+Cell = str | float | int | None
+
+
+def table_cells(table: TableData) -> list[list[Cell]]:
+    """Returns the head and the rows of a table's CSV file."""
+    return record_cells(table.records) if table.records else _split(table)
+
+
+def chart_cells(chart: ChartData) -> list[list[Cell]]:
+    """Returns the head and the rows of a chart's CSV file: its records, or the rows that it draws."""
+    if chart.records:
+        return record_cells(chart.records)
+    heads = list(dict.fromkeys(key for row in chart.rows for key in row if key != _LABEL or "y" not in row))
+    rows = [[_finite(row.get(name)) for name in heads] for row in chart.rows]
+    all_flags = _flags_of(chart.caption[:1])
+    flags = [_joined([*all_flags, *(flag for cell in row for flag in _flags_of(cell))]) for row in rows]
+    if not any(flags):
+        return [list(heads), *rows]
+    return [[*heads, _free("flags", heads)], *([*row, flag] for row, flag in zip(rows, flags, strict=True))]
+
+
+def record_cells(records: Sequence[Record]) -> list[list[Cell]]:
+    """Returns the head and the rows of records. Raises TypeError where a number is a text."""
+    axes = [name for name in dict.fromkeys(key for record in records for key in record) if name not in FIELDS]
+    for record in records:
+        for name in _NUMERIC_FIELDS:
+            if isinstance(record.get(name), str):
+                raise TypeError(f"the field {name} of a record is a number, not the text {record[name]!r}")
+    heads = [*axes, *FIELDS]
+    return [list(heads), *([_finite(record.get(name)) for name in heads] for record in records)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number as a cell shows it, in digits and a decimal point."""
+
+    value: str
+    low: str = ""
+    high: str = ""
+    unit: str = ""
+    flags: Sequence[str] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of a table, and what its cells are read as."""
+
+    name: str
+    texts: Sequence[str]
+    numbers: Sequence[Sequence[_Number]]
+    """Of each cell the numbers in it; empty where it has none. All are empty in a column of texts."""
+
+    @property
+    def members(self) -> int:
+        """Returns the length of the longest list in a cell; 0 for a column of texts."""
+        return max(map(len, self.numbers), default=0)
+
+
+def _split(table: TableData) -> list[list[Cell]]:
+    columns = [
+        _Column(name, texts, [_numbers(text) if is_number else [] for text in texts])
+        for (name, is_number), texts in zip(
+            table.heads, zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns), strict=True
+        )
+    ]
+    heads: list[Cell] = []
+    cells: list[Sequence[Cell]] = []
+    for column in columns:
+        for name, values in _parts(column):
+            heads.append(name)
+            cells.append(values)
+    count = len(table.rows)
+    everywhere = _flags_of(table.title)
+    flags = [
+        _joined([*everywhere, *(flag for each in columns for flag in _cell_flags(each, at))]) for at in range(count)
+    ]
+    if any(flags) or any(each.members for each in columns):
+        notes = [_joined(note for each in columns for note in _cell_notes(each, at)) for at in range(count)]
+        heads += [_free("flags", heads), _free("note", heads)]
+        cells += [flags, notes]
+    return [heads, *(list(row) for row in zip(*cells, strict=True))]
+
+
+def _parts(column: _Column) -> Iterable[tuple[str, Sequence[Cell]]]:
+    """Yields the columns that a column is split into, with their names."""
+    if not column.members:
+        yield column.name, column.texts
+        return
+    for member in range(column.members):
+        name = column.name if column.members == 1 else f"{column.name}, {member + 1}"
+        found = [cell[member] if member < len(cell) else _Number("") for cell in column.numbers]
+        yield name, [each.value for each in found]
+        for part in ("low", "high", "unit"):
+            values = [getattr(each, part) for each in found]
+            if any(values):
+                yield f"{name} {part}", values
+
+
+def _numbers(text: str) -> list[_Number]:
+    """Returns the numbers of a cell; none where any part of it is something else."""
+    found = [_NUMBER.fullmatch(part) for part in _BETWEEN.split(text.strip())]
+    return [_number(match) for match in found if match is not None] if all(found) else []
+
+
+def _number(match: re.Match[str]) -> _Number:
+    parts = {name: text or "" for name, text in match.groupdict().items()}
+    marks = f"{parts['about']}{parts['marks']}{parts['more_marks']}"
+    return _Number(
+        _plain(parts["value"]),
+        _plain(parts["low"]),
+        _plain(parts["high"]),
+        parts["unit"] or ("x" if parts["times"] else ""),
+        [_FLAGS.get(mark, mark) for mark in marks],
+        parts["rest"].strip(" ()"),
+    )
+
+
+def _plain(digits: str) -> str:
+    return digits.replace(",", "").replace("\N{MINUS SIGN}", "-").removeprefix("+")
+
+
+def _cell_flags(column: _Column, at: int) -> list[str]:
+    if column.members:
+        numbers = [f"{column.name}: {flag}" for number in column.numbers[at] for flag in number.flags]
+        return numbers or [f"{column.name}: {flag}" for flag in _flags_of(column.texts[at])]
+    return _flags_of(column.texts[at])
+
+
+def _cell_notes(column: _Column, at: int) -> list[str]:
+    text, numbers = column.texts[at].strip(), column.numbers[at]
+    if not column.members or text in _NO_FIGURE:
+        return []
+    notes = [number.note for number in numbers if number.note] if numbers else [text]
+    return [f"{column.name}: {note}" for note in notes]
+
+
+def _flags_of(cell: object) -> list[str]:
+    """Returns the flags of the marks in a text."""
+    return [flag for mark, flag in _FLAGS.items() if mark in cell] if isinstance(cell, str) else []
+
+
+def _joined(words: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(words))
+
+
+def _free(name: str, heads: Iterable[Cell]) -> str:
+    """Returns the name, or where a column is called so already the name with an underscore."""
+    taken = set(heads)
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _finite(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
