@@ -89,7 +89,7 @@ def test_no_text_becomes_markdown() -> None:
     assert "\x1b" not in text
     assert "[a](b)" not in text
     assert [line for line in text.splitlines() if line.startswith("#")] == [
-        f"# {markdown(EVIL)}", f"## {markdown(EVIL)}", f"### {markdown(EVIL)}"
+        f"# {markdown(EVIL)}", f"## {markdown(EVIL)}", f"### {markdown(EVIL)}", "## Cite this"
     ]  # fmt: skip
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert [line.replace("\\|", "").count("|") for line in table] == [2, 2, 2]

@@ -7,6 +7,7 @@ import jinja2
 from markupsafe import Markup
 
 from rtoslab.base import __version__, web_page
+from rtoslab.reports.citation import citation_of
 from rtoslab.reports.drawing import drawn
 from rtoslab.reports.table import ChartData, Document
 
@@ -25,7 +26,13 @@ def render(document: Document) -> str:
     )
     template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
     return template.render(
-        document=document, page=web_page(), version=__version__, svg=_svg, mood=_mood, cell_text=_cell
+        document=document,
+        citation=citation_of(document),
+        page=web_page(),
+        version=__version__,
+        svg=_svg,
+        mood=_mood,
+        cell_text=_cell,
     )
 
 

@@ -1,6 +1,7 @@
 """Markdown: the summary and every table; charts are left to the HTML report."""
 
 from rtoslab.intake import markdown, paragraph
+from rtoslab.reports.citation import Citation, citation_of
 from rtoslab.reports.table import Document, TableData
 
 SUFFIX = "md"
@@ -17,7 +18,19 @@ def render(document: Document) -> str:
             lines += [f"### {markdown(table.title)}", "", *_table(table), ""]
             if table.note:
                 lines += [paragraph(table.note), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, *_cite(citation_of(document))]) + "\n"
+
+
+def _cite(citation: Citation) -> list[str]:
+    return [
+        "## Cite this",
+        "",
+        paragraph(citation.sentence),
+        "",
+        *("```bibtex", *citation.bibtex.splitlines(), "```"),
+        "",
+        paragraph(citation.licence),
+    ]
 
 
 def _table(table: TableData) -> list[str]:

@@ -1,0 +1,92 @@
+"""How to cite a report and what was exported of it: a sentence, a BibTeX entry, the licence.
+
+Version, commit and date are those of the run, by its manifests and journals, and never those of the moment: the same
+run gives the same bytes. A report of no stored run names this version and the checkout's commit.
+"""
+
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.base import CatalogueError, __version__, find_root
+from rtoslab.reports.table import Document
+from rtoslab.store import Session, last_session, revision_of
+
+AUTHORS: Final = "The rtoslab contributors"
+SUBTITLE: Final = "a laboratory for real-time kernels"
+LICENCE: Final = (
+    "Licence: figures and reference results of the rtoslab project under CC BY 4.0, its code under MIT or Apache-2.0. "
+    "Figures that others published are theirs; what you measured is yours."
+)
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_VERSION: Final = re.compile(r"[\w.+-]{1,40}", re.ASCII)
+_REVISION: Final = re.compile(r"[0-9a-f]{7,40}\+?")
+_DATE: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-[0-3][0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What a reader copies who cites a report."""
+
+    sentence: str
+    bibtex: str
+    """An entry that BibTeX and biblatex read, with a line feed at its end."""
+    licence: str = LICENCE
+
+
+def citation_of(document: Document) -> Citation:
+    """Returns how to cite a document, by the runs that its points are of."""
+    sessions = _sessions(document)
+    versions = _distinct(_VERSION, (each.manifest.get("rtoslab") for each in document.points)) or [__version__]
+    commits = _distinct(_REVISION, (each.revision for each in sessions) if document.points else [_checkout()])
+    dates = sorted(_distinct(_DATE, (each.date[:10] for each in sessions)))
+    return make_citation(versions, [_commit(each) for each in commits], dates)
+
+
+def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> Citation:
+    """Returns the citation of these versions and commits. Dates are ISO 8601 and in order; there may be none."""
+    version = ", ".join(versions)
+    source = f"commit {', '.join(commits)}" if commits else ""
+    run = f"run of {dates[0]}" if dates else ""
+    run += f" to {dates[-1]}" if len(dates) > 1 else ""
+    of_what = ", ".join(filter(None, (source, run)))
+    sentence = f"{AUTHORS}. rtoslab: {SUBTITLE}, version {version}{f' ({of_what})' if of_what else ''}."
+    fields = {
+        "author": f"{{{AUTHORS}}}",
+        "title": f"{{rtoslab}}: {SUBTITLE}",
+        "howpublished": "Computer software",
+        "version": version,
+        "note": ", ".join(filter(None, (f"Version {version}", of_what))),
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
+    if dates:
+        year, month, _ = dates[-1].split("-")
+        lines += [f"  year = {{{year}}},", f"  month = {_MONTHS[int(month) - 1]},"]
+    return Citation(sentence, "\n".join(["@misc{rtoslab,", *lines, "}"]).replace("_", r"\_") + "\n")
+
+
+def _sessions(document: Document) -> list[Session]:
+    """Returns the last session of each run directory that the points are of."""
+    found = []
+    for run in dict.fromkeys(each.folder.parent.parent for each in document.points):
+        with suppress(OSError):  # a failed point of which nothing is stored
+            found.append(last_session(run))
+    return found
+
+
+def _checkout() -> str:
+    try:
+        return revision_of(find_root())
+    except CatalogueError:
+        return ""
+
+
+def _commit(revision: str) -> str:
+    return f"{revision.removesuffix('+')} with changes" if revision.endswith("+") else revision
+
+
+def _distinct(form: re.Pattern[str], texts: Iterable[object]) -> list[str]:
+    """Returns the texts of this form, each once: a manifest comes from outside."""
+    return list(dict.fromkeys(text for text in texts if isinstance(text, str) and form.fullmatch(text)))

@@ -1,0 +1,99 @@
+"""How a report is cited: by its run's version, commit and date, and the project by CITATION.cff."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rtoslab.base.paths import find_root
+from rtoslab.base.version import __version__
+from rtoslab.reports.citation import AUTHORS, SUBTITLE, citation_of
+from rtoslab.reports.formats import report_formats
+from rtoslab.reports.table import Document
+from rtoslab.store.journal import JOURNAL_FILE, Session, session_line
+from rtoslab.store.store import RunDirectory
+from rtoslab.store.stored_point import StoredPoint
+from tests.fakes import measured
+
+ROOT = find_root()
+MANIFEST: dict[str, object] = {"rtoslab": "9.8.7"}
+
+
+def stored(run: Path, *sessions: Session) -> StoredPoint:
+    """A point of a run directory that was worked on then."""
+    RunDirectory.create(run, None, [measured().point])
+    (run / JOURNAL_FILE).write_text("".join(map(session_line, sessions)))
+    return StoredPoint(run / "points" / "one", measured(), MANIFEST)
+
+
+def document(*points: StoredPoint) -> Document:
+    return Document("Title", "Subtitle", "Summary.", (), points)
+
+
+EARLY = Session("2024-02-29T23:59:59Z", "0123456789ab")
+LATE = Session("2025-11-03T00:00:00Z", "cafecafecafe+")
+
+
+def test_version_commit_and_date_are_those_of_the_run(tmp_path: Path) -> None:
+    found = citation_of(document(stored(tmp_path / "run", EARLY, LATE)))
+    assert found.sentence == (
+        f"{AUTHORS}. rtoslab: {SUBTITLE}, version 9.8.7 (commit cafecafecafe with changes, run of 2025-11-03)."
+    )
+    for line in ("version = {9.8.7},", "year = {2025},", "month = nov,", f"author = {{{{{AUTHORS}}}}},"):
+        assert f"\n  {line}\n" in found.bibtex
+    assert re.fullmatch(r"@misc\{rtoslab,\n(  [a-z]+ = (\{.*\}|[a-z]{3}),\n)+\}\n", found.bibtex)
+
+
+def test_several_runs_are_cited_together(tmp_path: Path) -> None:
+    points = [stored(tmp_path / "b", LATE), stored(tmp_path / "a", EARLY), stored(tmp_path / "c", EARLY)]
+    sentence = citation_of(document(*points)).sentence
+    assert "commit cafecafecafe with changes, 0123456789ab, run of 2024-02-29 to 2025-11-03" in sentence
+
+
+def test_a_report_of_no_run_names_this_version_and_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rtoslab.reports.citation.revision_of", lambda _: "abcdef012345")
+    assert f"version {__version__} (commit abcdef012345)." in citation_of(document()).sentence
+    monkeypatch.setattr("rtoslab.reports.citation.revision_of", lambda _: "")
+    assert citation_of(document()).sentence.endswith(f"version {__version__}.")
+
+
+def test_a_point_without_a_run_directory_has_no_date(tmp_path: Path) -> None:
+    lost = StoredPoint(tmp_path, measured(), {})
+    assert citation_of(document(lost)).sentence.endswith(f"version {__version__}.")
+
+
+def test_nothing_from_a_manifest_becomes_code_of_a_format(tmp_path: Path) -> None:
+    evil = "1} @book{<script>"
+    point = stored(tmp_path / "run", Session("<b>", evil))
+    found = citation_of(document(StoredPoint(point.folder, point.result, {"rtoslab": evil})))
+    assert "<" not in found.sentence + found.bibtex
+    assert "@book" not in found.bibtex
+
+
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_a_report_says_how_to_cite_it(form: str, tmp_path: Path) -> None:
+    text = report_formats()[form](document(stored(tmp_path / "run", EARLY)))
+    for part in ("Cite this", "run of 2024-02-29).", "@misc{rtoslab,", "CC BY 4.0"):
+        assert part in text
+
+
+def test_citation_cff_is_whole_and_of_this_version() -> None:
+    cff = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cff["cff-version"] == "1.2.0"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert cff["version"] == project["version"] == __version__
+    assert cff["title"] == f"rtoslab: {SUBTITLE}"
+    assert cff["authors"] == [{"name": AUTHORS}]
+    assert cff["license"] == ["MIT", "Apache-2.0"]
+    assert project["license"] == " OR ".join(cff["license"])
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", str(cff["date-released"]))
+    assert cff["type"] == "software"
+    assert {"message", "abstract", "keywords"} <= cff.keys()
+    assert "CC BY 4.0" in cff["abstract"] + cff["message"]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/reference-results.md"])
+def test_the_licence_of_figures_is_on_the_pages(page: str) -> None:
+    assert "CC BY 4.0" in (ROOT / page).read_text()
