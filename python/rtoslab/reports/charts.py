@@ -1,6 +1,7 @@
-"""Charts as SVG text: drawn by Vega-Altair at report time, so the report needs no script and prints sharp."""
+"""Charts as SVG text and PDF: drawn by Vega-Altair at report time, so the report needs no script and prints sharp."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any, Final
@@ -35,12 +36,15 @@ PART_COLOURS: Final = dict(
 )
 
 
+_EMBEDDED_FONT: Final = "Liberation Sans"
+
+
 def svg(chart: ChartData) -> str:
     """The chart as a standalone SVG element."""
     draw = figures.KINDS.get(chart.kind) or schedules.KINDS.get(chart.kind)
     drawn = draw(chart) if draw else _KINDS[chart.kind](chart.rows)
     styled = (
-        drawn.configure(font="Arial, Liberation Sans, sans-serif", background="white", padding=10)
+        drawn.configure(font=f"Arial, {_EMBEDDED_FONT}, sans-serif", background="white", padding=10)
         .configure_axis(
             labelFontSize=12,
             titleFontSize=12,
@@ -57,6 +61,22 @@ def svg(chart: ChartData) -> str:
     )
     text: str = vl_convert.vegalite_to_svg(styled.to_json())
     return with_tooltips(text[text.index("<svg") :])
+
+
+_RESOURCES: Final = re.compile(rb"(?:^ +/[a-z]+\d+ \d+ 0 R\n){2,}", re.MULTILINE)
+"""Names of a PDF page's resources, a line each."""
+
+
+def pdf(drawing: str) -> bytes:
+    """Returns an SVG as PDF; the same SVG gives the same bytes.
+
+    The converter writes no date and no random id, but the names of resources in the random order of its hash table.
+    They are sorted here. Their lines stay in their object, so no offset in the file moves. The font is the one that the
+    converter brings, even where Arial is installed.
+    """
+    fonts = f"Arial, {_EMBEDDED_FONT}, sans-serif"
+    data: bytes = vl_convert.svg_to_pdf(drawing.replace(fonts, _EMBEDDED_FONT))
+    return _RESOURCES.sub(lambda found: b"".join(sorted(found[0].splitlines(keepends=True))), data)
 
 
 _HEIGHT: Final = 300

@@ -17,6 +17,14 @@ def drawn(chart: ChartData) -> str:
     return svg(chart)
 
 
+def pdf_of(drawing: str) -> bytes:
+    """Returns a chart's SVG as a PDF page of its size, with text as text. Raises ToolMissingError as `drawn` does."""
+    with from_extra("report", "a report with charts"):
+        from rtoslab.reports.charts import pdf  # noqa: PLC0415 (see above)
+
+    return pdf(drawing)
+
+
 _SIZE: Final = re.compile(r'width="(\d+)" height="(\d+)"')
 _LINE: Final = 16
 """Pixels from one line of a note to the next."""

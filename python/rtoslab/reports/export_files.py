@@ -1,21 +1,26 @@
-r"""Every chart of a report as SVG, every table as CSV and as LaTeX (booktabs), one file each, for a thesis or a sheet.
+r"""Every chart of a report as SVG, PDF and CSV, every table as CSV and as LaTeX, one file each, and how to cite them.
 
-The LaTeX files are `tabular` environments to be read with `\input`; they need the package booktabs.
+A LaTeX file is a whole `table` environment with caption and label, to be read with `\input`. `csv_records` describes
+the CSV files.
 """
 
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rtoslab.base import disk_error, write_whole
 from rtoslab.intake import one_line, sheet
+from rtoslab.reports.citation import Citation, citation_of
+from rtoslab.reports.csv_records import REFERENCE_MARK, Cell, chart_cells, table_cells
 from rtoslab.reports.deviations import MARK
-from rtoslab.reports.drawing import drawn_alone
+from rtoslab.reports.drawing import drawn_alone, pdf_of
 from rtoslab.reports.table import Document, TableData
 
-_OURS = re.compile(r"[\w.-]*-figure\d+\.svg|[\w.-]*-table\d+-[a-z0-9-]*\.(csv|tex)|deviations\.txt")
+_OURS = re.compile(
+    r"[\w.-]*-figure\d+\.(svg|pdf|csv)|[\w.-]*-table\d+-[a-z0-9-]*\.(csv|tex)|deviations\.txt|CITATION\.(bib|txt)"
+)
 """Names of the files of an export: no other is removed from a folder."""
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -25,7 +30,7 @@ _LATEX = {
     "\N{MULTIPLICATION SIGN}": r"$\times$", "\N{MIDDLE DOT}": r"$\cdot$", "\N{RIGHTWARDS ARROW}": r"$\rightarrow$",
     "\N{EN DASH}": "--", "\N{EM DASH}": "---", "\N{MINUS SIGN}": "$-$", "\N{PLUS-MINUS SIGN}": r"$\pm$",
     "\N{LESS-THAN OR EQUAL TO}": r"$\leq$", "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
-    "\N{ALMOST EQUAL TO}": r"$\approx$", "\n": " ", MARK: r"\dag{}",
+    "\N{ALMOST EQUAL TO}": r"$\approx$", "\n": " ", MARK: r"\dag{}", REFERENCE_MARK: r"\ddag{}",
 }  # fmt: skip
 
 
@@ -45,19 +50,43 @@ def export(document: Document, folder: Path) -> list[Path]:
     return written
 
 
-def files(document: Document) -> Iterator[tuple[str, str]]:
-    """(file name, content) of every chart and table, in the report's order; and what the mark on kernels means, for
-    tables that have no place to say it."""
+def files(document: Document) -> Iterator[tuple[str, str | bytes]]:
+    """Yields (file name, content) of every chart and table, in the report's order; then what the mark on kernels means,
+    for CSV files, which have no place to say it; then how to cite them all."""
+    labels: set[str] = set()
     for section in document.sections:
         for number, chart in enumerate(section.charts, start=1):
-            yield f"{section.id}-figure{number}.svg", drawn_alone(chart) + "\n"
+            drawing = drawn_alone(chart)
+            yield f"{section.id}-figure{number}.svg", drawing + "\n"
+            yield f"{section.id}-figure{number}.pdf", pdf_of(drawing)
+            yield f"{section.id}-figure{number}.csv", to_csv(chart_cells(chart))
         for number, table in enumerate(section.tables, start=1):
             stem = f"{section.id}-table{number}-{slug(table.title)}"
-            yield f"{stem}.csv", to_csv(table)
-            yield f"{stem}.tex", to_latex(table)
-    noted = (each.footnote for section in document.sections for each in section.tables)
+            yield f"{stem}.csv", to_csv(table_cells(table))
+            yield f"{stem}.tex", to_latex(table, _label(section.id, slug(table.title), labels), f"{stem}.tex")
+    noted = [each.footnote for section in document.sections for each in section.tables]
+    noted += [each.footnote for section in document.sections for each in section.charts]
     if explained := next(filter(None, noted), ""):
         yield "deviations.txt", f"{explained}\n"
+    citation = citation_of(document)
+    yield "CITATION.txt", f"{citation.sentence}\n\n{citation.licence}\n"
+    yield "CITATION.bib", to_bibtex_file(citation)
+
+
+def to_bibtex_file(citation: Citation) -> str:
+    """Returns the entry below its licence, which is text outside an entry and so a comment."""
+    return f"% {citation.licence}\n\n{citation.bibtex}"
+
+
+def _label(section: str, title: str, labels: set[str]) -> str:
+    """Returns the table's label, with a number where an earlier table of the document has it already; notes it."""
+    plain = label = f"tab:{section}-{title}"
+    number = 1
+    while label in labels:
+        number += 1
+        label = f"{plain}-{number}"
+    labels.add(label)
+    return label
 
 
 def slug(title: str) -> str:
@@ -65,33 +94,38 @@ def slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].rstrip("-")
 
 
-def to_csv(table: TableData) -> str:
-    """The table as it is read in the report."""
+def to_csv(cells: Iterable[Iterable[Cell]]) -> str:
+    """Returns the rows as CSV; None is an empty cell, a text is never a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([sheet(name) for name, _ in table.heads])
-    writer.writerows([sheet(cell) for cell in row] for row in table.rows)
+    writer.writerows([sheet(cell) for cell in row] for row in cells)
     return out.getvalue()
 
 
-def to_latex(table: TableData) -> str:
-    """A booktabs `tabular`; numbers to the right, long texts in columns that wrap."""
+def to_latex(table: TableData, label: str, file_name: str) -> str:
+    """Returns a `table` environment with booktabs rules; numbers are to the right, long texts in columns that wrap."""
     specs = []
     for index, (_, number) in enumerate(table.heads):
         wide = max((len(row[index]) for row in table.rows), default=0) > 40
         specs.append("r" if number else "p{0.3\\linewidth}" if wide else "l")
-    note = table.footnote
-    below = rf"\multicolumn{{{len(specs)}}}{{p{{0.9\linewidth}}}}{{\footnotesize {latex(note)}}} \\"
+    title = one_line(table.title).rstrip(".")
+    footnote = "" if table.footnote in table.note else table.footnote
+    caption = " ".join(filter(None, (f"{title}.", table.note, footnote)))
     lines = [
-        f"% {one_line(table.title)}",
+        r"% Needs \usepackage{booktabs} and \usepackage[T1]{fontenc}.",
+        rf"% Include this table with \input{{{file_name}}}, refer to it with \ref{{{label}}}.",
+        r"\begin{table}[htbp]",
+        r"\centering",
+        rf"\caption[{{{latex(title)}}}]{{{latex(caption)}}}",
+        rf"\label{{{label}}}",
         rf"\begin{{tabular}}{{{''.join(specs)}}}",
         r"\toprule",
         " & ".join(latex(name) for name, _ in table.heads) + r" \\",
         r"\midrule",
         *(" & ".join(latex(cell) for cell in row) + r" \\" for row in table.rows),
         r"\bottomrule",
-        *([below] if note else []),
         r"\end{tabular}",
+        r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
 
