@@ -161,7 +161,9 @@ def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
     assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a [1]", "\N{EN DASH}"]]
     why = "no tree or export of Other OS is named here, and no reference result stands for it"
     assert table.note == f"n = 1,000. Versions: K. [1] {why}."
-    assert [(each["value"], each["n"], each["note"]) for each in table.records] == [(4000, 1000, ""), (None, None, why)]
+    ours = [each for each in table.records if each["source"] == "here"]
+    assert [(each["value"], each["n"], each["note"]) for each in ours] == [(4000, 1000, ""), (None, None, why)]
+    assert [each["value"] for each in table.records if each["source"] == "paper"] == [2000, 900]
 
 
 def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:

@@ -70,8 +70,9 @@ def command(
 ) -> int:
     """Reproduce a published paper: run its experiments on the virtual boards and set our figures beside its own.
 
-    Writes report.html and the folder export/ (SVG, CSV, LaTeX) into the run directory. What cannot be measured here is
-    listed with the reason. A statement of the paper that our numbers contradict is shown as such and is no error.
+    Writes report.html and the folder export/ (SVG, PDF, CSV, LaTeX, how to cite) into the run directory. What cannot be
+    measured here is listed with the reason. A statement of the paper that our numbers contradict is shown as such and
+    is no error.
     """
     root = find_root()
     catalogue = Catalogue(root)

@@ -11,7 +11,7 @@ from rtoslab.catalogue import Figure
 from rtoslab.papers.footnotes import Footnotes
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.sources import Source
-from rtoslab.reports import ChartData, TableData
+from rtoslab.reports import ChartData, Record, TableData
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,15 +186,15 @@ def _cell(mark: _Mark) -> str:
     return _number(mark.y) + ("" if least == most else f" ({least} to {most})")
 
 
-def _record(
-    figure: Figure, series: Sequence[str], mark: _Mark, done: Reproduction
-) -> dict[str, str | float | int | None]:
+def _record(figure: Figure, series: Sequence[str], mark: _Mark, done: Reproduction) -> Record:
     """The mark as a row of numbers for the exported CSV."""
     value = mark.values[0]
     source = done.sources.get(value.run_id)
-    axes = {axis: value.axis(axis) for axis in (figure.x, *series)}
+    axes = dict.fromkeys((figure.x, *series, "metric", "stat"))
+    axes.pop("kernel", None)
     return {
-        **axes,
+        "source": "here",
+        **{axis: value.axis(axis) for axis in axes},
         "value": mark.y,
         "low": mark.low,
         "high": mark.high,
@@ -203,14 +203,15 @@ def _record(
         "kernel": value.point.kernel,
         "version": source.version if source else "",
         "flags": flags_of(source),
+        "note": value.stand_in,
     }
 
 
 def flags_of(source: Source | None) -> str:
-    """Returns what a reader of a number must know of its source, in words separated by blanks."""
+    """Returns what a reader of a number must know of its source, in words separated by `; `."""
     if source is None:
         return ""
-    return " ".join(["reference"] * source.is_reference + ["stand-in"] * (not source.is_authors))
+    return "; ".join(["reference"] * source.is_reference + ["not the paper's version"] * (not source.is_authors))
 
 
 def _samples_note(marks: Sequence[_Mark]) -> list[str]:

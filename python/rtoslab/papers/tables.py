@@ -9,7 +9,7 @@ from rtoslab.papers.compare import Compared
 from rtoslab.papers.footnotes import Footnotes
 from rtoslab.papers.paper_charts import flags_of, versions_note
 from rtoslab.papers.reproduction import Reproduction
-from rtoslab.reports import MARK, ChartData, TableData, banded, ends
+from rtoslab.reports import MARK, ChartData, Record, TableData, banded, ends
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
@@ -71,7 +71,7 @@ def redraw(table: Table, done: Reproduction) -> TableData:
     senseless = f"A ratio {SENSELESS}: {'; '.join(filter(None, wrong))}." if any(wrong) else ""
     one = next((ONE_PLACE for row in rows if row.id in compared and _is_lone(compared[row.id], compared)), "")
     parts = (table.note, told, one, senseless, *_samples(values, full), *versions_note(done, values), *notes.sentences)
-    records = [_record(row, compared[row.id]) for row in rows if row.id in compared]
+    records = [each for row in rows if row.id in compared for each in _records(row, compared[row.id])]
     return TableData(title, tuple(columns), body, " ".join(filter(None, parts)), records=records)
 
 
@@ -93,26 +93,22 @@ def _samples(values: Sequence[Value], full: bool) -> list[str]:
     return [f"n = {counts[0]:,}." if len(counts) == 1 else f"n = {counts[0]:,} to {counts[-1]:,}."]
 
 
-def _record(row: Published, ours: Compared) -> dict[str, str | float | int | None]:
-    """The row as numbers, for the exported CSV."""
+def _records(row: Published, ours: Compared) -> list[Record]:
+    """The row as numbers, for the exported CSV: the paper's figure and ours."""
+    axes: Record = {"row": row.id, "metric": row.metric, "stat": row.stat, "board": row.board}
+    fields: Record = {"unit": row.unit, "kernel": row.kernel}
     here, band = ours.here, ours.band
-    return {
-        "row": row.id,
-        "metric": row.metric,
-        "stat": row.stat,
-        "board": row.board,
-        "paper": row.number,
+    own: Record = {
         "value": here,
         "low": band.least if band else here,
         "high": band.most if band else here,
         "n": ours.value.n if ours.value else None,
-        "unit": row.unit,
-        "kernel": row.kernel,
         "version": ours.source.version if ours.source else "",
         "flags": flags_of(ours.source),
-        "ratio": ours.ratio,
         "note": ours.why,
     }
+    printed: Record = {"value": row.number, "version": row.version, "note": ours.no_ratio}
+    return [{"source": "paper", **axes, **fields, **printed}, {"source": "here", **axes, **fields, **own}]
 
 
 def _is_lone(each: Compared, compared: Mapping[int, Compared]) -> bool:

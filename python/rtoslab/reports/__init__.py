@@ -6,7 +6,7 @@ from rtoslab.reports.export_files import export
 from rtoslab.reports.flagged import flagged, flagged_by
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
-from rtoslab.reports.table import ChartData, Document, Section, TableData, banded, cycles_text, ends
+from rtoslab.reports.table import ChartData, Document, Record, Section, TableData, banded, cycles_text, ends
 from rtoslab.reports.terminal import label, show_points, show_proofs
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "ChartData",
     "Deviations",
     "Document",
+    "Record",
     "Section",
     "TableData",
     "banded",
