@@ -96,7 +96,7 @@ def test_a_statement_is_judged_in_every_placement(
     assert verdict.seen.startswith(seen)
     assert ("placement" in verdict.seen) == (len(one_core) > 1)
     summary = paper_document(CATALOGUE, done).summary
-    assert ("1 too close to tell" in summary) == (outcome == "tie")
+    assert ("1 is too close to tell" in summary) == (outcome == "tie")
 
 
 @pytest.mark.parametrize("places", [1, 3])

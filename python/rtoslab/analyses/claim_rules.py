@@ -114,6 +114,10 @@ def _ascending(claim: Claim, numbers: Sequence[float], resolution: float) -> Tol
     told = [larger(high, low, resolution) for low, high in pairwise(numbers)]
     if worst(told) == "same" and (claim.at_least is not None or claim.at_most is not None):
         told += [_yes(_within(claim, high / low)) for low, high in pairwise(numbers)]
+    if claim.first_below is not None:
+        told.append(_yes(numbers[0] < claim.first_below))
+    if claim.last_above is not None:
+        told.append(_yes(numbers[-1] > claim.last_above))
     return worst(told)
 
 
@@ -182,8 +186,11 @@ def _varies(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
 
 
 def _distinct(_: Claim, numbers: Sequence[float], resolution: float) -> Told:
-    """No two values are equal; which is the larger one is not said."""
-    return "same" if all(high - low > resolution for low, high in pairwise(sorted(numbers))) else "tie"
+    """No two values are equal; which is the larger one is not said. Those that the instrument cannot tell apart tie."""
+    steps = [high - low for low, high in pairwise(sorted(numbers))]
+    if any(step == 0 for step in steps):
+        return "different"
+    return "same" if all(step > resolution for step in steps) else "tie"
 
 
 def _spreads(picked: Sequence[Picked], resolution_s: float, names: Names) -> tuple[list[tuple[float, float]], str]:

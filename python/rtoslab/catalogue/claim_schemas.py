@@ -88,6 +88,10 @@ class Claim(Strict):
     """The lower bound; each kind says of what."""
     at_most: float | None = None
     """The upper bound."""
+    first_below: float | None = None
+    """Of `ascending`: the first value must lie below this, as the share that is kept does where something is lost."""
+    last_above: float | None = None
+    """Of `ascending`: the last value must lie above this, as a ratio does where something leads."""
     unit: str = ""
     """Of the bounds of a time: `us`, `ns` or `cycles`; empty: as the values are."""
     bound_from: str = ""

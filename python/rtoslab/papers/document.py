@@ -25,12 +25,15 @@ _REPLACED = frozenset({"throughput", "gain", "memory", "paper"})
 """Sections of the plain report that a paper's own parts take the place of."""
 
 _OUTCOME_WORDS: Final = {
-    "same": "as in the paper",
-    "partly": "partly so",
-    "tie": "too close to tell",
-    "different": "contradicted",
-    "not computed": "not computed",
+    "same": ("holds here", "hold here"),
+    "partly": ("holds in part", "hold in part"),
+    "tie": ("is too close to tell", "are too close to tell"),
+    "different": ("does not hold", "do not hold"),
+    "not computed": ("cannot be computed", "cannot be computed"),
 }
+"""Of one statement, and of several; in the order of the summary."""
+_NAMED: Final = 3
+"""So many contradicted statements are named in the summary; the table has all."""
 _REDRAWN = frozenset({"scaling", "stress"})
 """Sections of the plain report whose charts a paper's own parts draw; their tables stand."""
 
@@ -49,9 +52,9 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
     titles |= {each: f"{titles.get(each, each)} {WORD}" for each in {one.result.point.kernel for one in done.beside}}
     plain = make_document(catalogue, done.points, None, labelled(done.beside)).sections if done.points else ()
     sections = [
-        _conditions(done),
+        claims_section(done.verdicts, [*filter(None, [one_placement(done.values)])]),
         *(_part(done, part) for part in facts.part),
-        claims_section(done.verdicts, [*_whose(done), *filter(None, [one_placement(done.values)])]),
+        _conditions(done),
         *setups_section(done),
         cite_section(paper),
         *(replace(each, charts=()) if each.id in _REDRAWN else each for each in plain if each.id not in _REPLACED),
@@ -102,7 +105,7 @@ def _conditions(done: Reproduction) -> Section:
     tables = [TableData("Conditions of the measurement", ("condition", "the paper", "here"), rows)]
     if general:
         tables.append(slips_table(paper, general, "What holds for all of its figures"))
-    notes = [note for suite in paper.suites for note in suite.notes]
+    notes = [*_whose(done), *(note for suite in paper.suites for note in suite.notes)]
     if done.missing:
         notes.append(f"Not yet measured, for this checkout has no such benchmark: {', '.join(done.missing)}.")
     return Section("conditions", "What differs in the conditions", tuple(notes), (), tables)
@@ -161,46 +164,66 @@ def _part(done: Reproduction, part: Part) -> Section:
 def _whose(done: Reproduction) -> list[str]:
     """Whose versions the figures are of, and which are reference results."""
     used = {each.run_id for each in done.values}
-    lent = {source.kernel for run, source in done.sources.items() if run in used and source.is_reference}
-    sentences = []
-    if lent:
-        sentences.append(f"Reference results stand for {', '.join(sorted(lent))}.")
-    stand_ins = [each for each in done.paper.facts.version if each.stands_in]
-    for each in stand_ins:
-        here = done.names.get(each.kernel, each.kernel)
-        printed = "a version that the paper does not state" if each.printed == "not stated" else each.printed
-        sentences.append(f"{here} stands in for {printed}: {each.stands_in}.")
+    lent = sorted({source.kernel for run, source in done.sources.items() if run in used and source.is_reference})
+    sentences = (
+        [f"Reference results, measured before and kept with rtoslab, stand for {', '.join(lent)}."] if lent else []
+    )
+    for each in done.paper.facts.version:
+        if each.stands_in:
+            here = done.names.get(each.kernel, each.kernel)
+            printed = "a version that the paper does not state" if each.printed == "not stated" else each.printed
+            sentences.append(f"{here} stands in for {printed}: {each.stands_in}.")
     return sentences
 
 
 def _summary(done: Reproduction) -> str:
-    compared, verdicts = done.compared, done.verdicts
+    """The answer first: how many statements hold, how near the figures are; then what that rests on."""
+    sentences = [*_told(done.verdicts), *_nearness(done)]
     points = sum(each.result.status == "measured" for each in done.points)
-    ratios = [each.ratio for each in compared.values() if each.ratio is not None]
-    waiting = sum(each.state == "bring your own" for each in compared.values())
-    sentences = [f"{counted(points, 'point', 'was', 'were')} measured for this report, each with its proofs."]
-    if not points:
-        sentences = ["Nothing of it was measured yet."]
-    sentences += _whose(done)
-    if not compared:
-        sentences.append("The paper prints no figure of a measurement in its text, only what follows from them.")
+    if points:
+        sentences.append(f"{counted(points, 'point', 'was', 'were')} measured for this report, each with its proofs.")
     else:
-        text = f"{len(ratios)} of {counted(len(compared), 'published figure')} beside one of ours"
-        if ratios:
-            over = any(each.band is not None for each in compared.values())
-            ours = "ours, as medians over the placements," if over else "ours"
-            reach = f"{min(ratios):.2f} to {max(ratios):.2f}"
-            text += f": {ours} are {reach} times the paper's, median {median(ratios):.2f}"
-        senseless = sum(bool(each.no_ratio) and each.here is not None for each in compared.values())
-        text += f"; {counted(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
-        sentences.append(text + (f"; {waiting} wait for a kernel of your own." if waiting else "."))
-    if verdicts:
-        counts = Counter(each.outcome for each in verdicts)
-        told = ", ".join(
-            f"{counts[outcome]} {_OUTCOME_WORDS[outcome]}" for outcome in reversed(OUTCOMES) if counts[outcome]
-        )
-        sentences.append(f"Of {counted(len(verdicts), 'statement')}: {told}.")
+        sentences.append("Nothing of it was measured in this run.")
+    lent = sum(isinstance(each.result, Measured) for each in done.beside)
+    if lent:
+        sentences.append(f"{counted(lent, 'reference result')} stand beside them.")
+    return " ".join(sentences)
+
+
+def _told(verdicts: Sequence[ClaimVerdict]) -> list[str]:
+    if not verdicts:
+        return []
+    counts = Counter(each.outcome for each in verdicts)
+    words = [
+        f"{counts[each]} {many if counts[each] > 1 else one}"
+        for each, (one, many) in _OUTCOME_WORDS.items()
+        if counts[each]
+    ]
+    sentences = [f"Of the paper's {counted(len(verdicts), 'statement')} {_listed(words)}."]
     against = [each.claim.says for each in verdicts if each.outcome == "different"]
     if against:
-        sentences.append(f"Contradicted: {'; '.join(against)}.")
-    return " ".join(sentences)
+        more = len(against) - _NAMED
+        rest = f"; and {more} more" if more > 0 else ""
+        sentences.append(f"Contradicted: {'; '.join(against[:_NAMED])}{rest}.")
+    return sentences
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _nearness(done: Reproduction) -> list[str]:
+    """How near our figures are to those in print."""
+    compared = done.compared
+    if not compared:
+        return ["The paper prints no figure of a measurement in its text, only what follows from them."]
+    ratios = [each.ratio for each in compared.values() if each.ratio is not None]
+    waiting = sum(each.state == "bring your own" for each in compared.values())
+    text = f"{len(ratios)} of {counted(len(compared), 'published figure')} stand beside one of ours"
+    if ratios:
+        over = any(each.band is not None for each in compared.values())
+        ours = "ours, as medians over the placements," if over else "ours"
+        text += f": {ours} are {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
+    senseless = sum(bool(each.no_ratio) and each.here is not None for each in compared.values())
+    text += f"; {counted(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
+    return [text + (f"; {waiting} wait for a kernel of your own." if waiting else ".")]

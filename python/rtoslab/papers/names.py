@@ -33,5 +33,8 @@ def names_of(
 
 
 def _named(title: str, version: str) -> str:
-    """`FreeRTOS V10.2.1`; a name that already says its generation, as `FreeRTOS 9`, takes the version's place."""
+    """`FreeRTOS V10.2.1`; of a name with its generation, as `FreeRTOS 9`, the version takes that number's place."""
+    name, _, number = title.rpartition(" ")
+    if number.isdecimal() and version.lstrip("vV").startswith(f"{number}."):
+        title = name
     return f"{title} {version}".strip()

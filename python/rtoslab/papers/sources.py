@@ -5,6 +5,7 @@ the trees that are its versions. Their results count under the kernel's name as 
 stands for a point that they lack, its source says so.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,10 +65,22 @@ def _source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_
     build, target = manifest.get("build"), manifest.get("target")
     version = build.get("kernel_version", "") if isinstance(build, dict) else ""
     settings = target.get("settings", {}) if isinstance(target, dict) else {}
-    assumed = tuple(sorted(key for key, rule in settings.items() if rule.get("grade") == "assumed"))
+    assumed = sorted(key for key, rule in settings.items() if rule.get("grade") == "assumed")
+    board = manifest.get("board", {})
     role = paper.facts.roles.get(kernel)
     stands_in = {each.kernel for each in paper.facts.version if each.stands_in}
-    return Source(kernel, str(version), is_reference, role is not None and role not in stands_in, assumed)
+    rules = tuple(each for each in assumed if _concerns(each, board))
+    return Source(kernel, str(version), is_reference, role is not None and role not in stands_in, rules)
+
+
+def _concerns(rule: str, board: Mapping[str, Any]) -> bool:
+    """Whether a timing rule is of the board: its name begins with the core or chip that it is of, if it is of one."""
+    of = rule.removeprefix("timing.").partition("_")[0]
+    if re.fullmatch(r"m[0-9]+", of):
+        return str(board.get("core", "")).startswith(f"cortex-{of}")
+    if re.fullmatch(r"[fhl][0-9]", of):
+        return str(board.get("chip", "")).startswith(f"stm32{of}")
+    return True
 
 
 def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> Sorted:

@@ -1,0 +1,51 @@
+"""Every statement of the papers by figures made up for it: what its sentence asks for is what its rule answers.
+
+The plantings were written from the sentences, by somebody who had not seen the rules. A rule that answers `same` to
+figures that contradict its sentence fails here.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from rtoslab.analyses.claims import judge_claims
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.claim_schemas import Claim
+from rtoslab.catalogue.paper_folders import papers
+from tests.planted_values import Planting, plantings
+
+PAPERS = papers(Catalogue(find_root()))
+
+
+def _all() -> Iterator[tuple[str, Planting]]:
+    for key in PAPERS:
+        for each in plantings(key):
+            yield key, each
+
+
+def _claim(key: str, name: str) -> Claim:
+    return next(each for each in PAPERS[key].claims if each.id == name)
+
+
+@pytest.mark.parametrize("key", list(PAPERS))
+def test_every_planting_gets_the_verdict_that_its_sentence_asks_for(key: str) -> None:
+    wrong = []
+    for each in plantings(key):
+        (verdict,) = judge_claims([_claim(key, each.statement)], each.values, PAPERS[key].facts.resolution)
+        if verdict.outcome != each.expect:
+            wrong.append(f"{each.statement}: {verdict.outcome}, not {each.expect} ({each.why}): {verdict.seen[:200]}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("key", list(PAPERS))
+def test_every_statement_is_planted_in_each_way_that_it_can_turn_out(key: str) -> None:
+    expected: dict[str, set[str]] = {}
+    for each in plantings(key):
+        expected.setdefault(each.statement, set()).add(each.expect)
+    for claim in PAPERS[key].claims:
+        if claim.kind == "not computed":
+            assert claim.id not in expected
+        else:
+            wanted = {"same", "different"} | ({"partly"} if len(claim.cases) > 1 else set())
+            assert wanted <= expected.get(claim.id, set()), claim.id
