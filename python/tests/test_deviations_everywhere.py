@@ -161,12 +161,12 @@ def test_each_file_for_another_document_explains_by_itself(name: str, tmp_path: 
     made = DOCUMENTS[name](tmp_path)
     found = dict(files(made))
     assert FOOTNOTE in str(found["deviations.txt"])
-    captions = [each.caption for section in made.sections for each in section.charts]
+    captions = [each.caption for section in made.shown for each in section.charts]
     drawings = [text for name, text in found.items() if name.endswith(".svg") and isinstance(text, str)]
     for caption, text in zip(captions, drawings, strict=True):
         whole = re.sub(r"</text><text[^>]*>", " ", text)
         assert (f">{FOOTNOTE}" in whole) == (FOOTNOTE in caption)
-    tables = [each for section in made.sections for each in section.tables]
+    tables = [each for section in made.shown for each in section.tables]
     written = [text for name, text in found.items() if name.endswith(".tex") and isinstance(text, str)]
     assert written
     for table, text in zip(tables, written, strict=True):

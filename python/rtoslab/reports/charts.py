@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from itertools import product
+from dataclasses import replace
 from typing import Any, Final
 
 import altair as alt
@@ -11,7 +11,8 @@ import vl_convert
 
 from rtoslab.analyses import PARTS, VISIBLE_PART
 from rtoslab.reports import figures, schedules
-from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, bands, colour, data, order
+from rtoslab.reports.bars import upright
+from rtoslab.reports.palette import WIDTH, Drawn, data, order, series_colours, text_width, wrapped
 from rtoslab.reports.table import ChartData
 from rtoslab.reports.tooltips import with_tooltips
 
@@ -42,7 +43,7 @@ _EMBEDDED_FONT: Final = "Liberation Sans"
 def svg(chart: ChartData) -> str:
     """The chart as a standalone SVG element."""
     draw = figures.KINDS.get(chart.kind) or schedules.KINDS.get(chart.kind)
-    drawn = draw(chart) if draw else _KINDS[chart.kind](chart.rows)
+    drawn = draw(chart) if draw else _KINDS[chart.kind](chart)
     styled = (
         drawn.configure(font=f"Arial, {_EMBEDDED_FONT}, sans-serif", background="white", padding=10)
         .configure_axis(
@@ -79,119 +80,48 @@ def pdf(drawing: str) -> bytes:
     return _RESOURCES.sub(lambda found: b"".join(sorted(found[0].splitlines(keepends=True))), data)
 
 
-_HEIGHT: Final = 300
-_SIDES: Final = (13, -14)
-"""How far a number's middle is above its mark's, in pixels; the first is the usual one."""
-_ROOM: Final = 14
-"""More than that between a number and what stands beside it makes no difference."""
-_WEIGHED: Final = 8
-"""Of more marks beside each other the sides are not weighed."""
-
-
-def _throughput(rows: Sequence[dict[str, Any]]) -> Drawn:
-    tests, series = order(rows, "test"), order(rows, "series")
-    base = alt.Chart(data(_with_sides(rows, tests, series))).encode(
-        x=alt.X("test:N", sort=tests, title="test", axis=alt.Axis(labelAngle=0, labelFontWeight="bold", grid=True)),
-        xOffset=alt.XOffset("series:N", sort=series),
-        y=alt.Y(
-            "rate:Q",
-            title="counts per second, all cores (log scale)",
-            scale=alt.Scale(type="log", nice=True),
-            axis=alt.Axis(format="~s", tickCount=6),
-        ),
-    )
-    marks = base.mark_point(size=110, filled=True, opacity=1).encode(
-        color=colour(series), shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series))
-    )
-    labels = [
-        base.mark_text(dy=-up, fontSize=10, color="#333")
-        .encode(text=alt.Text("rate:Q", format=".3~s"))
-        .transform_filter(alt.FieldEqualPredicate(field="up", equal=up))
-        for up in _SIDES
-    ]
-    return alt.layer(*bands(base, rows), marks, *labels).properties(width=WIDTH, height=_HEIGHT)
-
-
-def _with_sides(rows: Sequence[dict[str, Any]], tests: Sequence[str], series: Sequence[str]) -> list[dict[str, Any]]:
-    """With the side of its mark that each number goes to, so that it is far from what stands beside it: marks of a test
-    stand closer to each other than a number is wide."""
-    logs = [math.log10(max(1, each["rate"])) for each in rows]
-    pixels = _HEIGHT / max(1, math.ceil(max(logs, default=1)) - math.floor(min(logs, default=0)))
-    placed = []
-    for test in tests:
-        mine = sorted((each for each in rows if each["test"] == test), key=lambda each: series.index(each["series"]))
-        heights = [pixels * math.log10(max(1, each["rate"])) for each in mine]
-        sides = product(_SIDES, repeat=len(mine)) if len(mine) <= _WEIGHED else [_SIDES[:1] * len(mine)]
-        best = max(sides, key=lambda ups: _room(heights, ups))
-        placed += [{**each, "up": up} for each, up in zip(mine, best, strict=True)]
-    return placed
-
-
-def _room(heights: Sequence[float], ups: Sequence[int]) -> tuple[float, float]:
-    """The least distance between a number and what stands beside it, and the sum of each one's least; in pixels."""
-    numbers = [height + up for height, up in zip(heights, ups, strict=True)]
-    room = [_ROOM * 1.0] * len(numbers)
-    for left in range(len(numbers) - 1):
-        right = left + 1
-        between = abs(numbers[left] - numbers[right])
-        room[left] = min(room[left], between, abs(numbers[left] - heights[right]))
-        room[right] = min(room[right], between, abs(numbers[right] - heights[left]))
-    return min(room, default=0), sum(room)
-
-
-def _gain(rows: Sequence[dict[str, Any]]) -> Drawn:
-    tests, series = order(rows, "test"), order(rows, "series")
-    base = alt.Chart(data(rows)).encode(
-        x=alt.X("test:N", sort=tests, title="test", axis=alt.Axis(labelAngle=0, labelFontWeight="bold")),
-        xOffset=alt.XOffset("series:N", sort=series),
-        y=alt.Y("gain:Q", title="throughput, two cores over one", scale=alt.Scale(domainMin=0, nice=True)),
-    )
-    bars = base.mark_bar(width={"band": 0.6}).encode(
-        color=alt.Color(
-            "series:N",
-            sort=series,
-            legend=None if len(series) == 1 else alt.Legend(),
-            scale=alt.Scale(domain=series, range=SERIES_COLOURS[: len(series)]),
-        )
-    )
-    labels = base.mark_text(dy=-7, fontSize=11, color="#333").encode(text=alt.Text("gain:Q", format=".2f"))
-    lines = alt.Chart(
-        alt.InlineData(values=[{"gain": 1, "says": "no gain"}, {"gain": 2, "says": "perfect on two cores"}])
-    ).encode(y="gain:Q")
-    rules = lines.mark_rule(strokeDash=[5, 4], color="#555")
-    words = lines.mark_text(align="right", dx=-4, dy=-6, fontSize=11, color="#555").encode(
+def _gain(chart: ChartData) -> Drawn:
+    """Throughput with several cores over that with one, with the lines of no gain and of a perfect one."""
+    words = alt.Chart(
+        alt.InlineData(values=[{"y": 1, "says": "no gain"}, {"y": 2, "says": "perfect on two cores"}])
+    ).encode(y="y:Q")
+    rules = words.mark_rule(strokeDash=[5, 4], color="#555")
+    named = words.mark_text(align="right", dx=-4, dy=-6, fontSize=11, color="#555").encode(
         text="says:N", x=alt.value(WIDTH)
     )
-    return alt.layer(bars, *bands(base, rows), labels, rules, words).properties(width=WIDTH, height=260)
+    return upright(_by_test(chart, "gain", "throughput, several cores over one"), rules, named, least_top=2.0)
 
 
-def _heap(rows: Sequence[dict[str, Any]]) -> Drawn:
-    tests, series = order(rows, "test"), order(rows, "series")
-    base = alt.Chart(data(rows)).encode(
-        x=alt.X("test:N", sort=tests, title="test", axis=alt.Axis(labelAngle=0, labelFontWeight="bold")),
-        xOffset=alt.XOffset("series:N", sort=series),
-        y=alt.Y("bytes:Q", title="peak of the heap, bytes", axis=alt.Axis(format=",.0f")),
-    )
-    bars = base.mark_bar(width={"band": 0.9}).encode(color=colour(series))
-    labels = base.mark_text(dy=-7, fontSize=9, color="#333").encode(text=alt.Text("bytes:Q", format=","))
-    return alt.layer(bars, *bands(base, rows), labels).properties(width=WIDTH, height=260)
+def _heap(chart: ChartData) -> Drawn:
+    return upright(_by_test(chart, "bytes", "peak of the heap, bytes"))
 
 
-def _cycles(rows: Sequence[dict[str, Any]]) -> Drawn:
+def _by_test(chart: ChartData, height: str, title: str) -> ChartData:
+    """The chart as bars of another name for their heights, by test."""
+    rows = [{**row, "x": row["test"], "y": row[height]} for row in chart.rows]
+    return replace(chart, rows=rows, y_title=title, x_title="")
+
+
+def _cycles(chart: ChartData) -> Drawn:
     title = "share of the core's cycles in the window"
     x = alt.X("share:Q", title=title, stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
-    return _by_cause(rows, "share", x)
+    return _by_cause(chart.rows, "share", x)
 
 
-def _losses(rows: Sequence[dict[str, Any]]) -> Drawn:
+def _losses(chart: ChartData) -> Drawn:
     title = "cycles of a core per count, in multiples of the lone core's"
     x = alt.X("multiple:Q", title=title, stack="zero", axis=alt.Axis(tickCount=8, format=".1f"))
-    return _by_cause(rows, "multiple", x)
+    return _by_cause(chart.rows, "multiple", x)
+
+
+_WIDEST_NAME: Final = 340
+"""Pixels; a longer name of a bar is cut."""
 
 
 def _by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
     """Lying bars by test and run, stacked by cause."""
     tests, lines = order(rows, "test"), order(rows, "row")
+    widest = min(_WIDEST_NAME, 8 + max(text_width(name, 12) for name in lines))
     used = [part for part in PARTS if any(row["part"] == part and row[field] >= VISIBLE_PART for row in rows)]
     bars = (
         alt.Chart()
@@ -201,7 +131,7 @@ def _by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
                 "row:N",
                 sort=lines,
                 title=None,
-                axis=alt.Axis(labelLimit=240, domain=False, ticks=False),
+                axis=alt.Axis(labelLimit=_WIDEST_NAME, domain=False, ticks=False),
                 scale=alt.Scale(paddingInner=0.15, paddingOuter=0.1),
             ),
             x=x,
@@ -213,14 +143,15 @@ def _by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
             ),
             order=alt.Order("order:Q"),
         )
-        .properties(width=WIDTH - 190, height=alt.Step(19))
+        .properties(width=WIDTH - widest, height=alt.Step(19))
     )
     header = alt.Header(
-        title=None, labelAngle=0, labelAlign="left", labelFontWeight="bold", labelFontSize=12, labelPadding=28
-    )
+        title=None, labelOrient="top", labelAnchor="start", labelAngle=0, labelFontWeight="bold", labelFontSize=12,
+        labelPadding=-8, labelLimit=WIDTH,
+    )  # fmt: skip
     drawn: Drawn = bars.facet(
         row=alt.Row("test:N", sort=tests, header=header),
-        spacing=8,
+        spacing=14,
         data=data([row for row in rows if row["part"] in used]),
     ).resolve_scale(y="independent")
     return drawn
@@ -230,16 +161,24 @@ _FEW: Final = 12
 """Up to so many whole cycles each have their tick: the drawing library would set some between them."""
 
 
-def _histogram(rows: Sequence[dict[str, Any]]) -> Drawn:
+_NAME_OF_PANEL: Final = 220
+
+
+def _histogram(chart: ChartData) -> Drawn:
     """One small histogram for each series, all on one axis of cycles."""
+    rows = chart.rows
     series = order(rows, "series")
     several = len(series) > 1
     title = "samples"
     few = list(range(min(int(row["low"]) for row in rows), 1 + max(math.ceil(row["high"]) for row in rows)))
+    colours = series_colours(rows)
+    paint = alt.Scale(domain=list(colours), range=list(colours.values()))
     bars = (
         alt.Chart()
-        .mark_rect(color=SERIES_COLOURS[0], stroke=SERIES_COLOURS[0], strokeWidth=1)
+        .mark_rect(strokeWidth=1)
         .encode(
+            color=alt.Color("series:N", sort=series, scale=paint, legend=None),
+            stroke=alt.Stroke("series:N", sort=series, scale=paint, legend=None),
             x=alt.X(
                 "low:Q",
                 title="cycles",
@@ -257,7 +196,7 @@ def _histogram(rows: Sequence[dict[str, Any]]) -> Drawn:
             ),
             y2=alt.Y2Datum(0),
         )
-        .properties(width=WIDTH - 220, height=46 if several else 120)
+        .properties(width=WIDTH - _NAME_OF_PANEL, height=46 if several else 120)
     )
     header = alt.Header(
         title=title if several else None,
@@ -266,7 +205,8 @@ def _histogram(rows: Sequence[dict[str, Any]]) -> Drawn:
         labelAngle=0,
         labelAlign="left",
         labelFontSize=11,
-        labelLimit=220,
+        labelLimit=_NAME_OF_PANEL,
+        labelExpr=wrapped(series, _NAME_OF_PANEL - 10, 11),
         labelPadding=16,
     )
     drawn: Drawn = bars.facet(
@@ -275,8 +215,7 @@ def _histogram(rows: Sequence[dict[str, Any]]) -> Drawn:
     return drawn
 
 
-_KINDS: Final[dict[str, Callable[[Sequence[dict[str, Any]]], Drawn]]] = {
-    "throughput": _throughput,
+_KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "gain": _gain,
     "heap": _heap,
     "cycles": _cycles,

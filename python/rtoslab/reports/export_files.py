@@ -54,7 +54,7 @@ def files(document: Document) -> Iterator[tuple[str, str | bytes]]:
     """Yields (file name, content) of every chart and table, in the report's order; then what the mark on kernels means,
     for CSV files, which have no place to say it; then how to cite them all."""
     labels: set[str] = set()
-    for section in document.sections:
+    for section in document.shown:
         for number, chart in enumerate(section.charts, start=1):
             drawing = drawn_alone(chart)
             yield f"{section.id}-figure{number}.svg", drawing + "\n"
@@ -64,8 +64,8 @@ def files(document: Document) -> Iterator[tuple[str, str | bytes]]:
             stem = f"{section.id}-table{number}-{slug(table.title)}"
             yield f"{stem}.csv", to_csv(table_cells(table))
             yield f"{stem}.tex", to_latex(table, _label(section.id, slug(table.title), labels), f"{stem}.tex")
-    noted = [each.footnote for section in document.sections for each in section.tables]
-    noted += [each.footnote for section in document.sections for each in section.charts]
+    noted = [each.footnote for section in document.shown for each in section.tables]
+    noted += [each.footnote for section in document.shown for each in section.charts]
     if explained := next(filter(None, noted), ""):
         yield "deviations.txt", f"{explained}\n"
     citation = citation_of(document)

@@ -1,16 +1,31 @@
-"""What all charts share: colours, width, order of names.
+"""What all charts share: colours, width, order of names, names that wrap.
 
-Colours are the Okabe-Ito set, told apart by readers with any colour vision; series also differ in shape or order.
+Colours are the Okabe-Ito set, told apart by readers with any colour vision. A kernel has its own colour in every chart;
+what else differs (cores, configuration) is lighter and lighter. Series also differ in shape or order.
 """
 
+import json
+import textwrap
 from collections.abc import Sequence
 from typing import Any, Final
 
 import altair as alt
 
 SERIES_COLOURS: Final = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+PUBLISHED: Final = "paper"
+"""The series of values that a paper prints; so is a row with `published`."""
+PUBLISHED_COLOUR: Final = "#000000"
 WIDTH: Final = 840
-Drawn = alt.LayerChart | alt.FacetChart
+_LETTER: Final = 0.56
+"""Width of a letter of Arial, of its size."""
+_LIGHTEST: Final = 0.65
+"""How much white the lightest series of a kernel has."""
+_FAMILIES: Final = {
+    "freertos": 0, "nuttx": 1, "rt ": 2, "zephyr": 3, "threadx": 4, "rt-thread": 5, "bare": 6,
+    "µc/os-iii": 2, "µc/os-ii": 5, "keil": 3,
+}  # fmt: skip
+"""Beginnings of kernels' titles -> their colour, where no other kernel of the chart has it."""
+Drawn = alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
 
 def order(rows: Sequence[dict[str, Any]], key: str) -> list[str]:
@@ -23,10 +38,97 @@ def data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
     return alt.InlineData(values=[dict(row) for row in rows])
 
 
-def colour(series: list[str]) -> alt.Color:
-    """One colour per series, in their order; the colours repeat after the seventh."""
-    colours = [SERIES_COLOURS[index % len(SERIES_COLOURS)] for index in range(len(series))]
-    return alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=colours))
+def is_published(row: dict[str, Any]) -> bool:
+    """Whether a row is what a paper prints: it gets a mark of its own, above all others."""
+    return bool(row.get("published")) or row.get("series") == PUBLISHED
+
+
+def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """One colour per series: of its kernel, where rows name one or series begin with one; a kernel's further series
+    are lighter. Else in their order, and again from the first after the seventh."""
+    kernels: dict[str, str] = {}
+    for row in rows:
+        kernels.setdefault(str(row["series"]), str(row.get("kernel") or _family(str(row["series"]))))
+    published = set(kernels) - {str(row["series"]) for row in rows if not is_published(row)}
+    own = [each for each in kernels if each not in published]
+    if not all(kernels[each] for each in own):
+        kernels.update({each: each for each in own})
+    hues = _hues(list(dict.fromkeys(kernels[each] for each in own)))
+    found = {}
+    for each, kernel in kernels.items():
+        alike = [other for other in own if kernels[other] == kernel]
+        if each in published:
+            found[each] = PUBLISHED_COLOUR
+        else:
+            share = _LIGHTEST * alike.index(each) / max(1, len(alike) - 1)
+            found[each] = _lighter(hues[kernel], share)
+    return found
+
+
+def _family(text: str) -> str:
+    """The kernel that a series' name begins with; empty if none does."""
+    lowered = f"{text.lower()} ".replace(",", " ")
+    return next((each for each in sorted(_FAMILIES, key=len, reverse=True) if lowered.startswith(each)), "")
+
+
+def _hues(kernels: Sequence[str]) -> dict[str, str]:
+    """Each kernel's own colour where it is free; others take the next free one."""
+    wanted = {each: _FAMILIES.get(_family(each)) for each in kernels}
+    found: dict[str, str] = {}
+    for each, place in wanted.items():
+        if place is not None and SERIES_COLOURS[place] not in found.values():
+            found[each] = SERIES_COLOURS[place]
+    free = [each for each in SERIES_COLOURS if each not in found.values()]
+    others = [each for each in kernels if each not in found]
+    for number, each in enumerate(others):
+        found[each] = (free or SERIES_COLOURS)[number % len(free or SERIES_COLOURS)]
+    return found
+
+
+def _lighter(colour: str, share: float) -> str:
+    """A colour with a share of white in it."""
+    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(part + (255 - part) * share):02X}" for part in parts)
+
+
+def colour(rows: Sequence[dict[str, Any]], *, legend: bool = True) -> alt.Color:
+    """The colours of `series_colours` with their legend; a chart of one series has none."""
+    colours = series_colours(rows)
+    columns = _columns(list(colours)) if colours else 1
+    limit = WIDTH // columns - 24
+    shown = alt.Legend(columns=columns, labelLimit=limit, symbolOpacity=1) if legend and len(colours) > 1 else None
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    return alt.Color("series:N", sort=list(colours), scale=scale, legend=shown)
+
+
+def _columns(names: Sequence[str]) -> int:
+    """How many entries of a legend stand beside each other."""
+    widest = max(map(len, names)) * 12 * _LETTER + 34
+    return max(1, min(len(names), int(WIDTH // widest)))
+
+
+def text_width(text: str, size: float) -> float:
+    """About how wide a text is, in pixels."""
+    return len(text) * size * _LETTER
+
+
+def line_count(names: Sequence[str], pixels: float, size: float = 12) -> int:
+    """Into how many lines the longest of names is broken."""
+    return max((len(_lines(name, _letters(pixels, size))) for name in names), default=1)
+
+
+def wrapped(names: Sequence[str], pixels: float, size: float = 12) -> str:
+    """The expression of an axis or a header that breaks its names into lines of so many pixels."""
+    lines = {name: _lines(name, _letters(pixels, size)) for name in names}
+    return f"({json.dumps(lines, ensure_ascii=False)})[datum.label]"
+
+
+def _letters(pixels: float, size: float) -> int:
+    return max(6, int(pixels / (size * _LETTER)))
+
+
+def _lines(name: str, letters: int) -> list[str]:
+    return textwrap.wrap(name, letters, break_long_words=False) or [name]
 
 
 def bands(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:

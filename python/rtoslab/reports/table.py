@@ -1,15 +1,15 @@
-"""The parts of a report: a table of texts, a chart, a section, and the whole. No format knowledge, no arithmetic."""
+"""The parts of a report: a table of texts, a section, and the whole. No format knowledge, no arithmetic."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from rtoslab.analyses import Band, Ratio
+from rtoslab.reports.chart_data import ChartData, Record
 from rtoslab.results import Measured
 from rtoslab.store import StoredPoint
 
-Record = Mapping[str, str | float | int | None]
-"""One figure for a program to read. `csv_records` describes the fields."""
+__all__ = ["ChartData", "Document", "Record", "Section", "TableData", "banded", "cycles_text", "ends"]
+"""`ChartData` and `Record` are parts, though they have a module of their own."""
 
 
 def cycles_text(value: float) -> str:
@@ -50,22 +50,6 @@ class TableData:
 
 
 @dataclass(frozen=True, slots=True)
-class ChartData:
-    """A chart: which one of `charts`, its data, and what it says in words for those who do not see it."""
-
-    kind: str
-    rows: Sequence[dict[str, Any]]
-    caption: str
-    x_title: str = ""
-    y_title: str = ""
-    log: bool = False
-    footnote: str = ""
-    """The part of the caption that says what the mark on kernels means; empty without a mark."""
-    records: Sequence[Record] = ()
-    """The same figures for a program; without records the CSV file contains the rows."""
-
-
-@dataclass(frozen=True, slots=True)
 class Section:
     """A heading, prose, charts, tables; `folded` sections start closed on screen."""
 
@@ -75,12 +59,17 @@ class Section:
     charts: Sequence[ChartData] = field(default=())
     tables: Sequence[TableData] = field(default=())
     folded: bool = False
+    leads: bool = False
+    """Stands above everything else, without a heading: the answer and its chart."""
 
     def filled(self) -> "Section | None":
-        """The section without charts and tables that have no row; None if nothing is left under its heading."""
-        charts = tuple(each for each in self.charts if each.rows)
+        """The section as a reader sees it: charts in parts that can be followed, or a sentence where a drawing would
+        show no more; no chart or table without a row. None if nothing is left under its heading."""
+        drawn = [each for each in self.charts if each.rows]
+        charts = tuple(part for each in drawn if not each.sentence for part in each.parts())
         tables = tuple(each for each in self.tables if each.rows)
-        return replace(self, charts=charts, tables=tables) if self.prose or charts or tables else None
+        prose = (*self.prose, *dict.fromkeys(each.sentence for each in drawn if each.sentence))
+        return replace(self, prose=prose, charts=charts, tables=tables) if prose or charts or tables else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,242 @@
+"""Bars side by side: grouped and upright by name, or lying in a panel for each test; every number where it fits.
+
+Rows: `x`, `series`, `y`; also `text` (what stands at the bar), `low` and `high` (between which its runs lie), `kernel`
+(whose colour it has), and `published` (what a paper prints: a dark line across the bars instead of a bar).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import altair as alt
+
+from rtoslab.reports.chart_data import ChartData
+from rtoslab.reports.palette import (
+    PUBLISHED,
+    PUBLISHED_COLOUR,
+    WIDTH,
+    Drawn,
+    bands,
+    colour,
+    data,
+    is_published,
+    order,
+    text_width,
+    wrapped,
+)
+
+_NUMBER: Final = 10
+"""Size of the numbers at bars, in pixels."""
+_UPRIGHT: Final = 11
+"""A bar as wide as this has room for a number that is turned upright."""
+_HEIGHT: Final = 280
+_BAND: Final = 0.85
+"""Of the room of a bar, how much it takes."""
+_GROUP: Final = 0.8
+"""Of the room of a name, how much its bars take together, as the drawing library has it."""
+_FEW_DECADES: Final = 3
+_COLUMNS: Final = 4
+_GAP: Final = 24
+_INK: Final = "#000000"
+"""The colour that is drawn in that of the page's text."""
+
+
+def is_log(chart: ChartData) -> bool:
+    """Whether a logarithmic axis is asked for and shows something: values above zero, over a decade at least."""
+    values = [float(row["y"]) for row in chart.rows if row.get("y") is not None]
+    return chart.log and bool(values) and min(values) > 0 and max(values) >= 10 * min(values)
+
+
+def log_axis(chart: ChartData) -> alt.Axis:
+    """Ticks of a logarithmic axis: over many decades, the powers of ten alone."""
+    values = [float(row["y"]) for row in chart.rows]
+    decades = range(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))) + 1)
+    if len(decades) > _FEW_DECADES:
+        return alt.Axis(values=[10.0**each for each in decades], format="~s")
+    return alt.Axis(tickCount=6, format="~s")
+
+
+def names_axis(names: Sequence[str], *, pixels: float) -> alt.Axis:
+    """An axis whose names are broken into lines of the room that each has; turned where a word alone is too long."""
+    longest = max((len(word) for name in names for word in name.split()), default=0)
+    for size in (12, 11, 10):
+        if text_width("n" * longest, size) <= pixels - 4:
+            lines = wrapped(names, pixels - 4, size)
+            return alt.Axis(labelAngle=0, labelLimit=int(pixels), labelExpr=lines, labelFontSize=size)
+    return alt.Axis(labelAngle=-35, labelAlign="right", labelLimit=220)
+
+
+def upright(chart: ChartData, *extra: alt.Chart, least_top: float = 0.0) -> Drawn:
+    """Bars by name, a colour per series; marks instead of bars on a logarithmic axis, which has no zero. `extra`:
+    further layers, above the bars; the axis reaches to `least_top` at least."""
+    log = is_log(chart)
+    ours = [row for row in chart.rows if not is_published(row)]
+    names, series = order(chart.rows, "x"), order(ours, "series")
+    pixels = WIDTH / max(1, len(names))
+    slot = WIDTH / (len(names) + 1 - _GROUP) * _GROUP / max(1, len(series))
+    turned = _turned(ours, slot * _BAND)
+    rows = [{**row, "top": _top(row)} for row in chart.rows]
+    tops = [least_top, *(float(row["top"]) for row in rows)]
+    base = alt.Chart(data([row for row in rows if not is_published(row)])).encode(
+        x=alt.X("x:N", sort=names, title=chart.x_title or None, axis=names_axis(names, pixels=pixels)),
+        xOffset=alt.XOffset("series:N", sort=series, scale=alt.Scale(domain=series, paddingInner=1 - _BAND)),
+        y=_height_axis(chart, tops, log=log, room=_label_room(ours, turned)),
+    )
+    paint = colour(legend_rows(chart.rows))
+    marks = (
+        base.mark_point(size=100, filled=True, opacity=1).encode(
+            color=paint, shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series), legend=None)
+        )
+        if log
+        else base.mark_bar().encode(color=paint)
+    )
+    layers = [
+        marks,
+        *extra,
+        *bands(base, ours),
+        *_published(base, rows, series, slot),
+        *_numbers(base, ours, turned, log=log),
+    ]
+    return alt.layer(*layers).properties(width=WIDTH, height=_HEIGHT)
+
+
+def legend_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """With a series for what a paper prints, if it is drawn at bars of another name."""
+    mine = [{**row, "published": False} if row.get("series") != PUBLISHED else row for row in rows]
+    if any(is_published(row) and row["series"] != PUBLISHED for row in rows):
+        mine.append({"series": "published", "published": True})
+    return mine
+
+
+def _top(row: dict[str, Any]) -> float:
+    """Where a bar ends, with the line of its runs: its number stands beyond."""
+    values = [float(row[key]) for key in ("y", "low", "high") if row.get(key) is not None]
+    return max(values) if float(row["y"]) >= 0 else min(values)
+
+
+def _turned(rows: Sequence[dict[str, Any]], slot: float) -> bool | None:
+    """Whether the numbers are turned upright; None if there is room for none."""
+    widest = max((text_width(str(row.get("text", "")), _NUMBER) for row in rows), default=0)
+    return False if widest <= slot else True if slot >= _UPRIGHT else None
+
+
+def _label_room(rows: Sequence[dict[str, Any]], turned: bool | None) -> float:
+    """How many pixels above the tallest bar its number takes."""
+    if turned is None or not any(row.get("text") for row in rows):
+        return 4
+    return 10 + max(text_width(str(row.get("text", "")), _NUMBER) for row in rows) if turned else 18
+
+
+def _height_axis(chart: ChartData, tops: Sequence[float], *, log: bool, room: float) -> alt.Y:
+    title = f"{chart.y_title} (log scale)" if log else chart.y_title
+    if log:
+        return alt.Y("y:Q", title=title, scale=alt.Scale(type="log", nice=True), axis=log_axis(chart))
+    if not any(tops):
+        return alt.Y("y:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=6))
+    most, least = max(*tops, 0.0), min(*tops, 0.0)
+    unit = (most - least) / (_HEIGHT - room * ((most > 0) + (least < 0)))
+    scale = alt.Scale(zero=True, nice=False)
+    if most > 0:
+        scale.domainMax = most + room * unit
+    if least < 0:
+        scale.domainMin = least - room * unit
+    axis = alt.Axis(tickCount=6, format="~s") if max(map(abs, tops)) >= 100_000 else alt.Axis(tickCount=6)
+    return alt.Y("y:Q", title=title, scale=scale, axis=axis)
+
+
+def _numbers(base: alt.Chart, rows: Sequence[dict[str, Any]], turned: bool | None, *, log: bool) -> list[alt.Chart]:
+    if turned is None or not any(row.get("text") for row in rows):
+        return []
+    away = 12 if log else 5
+    layers = []
+    for above, holds in ((1, "datum.y >= 0"), (-1, "datum.y < 0")):
+        if turned:
+            style: dict[str, Any] = {"angle": 270, "align": "left" if above > 0 else "right", "dx": above * away}
+            style["baseline"] = "middle"
+        else:
+            style = {"dy": -above * away, "baseline": "bottom" if above > 0 else "top"}
+        if any((float(row["y"]) >= 0) == (above > 0) for row in rows):
+            layers.append(
+                base.transform_filter(holds)
+                .mark_text(fontSize=_NUMBER, color="#333", **style)
+                .encode(text="text:N", y=_same_scale(base, "top:Q"))
+            )
+    return layers
+
+
+def _same_scale(base: alt.Chart, shorthand: str) -> alt.Y:
+    place: alt.Y = base.encoding["y"].copy()
+    place.shorthand = shorthand
+    return place
+
+
+def _published(base: alt.Chart, rows: Sequence[dict[str, Any]], series: Sequence[str], slot: float) -> list[alt.Chart]:
+    """A dark line across the bar of the same series, or across all bars of the name."""
+    printed = []
+    for row in filter(is_published, rows):
+        across = row["series"] not in series
+        said = f"{row['x']}: {row['y']:,.6g} (published)"
+        for number, each in enumerate(series if across else [row["series"]]):
+            band = {} if number == 0 else {"low": None, "high": None}
+            printed.append({**row, **band, "series": each, "across": across, "said": said})
+    layers = bands(base.properties(data=data(printed)), printed)
+    for across, wide in ((False, 1.0), (True, 1.18)):
+        mine = [row for row in printed if row["across"] is across]
+        if mine:
+            layers.append(
+                base.properties(data=data(mine))
+                .mark_point(shape="stroke", color=PUBLISHED_COLOUR, size=(slot * wide) ** 2, strokeWidth=3, opacity=1)
+                .encode(description="said:N")
+            )
+    return layers
+
+
+def panels(chart: ChartData) -> Drawn:
+    """Lying bars in a panel for each name, each on its own scale from zero, which its numbers stand for; of one series
+    all names in one panel."""
+    names, series = order(chart.rows, "x"), order(chart.rows, "series")
+    alone = len(series) == 1
+    most = {
+        name: max(max(_top(row), 0.0) for row in chart.rows if alone or str(row["x"]) == name) or 1.0 for name in names
+    }
+    rows = [_in_panel(row, most[str(row["x"])]) for row in chart.rows]
+    columns = 1 if alone else min(_COLUMNS, len(names))
+    width = WIDTH / 2 if columns == 1 else (WIDTH - (columns - 1) * _GAP) / columns
+    widest = max(text_width(str(row.get("text", "")), 11) for row in rows) + 8
+    scale = alt.Scale(domain=[0, width / max(1.0, width - widest)], nice=False)
+    field, sort = ("x:N", names) if alone else ("series:N", series)
+    axis = alt.Axis(labelLimit=320, domain=True, ticks=False, grid=False) if alone else None
+    base = alt.Chart().encode(
+        description="said:N",
+        y=alt.Y(field, sort=sort, title=None, axis=axis, scale=alt.Scale(paddingInner=0.18, paddingOuter=0.1)),
+        x=alt.X("share:Q", scale=scale, axis=None),
+    )
+    bars = base.mark_bar(stroke=_INK, strokeWidth=0.4).encode(color=colour(chart.rows))
+    spread = (
+        base.transform_filter("datum.low_share != datum.high_share")
+        .mark_rule(color=_INK, strokeWidth=2, opacity=0.6)
+        .encode(x=alt.X("low_share:Q", scale=scale, axis=None), x2="high_share:Q")
+    )
+    numbers = base.mark_text(align="left", baseline="middle", dx=5, fontSize=11, color="#333").encode(
+        text="text:N", x=alt.X("top_share:Q", scale=scale, axis=None)
+    )
+    title = alt.TitleParams(chart.y_title, anchor="start", fontSize=12, fontWeight="normal", offset=6)
+    layers = alt.layer(bars, spread, numbers).properties(width=width, height=alt.Step(19))
+    if alone:
+        drawn: Drawn = layers.properties(data=data(rows), title=title)
+        return drawn
+    header = alt.Header(
+        title=None, labelAnchor="start", labelAlign="left", labelFontSize=12, labelFontWeight="bold", labelLimit=width,
+        labelExpr=wrapped(names, width, 12.5), labelPadding=4,
+    )  # fmt: skip
+    facet = alt.Facet("x:N", sort=names, title=None, header=header)
+    faceted: Drawn = layers.facet(facet=facet, columns=columns, spacing=_GAP, data=data(rows), title=title)
+    return faceted
+
+
+def _in_panel(row: dict[str, Any], most: float) -> dict[str, Any]:
+    """The row with its lengths as parts of the longest in its panel."""
+    low, high = (float(row[key]) if row.get(key) is not None else float(row["y"]) for key in ("low", "high"))
+    lengths = {"share": float(row["y"]), "low_share": low, "high_share": high, "top_share": _top(row)}
+    said = f"{row['x']}; {row['series']}: {float(row['y']):,.6g}"
+    return {**row, "said": said, **{name: value / most for name, value in lengths.items()}}

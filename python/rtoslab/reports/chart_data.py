@@ -1,0 +1,165 @@
+"""A chart before its drawing: what it shows, whether it is worth drawing, and in how many parts."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from rtoslab.base import counted
+
+Record = Mapping[str, str | float | int | None]
+"""One figure for a program to read. `csv_records` describes the fields."""
+Rows = Sequence[dict[str, Any]]
+Division = Callable[[Rows], dict[str, list[dict[str, Any]]]]
+"""Rows into parts, by name."""
+MOST_SERIES: Final = 12
+"""Of more entries than this a legend is of no use."""
+MOST_SLOTS: Final = 72
+"""Of more upright bars than this beside each other none has room for its number."""
+MOST_BARS: Final = 50
+"""Of more lying bars than this a chart is longer than a screen."""
+_HEIGHTS: Final = ("y", "rate", "gain", "bytes", "share", "multiple", "count")
+"""What a row may call the length of its mark."""
+_PANELS: Final = frozenset({"histogram", "sweep"})
+"""Charts with a panel for each series, one above the other."""
+_UPRIGHT: Final = frozenset({"bars", "gain", "heap"})
+_LYING: Final = frozenset({"cycles", "losses"})
+"""Charts whose bars lie one below the other, by test and row."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartData:
+    """A chart: which one of `charts`, its data, and what it says in words for those who do not see it.
+
+    Rows may also have `kernel` and `board`: the first decides the colour, the second how a large chart is divided.
+    """
+
+    kind: str
+    rows: Rows
+    caption: str
+    x_title: str = ""
+    y_title: str = ""
+    log: bool = False
+    footnote: str = ""
+    """The part of the caption that says what the mark on kernels means; empty without a mark."""
+    records: Sequence[Record] = ()
+    """The same figures for a program; without records the CSV file contains the rows."""
+
+    @property
+    def sentence(self) -> str:
+        """What stands instead of a drawing that would show nothing but this; empty if the drawing is worth it."""
+        subject = re.split(r"[:;]|\. ", self.caption)[0].rstrip(".")
+        heights = [float(row[key]) for row in self.rows for key in _HEIGHTS if row.get(key) is not None]
+        if heights and not any(heights):
+            return f"{subject}: every value is zero."
+        if self.kind == "histogram":
+            return self._alike(subject)
+        if len(self.rows) == 1 and len(heights) == 1 and self.kind not in _LYING:
+            (row,) = self.rows
+            name = ", ".join(str(row[key]) for key in ("x", "test", "series") if row.get(key) is not None)
+            value = row.get("text") or f"{heights[0]:,.4g}"
+            return f"{subject}: {value} ({name})."
+        return ""
+
+    def _alike(self, subject: str) -> str:
+        """Of a histogram in which each series is a single bar."""
+        by_series: dict[str, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            by_series.setdefault(str(row["series"]), []).append(row)
+        if not by_series or any(len(rows) > 1 for rows in by_series.values()):
+            return ""
+        if len(by_series) == 1:
+            ((name, (row,)),) = by_series.items()
+            whose = f" ({name})" if name.strip("-") else ""
+            return f"{subject}: all {counted(row['count'], 'sample')}{whose} took {_cycles(row)}."
+        told = [f"{_cycles(rows[0])} ({name})" for name, rows in by_series.items()]
+        if len(told) > MOST_SERIES // 2:
+            least = min(by_series.values(), key=lambda rows: rows[0]["low"])[0]
+            most = max(by_series.values(), key=lambda rows: rows[0]["low"])[0]
+            told = [f"{_cycles(least)} to {_cycles(most)}, by series, as in the table"]
+        return f"{subject}: all samples of a series took the same time: {'; '.join(told)}."
+
+    def parts(self) -> "list[ChartData]":
+        """The chart in as many parts as a reader can follow: by board, then by family of tests, then by number."""
+        return list(_divided(self, (_by_board, _by_family)))
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a reader would lose the thread."""
+        if self.kind in _LYING:
+            return len({(row["test"], row["row"]) for row in self.rows}) > MOST_BARS
+        series = len({row.get("series") for row in self.rows})
+        names = len({row.get("x", row.get("test")) for row in self.rows})
+        return series > MOST_SERIES or (self.kind in _UPRIGHT and series * names > MOST_SLOTS)
+
+
+def _divided(
+    chart: ChartData, ways: Sequence[Callable[[Rows], dict[str, list[dict[str, Any]]]]]
+) -> Iterator[ChartData]:
+    if not chart.is_large:
+        yield chart
+    elif ways:
+        named = ways[0](chart.rows)
+        for name, rows in named.items():
+            caption = f"{name}: {chart.caption}" if len(named) > 1 and name else chart.caption
+            yield from _divided(replace(chart, rows=rows, caption=caption), ways[1:])
+    else:
+        groups = _by_bars(chart.rows) if chart.kind in _LYING else _by_number(chart.rows)
+        for number, rows in enumerate(groups, start=1):
+            part = f" (part {number} of {len(groups)})" if len(groups) > 1 else ""
+            yield replace(chart, rows=rows, caption=f"{chart.caption}{part}")
+
+
+def _cycles(row: dict[str, Any]) -> str:
+    low, high = float(row["low"]), float(row["high"])
+    if high - low <= 1:
+        return f"{low:,.0f} cycles"
+    return f"{low:,.0f} to {high - 1:,.0f} cycles"
+
+
+def _by_board(rows: Rows) -> dict[str, list[dict[str, Any]]]:
+    return _grouped(rows, lambda row: str(row.get("board", "")))
+
+
+def _by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
+    """Tests by the letters that their names begin with: T1 to T8, P1 to P6."""
+
+    def family(row: dict[str, Any]) -> str:
+        name = str(row.get("test", row.get("x", "")))
+        word = name.split(" ", maxsplit=1)[0]
+        letters = word.rstrip("0123456789-abc")
+        return f"Tests {letters}" if letters.isupper() and letters != word else ""
+
+    return _grouped(rows, family)
+
+
+def _grouped(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(name_of(row), []).append(row)
+    return groups
+
+
+def _by_number(rows: Rows) -> list[list[dict[str, Any]]]:
+    """At most MOST_SERIES series in each part, in parts of nearly the same size."""
+    series = list(dict.fromkeys(row.get("series") for row in rows))
+    count = -(-len(series) // MOST_SERIES)
+    size = -(-len(series) // count)
+    return [
+        [row for row in rows if row.get("series") in series[start : start + size]]
+        for start in range(0, len(series), size)
+    ]
+
+
+def _by_bars(rows: Rows) -> list[list[dict[str, Any]]]:
+    """Whole tests, at most MOST_BARS bars in each part, or one test alone."""
+    parts: list[list[dict[str, Any]]] = []
+    bars = 0
+    for mine in _grouped(rows, lambda row: str(row["test"])).values():
+        count = len({row["row"] for row in mine})
+        if not parts or bars + count > MOST_BARS:
+            parts.append([])
+            bars = 0
+        parts[-1] += mine
+        bars += count
+    return parts
