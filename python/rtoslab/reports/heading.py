@@ -36,7 +36,7 @@ def title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | No
     return f"{_tests(shown)}: {with_what} on the {where}{several}"
 
 
-def subtitle(points: Sequence[StoredPoint], suite: Suite | None) -> str:
+def subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
     """Versions, clocks, the kind of board, and the paper that a suite is after."""
     kernels, boards, targets = set(), set(), set()
     for each in points:
@@ -44,7 +44,9 @@ def subtitle(points: Sequence[StoredPoint], suite: Suite | None) -> str:
         target = each.manifest.get("target")
         board = each.manifest.get("board")
         if isinstance(build, dict) and isinstance(target, dict) and isinstance(board, dict):
-            kernels.add(f"{build.get('kernel')} {build.get('kernel_version')}")
+            name = str(build.get("kernel"))
+            known = catalogue.kernels.get(name)
+            kernels.add(f"{known.facts.title if known else name} {build.get('kernel_version')}")
             boards.add(f"{board.get('title')} at {int(build.get('clock_hz', 0)) / 1e6:g} MHz")
             targets.add("virtual board" if target.get("kind") == "virtual" else "real board")
     parts = [", ".join(sorted(kernels)), ", ".join(sorted(boards)), ", ".join(sorted(targets))]
@@ -70,4 +72,6 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    """`a, b and c`; semicolons where a name has a comma itself."""
+    comma = "; " if any("," in name for name in names) else ", "
+    return names[0] if len(names) == 1 else f"{comma.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,103 @@
+"""Kernels and boards by their titles, where a document was made with their ids."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.reference import WORD
+from rtoslab.reports.chart_data import ChartData
+from rtoslab.reports.table import Document, Section, TableData
+from rtoslab.results import PointId
+
+_SHOWN: Final = frozenset({"series", "row", "x", "facet", "kernel", "board"})
+"""What of a chart's rows a reader sees, or what its parts are named by."""
+_COLUMNS: Final = frozenset({"run with", "kernel", "board", "port", "ports", "who has what", "of"})
+"""Columns of tables that name kernels and boards."""
+_PINNED: Final = " (pinned)"
+_SAID_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
+"""What a chart need not say of each series."""
+
+
+def reader_names(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
+    """The titles of what points name, by id; a reference result keeps its mark."""
+    titles = {name: each.facts.title for name, each in catalogue.kernels.items()}
+    titles |= {name: each.facts.title for name, each in catalogue.boards.items()}
+    found = {}
+    for point in points:
+        plain = point.kernel.removesuffix(f" {WORD}")
+        found[plain] = titles.get(plain) or _version(plain, titles)
+        found[point.kernel] = point.kernel.replace(plain, found[plain])
+        found[point.board] = titles.get(point.board, point.board)
+    return found
+
+
+def _version(name: str, titles: Mapping[str, str]) -> str:
+    """`freertos-10.2.1`, of which only reference results are there, is `FreeRTOS 10.2.1`."""
+    family, _, version = name.rpartition("-")
+    return f"{titles[family]} {version}" if family in titles and version else name
+
+
+def with_reader_names(document: Document, names: Mapping[str, str]) -> Document:
+    """The document with titles in charts and in the columns that name kernels and boards.
+
+    In a chart in which all tasks on several cores are pinned, the word is left out: a sentence says it for all.
+    """
+    ids = sorted((name for name, title in names.items() if name != title), key=len, reverse=True)
+    either = "|".join(map(re.escape, ids)) or "(?!)"
+    pattern = re.compile(rf"(?<![\w.-])({either})(?![\w-]|\.\w)")
+
+    def named(text: str) -> str:
+        return pattern.sub(lambda match: names[match[1]], text)
+
+    def of_chart(chart: ChartData) -> ChartData:
+        rows = [{key: named(cell) if _is_shown(key, cell) else cell for key, cell in row.items()} for row in chart.rows]
+        return replace(chart, rows=rows)
+
+    def of_table(table: TableData) -> TableData:
+        columns = [name in _COLUMNS for name, _ in table.heads]
+        rows = [[named(cell) if so else cell for cell, so in zip(row, columns, strict=True)] for row in table.rows]
+        return replace(table, rows=rows)
+
+    def of_section(section: Section) -> Section:
+        charts = _brief([of_chart(each) for each in section.charts])
+        return replace(section, charts=charts, tables=tuple(map(of_table, section.tables)))
+
+    return replace(document, sections=tuple(map(of_section, document.sections)))
+
+
+def _is_shown(key: str, cell: Any) -> bool:
+    return key in _SHOWN and isinstance(cell, str)
+
+
+def _brief(charts: Iterable[ChartData]) -> tuple[ChartData, ...]:
+    return tuple(_without_shared(_without_pinned(each)) for each in charts)
+
+
+def _without_pinned(chart: ChartData) -> ChartData:
+    texts = [cell for row in chart.rows for key, cell in row.items() if _is_shown(key, cell)]
+    if any("not pinned" in text for text in texts):
+        return chart
+    rows = [
+        {key: cell.replace(_PINNED, "") if _is_shown(key, cell) else cell for key, cell in row.items()}
+        for row in chart.rows
+    ]
+    return replace(chart, rows=rows)
+
+
+def _without_shared(chart: ChartData) -> ChartData:
+    """The chart without `1 core` and windows in the names of its series, where they are the same in all."""
+    for key in ("series", "row", *(("x",) if chart.kind == "pairs" else ())):
+        names = {row[key] for row in chart.rows if isinstance(row.get(key), str)}
+        parts = [name.split(", ") for name in names]
+        shared = {
+            part
+            for part in (parts[0] if parts else [])
+            if _SAID_ONCE.fullmatch(part) and all(part in other for other in parts)
+        }
+        left = {name: ", ".join(part for part in name.split(", ") if part not in shared) for name in names}
+        if shared and all(left.values()):
+            rows = [{**row, key: left[row[key]]} if row.get(key) in left else row for row in chart.rows]
+            chart = replace(chart, rows=rows)
+    return chart
