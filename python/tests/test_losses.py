@@ -116,29 +116,14 @@ def test_the_sections_on_access_patterns() -> None:
     section = scaling_section(points, Places())
     assert section is not None
     assert [(mark["x"], mark["series"], mark["y"]) for mark in section.charts[0].rows] == [
-        ("P2-3", "an object for each core", 50),
-        ("P2-3", "one object for all cores", 50),
+        ("P2-3 take and give", "an object for each core", 50),
+        ("P2-3 take and give", "one object for all cores", 50),
     ]
     assert section.tables[0].rows[0][2:4] == ["50.0%", "100.0%"]
     assert scaling_section([measured(1), measured(2)], Places()) is None
-    explained = losses_section(points, {each.run_id for each in points})
+    explained = losses_section(points, ())
     assert explained is not None
     assert {row["row"] for row in explained.charts[0].rows} == {
         f"{cores}, shared={shared}" for cores in ("1 core", "2 cores (pinned)") for shared in (0, 1)
     }
-    assert losses_section([measured(1)], {"1"}) is None
-
-
-def test_what_is_lost_is_told_of_the_run_s_own_points() -> None:
-    """Those of other kernels that are shown beside, measured once, are counted nowhere."""
-    points = [measured(cores, 1000 // cores**2, kernel=kernel) for kernel in ("own", "other") for cores in (1, 2)]
-    points = [each.model_copy(update={"run_id": f"{each.point.kernel}{each.point.cores}"}) for each in points]
-
-    def told(*own: str) -> str:
-        section = losses_section(points, own)
-        assert section is not None
-        return " ".join(section.prose[1:])
-
-    assert told("own1", "own2").startswith("Of what 1 point with several cores loses, ")
-    assert told("own2", "other2").startswith("Of what 2 points with several cores lose, ")
-    assert not told()
+    assert losses_section([measured(1)], ()) is None

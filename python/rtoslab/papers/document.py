@@ -21,7 +21,7 @@ from rtoslab.reports import Document, Section, TableData, flagged, make_document
 from rtoslab.results import Measured
 from rtoslab.store import StoredPoint
 
-_REPLACED = frozenset({"throughput", "gain", "memory", "paper"})
+_REPLACED = frozenset({"answer", "throughput", "gain", "memory", "paper"})
 """Sections of the plain report that a paper's own parts take the place of."""
 
 _OUTCOME_WORDS: Final = {

@@ -3,14 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rtoslab.analyses import Places, gains, placed_points
+from rtoslab.analyses import Places, pinning_note, place_bound, placed_points
 from rtoslab.base import ReportError
 from rtoslab.catalogue import Catalogue, PaperFolder, papers
-from rtoslab.parity import comparable, lint_points
+from rtoslab.parity import Unfairness, comparable, lint_points
 from rtoslab.reference import WORD
 from rtoslab.reports import heading
+from rtoslab.reports.deviations import MARK, deviating
 from rtoslab.reports.flagged import flagged
+from rtoslab.reports.reader_names import reader_names, with_reader_names
 from rtoslab.reports.sections import (
+    answer,
     conformance,
     costs,
     evidence,
@@ -32,6 +35,7 @@ from rtoslab.reports.sections import (
     tick_cost,
 )
 from rtoslab.reports.sections.naming import one_placement
+from rtoslab.reports.sections.speed_figures import speed_figures
 from rtoslab.reports.table import Document, Record, Section
 from rtoslab.results import Failed, Measured, NotApplicable
 from rtoslab.store import StoredPoint
@@ -63,42 +67,57 @@ def make_document(
     def of_one(section: Section | None) -> Section | None:
         return one_placement(section) if section is not None and places.are_several else section
 
+    names = reader_names(catalogue, [*(each.result.point for each in points), *(each.point for each in shown)])
+    deviates = {f"{name}": f"{names[name]}{MARK}" for name in deviating(shown)}
+    figures = speed_figures(shown, places, place_bound([*points, *beside]), {**names, **deviates})
+    unfair = lint_points(catalogue, [*points, *beside])
     parts: list[Section | None] = [
-        reference.reference_section(catalogue.root, beside),
-        parity.parity_section(lint_points(catalogue, [*points, *beside]), several=comparable([*points, *beside])),
+        answer.answer_section(figures, places),
         missing.not_measured(verified, failed, absent),
-        tests.tests_section(catalogue, verified),
-        of_one(tick_cost.tick_section(timed)),
-        of_one(tick_cost.search_section(timed)),
-        latency.latency_section(timed, places),
-        latency.instruments_section(timed, places),
-        probe_effect.probe_effect_section([each.middle for each in placed], places, _made_of(catalogue)),
-        placements.placements_section(placed),
         speed.throughput_section(measured, places),
+        latency.latency_section(timed, places),
         speed.gain_section(measured, places),
         scaling.scaling_section(measured, places),
         of_one(stress.stress_section(measured)),
-        of_one(losses.losses_section(measured, {each.middle.run_id for each in placed})),
+        of_one(losses.losses_section(measured, figures)),
         of_one(costs.cycles_section(measured)),
         of_one(costs.locks_section(measured)),
         of_one(costs.functions_section(measured)),
+        of_one(tick_cost.tick_section(timed)),
+        of_one(tick_cost.search_section(timed)),
         memory.memory_section(shown, places),
+        latency.instruments_section(timed, places),
+        probe_effect.probe_effect_section([each.middle for each in placed], places, _made_of(catalogue)),
+        placements.placements_section(placed),
         paper.paper_section(own_counts, suite, _paper(catalogue, suite_id)),
+        tests.tests_section(catalogue, verified),
+        reference.reference_section(catalogue.root, beside),
+        parity.parity_section(unfair, several=comparable([*points, *beside])),
         evidence.proofs_section(verified, failed),
         conformance.conformance_section(points),
         evidence.rulers_section(verified),
         manifest.manifest_section(points),
     ]
     versions = _kernel_versions([*points, *beside])
-    pairs = gains(each.middle for each in own_counts)
     document = Document(
         title=heading.title(catalogue, points, suite),
-        subtitle=heading.subtitle(points, suite),
-        summary=summary.summary(verified, places, pairs, failed, absent),
+        subtitle=heading.subtitle(catalogue, points, suite),
+        summary=" ".join(filter(None, (summary.summary(verified, failed, absent), _conditions(shown, beside, unfair)))),
         sections=tuple(_with_versions(part, versions) for part in parts if part is not None),
         points=tuple(points),
     )
-    return flagged(document, shown)
+    return with_reader_names(flagged(document, shown), names)
+
+
+def _conditions(shown: Sequence[Measured], beside: Sequence[StoredPoint], unfair: Sequence[Unfairness]) -> str:
+    """What the answer rests on: pinned tasks, results that were not measured here, what was not measured alike."""
+    sentences = [pinning_note([each.point for each in shown])]
+    if beside:
+        sentences.append("Kernels marked as reference were not measured in this run: their results come with rtoslab.")
+    if unfair:
+        differing = ", ".join(dict.fromkeys(each.concept.title for each in unfair))
+        sentences.append(f"The kernels were not measured alike in everything; different are: {differing}.")
+    return " ".join(filter(None, sentences))
 
 
 def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:

@@ -181,7 +181,7 @@ def test_a_report_marks_it_and_says_where_it_comes_from(tmp_path: Path) -> None:
     catalogue = Catalogue(find_root())
     alone = make_document(catalogue, points, None)
     both = make_document(catalogue, points, None, stand_ins(tmp_path, points))
-    assert both.summary == alone.summary, "it counts among the run's points nowhere"
+    assert both.summary.startswith(alone.summary), "it counts among the run's points nowhere"
     assert both.points == alone.points
     text = report_formats()["md"](both)
     assert f"{OTHER} {WORD}" in text

@@ -9,8 +9,14 @@ SUFFIX = "md"
 
 def render(document: Document) -> str:
     """The whole text."""
-    lines = [f"# {markdown(document.title)}", "", paragraph(document.subtitle), "", paragraph(document.summary), ""]
+    lines = [f"# {markdown(document.title)}", "", paragraph(document.subtitle), ""]
     for section in document.shown:
+        if section.leads:
+            lines += [line for text in section.prose for line in (paragraph(text), "")]
+    lines += [paragraph(document.summary), ""]
+    for section in document.shown:
+        if section.leads:
+            continue
         lines += [f"## {markdown(section.title)}", ""]
         for text in section.prose:
             lines += [paragraph(text), ""]

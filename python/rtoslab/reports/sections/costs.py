@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import PARTS, VISIBLE_PART, lock_costs, shares, top_functions
-from rtoslab.reports.sections.naming import named, one_of_each_seed
+from rtoslab.reports.sections.naming import axes, named, one_of_each_seed
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 
@@ -45,9 +45,10 @@ def _cycles_chart(points: Sequence[Measured]) -> ChartData:
             "part": part,
             "order": PARTS.index(part),
             "share": share.parts[part] / share.cycles,
-            "test": test,
+            "test": point.point.title,
+            **axes(point.point),
         }
-        for test, series, point in named(charted)
+        for _, series, point in named(charted)
         for share in shares(point)
         for part in PARTS
     ]

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import cores_of, probe_effect, ruler_costs, short_test
-from rtoslab.reports.sections.naming import named
+from rtoslab.analyses import cores_of, probe_effect, ruler_costs
+from rtoslab.reports.sections.naming import brief_test, named
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Failed, Measured
 
@@ -22,7 +22,7 @@ def proofs_section(points: Sequence[Measured], failed: Sequence[Failed]) -> Sect
         for each in point.proofs
     ]
     rows += [
-        [short_test(point.point), cores_of(point.point), each.rule, each.demands, each.saw, each.verdict.value]
+        [brief_test(point.point), cores_of(point.point), each.rule, each.demands, each.saw, each.verdict.value]
         for point in failed
         for each in point.proofs
     ]

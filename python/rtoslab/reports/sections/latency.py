@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
+from typing import Final
 
 from rtoslab.analyses import (
     FIGURES,
@@ -17,10 +18,12 @@ from rtoslab.analyses import (
     series_names,
 )
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.sections.naming import MIDDLE, record_axes
-from rtoslab.reports.table import ChartData, Record, Section, TableData, banded, cycles_text, ends
+from rtoslab.reports.sections.naming import MIDDLE, axes, record_axes
+from rtoslab.reports.table import ChartData, Record, Section, TableData, banded, cycles_text
 from rtoslab.results import Measured
 
+_MOST_PANELS: Final = 6
+"""Of more conditions than this a histogram for each is longer than a screen."""
 NOT_APPLICABLE, NONE = "n/a", "-"
 _PROSE = (
     "Each sample is one interval in cycles of the core's clock, raw and in order in the run directory "
@@ -160,15 +163,36 @@ def _charts(found: Sequence[Comparison], names: Sequence[str], places: Places) -
     charts = []
     for ident in dict.fromkeys(each.id for each in found):
         mine = [(each, name) for each, name in zip(found, names, strict=True) if each.id == ident]
+        drawn = {len(places.of(each.best.point)) for each, _ in mine}
+        middle = f" {MIDDLE}" if drawn != {1} else ""
+        if len(mine) > _MOST_PANELS:
+            charts.append(_ranges(mine, middle))
+            continue
         rows = [
-            {"series": name, "low": one.low, "high": one.high, "count": one.count}
+            {"series": name, "low": one.low, "high": one.high, "count": one.count, **axes(each.point)}
             for each, name in mine
             for one in histogram(each.best.net)
         ]
         caption = f"{mine[0][0].title}: how many samples took how many cycles."
-        drawn = {len(places.of(each.best.point)) for each, _ in mine}
-        charts.append(ChartData("histogram", rows, caption + (f" {MIDDLE}" if drawn != {1} else "")))
+        charts.append(ChartData("histogram", rows, caption + middle))
     return charts
+
+
+def _ranges(found: Sequence[tuple[Comparison, str]], middle: str) -> ChartData:
+    """One series under many conditions: a mark at each median, with a line from the shortest sample to the longest."""
+    rows = [
+        {
+            "x": name,
+            "series": each.point.kernel,
+            "y": each.best.spread.median,
+            "low": each.best.spread.minimum,
+            "high": each.best.spread.maximum,
+            **axes(each.point),
+        }
+        for each, name in found
+    ]
+    caption = f"{found[0][0].title}: the median, and a line from the shortest sample to the longest.{middle}"
+    return ChartData("pairs", rows, caption, y_title="cycles")
 
 
 def _signed(value: float | None) -> str:

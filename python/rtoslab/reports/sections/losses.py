@@ -1,6 +1,6 @@
 """Why more cores cost: the cycles of one count by cause, with one core and with several, and the lock that bounds."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from rtoslab.analyses import (
     PARTS,
@@ -8,19 +8,18 @@ from rtoslab.analyses import (
     BusiestLock,
     Loss,
     cores_of,
-    lock_waits,
     losses,
     series_names,
-    short_test,
 )
 from rtoslab.base import counted
+from rtoslab.reports.sections.naming import axes, brief_test
+from rtoslab.reports.sections.second_core import lock_sentences
+from rtoslab.reports.sections.speed_figures import SpeedFigure
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 
 LONGEST_BAR = 8
 """Multiples of the lone core's cycles beyond which a bar would hide the others; the table has it."""
-BOUND_PART = 0.9
-"""A lock held for this share of the window bounds the throughput."""
 _PROSE = (
     "A count's cycles with several cores, less its cycles on the core alone, by cause. Kernel: instructions that one "
     "core does not execute, above all taking and giving locks. Spinlock wait: from the first failed read of a lock to "
@@ -33,8 +32,8 @@ _CRITICAL_NOTE = (
 )
 
 
-def losses_section(points: Sequence[Measured], own: Collection[str]) -> Section | None:
-    """The explanation that the paper argues for, in cycles. `own`: run ids of those that the sentences count."""
+def losses_section(points: Sequence[Measured], figures: Sequence[SpeedFigure]) -> Section | None:
+    """The cycles behind the answer's sentences on what more cores cost."""
     found = losses(points)
     if not found:
         return None
@@ -42,40 +41,14 @@ def losses_section(points: Sequence[Measured], own: Collection[str]) -> Section 
     return Section(
         "losses",
         "What more cores cost a single operation",
-        (_PROSE, *_findings([each for each in found if each.gain.many.point.run_id in own])),
+        (_PROSE, *lock_sentences(figures)),
         (_chart(found, names),),
         (_loss_table(found, names), _critical_table(found, names)),
     )
 
 
-def _findings(found: Sequence[Loss]) -> list[str]:
-    dear = [each for each in found if each.many.total > each.one.total]
-    sentences = []
-    if dear:
-        waits = sum(lock_waits(each.extra) for each in dear)
-        whole = sum(each.many.total - each.one.total for each in dear)
-        bus = sum(each.extra["bus wait"] for each in dear)
-        work = sum(each.extra["kernel"] for each in dear)
-        sentences.append(
-            f"Of what {counted(len(dear), 'point')} with several cores {'loses' if len(dear) == 1 else 'lose'}, "
-            f"{waits / whole:.0%} is waiting for locks, "
-            f"{work / whole:.0%} are more instructions of the kernel and {bus / whole:.0%} is waiting for the bus."
-        )
-    by_lock: dict[str, dict[str, float]] = {}
-    for each in found:
-        if each.lock and each.lock.held_part >= BOUND_PART:
-            tests = by_lock.setdefault(each.lock.name, {})
-            tests[_name(each)] = min(each.lock.held_part, tests.get(_name(each), 1.0))
-    sentences += [
-        f"In {', '.join(tests)} the {lock} is held for {min(tests.values()):.0%} of the window"
-        f"{' or more' if len(tests) > 1 else ''}: there the cores take turns, whatever objects they use."
-        for lock, tests in by_lock.items()
-    ]
-    return [" ".join(sentences)] if sentences else []
-
-
 def _name(loss: Loss) -> str:
-    return short_test(loss.gain.many.point.point)
+    return brief_test(loss.gain.many.point.point)
 
 
 def _chart(found: Sequence[Loss], names: Sequence[str]) -> ChartData:
@@ -87,7 +60,8 @@ def _chart(found: Sequence[Loss], names: Sequence[str]) -> ChartData:
         for cost, row in ((loss.one, alone), (loss.many, name)):
             rows += [
                 {
-                    "test": _name(loss),
+                    "test": loss.gain.title,
+                    **axes(loss.gain.many.point.point),
                     "row": row,
                     "part": part,
                     "order": PARTS.index(part),

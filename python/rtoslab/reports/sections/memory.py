@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
-from rtoslab.analyses import Band, Places, fragmentation
-from rtoslab.reports.sections.naming import named
+from rtoslab.analyses import Band, Places, fragmentation, series_names
+from rtoslab.reports.sections.naming import axes, named
+from rtoslab.reports.sections.speed_figures import plain_axes
 from rtoslab.reports.table import ChartData, Section, TableData, banded, ends
 from rtoslab.results import Measured, StackUse
 
@@ -14,11 +15,10 @@ _PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_fre
 
 def memory_section(points: Sequence[Measured], places: Places) -> Section | None:
     """Heap peaks, like the paper's figure 19, and stacks."""
-    rows, data, stacks, pieces = [], [], [], []
+    rows, stacks, pieces = [], [], []
     for test, series, point in named(points):
         if point.heap:
             peak = places.band(point, lambda each: each.heap.peak_bytes if each.heap else 0)
-            data.append({"test": test, "series": series, "bytes": peak.median, **ends(peak)})
             rows.append(
                 [
                     point.point.title,
@@ -58,12 +58,22 @@ def memory_section(points: Sequence[Measured], places: Places) -> Section | None
         tables.append(TableData("Stacks", ("test", "run with", "core", "task", ">used, bytes", ">size, bytes"), stacks))
     if not tables:
         return None
-    charts = (
-        (ChartData("heap", data, "Highest use of the kernel's heap in bytes, by test and number of cores."),)
-        if data
-        else ()
-    )
-    return Section("memory", "Memory", (), charts, tables)
+    return Section("memory", "Memory", (), _heap_charts(points, places), tables)
+
+
+def _heap_charts(points: Sequence[Measured], places: Places) -> list[ChartData]:
+    """The peaks of the heap; of a test in several variants (its own parameters, instruments), the highest."""
+    marks: dict[tuple[str, str], dict[str, Any]] = {}
+    names = series_names([plain_axes(each.point) for each in points])
+    for series, each in zip(names, points, strict=True):
+        if each.heap:
+            peak = places.band(each, lambda at: at.heap.peak_bytes if at.heap else 0)
+            mark = {"test": each.point.title, "series": series, "bytes": peak.median, "text": _bytes(peak.median)}
+            known = marks.get((each.point.title, series))
+            if known is None or known["bytes"] < peak.median:
+                marks[each.point.title, series] = {**mark, **axes(each.point), **ends(peak)}
+    caption = "Highest use of the kernel's heap in bytes, by test; of a test in several variants, the most."
+    return [ChartData("heap", list(marks.values()), caption)] if marks else []
 
 
 def _used(stack: StackUse, point: Measured, places: Places) -> Band:

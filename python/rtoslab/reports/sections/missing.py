@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import numberless, series_names, short_test
+from rtoslab.analyses import numberless, series_names
 from rtoslab.base import counted
+from rtoslab.reports.sections.naming import brief_test
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Failed, Measured, NotApplicable
 
@@ -22,7 +23,7 @@ def not_measured(
         return None
     names = series_names([*(point for _, point in groups), *(each.point for each in measured)])
     rows = [
-        [short_test(point), _named(name, len(group)), *_outcome(group[0])]
+        [brief_test(point), _named(name, len(group)), *_outcome(group[0])]
         for (group, point), name in zip(groups, names, strict=False)
     ]
     table = TableData("Points without a number", ("test", "run with", "outcome", "why"), rows)

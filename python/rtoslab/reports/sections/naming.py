@@ -21,7 +21,18 @@ def one_placement(section: Section) -> Section:
 def named(points: Sequence[Measured]) -> list[tuple[str, str, Measured]]:
     """(test, series, point)"""
     names = series_names([each.point for each in points])
-    return [(short_test(each.point), name, each) for name, each in zip(names, points, strict=True)]
+    return [(brief_test(each.point), name, each) for name, each in zip(names, points, strict=True)]
+
+
+def brief_test(point: PointId) -> str:
+    """What tables call a test: `T2`; its title where it has no such name."""
+    short = short_test(point)
+    return point.title if short == point.benchmark else short
+
+
+def axes(point: PointId) -> dict[str, str]:
+    """What the rows of a chart say of their point beside their names: its kernel, and its board."""
+    return {"kernel": point.kernel, "board": point.board}
 
 
 def record_axes(point: PointId) -> dict[str, str | int]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import CYCLES, PlacedPoint, series_names, short_test
+from rtoslab.analyses import CYCLES, PlacedPoint, series_names
+from rtoslab.reports.sections.naming import brief_test
 from rtoslab.reports.table import Section, TableData, cycles_text
 
 
@@ -18,7 +19,7 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
             figures = [text(each) for each in (band.median, band.least, band.most)]
             share = f"{band.percent:.1f} %" if band.width else "none"
             rows.append(
-                [short_test(point.middle.point), name, metric.id, *figures, share, str(len(point.all)), point.number]
+                [brief_test(point.middle.point), name, metric.id, *figures, share, str(len(point.all)), point.number]
             )
     prose = (
         "The same objects were linked in several places and orders. A figure's band reaches from the place that suits "
@@ -28,7 +29,7 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
     )
     alone = [each.middle.point for each in points if len(each.all) == 1]
     names = series_names([*alone, *(each.middle.point for each in several)])
-    said = [f"{short_test(point)} ({name})" for point, name in zip(alone, names, strict=False)]
+    said = [f"{brief_test(point)} ({name})" for point, name in zip(alone, names, strict=False)]
     lone = (f"In one placement alone, without a band, stand: {', '.join(said)}.",) if alone else ()
     columns = (
         "test",

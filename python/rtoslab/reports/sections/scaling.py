@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import Places, cores_of, gains, short_test, throughput
+from rtoslab.analyses import Places, gains, series_names, throughput
+from rtoslab.reports.sections.naming import axes
+from rtoslab.reports.sections.speed_figures import plain_axes
 from rtoslab.reports.table import ChartData, Section, TableData, banded, ends
 from rtoslab.results import Measured
 
@@ -24,12 +26,13 @@ def scaling_section(points: Sequence[Measured], places: Places) -> Section | Non
     pairs = [each for each in gains(points) if each.many.point.metric.startswith(FAMILY)]
     if not pairs:
         return None
-    several = len({(each.kernel, each.board, each.cores) for each in pairs}) > 1
+    names = series_names([plain_axes(each.many.point.point) for each in pairs])
+    several = len(set(names)) > 1
     rows, marks = [], []
-    for each in pairs:
+    for each, name in zip(pairs, names, strict=True):
         point = each.many.point
         objects = "one object for all cores" if point.params.get("shared") == "1" else "an object for each core"
-        series = f"{objects}, {each.kernel}, {each.board}, {cores_of(point.point)}" if several else objects
+        series = f"{name}, {objects}" if several else objects
         parts = ", ".join(_core(core, point, places) for core in each.many.core_parts)
         gain = places.gain(each)
         total = places.band(point, lambda one: throughput(one).total_hz)
@@ -40,8 +43,8 @@ def scaling_section(points: Sequence[Measured], places: Places) -> Section | Non
         ]
         rows.append([each.title, series, *rates, parts, banded(evenness, "{:.3f}".format)])
         percent = gain.by(each.cores / 100)
-        mark = {"x": short_test(point.point), "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
-        marks.append({**mark, **ends(percent)})
+        mark = {"x": each.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
+        marks.append({**mark, **axes(point.point), **ends(percent)})
     columns = (
         "access pattern",
         "objects",

@@ -2,20 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
-from rtoslab.analyses import Band, Places, gains, series_names, short_test, throughput
-from rtoslab.reports.sections.naming import named, record_axes
+from rtoslab.analyses import Band, Places, gains, series_names, throughput
+from rtoslab.reports.sections.naming import axes, named, record_axes
 from rtoslab.reports.table import ChartData, Record, Section, TableData, banded, ends
 from rtoslab.results import Measured
 
 
 def throughput_section(points: Sequence[Measured], places: Places) -> Section | None:
-    """Counts per second, like the paper's figure 18."""
+    """Counts per second as a table; the answer has the chart."""
     if not points:
         return None
-    rows, data = [], []
-    for test, series, point in named(points):
+    rows = []
+    for _, series, point in named(points):
         total = places.band(point, lambda each: throughput(each).total_hz)
-        data.append({"test": test, "series": series, "rate": total.median, "unit": point.unit, **ends(total)})
         cycles = places.band(point, lambda each: throughput(each).cycles_per_count)
         fairness = places.band(point, lambda each: throughput(each).fairness)
         rows.append(
@@ -42,13 +41,7 @@ def throughput_section(points: Sequence[Measured], places: Places) -> Section | 
         note,
         records=records,
     )
-    chart = ChartData(
-        "throughput",
-        data,
-        "Counts per second by test, on a logarithmic scale; a mark per kernel and number of cores.",
-        records=[record for record in records if record["metric"] == "throughput" and not record["core"]],
-    )
-    return Section("throughput", "Throughput", (), (chart,), (table,))
+    return Section("throughput", "Throughput", (), (), (table,))
 
 
 def _core(core: int, point: Measured, places: Places) -> str:
@@ -82,8 +75,8 @@ def gain_section(points: Sequence[Measured], places: Places) -> Section | None:
     data, rows = [], []
     for name, each in zip(names, pairs, strict=True):
         gain = places.gain(each)
-        mark = {"test": short_test(each.many.point.point), "series": name, "cores": each.cores}
-        data.append({**mark, "gain": gain.value, **ends(gain)})
+        mark = {"test": each.title, "series": name, "cores": each.cores, **axes(each.many.point.point)}
+        data.append({**mark, "gain": gain.value, "text": f"{gain.value:.2f}", **ends(gain)})
         rows.append([each.title, name, banded(gain, "x {:.3f}".format), banded(gain.by(each.cores), "{:.1%}".format)])
     table = TableData(
         "Gain over one core",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rtoslab.analyses import LEVEL, SEED, Level, Step, levels, series_names, steps, throughput
 from rtoslab.base import all_of, counted
+from rtoslab.reports.sections.naming import axes
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import Measured
 
@@ -29,7 +30,13 @@ def stress_section(points: Sequence[Measured]) -> Section | None:
         return None
     names = _series(found)
     marks = [
-        {"x": step.percent, "series": name, "y": 100 * step.normalised[1], "text": f"{100 * step.normalised[1]:.0f}"}
+        {
+            "x": step.percent,
+            "series": name,
+            "y": 100 * step.normalised[1],
+            "text": f"{100 * step.normalised[1]:.0f}",
+            **axes(step.series.point),
+        }
         for step, name in zip(found, names, strict=True)
         if step.normalised
     ]

@@ -1,0 +1,97 @@
+"""What a report begins with: the answer in sentences, and under it the chart that shows it."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from rtoslab.analyses import Places
+from rtoslab.base import counted
+from rtoslab.reports.sections.rivals import figure_sentences, rests_on_place, rival_sentences
+from rtoslab.reports.sections.second_core import second_core_sentences
+from rtoslab.reports.sections.speed_figures import SpeedFigure
+from rtoslab.reports.table import ChartData, Section, ends
+
+_MOST_PANELS: Final = 24
+"""Of more tests than this the chart would not end on the first page."""
+ID: Final = "answer"
+_MOST_VARIANTS: Final = 4
+"""Of a benchmark in more variants of its own parameters than this, only sections of their own tell."""
+
+_PLACEMENT: Final = (
+    "How fast a board executes code may depend on where the code is in memory: another placement may change ratios of "
+    "one placement each, and may turn small ones round (--placements 8 measures how much)."
+)
+
+
+def answer_section(figures: Sequence[SpeedFigure], places: Places) -> Section | None:
+    """Which kernel is faster at what, and what more cores bring; None without a figure."""
+    variants: dict[str, set[str]] = {}
+    for each in figures:
+        variants.setdefault(each.point.point.benchmark, set()).add(each.test.parameters)
+    figures = [each for each in figures if len(variants[each.point.point.benchmark]) <= _MOST_VARIANTS]
+    if not figures:
+        return None
+    prose = [*rival_sentences(figures), *second_core_sentences(figures, places)]
+    if prose and rests_on_place(figures):
+        prose.append(_PLACEMENT)
+    if not prose:
+        prose = figure_sentences(figures)
+    return Section(ID, "The answer", prose, _charts(figures), leads=True)
+
+
+def _charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
+    """One for each board and kind of figure."""
+    boards = list(dict.fromkeys(each.board for each in figures))
+    charts = []
+    for board in boards:
+        for is_rate in (True, False):
+            mine = [each for each in figures if each.board == board and each.is_rate is is_rate]
+            if len(mine) > 1:
+                charts.append(_chart(mine, board if len(boards) > 1 else ""))
+    return charts
+
+
+def _chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
+    tests = list(dict.fromkeys(each.test for each in figures))
+    rows: list[dict[str, Any]] = [
+        {
+            "x": each.test.heading,
+            "series": _without(each.point.point.board, each.series) if board else each.series,
+            "y": each.figure.median,
+            "text": _brief(each),
+            "kernel": each.point.point.kernel,
+            "board": each.point.point.board,
+            **ends(each.figure),
+        }
+        for each in figures
+        if each.test in tests[:_MOST_PANELS]
+    ]
+    left = (
+        f" The first {_MOST_PANELS} of {counted(len(tests), 'test')}; the tables have all."
+        if len(tests) > _MOST_PANELS
+        else ""
+    )
+    where = f" on the {board}" if board else ""
+    what = (
+        f"Counts per second of all cores together{where}: longer is faster."
+        if figures[0].is_rate
+        else f"Median of each interval{where}, in cycles of the core's clock: shorter is faster."
+    )
+    each_own = " Each test has its own scale, from zero." if len({each.series for each in figures}) > 1 else ""
+    title = "counts per second, all cores" if figures[0].is_rate else "median, cycles"
+    return ChartData("panels", rows, what + each_own + left, y_title=title)
+
+
+def _without(board: str, series: str) -> str:
+    """A series' name without its board, which the chart is of."""
+    return ", ".join(part for part in series.split(", ") if part != board)
+
+
+def _brief(figure: SpeedFigure) -> str:
+    """The figure at its bar, in three digits and more."""
+    value = figure.figure.median
+    if not figure.is_rate:
+        return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+    for power, letter in ((1e6, "M"), (1e3, "k")):
+        if value >= power:
+            return f"{value / power:.3g}{letter}" if value / power < 1000 else f"{value / power:,.0f}{letter}"
+    return f"{value:,.0f}"

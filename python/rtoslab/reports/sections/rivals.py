@@ -1,0 +1,180 @@
+"""Sentences on which kernel is faster at what, and by how much: for each board, number of cores and configuration.
+
+Nothing is averaged: every ratio is of two kernels at one test under the same conditions. Of two figures within the
+bands of their placements no difference is claimed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.analyses import Ratio
+from rtoslab.base import counted
+from rtoslab.reports.sections.speed_figures import NamedTest, SpeedFigure
+from rtoslab.reports.sections.wording import MOST, cores_words, faster_by, listed
+
+SAME: Final = 0.001
+"""Two figures that differ by less than this part are called alike."""
+UNDOABLE: Final = "no difference that the placement of the code could not undo"
+IN_ONE: Final = "in one placement of the code each"
+"""Where a difference may be one of the places alone."""
+_PARAGRAPHS: Final = 8
+"""Of more combinations of board, cores and configuration than this the answer names the first ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What has to be alike for figures to be compared."""
+
+    board: str
+    cores: int
+    conditions: str
+    is_rate: bool
+
+    def words(self, scopes: Sequence["Scope"], *more: str) -> str:
+        """`On the Raspberry Pi Pico, one core: `, of what differs among scopes; empty if nothing does."""
+        several_boards = len({each.board for each in scopes}) > 1
+        several_cores = {each.cores for each in scopes} != {1}
+        parts = [f"the {self.board}"] * several_boards + [cores_words(self.cores)] * several_cores
+        parts += [self.conditions] * bool(self.conditions)
+        on = [f"{'With' if parts[0] == self.conditions else 'On'} {', '.join(parts)}"] if parts else []
+        by = [] if self.is_rate else ["by the median of each interval"]
+        said = ", ".join([*on, *by, *more])
+        return f"{said[0].upper()}{said[1:]}: " if said else ""
+
+
+def scopes_of(figures: Sequence[SpeedFigure]) -> dict[Scope, list[SpeedFigure]]:
+    """Figures that may be compared, together; boards in their order, on each the smallest number of cores first."""
+    found: dict[Scope, list[SpeedFigure]] = {}
+    for each in figures:
+        found.setdefault(Scope(each.board, each.cores, each.conditions, each.is_rate), []).append(each)
+    boards = list(dict.fromkeys(each.board for each in figures))
+    return {
+        scope: found[scope]
+        for scope in sorted(
+            found, key=lambda each: (boards.index(each.board), each.conditions != "", not each.is_rate, each.cores)
+        )
+    }
+
+
+def rival_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
+    """One paragraph for each scope in which several kernels have figures."""
+    scopes = scopes_of(figures)
+    told = [
+        f"{scope.words(list(scopes), *([IN_ONE] if rests_on_place(mine) else []))}{text}"
+        for scope, mine in scopes.items()
+        if len({each.kernel for each in mine}) > 1 and (text := _compared(mine))
+    ]
+    if len(told) > _PARAGRAPHS:
+        left = len(told) - _PARAGRAPHS
+        told = [*told[:_PARAGRAPHS], f"The tables have {left} more combinations of board, cores and configuration."]
+    return told
+
+
+def rests_on_place(figures: Sequence[SpeedFigure]) -> bool:
+    """Whether another placement of the code might have given other figures."""
+    return any(not each.figure.is_known for each in figures)
+
+
+def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
+    """The figures themselves, for scopes in which they stand beside nothing."""
+    scopes = scopes_of(figures)
+    return [f"{scope.words(list(scopes))}{_plainly(mine)}" for scope, mine in scopes.items()][:_PARAGRAPHS]
+
+
+def _plainly(figures: Sequence[SpeedFigure]) -> str:
+    kernel, verb, to = figures[0].kernel, *(("reaches", "at") if figures[0].is_rate else ("takes", "for"))
+    if len(figures) <= MOST:
+        return f"{kernel} {verb} {listed([f'{each.text} {to} {each.test.with_figure()}' for each in figures])}."
+    ordered = sorted(figures, key=lambda each: each.figure.median)
+    ends = " to ".join(f"{each.text} {to} {each.test.with_figure()}" for each in (ordered[0], ordered[-1]))
+    return f"{kernel} {verb} from {ends}, over {counted(len(figures), 'test')}."
+
+
+def _by_test(figures: Sequence[SpeedFigure]) -> dict[NamedTest, list[SpeedFigure]]:
+    tests: dict[NamedTest, list[SpeedFigure]] = {}
+    for each in figures:
+        mine = tests.setdefault(each.test, [])
+        if each.kernel not in {other.kernel for other in mine}:
+            mine.append(each)
+    return tests
+
+
+def _compared(figures: Sequence[SpeedFigure]) -> str:
+    kernels = list(dict.fromkeys(each.kernel for each in figures))
+    tests = _by_test(figures)
+    shared = {test: mine for test, mine in tests.items() if len(mine) > 1}
+    if not shared:
+        return ""
+    ahead: dict[str, list[tuple[float, str]]] = {}
+    alike: dict[str, list[NamedTest]] = {}
+    for test, mine in shared.items():
+        first, second, last = _ranked(mine)
+        ratio = first.speed_over(second)
+        if is_alike(ratio):
+            alike.setdefault(f"{_front(first, second, kernels)} are within 0.1 % of each other", []).append(test)
+        elif is_undoable(ratio):
+            alike.setdefault(f"{_front(first, second, kernels)} show {UNDOABLE}", []).append(test)
+        else:
+            ahead.setdefault(first.kernel, []).append(
+                (ratio.value, test.with_figure(*_leads(ratio, first, second, last, kernels)))
+            )
+    parts = [_leader(kernel, ahead[kernel], kernels, len(shared)) for kernel in kernels if kernel in ahead]
+    sentences = [f"{part}." for part in parts]
+    sentences += [f"At {listed([each.with_figure() for each in names])}, {words}." for words, names in alike.items()]
+    return " ".join([*sentences, *_absent(kernels, tests)])
+
+
+def is_alike(ratio: Ratio) -> bool:
+    """Whether two figures are the same to a reader, in whichever placement."""
+    return max(abs(each - 1) for each in (ratio.value, ratio.least, ratio.most)) < SAME
+
+
+def is_undoable(ratio: Ratio) -> bool:
+    """Whether some choice of placements makes two figures equal, or turns their order round."""
+    return ratio.is_known and not ratio.is_claimed
+
+
+def _ranked(figures: Sequence[SpeedFigure]) -> tuple[SpeedFigure, SpeedFigure, SpeedFigure]:
+    """The fastest, the next and the slowest; of two kernels the last two are one."""
+    ordered = sorted(figures, key=lambda each: each.figure.median, reverse=figures[0].is_rate)
+    return ordered[0], ordered[1], ordered[-1]
+
+
+def _front(first: SpeedFigure, second: SpeedFigure, kernels: Sequence[str]) -> str:
+    """The subject of a tie; of three kernels and more, those at the front."""
+    both = [kernel for kernel in kernels if kernel in {first.kernel, second.kernel}]
+    return "the two" if len(kernels) == 2 else f"the fastest, {both[0]} and {both[1]},"
+
+
+def _leads(
+    ratio: Ratio, first: SpeedFigure, second: SpeedFigure, last: SpeedFigure, kernels: Sequence[str]
+) -> list[str]:
+    """By how much the first is ahead: of the next, and of the slowest; with two kernels it is clear of whom."""
+    if len(kernels) == 2:
+        return [faster_by(ratio)]
+    if second is last:
+        return [f"{_than(faster_by(ratio))} {second.kernel}"]
+    over = first.speed_over(last)
+    return [f"{_than(faster_by(ratio))} {second.kernel}", f"{_than(faster_by(over))} {last.kernel}"]
+
+
+def _than(words: str) -> str:
+    return f"{words} as" if words.endswith("as fast") else f"{words} than"
+
+
+def _leader(kernel: str, items: Sequence[tuple[float, str]], kernels: Sequence[str], tests: int) -> str:
+    """`FreeRTOS is faster than NuttX at …`; the largest lead first."""
+    ordered = [text for _, text in sorted(items, key=lambda item: -item[0])]
+    others = [each for each in kernels if each != kernel]
+    rank = f"faster than {others[0]}" if len(others) == 1 else "the fastest"
+    share = f" in {len(items)} of {counted(tests, 'test')}" if tests > 1 else ""
+    return f"{kernel} is {rank}{share}: {listed(ordered)}"
+
+
+def _absent(kernels: Sequence[str], tests: dict[NamedTest, list[SpeedFigure]]) -> list[str]:
+    lacking = {
+        kernel: [test.with_figure() for test, mine in tests.items() if kernel not in {each.kernel for each in mine}]
+        for kernel in kernels
+    }
+    return [f"{kernel} has no figure for {listed(names)}." for kernel, names in lacking.items() if names]

@@ -1,0 +1,162 @@
+"""The figure that says how fast a kernel is at a test, under the names that a reader knows.
+
+Counts per second of a benchmark that counts; the median of each series of a latency benchmark, in cycles.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final
+
+from rtoslab.analyses import Band, Places, Ratio, comparisons, cores_of, series_names, short_test, throughput
+from rtoslab.results import Measured, PointId
+
+_OWN: Final = "param."
+"""How the key of a benchmark's own parameter begins."""
+_PINNED: Final = "param.pinned"
+"""This parameter is part of what `cores_of` says."""
+_TASKS: Final = "tasks"
+"""In its place among the conditions."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTest:
+    """What a reader calls a test: `cooperative scheduling (T2)`, `semaphore give`, `get count (P1, shared=1)`."""
+
+    words: str
+    short: str = ""
+    """`T2`; empty for a test without such a name."""
+    parameters: str = ""
+    """The benchmark's own parameters, where the run has several of them."""
+
+    def with_figure(self, *figures: str) -> str:
+        """The name with figures behind it, in brackets."""
+        inside = ", ".join(filter(None, (self.short, self.parameters, *figures)))
+        return f"{self.words} ({inside})" if inside else self.words
+
+    @property
+    def heading(self) -> str:
+        """Above a panel of a chart: `T2 cooperative scheduling`."""
+        return ", ".join(filter(None, (f"{self.short} {self.words}".strip(), self.parameters)))
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedFigure:
+    """One kernel's figure at one test."""
+
+    test: NamedTest
+    kernel: str
+    """Its title."""
+    board: str
+    """Its title."""
+    cores: int
+    conditions: str
+    """The configuration, as far as it differs within the run, without parameters of benchmarks."""
+    series: str
+    """Kernel, board, cores and conditions by their ids, as far as they differ."""
+    point: Measured
+    figure: Band
+    unit: str
+    is_rate: bool
+    """More is faster: counts per second. Else less is: cycles."""
+
+    def speed_over(self, other: "SpeedFigure") -> Ratio:
+        """How many times as fast this one is."""
+        return self.figure.over(other.figure) if self.is_rate else other.figure.over(self.figure)
+
+    @property
+    def text(self) -> str:
+        """The figure with its unit."""
+        value = self.figure.median
+        if self.is_rate:
+            return f"{value:,.0f} {self.unit}"
+        cycles = f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+        return f"{cycles} {self.unit} ({value * 1e6 / self.point.clock_hz:,.2f} \N{MICRO SIGN}s)"
+
+
+def named_test(point: PointId, parameters: str = "") -> NamedTest:
+    """The name of a benchmark's test by its title."""
+    short = short_test(point)
+    if short == point.benchmark:
+        return NamedTest(point.title, "", parameters)
+    return NamedTest(point.title.removeprefix(short).strip(), short, parameters)
+
+
+def speed_figures(
+    points: Sequence[Measured], places: Places, bound: Collection[int], titles: Mapping[str, str]
+) -> list[SpeedFigure]:
+    """Every point's figures, in the order of the points.
+
+    `bound`: results, by identity, whose figures may depend on where their code lies. Figures of 0 are left out.
+    """
+    series = dict(zip(map(id, points), series_names([plain_axes(each.point) for each in points]), strict=True))
+    conditions = dict(zip(map(id, points), _conditions(points), strict=True))
+    parameters = dict(zip(map(id, points), _parameters(points), strict=True))
+
+    def figure_of(
+        test: NamedTest, point: Measured, values: Sequence[float], unit: str, *, is_rate: bool
+    ) -> SpeedFigure:
+        known = len(places.of(point)) > 1 or id(point) not in bound
+        return SpeedFigure(
+            test, titles.get(point.point.kernel, point.point.kernel), titles.get(point.point.board, point.point.board),
+            point.point.cores, conditions[id(point)], series[id(point)], point, Band(values, 0.0, known), unit, is_rate,
+        )  # fmt: skip
+
+    found = []
+    for point in points:
+        if not point.is_latency:
+            rates = places.band(point, lambda each: throughput(each).total_hz).values
+            name = named_test(point.point, parameters[id(point)])
+            found.append(figure_of(name, point, rates, f"{point.unit}/s", is_rate=True))
+    rows = comparisons([each for each in points if each.is_latency])
+    homes: dict[str, set[str]] = {}
+    for row in rows:
+        homes.setdefault(row.title, set()).add(row.point.title)
+    for row in rows:
+        point = row.best.point
+        cycles = places.of_series(row.best, attrgetter("spread.median")).values
+        words = row.title if len(homes[row.title]) == 1 else f"{row.point.title}: {row.title}"
+        name = NamedTest(words, "", parameters[id(point)])
+        found.append(figure_of(name, point, cycles, "cycles", is_rate=False))
+    return [each for each in found if min(each.figure.values) > 0]
+
+
+def plain_axes(point: PointId) -> PointId:
+    """A point's axes without parameters of its benchmark, instruments and windows: what its series is called by."""
+    left_out = {"instrument", "samples"}
+    config = {
+        key: value
+        for key, value in point.config.items()
+        if key not in left_out and (key == _PINNED or not key.startswith(_OWN))
+    }
+    return point.model_copy(update={"config": config, "window_ms": 0})
+
+
+def _conditions(points: Sequence[Measured]) -> list[str]:
+    plain = [plain_axes(each.point) for each in points]
+    alike = [each.model_copy(update={"kernel": "", "board": "", "cores": 1, "config": _shared(each)}) for each in plain]
+    return [each.replace(f"{_TASKS}=", f"{_TASKS} ") for each in series_names(alike, with_cores=False)]
+
+
+def _shared(point: PointId) -> dict[str, str]:
+    """The configuration; tasks that no core binds are a condition of their own only on several cores."""
+    config = {key: value for key, value in point.config.items() if key != _PINNED}
+    return {**config, _TASKS: "not pinned"} if "not pinned" in cores_of(point) else config
+
+
+def _parameters(points: Sequence[Measured]) -> list[str]:
+    """Of each point, those parameters in which its benchmark's points differ."""
+    own = [
+        each.point.model_copy(
+            update={
+                "kernel": "", "board": "", "cores": 1, "window_ms": 0,
+                "config": {
+                    key: value
+                    for key, value in each.point.config.items()
+                    if key.startswith(_OWN) and key != _PINNED
+                },
+            }
+        )
+        for each in points
+    ]  # fmt: skip
+    return series_names(own, with_cores=False)

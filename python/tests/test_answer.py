@@ -1,0 +1,259 @@
+"""What a report begins with: planted figures, and the sentences that they must become."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab.analyses import Places, placed_points
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.reports import ChartData, Document, make_document, report_formats
+from rtoslab.reports.sections.answer import answer_section
+from rtoslab.reports.sections.rivals import IN_ONE, UNDOABLE
+from rtoslab.reports.sections.speed_figures import speed_figures
+from rtoslab.reports.sections.wording import listed
+from rtoslab.results.results import Measured
+from rtoslab.store.stored_point import StoredPoint
+from tests.fakes import STEADY, measured
+from tests.latency_fakes import timed
+
+CATALOGUE = Catalogue(find_root())
+NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "x": "X board", "y": "Y board"}
+YIELD = "cooperative scheduling (T2)"
+PLACEMENTS = "may turn small ones round"
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A test of a kernel: its rate over the placements."""
+
+    kernel: str
+    rates: tuple[int, ...]
+    test: str = "T2 cooperative scheduling"
+    cores: int = 1
+    board: str = "x"
+
+
+def points(planted: Iterable[Planted]) -> list[Measured]:
+    found = []
+    for number, each in enumerate(planted):
+        for place, rate in enumerate(each.rates):
+            config = {"placement": str(place)} if len(each.rates) > 1 else {}
+            ident = each.test.split()[0].lower()
+            point = measured(
+                each.cores, rate // each.cores, config=config, benchmark_id=ident, title=each.test, kernel=each.kernel
+            )
+            axes = point.point.model_copy(update={"board": each.board})
+            found.append(point.model_copy(update={"point": axes, "run_id": f"{number:08x}{place:08x}"}))
+    return found
+
+
+def prose(planted: Iterable[Planted], *, matters: bool = False) -> str:
+    placed = placed_points(points(planted))
+    shown = [each.middle for each in placed]
+    bound = {id(each) for each in shown} if matters else set()
+    section = answer_section(speed_figures(shown, Places(placed), bound, NAMES), Places(placed))
+    assert section is not None
+    return "\n".join(section.prose)
+
+
+@pytest.mark.parametrize(
+    ("planted", "said"),
+    [
+        (
+            [Planted("a", (2770,)), Planted("b", (1000,))],
+            "Alpha is faster than Beta: cooperative scheduling (T2, 2.77 times as fast).",
+        ),
+        (
+            [Planted("a", (1000,)), Planted("b", (1170,))],
+            "Beta is faster than Alpha: cooperative scheduling (T2, 17 % faster).",
+        ),
+        (
+            [Planted("a", (10_230,)), Planted("b", (10_000,))],
+            "Alpha is faster than Beta: cooperative scheduling (T2, 2.3 % faster).",
+        ),
+        (
+            [Planted("a", (1000,)), Planted("b", (1000,))],
+            "At cooperative scheduling (T2), the two are within 0.1 % of each other.",
+        ),
+        (
+            [Planted("a", (1000, 1100, 1050)), Planted("b", (1020, 1060, 1040))],
+            f"At cooperative scheduling (T2), the two show {UNDOABLE}.",
+        ),
+        (
+            [Planted("a", (2000, 2200, 2100)), Planted("b", (1000, 1000, 1000))],
+            "Alpha is faster than Beta: cooperative scheduling (T2, 2.10 times as fast, 2.00 to 2.20).",
+        ),
+        (
+            [Planted("a", (3000,)), Planted("b", (2000,)), Planted("c", (1000,))],
+            f"Alpha is the fastest: {YIELD[:-1]}, 1.50 times as fast as Beta, 3.00 times as fast as Gamma).",
+        ),
+        (
+            [Planted("a", (2000,)), Planted("b", (2000,)), Planted("c", (1000,))],
+            "At cooperative scheduling (T2), the fastest, Alpha and Beta, are within 0.1 % of each other.",
+        ),
+    ],
+)
+def test_planted_figures_become_their_sentence(planted: list[Planted], said: str) -> None:
+    assert prose(planted) == said
+
+
+def test_the_larger_lead_comes_first_and_each_side_is_counted() -> None:
+    tests = {
+        "T1 computing": (1000, 1000),
+        "T2 yield": (1200, 1000),
+        "T3 preemption": (3000, 1000),
+        "T7 take": (100, 200),
+    }
+    text = prose(
+        [Planted(kernel, (rates[side],), test) for test, rates in tests.items() for side, kernel in enumerate("ab")]
+    )
+    assert (
+        "Alpha is faster than Beta in 2 of 4 tests: preemption (T3, 3.00 times as fast) and yield (T2, 20 % faster)."
+        in text
+    )
+    assert "Beta is faster than Alpha in 1 of 4 tests: take (T7, 2.00 times as fast)." in text
+    assert text.endswith("At computing (T1), the two are within 0.1 % of each other.")
+
+
+def test_a_kernel_without_a_figure_is_named() -> None:
+    planted = [Planted("a", (1000,)), Planted("b", (2000,)), Planted("a", (500,), "T8 allocation")]
+    assert prose(planted).endswith("Beta has no figure for allocation (T8).")
+    assert "of 2 tests" not in prose(planted), "one test alone is compared"
+
+
+def test_each_board_has_its_own_answer() -> None:
+    planted = [Planted(kernel, (rate,), board=board)
+               for board, rates in (("x", (1000, 2000)), ("y", (3000, 1000)))
+               for kernel, rate in zip("ab", rates, strict=True)]  # fmt: skip
+    first, second = prose(planted).split("\n")
+    assert first.startswith("On the X board: Beta is faster than Alpha")
+    assert second.startswith("On the Y board: Alpha is faster than Beta")
+
+
+def test_each_number_of_cores_has_its_own_answer() -> None:
+    rates = {("a", 1): 1000, ("b", 1): 2000, ("a", 2): 1600, ("b", 2): 1000}
+    text = prose([Planted(kernel, (rate,), cores=cores) for (kernel, cores), rate in rates.items()])
+    assert "On one core: Beta is faster than Alpha: cooperative scheduling (T2, 2.00 times as fast)." in text
+    assert "On two cores: Alpha is faster than Beta: cooperative scheduling (T2, 1.60 times as fast)." in text
+    assert "The second core raises the total throughput of Alpha at cooperative scheduling (T2, x 1.60)." in text
+    assert "The second core lowers the total throughput of Beta at cooperative scheduling (T2, x 0.50)." in text
+
+
+def test_where_the_place_matters_the_same_sentence_says_so() -> None:
+    planted = [Planted("a", (2000,)), Planted("b", (1000,)), Planted("a", (1000,), cores=2)]
+    told = prose(planted, matters=True)
+    assert "On one core, in one placement of the code each: Alpha is faster" in told
+    assert f"(T2, x 0.50), {IN_ONE}." in told
+    assert PLACEMENTS in told.splitlines()[-1]
+    assert IN_ONE not in prose(planted)
+    assert PLACEMENTS not in prose(planted)
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ({1: (1000, 1100), 2: (1100, 1040)}, "by no more than the place of the code does"),
+        ({1: (1000, 1100), 2: (1060, 1040)}, "by no more than the place of the code does"),
+        ({1: (1000,), 2: (1000,)}, "leaves the total throughput of Alpha as it was"),
+    ],
+)
+def test_a_second_core_that_changes_nothing(rates: dict[int, tuple[int, ...]], said: str) -> None:
+    text = prose([Planted("a", each, cores=cores) for cores, each in rates.items()])
+    assert said in text
+    assert "raises" not in text
+
+
+def test_why_it_loses_is_said_as_a_range_over_the_tests_that_lose() -> None:
+    def one(title: str, waits: int) -> list[Measured]:
+        names: dict[str, Any] = {"benchmark_id": title, "title": title, "kernel": "a"}
+        return [measured(1, 1000, **names), measured(2, 400, wait=waits, **names)]
+
+    shown = [*one("T2 yield", 3_000_000), *one("T3 preemption", 6_000_000)]
+    section = answer_section(speed_figures(shown, Places(), (), NAMES), Places())
+    assert section is not None
+    (text,) = section.prose
+    assert "Of the cycles that a count costs more where it loses, waiting for spinlocks takes 16 to 32 %" in text
+    assert "(each the range over these two tests)" in text
+
+
+def test_one_kernel_on_one_core_is_told_by_its_figures() -> None:
+    assert prose([Planted("a", (1000,))]) == "Alpha reaches 4,000 counts/s at cooperative scheduling (T2)."
+
+
+def test_latencies_are_compared_by_their_medians() -> None:
+    slow = timed("probe", [200, 210, 220])
+    fast = timed("probe", [100, 105, 110])
+    fast = fast.model_copy(update={"point": fast.point.model_copy(update={"kernel": "b"})})
+    section = answer_section(speed_figures([slow, fast], Places(), (), {**NAMES, "k": "Kay"}), Places())
+    assert section is not None
+    (text,) = section.prose
+    assert text.startswith("By the median of each interval: Beta is faster than Kay: ")
+    assert "(2.00 times as fast)" in text
+    alone = answer_section(speed_figures([slow], Places(), (), {"k": "Kay"}), Places())
+    assert alone is not None
+    assert alone.prose[0].startswith("By the median of each interval: Kay takes 210 cycles (1.68 \N{MICRO SIGN}s) for ")
+
+
+def document(*results: Measured, manifest: dict[str, Any] = STEADY) -> Document:
+    return make_document(CATALOGUE, [StoredPoint(Path("p"), each, manifest) for each in results], None)
+
+
+def test_titles_stand_for_ids_from_the_first_line_to_the_chart() -> None:
+    made = document(*points([Planted("freertos", (2000,), board="pico"), Planted("rt", (1000,), board="pico")]))
+    (answer,) = (each for each in made.shown if each.leads)
+    assert made.shown[0] is not None
+    assert made.shown[0].id == answer.id
+    assert answer.prose[0].startswith("FreeRTOS is faster than rt")
+    (chart,) = answer.charts
+    assert [row["series"] for row in chart.rows] == ["FreeRTOS", "rt"]
+    assert {row["x"] for row in chart.rows} == {"T2 cooperative scheduling"}
+    runs = [row[1] for table in made.shown[1].tables for row in table.rows]
+    assert runs == ["FreeRTOS, 1 core", "rt, 1 core"]
+
+
+@pytest.mark.parametrize("form", ["md", "html"])
+def test_nothing_but_the_answer_stands_before_the_chart_and_the_conditions(form: str) -> None:
+    made = document(*points([Planted("a", (2000,)), Planted("b", (1000,))]))
+    page = report_formats()[form](made)
+    order = [page.index(text) for text in ("a is faster than b", "points of 1 test was measured", "Throughput")]
+    assert order == sorted(order)
+    if form == "html":
+        assert order[0] < page.index("<svg") < order[1] < page.index("<nav")
+
+
+def test_a_chart_for_each_board() -> None:
+    planted = [Planted(kernel, (1000,), board=board) for board in "xy" for kernel in "ab"]
+    charts = [each for section in document(*points(planted)).shown if section.leads for each in section.charts]
+    assert [{row["board"] for row in chart.rows} for chart in charts] == [{"x"}, {"y"}]
+    assert all({row["series"] for row in chart.rows} == {"a", "b"} for chart in charts)
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        (["a"], "a"),
+        (["a", "b", "c"], "a, b and c"),
+        (["a (1, 2)", "b"], "a (1, 2) and b"),
+        (["a, b", "c", "d"], "a, b; c and d"),
+        ([str(each) for each in range(13)], "0, 1, 2, 3, 4, 5 and 7 more (see the tables)"),
+    ],
+)
+def test_lists(items: list[str], said: str) -> None:
+    assert listed(items) == said
+
+
+def test_a_kernel_that_deviates_is_marked_in_the_answer() -> None:
+    odd, even = points([Planted("a", (2000,)), Planted("b", (1000,))])
+    odd = odd.model_copy(update={"deviations": {"Order": "noted 2 1"}})
+    assert document(odd, even).shown[0].prose[0].startswith("a\N{DAGGER} is faster than b")
+
+
+def test_a_chart_row_has_its_kernel_and_its_board() -> None:
+    (chart,) = document(*points([Planted("a", (2000,)), Planted("b", (1000,))])).shown[0].charts
+    assert isinstance(chart, ChartData)
+    assert [(row["kernel"], row["board"]) for row in chart.rows] == [("a", "x"), ("b", "x")]
+    assert replace(chart, rows=()).rows == ()
