@@ -198,6 +198,17 @@ def test_latencies_are_compared_by_their_medians() -> None:
     assert alone.prose[0].startswith("By the median of each interval: Kay takes 210 cycles (1.68 \N{MICRO SIGN}s) for ")
 
 
+def test_of_many_variants_the_plain_one_alone_is_here() -> None:
+    configs = [{}, *({"param.bytes": str(size)} for size in (8, 16, 32, 64))]
+    found = [measured(1, 1000, kernel=kernel, config=config) for config in configs for kernel in "ab"]
+    section = answer_section(speed_figures(found, Places(), (), NAMES), Places())
+    assert section is not None
+    assert section.prose == ["At test (T2), the two are within 0.1 % of each other."]
+    few = answer_section(speed_figures(found[:4], Places(), (), NAMES), Places())
+    assert few is not None
+    assert few.prose == ["At test (T2) and test (T2, bytes=8), the two are within 0.1 % of each other."]
+
+
 def document(*results: Measured, manifest: dict[str, Any] = STEADY) -> Document:
     return make_document(CATALOGUE, [StoredPoint(Path("p"), each, manifest) for each in results], None)
 

@@ -14,7 +14,7 @@ _MOST_PANELS: Final = 24
 """Of more tests than this the chart would not end on the first page."""
 ID: Final = "answer"
 _MOST_VARIANTS: Final = 4
-"""Of a benchmark in more variants of its own parameters than this, only sections of their own tell."""
+"""Of a benchmark in more variants of its own parameters than this, only that without a parameter is here."""
 
 _PLACEMENT: Final = (
     "How fast a board executes code may depend on where the code is in memory: another placement may change ratios of "
@@ -27,7 +27,11 @@ def answer_section(figures: Sequence[SpeedFigure], places: Places) -> Section | 
     variants: dict[str, set[str]] = {}
     for each in figures:
         variants.setdefault(each.point.point.benchmark, set()).add(each.test.parameters)
-    figures = [each for each in figures if len(variants[each.point.point.benchmark]) <= _MOST_VARIANTS]
+    figures = [
+        each
+        for each in figures
+        if not each.test.parameters or len(variants[each.point.point.benchmark]) <= _MOST_VARIANTS
+    ]
     if not figures:
         return None
     prose = [*rival_sentences(figures), *second_core_sentences(figures, places)]
