@@ -2,7 +2,7 @@
 
 from rtoslab.analyses.axis_values import Value, axis_of_point, in_unit, select, values
 from rtoslab.analyses.bands import Band, Ratio
-from rtoslab.analyses.claims import OUTCOMES, ClaimVerdict, judge_claims
+from rtoslab.analyses.claims import OUTCOMES, ClaimVerdict, Outcome, judge_claims
 from rtoslab.analyses.collisions import LEVEL, SEED, Level, Step, levels, steps
 from rtoslab.analyses.counts_per_second import Gain, gains, throughput
 from rtoslab.analyses.cycles import PARTS, VISIBLE_PART, lock_costs, lock_wait_part, lock_waits, shares, top_functions
@@ -65,6 +65,7 @@ __all__ = [
     "Level",
     "Loss",
     "Metric",
+    "Outcome",
     "PlacedPoint",
     "PlacedTime",
     "PlacedValues",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from statistics import median
 from typing import Any, Final
 
-from rtoslab.analyses import OUTCOMES, ClaimVerdict
+from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome
 from rtoslab.base import counted
 from rtoslab.catalogue import Catalogue, Condition, PaperFolder, Part
 from rtoslab.papers.over_placements import one_placement
@@ -24,7 +24,7 @@ from rtoslab.store import StoredPoint
 _REPLACED = frozenset({"answer", "throughput", "gain", "memory", "paper"})
 """Sections of the plain report that a paper's own parts take the place of."""
 
-_OUTCOME_WORDS: Final = {
+_OUTCOME_WORDS: Final[dict[Outcome, tuple[str, str]]] = {
     "same": ("holds here", "hold here"),
     "partly": ("holds in part", "hold in part"),
     "tie": ("is too close to tell", "are too close to tell"),
@@ -195,9 +195,9 @@ def _told(verdicts: Sequence[ClaimVerdict]) -> list[str]:
         return []
     counts = Counter(each.outcome for each in verdicts)
     words = [
-        f"{counts[each]} {many if counts[each] > 1 else one}"
-        for each, (one, many) in _OUTCOME_WORDS.items()
-        if counts[each]
+        f"{counts[outcome]} {many if counts[outcome] > 1 else one}"
+        for outcome, (one, many) in _OUTCOME_WORDS.items()
+        if counts[outcome]
     ]
     sentences = [f"Of the paper's {counted(len(verdicts), 'statement')} {_listed(words)}."]
     against = [each.claim.says for each in verdicts if each.outcome == "different"]

@@ -19,7 +19,7 @@ from rtoslab.analyses import (
 )
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.sections.naming import MIDDLE, axes, record_axes
-from rtoslab.reports.table import ChartData, Record, Section, TableData, banded, cycles_text
+from rtoslab.reports.table import ChartData, Record, Section, TableData, banded, cycles_text, ends
 from rtoslab.results import Measured
 
 _MOST_PANELS: Final = 6
