@@ -44,7 +44,7 @@ static void wait(struct bench_task *self)
     }
 }
 
-static void signal(struct bench_task *self)
+static void signal_all(struct bench_task *self)
 {
     draining[self->core] = false;
     while (bench_running()) {
@@ -59,7 +59,7 @@ static void body(struct bench_task *self)
     if (self->index == WAITING) {
         wait(self);
     } else {
-        signal(self);
+        signal_all(self);
     }
 }
 

@@ -1,12 +1,13 @@
 """A paper's experiments as a plan: the points of all its suites, without those whose benchmark is not there yet."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from rtoslab.base import UnknownNameError
 from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, Setup
 from rtoslab.papers.setups import setup_points
-from rtoslab.plan import Options, Plan, experiment_points
+from rtoslab.plan import Options, Plan, Point, experiment_points
 
 
 def paper_plan(
@@ -27,7 +28,23 @@ def paper_plan(
         *(setup_points(catalogue, paper, experiments, each, options, known) for each in chosen_setups(paper, setups)),
     )
     # Mappings in a point have no hash.
-    return Plan(tuple({repr(point): point for point in points}.values()), paper.key)
+    distinct = list({repr(point): point for point in points}.values())
+    return Plan(tuple(_without_spares(paper, distinct)), paper.key)
+
+
+def _without_spares(paper: PaperFolder, points: Sequence[Point]) -> Iterator[Point]:
+    """The points but those of a further tree of a version for what an earlier tree of it can do."""
+    order = {tree: place for each in paper.facts.version for place, tree in enumerate(each.trees)}
+    able = {
+        (order[each.kernel], paper.facts.roles[each.kernel], repr(replace(each, kernel="")))
+        for each in points
+        if each.kernel in order and each.not_applicable is None
+    }
+    for each in points:
+        earlier = range(order.get(each.kernel, 0))
+        role = paper.facts.roles.get(each.kernel, "")
+        if not any((place, role, repr(replace(each, kernel="", not_applicable=None))) in able for place in earlier):
+            yield each
 
 
 def chosen_setups(paper: PaperFolder, wanted: Sequence[str] | None) -> list[Setup]:
