@@ -55,12 +55,16 @@ def resolution_of(value: Value, resolution_s: float) -> float:
 
 def name_of(picked: Picked, names: Names) -> str:
     """Returns the words for where a value lies: `FreeRTOS, 2 cores`."""
-    words = [
-        counted(int(place), "core") if axis == "cores" else names.get(str(place), str(place))
-        for axis, place in picked.where.items()
-        if axis != "pinning"
-    ]
-    return ", ".join(words)
+    return ", ".join(place_words(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
+
+
+def place_words(axis: str, place: str | int, names: Names) -> str:
+    """Returns the words for one place on an axis: `2 cores`, `bytes 64` for a parameter, a title for a name."""
+    if axis == "cores":
+        return counted(int(place), "core")
+    if axis.startswith("param."):
+        return f"{axis.removeprefix('param.').replace('_', ' ')} {place}"
+    return names.get(str(place), str(place))
 
 
 def number_text(value: float) -> str:

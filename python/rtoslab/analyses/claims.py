@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from rtoslab.analyses.axis_values import Value
-from rtoslab.analyses.claim_rules import RULES, Judged, Names, Told, band_verdict
+from rtoslab.analyses.claim_rules import RULES, Judged, Names, Told, band_verdict, place_words
 from rtoslab.analyses.claim_values import Absence, NotComputedError, ValueIndex, builds_of, gather, in_build
-from rtoslab.base import all_of, counted
+from rtoslab.base import all_of
 from rtoslab.catalogue import TIMED, Claim, Place, Resolution
 
 Outcome = Literal["same", "different", "partly", "tie", "not computed"]
@@ -132,11 +132,7 @@ def _judge(claim: Claim, found: ValueIndex, resolution: Resolution, absence: Abs
 def _name(case: Place, names: Names) -> str:
     """A case in words; the benchmark goes without saying beside a series, and pinning beside a number of cores."""
     silent = {"pinning"} | ({"benchmark"} if "metric" in case else set())
-    words = (
-        counted(int(place), "core") if axis == "cores" else names.get(str(place), str(place))
-        for axis, place in case.items()
-        if axis not in silent
-    )
+    words = (place_words(axis, place, names) for axis, place in case.items() if axis not in silent)
     return ", ".join(dict.fromkeys(words))
 
 
@@ -159,7 +155,7 @@ def _threshold(claim: Claim, resolution: Resolution) -> str:
     if claim.bound_from:
         bounds = [f"{word} {bound:g}" for word, bound in (("at least", claim.at_least), ("at most", claim.at_most))
                   if bound is not None]  # fmt: skip
-        words.append(f"{' and '.join(bounds)}: {claim.bound_from}")
+        words.append(f"{' and '.join(bounds)} {claim.bound_from}")
     if claim.kind in TIMED and resolution.seconds:
         words.append(f"no difference up to {resolution.seconds * 1e9:g} ns: {resolution.source}")
     if claim.rests_on:

@@ -56,6 +56,7 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
         *(_part(done, part) for part in facts.part),
         _conditions(done),
         *setups_section(done),
+        cases_section(done.verdicts),
         cite_section(paper),
         *(replace(each, charts=()) if each.id in _REDRAWN else each for each in plain if each.id not in _REPLACED),
     ]
@@ -70,19 +71,26 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
 
 
 def claims_section(verdicts: Sequence[ClaimVerdict], notes: Sequence[str] = ()) -> Section:
-    """Every statement of the paper with our verdict, the contradicted ones first; then every case of each."""
+    """Every statement of the paper with our verdict, the contradicted ones first."""
     ranked = sorted(verdicts, key=lambda each: OUTCOMES.index(each.outcome))
     rows = [[each.claim.section, _quoted(each), each.words, each.seen, each.threshold] for each in ranked]
-    cases = [
-        [each.claim.says, case.name, case.told or "not computed", case.seen]
+    table = TableData("Statements", ("section", "the paper says", "here", "seen", "judged by"), rows)
+    return Section("claims", "What the paper says, computed again", (_CLAIMS_PROSE, *notes), (), (table,))
+
+
+def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
+    """Every case of the statements that speak of several, with its numbers."""
+    ranked = sorted(verdicts, key=lambda each: OUTCOMES.index(each.outcome))
+    tables = [
+        TableData(
+            f"{each.claim.says}: {each.words}",
+            ("case", "here", "seen"),
+            [[case.name, case.told or "not computed", case.seen] for case in each.cases],
+        )
         for each in ranked
         if len(each.cases) > 1
-        for case in each.cases
     ]
-    tables = [TableData("Statements", ("section", "the paper says", "here", "seen", "judged by"), rows)]
-    if cases:
-        tables.append(TableData("Every case of every statement", ("the paper says", "case", "here", "seen"), cases))
-    return Section("claims", "What the paper says, computed again", (_CLAIMS_PROSE, *notes), (), tables)
+    return Section("cases", "Every case of every statement", (), (), tables, folded=True)
 
 
 def _quoted(verdict: ClaimVerdict) -> str:

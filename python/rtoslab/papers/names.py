@@ -22,7 +22,9 @@ def names_of(
             found.setdefault(series.id, series.title)
     found |= {each.id: each.facts.title for each in catalogue.boards.values()}
     found |= {each.id: each.facts.title for each in catalogue.kernels.values()}
-    for kernel, title in paper.facts.kernels.items():
+    stated = {each.kernel for each in paper.facts.version}
+    found |= {kernel: title for kernel, title in paper.facts.kernels.items() if kernel not in stated}
+    for kernel, title in ((each, paper.facts.kernels.get(each, each)) for each in stated):
         versions = dict.fromkeys(
             sources[each.run_id].version
             for each in results

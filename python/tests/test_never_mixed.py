@@ -1,0 +1,106 @@
+"""Nothing drawn, tabled or exported is made of values that differ on an axis which nobody named.
+
+The trap it prevents: a bar of the median of two kernels, with a band from the one to the other.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from rtoslab.analyses import grouped
+from rtoslab.base.errors import ReportError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import papers
+from rtoslab.papers import weights
+from rtoslab.papers.paper_charts import replot
+from rtoslab.papers.reproduction import Reproduction, reproduce
+from rtoslab.reference import references
+from tests.planted_values import planted
+
+CATALOGUE = Catalogue(find_root())
+PACKAGE = find_root() / "python" / "rtoslab"
+PAPERS = papers(CATALOGUE)
+REDUCTIONS = {"median", "mean", "fmean", "geometric_mean", "average", "median_low", "median_high", "nanmedian"}
+NAMED = {
+    "papers/document.py": "of ratios to published figures, which its sentence calls the median",
+    "papers/paper_charts.py": "over the axes that a figure joins, which `grouped` has looked at",
+    "papers/setup_report.py": "of distances, as the geometric mean that its heading names",
+}
+"""Modules of reports and papers that reduce several numbers to one, and of what."""
+
+
+def _with_references(key: str, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
+    """The paper by all reference results that there are, without building anything."""
+    monkeypatch.setattr(weights, "weigh", lambda *_, **__: pytest.fail("nothing is to be built"))
+    paper = PAPERS[key]
+    bare = paper.facts.model_copy(update={"footprint": ()})
+    paper = type(paper)(paper.key, paper.folder, bare, paper.suites)
+    beside = [point for each in references(find_root(), key) for point in each.points]
+    return reproduce(CATALOGUE, paper, [], beside=beside)
+
+
+@pytest.mark.parametrize("key", list(PAPERS))
+def test_every_figure_of_a_paper_draws_values_of_one_kind_each(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`replot` refuses anything else; each place has one mark a series."""
+    done = _with_references(key, monkeypatch)
+    drawn = 0
+    for part in done.paper.facts.part:
+        for figure in part.figure:
+            found = replot(figure, done, done.values)
+            if found is None:
+                continue
+            chart, table = found
+            places = [(row["x"], row["series"]) for row in chart.rows if not row.get("published")]
+            assert len(set(places)) == len(places), figure.title
+            assert all(cell for row in table.rows for cell in row), f"{figure.title}: a blank cell"
+            drawn += 1
+    assert drawn, "no figure was looked at"
+
+
+@pytest.mark.parametrize("key", ["vieira2026", "lentka2022"])
+def test_a_figure_that_does_not_name_the_kernel_is_refused(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = _with_references(key, monkeypatch)
+    refused = 0
+    for part in done.paper.facts.part:
+        for figure in part.figure:
+            series = (figure.series,) if isinstance(figure.series, str) else figure.series
+            several = {each.point.kernel for each in done.values} & set(done.paper.facts.kernels)
+            if "kernel" in series and len(several) > 1:
+                without = tuple(axis for axis in series if axis != "kernel") or ("unit",)
+                mixed = figure.model_copy(update={"series": without})
+                with pytest.raises(ReportError, match=r"would make one value of several .*kernel"):
+                    replot(mixed, done, done.values)
+                refused += 1
+    assert refused
+
+
+def test_a_group_is_refused_by_the_axis_that_it_mixes() -> None:
+    values = [planted({"metric": "m", "stat": "s", "kernel": kernel, "value": 1}) for kernel in ("a", "b")]
+    assert len(grouped(values, ("kernel",))) == 2
+    with pytest.raises(ReportError, match=r"'F' would make one value of several at b \(kernel: 'a', 'b'\)"):
+        grouped(values, ("benchmark",), what="'F'")
+    with pytest.raises(ReportError, match="has the same value 2 times"):
+        grouped([values[0], values[0]], ("kernel",))
+    seeds = [planted({"metric": "m", "stat": "s", "param.seed": seed, "value": seed}) for seed in (1, 2)]
+    assert [len(each) for each in grouped(seeds, ("kernel",), ("param.seed",)).values()] == [2]
+
+
+def test_whoever_reduces_numbers_for_a_reader_is_known() -> None:
+    """A median or mean in a report or a paper stands here with what it is of; elsewhere `grouped` looks at the axes."""
+    reducing = {}
+    for folder in ("reports", "papers"):
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            names = {
+                node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
+            }
+            if names & REDUCTIONS:
+                reducing[str(path.relative_to(PACKAGE))] = names & REDUCTIONS
+    assert set(reducing) == set(NAMED), reducing
+
+
+def test_the_folder_that_is_looked_at_is_there() -> None:
+    assert Path(PACKAGE / "papers" / "paper_charts.py").is_file()
