@@ -157,6 +157,7 @@ $(STAMPS)/report: requirements-report.lock $(STAMPS)/python
 docs: set-up-dev
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_pages
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_reference
+	cd python && $(CURDIR)/$(BIN)/python -m tests.paper_page
 
 # The pages as a site in build/site, searchable and readable on a phone.
 site: set-up-dev $(STAMPS)/site

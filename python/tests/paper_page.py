@@ -1,0 +1,60 @@
+"""What docs/papers.md says was seen of each paper: counted from the reference results, so that the page cannot drift.
+
+cd python && python -m tests.paper_page        # writes it anew; part of `make docs`
+"""
+
+from collections import Counter
+from statistics import median
+
+from rtoslab.analyses import OUTCOMES
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import PaperFolder, papers
+from rtoslab.papers.reproduction import Reproduction, reproduce
+from rtoslab.reference import further_placements, of_paper, weights_of_paper
+
+PAGE = find_root() / "docs" / "papers.md"
+BEGIN, END = "<!-- papers: made by tests/paper_page.py -->\n", "<!-- end of papers -->"
+HEAD = (
+    "| paper | statements | same | partly | tie | different | not computed | published figures beside ours | ours / theirs |\n"
+    "|---|---:|---:|---:|---:|---:|---:|---|---|\n"
+)
+
+
+def by_references(catalogue: Catalogue, paper: PaperFolder) -> Reproduction:
+    """The paper by reference results alone; nothing is built."""
+    root = find_root()
+    bare = PaperFolder(paper.key, paper.folder, paper.facts.model_copy(update={"footprint": ()}), paper.suites)
+    return reproduce(
+        catalogue, bare, [], beside=of_paper(root, paper.key, []),
+        lent_weights=weights_of_paper(root, paper.key), further=further_placements(root, paper.key),
+    )  # fmt: skip
+
+
+def table() -> str:
+    """One row a paper."""
+    catalogue = Catalogue(find_root())
+    return HEAD + "".join(_row(by_references(catalogue, paper)) for paper in papers(catalogue).values())
+
+
+def _row(done: Reproduction) -> str:
+    counts = Counter(each.outcome for each in done.verdicts)
+    said = [counts[each] for each in ("same", "partly", "tie", "different", "not computed")]
+    assert sum(said) == len(done.verdicts)
+    assert set(counts) <= set(OUTCOMES)
+    ratios = [each.ratio for each in done.compared.values() if each.ratio is not None]
+    beside = f"{len(ratios)} of {len(done.compared)}" if done.compared else "none is a number in the text"
+    reach = f"{min(ratios):.2f} to {max(ratios):.2f}, median {median(ratios):.2f}" if ratios else "\N{EN DASH}"
+    cells = (done.paper.key, len(done.verdicts), *said, beside, reach)
+    return f"| {' | '.join(str(each) for each in cells)} |\n"
+
+
+def renewed(text: str) -> str:
+    """The page with the table of today."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, behind = rest.partition(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{behind}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,8 @@
+"""The page on the papers says what the reference results give."""
+
+from tests.paper_page import PAGE, renewed
+
+
+def test_the_page_counts_what_the_references_give() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert text == renewed(text), "run `make docs`"
