@@ -16,7 +16,8 @@ from rtoslab.reference import further_placements, of_paper, weights_of_paper
 PAGE = find_root() / "docs" / "papers.md"
 BEGIN, END = "<!-- papers: made by tests/paper_page.py -->\n", "<!-- end of papers -->"
 HEAD = (
-    "| paper | statements | same | partly | tie | different | not computed | published figures beside ours | ours / theirs |\n"
+    "| paper | statements | same | partly | tie | different | not computed | published figures beside ours "
+    "| ours / theirs |\n"
     "|---|---:|---:|---:|---:|---:|---:|---|---|\n"
 )
 

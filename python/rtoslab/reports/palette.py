@@ -5,7 +5,9 @@ what else differs (cores, configuration) is lighter and lighter. Series also dif
 """
 
 import json
+import re
 import textwrap
+import zlib
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -20,11 +22,6 @@ _LETTER: Final = 0.56
 """Width of a letter of Arial, of its size."""
 _LIGHTEST: Final = 0.65
 """How much white the lightest series of a kernel has."""
-_FAMILIES: Final = {
-    "freertos": 0, "nuttx": 1, "rt ": 2, "zephyr": 3, "threadx": 4, "rt-thread": 5, "bare": 6,
-    "µc/os-iii": 2, "µc/os-ii": 5, "keil": 3,
-}  # fmt: skip
-"""Beginnings of kernels' titles -> their colour, where no other kernel of the chart has it."""
 Drawn = alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
 
@@ -44,16 +41,18 @@ def is_published(row: dict[str, Any]) -> bool:
 
 
 def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """One colour per series: of its kernel, where rows name one or series begin with one; a kernel's further series
-    are lighter. Else in their order, and again from the first after the seventh."""
+    """One colour per series: of its kernel, where rows name one; a kernel's further series are lighter. Else in their
+    order, and again from the first after the seventh."""
     kernels: dict[str, str] = {}
     for row in rows:
-        kernels.setdefault(str(row["series"]), str(row.get("kernel") or _family(str(row["series"]))))
+        kernels.setdefault(str(row["series"]), str(row.get("kernel") or ""))
     published = set(kernels) - {str(row["series"]) for row in rows if not is_published(row)}
     own = [each for each in kernels if each not in published]
-    if not all(kernels[each] for each in own):
+    if all(kernels[each] for each in own):
+        hues = _hues(list(dict.fromkeys(kernels[each] for each in own)))
+    else:
         kernels.update({each: each for each in own})
-    hues = _hues(list(dict.fromkeys(kernels[each] for each in own)))
+        hues = {each: SERIES_COLOURS[place % len(SERIES_COLOURS)] for place, each in enumerate(own)}
     found = {}
     for each, kernel in kernels.items():
         alike = [other for other in own if kernels[other] == kernel]
@@ -65,19 +64,18 @@ def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     return found
 
 
-def _family(text: str) -> str:
-    """The kernel that a series' name begins with; empty if none does."""
-    lowered = f"{text.lower()} ".replace(",", " ")
-    return next((each for each in sorted(_FAMILIES, key=len, reverse=True) if lowered.startswith(each)), "")
+def _preferred(kernel: str) -> str:
+    """Returns the colour that a kernel has in every chart in which no other kernel has it: by its name's first word."""
+    name = re.split(r"[ ,(]", kernel.lower())[0]
+    return SERIES_COLOURS[zlib.crc32(name.encode()) % len(SERIES_COLOURS)]
 
 
 def _hues(kernels: Sequence[str]) -> dict[str, str]:
     """Each kernel's own colour where it is free; others take the next free one."""
-    wanted = {each: _FAMILIES.get(_family(each)) for each in kernels}
     found: dict[str, str] = {}
-    for each, place in wanted.items():
-        if place is not None and SERIES_COLOURS[place] not in found.values():
-            found[each] = SERIES_COLOURS[place]
+    for each in kernels:
+        if _preferred(each) not in found.values():
+            found[each] = _preferred(each)
     free = [each for each in SERIES_COLOURS if each not in found.values()]
     others = [each for each in kernels if each not in found]
     for number, each in enumerate(others):
