@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from rtoslab.base.errors import CatalogueError, PlanError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.suites import Experiment
+from rtoslab.plan.obstacles import obstacle
 from rtoslab.plan.plan import Options, experiment_points, make_plan
 
 ROOT = find_root()
@@ -198,6 +200,25 @@ def test_a_feature_the_board_lacks() -> None:
         Catalogue(ROOT), ["t1"], Options(["freertos"], ["nucleo-f103rb"], config={"feature.icache": "0"})
     ).points
     assert point.not_applicable == "NUCLEO-F103RB has no icache to switch"
+
+
+@pytest.mark.parametrize(
+    ("board", "core", "value", "wrong"),
+    [
+        ("nucleo-h743zi", "cortex-m7", "0", True),
+        ("nucleo-h743zi", "cortex-m7", "1", False),
+        ("nucleo-f446re", "cortex-m7", "0", False),
+    ],
+)
+def test_a_feature_that_the_kernels_start_turns_on(board: str, core: str, value: str, wrong: bool) -> None:
+    catalogue = Catalogue(ROOT)
+    plain = catalogue.kernel("freertos")
+    forcing = replace(plain, facts=plain.facts.model_copy(update={"turns_on": {core: ("dcache",)}}))
+    found = obstacle(
+        catalogue.benchmark("t1_arithmetic"), forcing, catalogue.board(board), 1, {"feature.dcache": value}
+    )
+    said = "the start-up of FreeRTOS turns dcache of NUCLEO-H743ZI on; `--config timing.dcache=0` holds it off"
+    assert (found or "").startswith(said) is wrong
 
 
 def test_a_port_may_differ_by_architecture() -> None:

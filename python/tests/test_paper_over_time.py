@@ -64,3 +64,10 @@ def test_of_several_placements_it_says_which_it_shows() -> None:
 def test_without_such_a_point_there_is_no_figure() -> None:
     assert over_time(FIGURE.model_copy(update={"where": {"benchmark": "t3"}}), [_run(5)]) is None
     assert over_time(FIGURE.model_copy(update={"series": "switch."}), [_run(5)]) is None
+
+
+def test_a_reference_result_keeps_no_times_and_is_not_drawn() -> None:
+    kept = [each.model_copy(update={"start_cycle": ()}) for each in _run(5).series]
+    reference = _run(5).model_copy(update={"series": tuple(kept)})
+    assert samples(reference, "tick.released_") == []
+    assert over_time(FIGURE, [reference]) is None

@@ -6,9 +6,9 @@ from dataclasses import replace
 from statistics import median
 from typing import Any, Final
 
-from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome
+from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome, select, values
 from rtoslab.base import counted
-from rtoslab.catalogue import Catalogue, Condition, PaperFolder, Part
+from rtoslab.catalogue import Catalogue, Condition, OverTime, PaperFolder, Part
 from rtoslab.papers.over_placements import one_placement
 from rtoslab.papers.over_time import over_time
 from rtoslab.papers.paper_charts import replot
@@ -17,7 +17,7 @@ from rtoslab.papers.setup_report import setups_section
 from rtoslab.papers.slips import slips_table, touching
 from rtoslab.papers.tables import pairs_chart, redraw
 from rtoslab.reference import WORD, labelled
-from rtoslab.reports import Document, Section, TableData, flagged, make_document
+from rtoslab.reports import ChartData, Document, Section, TableData, flagged, make_document
 from rtoslab.results import Measured
 from rtoslab.store import StoredPoint
 
@@ -154,19 +154,32 @@ def _part(done: Reproduction, part: Part) -> Section:
         else:
             charts.append(drawn[0])
             tables.append(drawn[1])
-    measured = [each for each in done.results if isinstance(each, Measured)]
-    several = any(each.band is not None for each in done.values)
     for course in part.over_time:
-        traced = over_time(course, measured, several=several)
-        if traced is None:
-            prose.append(f"{course.title}: not yet measured.")
-        else:
+        traced, note = _traced(done, course)
+        if note:
+            prose.append(note)
+        if traced is not None:
             charts.append(traced[0])
             tables.append(traced[1])
     slips = touching(paper, part.id, (ident for table in part.table for ident in table.rows))
     if slips:
         tables.append(slips_table(paper, slips, "Slips and preconditions of these figures"))
     return Section(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
+
+
+def _traced(done: Reproduction, course: OverTime) -> tuple[tuple[ChartData, TableData] | None, str]:
+    """A trace over the run, and what to say of it. Reference results keep no times, so a run of today's stands in."""
+    several = any(each.band is not None for each in done.values)
+    traced = over_time(course, [each for each in done.results if isinstance(each, Measured)], several=several)
+    if traced is not None:
+        return traced, ""
+    here = [each.result for each in done.points if isinstance(each.result, Measured)]
+    traced = over_time(course, here, several=several)
+    if traced is None:
+        return None, f"{course.title}: not yet measured."
+    used = [each.run_id for each in here if select(values([each])[:1], course.where)]
+    versions = dict.fromkeys(f"{each.kernel} {each.version}" for each in map(done.sources.get, used) if each)
+    return traced, f"{course.title}: of {' and '.join(versions)}, as reference results keep no times of their samples."
 
 
 def _whose(done: Reproduction) -> list[str]:

@@ -41,11 +41,14 @@ def over_time(
 
 
 def samples(measured: Measured, series: str) -> list[tuple[float, float]]:
-    """(seconds since the first, microseconds) of every sample of the series whose ids begin so, by time."""
+    """(seconds since the first, microseconds) of every sample of the series whose ids begin so, by time.
+
+    Empty for a reference result, which keeps no times of its samples.
+    """
     found = sorted(
         (begin, cycles)
         for each in measured.series
-        if each.id.startswith(series)
+        if each.id.startswith(series) and each.start_cycle
         for begin, cycles in zip(each.start_cycle, each.cycles, strict=True)
     )
     hz = measured.clock_hz

@@ -53,11 +53,15 @@ class Reproduction:
 class Judge:
     """What the figures and statements of one set of results are judged with."""
 
+    catalogue: Catalogue
     paper: PaperFolder
     kernels: Collection[str]
     sources: Mapping[str, Source]
-    names: Mapping[str, str]
     further: Mapping[str, PlacedValues] = field(default_factory=dict)
+
+    def names(self, results: Sequence[AnyResult]) -> dict[str, str]:
+        """Returns a reader's names; a kernel's has the version that these results are of."""
+        return names_of(self.catalogue, self.paper, results, self.sources)
 
     def judged(
         self, results: Sequence[AnyResult], sizes: Sequence[Value], unbuilt: Sequence[Failed]
@@ -67,8 +71,9 @@ class Judge:
         found = [*with_substitutes(self.paper, joined_placements(values(measured), self.further)), *sizes]
         absences = Absences(self.paper, [*results, *unbuilt], self.kernels)
         compared = compare(self.paper, [*results, *unbuilt], found, self.kernels, self.sources)
+        names = self.names(results)
         verdicts = judge_claims(
-            self.paper.claims, found, self.paper.facts.resolution, absence=absences.why, names=self.names
+            self.paper.claims, found, self.paper.facts.resolution, absence=absences.why, names=names
         )
         return found, compared, tuple(verdicts), absences
 
@@ -95,7 +100,7 @@ def reproduce(
     main_weights, todays_weights = sort_weights(paper, [each.weight for each in (*own, *lent)])
     sizes = [value for each in main_weights for value in weight_values(each)]
     kernels = {*catalogue.kernels_here, *(each.point.kernel for each in (*found.main, *main_weights))}
-    judge = Judge(paper, kernels, sources, names_of(catalogue, paper, found.main, sources), further or {})
+    judge = Judge(catalogue, paper, kernels, sources, further or {})
 
     def in_setup(setup: Setup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[Value]) -> InSetup:
         ours = {each.run_id for results in changed.values() for each in results if isinstance(each, Measured)}
@@ -118,7 +123,7 @@ def reproduce(
         verdicts=verdicts,
         sources=sources,
         absences=absences,
-        names=judge.names,
+        names=judge.names(found.main),
         missing=tuple(missing),
         setups=tuple(
             in_setup(each, found.setups[each.id], sizes) for each in paper.facts.setup if found.setups[each.id]

@@ -28,6 +28,7 @@ def obstacle(
         or _export_lacks(kernel, export_key(board.id, cores, config.get("opt", DEFAULT_OPT)))
         or _services_lack(benchmark, kernel, board, cores, config)
         or _board_lacks(board.facts, config)
+        or _start_forces(kernel.facts, board.facts, config)
         or _compiler_lacks(kernel.facts, config)
         or linker_lacks(kernel.facts, placement_option(config))
     )
@@ -114,6 +115,17 @@ def _board_lacks(board: Board, config: Mapping[str, str]) -> str | None:
         name = key.removeprefix("feature.")
         if name != key and name not in board.features:
             return f"{board.title} has no {name} to switch"
+    return None
+
+
+def _start_forces(kernel: Kernel, board: Board, config: Mapping[str, str]) -> str | None:
+    """Of a feature that is to be off and that the kernel's own start-up turns on."""
+    for name in kernel.turns_on.get(board.core, ()):
+        if config.get(f"feature.{name}") == "0":
+            return (
+                f"the start-up of {kernel.title} turns {name} of {board.title} on; "
+                f"`--config timing.{name}=0` holds it off on the virtual board"
+            )
     return None
 
 
