@@ -18,8 +18,8 @@ from rtoslab.catalogue import TIMED, Claim, Place, Resolution
 Outcome = Literal["same", "different", "partly", "tie", "not computed"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("different", "partly", "tie", "same", "not computed")
 """The contradicted first, as reports list them."""
-_SHOWN: Final = 4
-"""So many cases are shown with their numbers in the line of a claim."""
+_SHOWN: Final = 2
+"""So many cases are shown with their numbers in the line of a claim; the report has a table of all."""
 
 
 @dataclass(frozen=True, slots=True)
