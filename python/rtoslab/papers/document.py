@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome, select, values
 from rtoslab.base import counted
-from rtoslab.catalogue import Catalogue, Condition, OverTime, PaperFolder, Part
+from rtoslab.catalogue import Catalogue, Condition, Figure, OverTime, PaperFolder, Part
 from rtoslab.papers.over_placements import one_placement
 from rtoslab.papers.over_time import over_time
 from rtoslab.papers.paper_charts import replot
@@ -108,7 +108,16 @@ def cite_section(paper: PaperFolder) -> Section:
 
 def _conditions(done: Reproduction) -> Section:
     paper = done.paper
-    rows = [[each.what, each.paper, each.here or _from_manifests(each, done.points)] for each in paper.facts.condition]
+    main = {each.run_id for each in done.results if isinstance(each, Measured)}
+    judged = [
+        each
+        for each in (*done.points, *done.beside)
+        if isinstance(each.result, Measured) and each.result.run_id in main
+    ]
+    rows = [
+        [each.what, each.paper, each.here or _from_manifests(each, judged or done.points)]
+        for each in paper.facts.condition
+    ]
     general = [each for each in paper.slips if not each.rows and not each.part]
     tables = [TableData("Conditions of the measurement", ("condition", "the paper", "here"), rows)]
     if general:
@@ -148,10 +157,10 @@ def _part(done: Reproduction, part: Part) -> Section:
         if table.chart:
             charts += pairs_chart(table, paper.published, done.compared)
     for figure in part.figure:
-        drawn = replot(figure, done, done.values)
-        if drawn is None:
-            prose.append(f"{figure.title}: not yet measured.")
-        else:
+        drawn, note = _drawn(done, figure)
+        if note:
+            prose.append(note)
+        if drawn is not None:
             charts.append(drawn[0])
             tables.append(drawn[1])
     for course in part.over_time:
@@ -165,6 +174,17 @@ def _part(done: Reproduction, part: Part) -> Section:
     if slips:
         tables.append(slips_table(paper, slips, "Slips and preconditions of these figures"))
     return Section(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
+
+
+def _drawn(done: Reproduction, figure: Figure) -> tuple[tuple[ChartData, TableData] | None, str]:
+    """A figure, and what to say of it. Today's version stands in for what the authors' does not offer."""
+    drawn = replot(figure, done, done.values)
+    if drawn is not None:
+        return drawn, ""
+    drawn = None if done.today is None else replot(figure, done, done.today.values)
+    if drawn is None:
+        return None, f"{figure.title}: not yet measured."
+    return drawn, f"{figure.title}: with today's version, as it is not measured with the authors'."
 
 
 def _traced(done: Reproduction, course: OverTime) -> tuple[tuple[ChartData, TableData] | None, str]:

@@ -22,9 +22,9 @@ def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableD
     for slip in slips:
         computed = f"{computed_value(paper, slip):,.6g} {_unit(slip, last=True)}".strip() if slip.computed else ""
         printed = f"{slip.printed:,.6g} {_unit(slip, last=False)}".strip() if slip.printed is not None else ""
-        rows.append([WORDS[slip.kind], slip.says, printed, computed])
-    columns = ("kind", "what a reader must know", ">printed", ">computed anew")
-    filled = 4 if any(row[2] or row[3] for row in rows) else 2
+        rows.append([slip.id, WORDS[slip.kind], slip.says, printed, computed])
+    columns = ("slip", "kind", "what a reader must know", ">printed", ">computed anew")
+    filled = 5 if any(row[3] or row[4] for row in rows) else 3
     return TableData(title, columns[:filled], [row[:filled] for row in rows])
 
 
