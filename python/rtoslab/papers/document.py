@@ -40,7 +40,8 @@ _REDRAWN = frozenset({"scaling", "stress"})
 _CLAIMS_PROSE = (
     "Each statement is computed from our figures in every case that it speaks of, by the threshold beside it. "
     "Different: our numbers contradict it. Partly: it holds in so many of its cases. Tie: they differ by less than the "
-    "paper's instrument could tell, or the placement of the code decides. Not computed: the reason stands beside it."
+    "paper's instrument could tell, or the placement of the code decides. Not computed: the reason stands beside it. A "
+    "number is of the linker's own order of the code (placement 0), where no other is named; figures show medians."
 )
 
 

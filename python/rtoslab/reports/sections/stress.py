@@ -48,7 +48,9 @@ def stress_section(points: Sequence[Measured]) -> Section | None:
         "throughput of the target task, % of no stress",
     )
     charts = (chart,) if marks else ()
-    return Section("stress", "One semaphore under stress", (_PROSE, *_findings(found)), charts, (_table(found, names),))
+    return Section(
+        "stress", "One semaphore under stress", (_PROSE, *_findings(found, names)), charts, (_table(found, names),)
+    )
 
 
 def _series(found: Sequence[Step]) -> list[str]:
@@ -61,7 +63,18 @@ def _series(found: Sequence[Step]) -> list[str]:
     return series_names(plain)
 
 
-def _findings(found: Sequence[Step]) -> list[str]:
+def _findings(found: Sequence[Step], names: Sequence[str]) -> list[str]:
+    """A paragraph for each series of steps, with its name where there are several."""
+    several = len(set(names)) > 1
+    told = []
+    for name in dict.fromkeys(names):
+        sentences = _finding([step for step, one in zip(found, names, strict=True) if one == name])
+        if sentences:
+            told.append(f"{name}: {sentences}" if several else sentences)
+    return told
+
+
+def _finding(found: Sequence[Step]) -> str:
     sentences = []
     first = next((each for each in found if each.percent > 0 and each.normalised), None)
     last = found[-1]
@@ -92,7 +105,7 @@ def _findings(found: Sequence[Step]) -> list[str]:
             "give. So it hardly matters how often the stress task comes, once it has come; what the target loses is "
             "the time of the failing attempts, which run under the same lock."
         )
-    return [" ".join(sentences)] if sentences else []
+    return " ".join(sentences)
 
 
 def _starving(run: Level) -> list[int]:
