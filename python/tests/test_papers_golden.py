@@ -67,7 +67,7 @@ def test_a_time_that_the_analyzer_cannot_show() -> None:
     [
         (MIRANDA, "remainder", 22.07, 22.25), (MIRANDA, "table2_sum", 60.75, 60.57), (MIRANDA, "coincidences", 6, 6),
         (LENTKA, "toggle_subtracted", 536, 549), (EREN, "message_freertos", 4338, 4350),
-        (EREN, "message_nuttx", 6264, 6269), (EREN, "shuffling_ratio", 1.5, 1.263),
+        (EREN, "shuffling_ratio", 1.5, 1.263),
     ],
 )  # fmt: skip
 def test_the_papers_slips_are_recomputed_from_its_own_figures(

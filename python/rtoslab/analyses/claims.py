@@ -160,4 +160,6 @@ def _threshold(claim: Claim, resolution: Resolution) -> str:
         words.append(f"no difference up to {resolution.seconds * 1e9:g} ns: {resolution.source}")
     if claim.rests_on:
         words.append(f"rests on: {claim.rests_on}")
+    if not words and claim.kind != "not computed":
+        words.append("any difference counts")
     return "; ".join(words)

@@ -16,7 +16,9 @@ _PROSE = (
     "The paper does not say how everything was built. Each set-up is another way in which its authors may have built "
     "it, or today's versions of its kernels; what it does not name is as in the sections above. Distance: the larger "
     "of the paper's figure and ours over the smaller, as the geometric mean of all; of several placements, of the "
-    "medians."
+    "medians; a dash where the paper prints no figure to be near to. In a table of figures a dash is what a set-up "
+    "does not change. Where a verdict above is a tie by the placement of the code, that of a set-up in one placement "
+    "may be the placement's."
 )
 
 
@@ -64,8 +66,10 @@ def setups_section(done: Reproduction) -> list[Section]:
         tables.append(TableData("Published figures by set-up", columns, figures))
     rates = _rates(done)
     if rates:
-        columns = ("test", "kernel", "cores", ">above, 1/s", *(f">{each.setup.id}, 1/s" for each in _all(done)))
-        tables.append(TableData("Throughput by set-up", columns, rates))
+        names = ("test", "kernel", "cores", ">above, 1/s", *(f">{each.setup.id}, 1/s" for each in _all(done)))
+        told = [place for place in range(len(names)) if any(row[place] != NONE for row in rates)]
+        shown = [[row[place] for place in told] for row in rates]
+        tables.append(TableData("Throughput by set-up", tuple(names[place] for place in told), shown))
     rows = [
         [above.claim.section, above.claim.says, above.words, each.setup.id, there.words, there.seen]
         for each in _all(done)

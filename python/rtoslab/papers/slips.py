@@ -7,7 +7,7 @@ from rtoslab.papers.arithmetic import evaluate
 from rtoslab.papers.tables import UNITS
 from rtoslab.reports import TableData
 
-WORDS = {"slip": "slip", "precondition": "left unsaid", "fact": "follows"}
+WORDS = {"slip": "slip", "precondition": "precondition", "fact": "follows"}
 
 
 def touching(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[Slip]:

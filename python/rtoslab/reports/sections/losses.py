@@ -28,7 +28,8 @@ _PROSE = (
 _CRITICAL_NOTE = (
     "In critical sections: while the kernel counts itself inside one; the waiting for its locks comes before. Busiest "
     "lock: the hardware spinlock that the cores hold longest, its share of the window; near 100 % it is the bound, and "
-    "more cores can bring nothing. Found taken: acquisitions that had to wait."
+    "more cores can bring nothing. Found taken: acquisitions that had to wait. A dash: not counted, as "
+    "rtoslab does not know where that kernel counts its nesting."
 )
 
 

@@ -19,7 +19,8 @@ _PROSE = (
 _NOTE = (
     "Runs of a level differ in the seed of the draws only. Accesses: of the stress task, per second. Busy: the share "
     "of the stress core's cycles that went into them, waiting included. Failed attempts per second; in brackets how "
-    "many calls they belong to. Busiest lock: share of the window in which a core held it."
+    "many calls they belong to. Busiest lock: share of the window in which a core held it. A dash: not counted, "
+    "as rtoslab does not know the functions of that kernel that wait."
 )
 
 
