@@ -182,7 +182,8 @@ def _drawn(done: Reproduction, figure: Figure) -> tuple[tuple[ChartData, TableDa
     drawn = replot(figure, done, done.values)
     if drawn is not None:
         return drawn, ""
-    drawn = None if done.today is None else replot(figure, done, done.today.values)
+    today = done.today
+    drawn = None if today is None else replot(figure, replace(done, names=today.names), today.values)
     if drawn is None:
         return None, f"{figure.title}: not yet measured."
     return drawn, f"{figure.title}: with today's version, as it is not measured with the authors'."

@@ -1,6 +1,7 @@
 """A paper's figures and statements in another set-up of its authors, beside those of the suites."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from rtoslab.analyses import ClaimVerdict, Value
 from rtoslab.catalogue import Setup
@@ -17,6 +18,8 @@ class InSetup:
     compared: dict[int, Compared]
     """By id of the published row."""
     verdicts: tuple[ClaimVerdict, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+    """A place on an axis -> what a reader calls it; a kernel with the version that it has here."""
     values: tuple[Value, ...] = ()
     """Of the points of the set-up, each with the point of the suites that it stands for."""
 

@@ -105,8 +105,10 @@ def reproduce(
     def in_setup(setup: Setup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[Value]) -> InSetup:
         ours = {each.run_id for results in changed.values() for each in results if isinstance(each, Measured)}
         ours |= {each.run_id for each in with_sizes} - {each.run_id for each in sizes}
-        told, compared, verdicts, _ = judge.judged(in_place_of(paper, found.main, changed), with_sizes, unbuilt)
-        return InSetup(setup, frozenset(ours), compared, verdicts, tuple(each for each in told if each.run_id in ours))
+        results = in_place_of(paper, found.main, changed)
+        told, compared, verdicts, _ = judge.judged(results, with_sizes, unbuilt)
+        own = tuple(each for each in told if each.run_id in ours)
+        return InSetup(setup, frozenset(ours), compared, verdicts, judge.names(results), own)
 
     todays = todays_setup(paper, found, sources)
     todays_sizes = {each.point.kernel: list(weight_values(each)) for each in todays_weights}
