@@ -1,6 +1,8 @@
 """The processes that measure: one that dies costs its point and is replaced."""
 
 import multiprocessing
+import os
+from collections.abc import Callable
 from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,37 @@ def test_a_process_that_dies_costs_one_point(tmp_path: Path, monkeypatch: pytest
     assert second.result.message.endswith("died (exit code -9); run again to retry it.")
     assert isinstance(third.result, Measured)
     assert len(list((tmp_path / "run" / "points").iterdir())) == 2, "what died left nothing"
+
+
+def test_the_first_news_of_each_point_is_sent_however_fast_the_points_follow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that measures a point within `PROGRESS_INTERVAL_S` once hid from the listener that it had begun."""
+    points = iter(["first", "second", "third"])
+    sent: list[Any] = []
+
+    class Pipe:
+        def recv(self) -> str:
+            try:
+                return next(points)
+            except StopIteration:
+                raise EOFError from None
+
+        def send(self, message: object) -> None:
+            sent.append(message)
+
+    def measure(_root: Path, _out: Path, point: str, progress: Callable[[str, float], None], _manner: Manner) -> str:
+        progress(f"build {point}", 0.0)
+        progress(f"run {point}", 0.5)
+        return point
+
+    monkeypatch.setattr(pool, "_measured", measure)
+    monkeypatch.setattr(pool, "PROGRESS_INTERVAL_S", 60.0)
+    for name in ("interrupts.ignore", "gc.freeze"):
+        monkeypatch.setattr(f"rtoslab.measure.pool.{name}", lambda: None)
+    pool._work(tmp_path, tmp_path, dict(os.environ), Pipe(), Manner())  # type: ignore[arg-type]
+    starts = [("build first", 0.0), ("build second", 0.0), ("build third", 0.0)]
+    assert sent == [item for pair in zip(starts, ["first", "second", "third"], strict=True) for item in pair]
 
 
 def test_the_environment_is_that_of_the_call_not_of_the_first_one(

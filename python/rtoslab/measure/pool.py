@@ -187,6 +187,7 @@ def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[objec
             while True:
                 point = pipe.recv()
                 look_again(older_than_s=LOOK_S)
+                last = 0.0  # the first news of each point is sent, however soon it follows the point before
                 pipe.send(_measured(root, out, point, progress, manner))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the parent is gone
