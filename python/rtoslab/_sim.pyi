@@ -27,6 +27,10 @@ def structures(
     bit field which bit of its first byte it begins with, and how many it has.
     Raises ImageError for damaged debug information."""
 
+def sources(image: bytes) -> list[tuple[str, list[tuple[int, int]]]]:
+    """By an image's debug information: the source file of each compilation unit, as the compiler was told it, and where
+    its code lies, from each first address to behind the last. Raises ImageError for damaged debug information."""
+
 class EventTally:
     """What packed events (`Machine.take_events`) come to, fed in the order of time."""
 
@@ -73,6 +77,7 @@ class CoreStats(TypedDict):
     flash_wait_cycles: int  # XIP misses; wait states of embedded flash
     xip_misses: int
     exception_cycles: int  # entry, exit and tail-chain sequences
+    float_frames: int  # exceptions entered whose frame has room for floating-point state
     exceptions: dict[int, int]  # exception number -> entries
 
 class Stats(TypedDict):
@@ -213,6 +218,9 @@ class Machine:
     def clock_hz(self) -> int: ...
     def warnings(self) -> list[str]: ...
     def read(self, address: int, length: int) -> bytes: ...
+    def read_registers(self, core: int, addresses: list[int]) -> list[int | None]:
+        """Words as a core would read them now, of peripherals and its own registers too; None where that faults. They are
+        read on a copy of the board, so that nothing changes here."""
     def write(self, address: int, data: bytes) -> None: ...
     def registers(self, core: int) -> dict[str, int]:
         """r0 to r12, sp, lr, pc, xpsr, msp, psp, primask, control"""

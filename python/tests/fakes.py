@@ -286,6 +286,9 @@ class FakeMachine:
     def warnings(self) -> list[str]:
         return []
 
+    def read_registers(self, core: int, addresses: list[int]) -> list[int | None]:
+        return [None] * len(addresses)
+
     def read(self, address: int, length: int) -> bytes:
         return (self.state if address == 0x2000_0000 else 0x2000_0100).to_bytes(length, "little")
 

@@ -38,7 +38,7 @@ class Probes(Strict):
 
 
 class Behaviour(Strict):
-    """What kernels do differently and are free to. Conformance measures all but the last five; of these the virtual
+    """What kernels do differently and are free to. Conformance measures all but the last six; of these the virtual
     board's probes tell."""
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
@@ -62,6 +62,8 @@ class Behaviour(Strict):
     """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
     switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
     """The exceptions in which the kernel switches tasks."""
+    float_context: Literal["when_used", "always"] = "when_used"
+    """Which tasks have a floating-point context: those that have used the unit, or all."""
 
 
 class Waits(Strict):

@@ -1,7 +1,7 @@
 """Firmware built for a point, and what an ELF file holds."""
 
 from rtoslab.images.builder import Build, build, demand_tools, is_built, planned_image, share_kept
-from rtoslab.images.code_digests import code_digests
+from rtoslab.images.code_digests import branch_target, code_digests
 from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
 from rtoslab.images.image_inputs import (
     CALIBRATION_IMAGE,
@@ -31,6 +31,7 @@ __all__ = [
     "SourceLines",
     "Symbol",
     "berkeley",
+    "branch_target",
     "build",
     "cmake_options",
     "code_digests",

@@ -33,7 +33,7 @@ def evaluate(
     asked = int(identity.config.get("samples", 0))
     seen = output.observed if kernel.symbols else None  # of a kernel without symbols calls and tasks cannot be seen
     try:
-        proofs = judge_all(Evidence(decoded, seen, benchmark, board, kernel, asked))
+        proofs = judge_all(Evidence(decoded, seen, benchmark, board, kernel, asked, identity.config))
     except DecodeError as cause:
         return failed(identity, run_id, "decode", cause)
     broken = [each for each in proofs if each.verdict is Verdict.FAILS]

@@ -1,6 +1,7 @@
 """The mutants of `firmware/mutants/<benchmark>.toml`: what was got wrong, how, and which proof must refuse it."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
@@ -36,6 +37,9 @@ class Mutant(Strict):
     id: str
     mistake: str
     """What the person got wrong, in a sentence."""
+    kind: Literal["round", "work", "rare", "handler", "runner", "instrument", "port", "state", "interrupts"] = "round"
+    """Where the mistake is: in what a round consists of, in work beside it, in a few rounds alone, in a handler, in the
+    runner, the instrument or the port, in what is switched on, or in interrupts that nobody asked for."""
     edit: tuple[Edit, ...] = Field(min_length=1)
     refused_by: tuple[str, ...] = Field(min_length=1)
     """Proof rules, each of which must fail."""

@@ -34,6 +34,6 @@ def page(catalogue: Catalogue, every: Mapping[str, MutantsOf]) -> str:
     parts = [head, f"{counted(count, 'mutant')} of {counted(len(every), 'benchmark')}:\n"]
     for name, of in sorted(every.items()):
         parts.append(f"## {name}: {catalogue.benchmark(name).facts.title}\n")
-        rows = [f"| {each.id} | {each.mistake} | {', '.join(each.refused_by)} |" for each in of.mutant]
-        parts.append("\n".join(["| mutant | mistake | refused by |", "|---|---|---|", *rows]) + "\n")
+        rows = [f"| {each.id} | {each.kind} | {each.mistake} | {', '.join(each.refused_by)} |" for each in of.mutant]
+        parts.append("\n".join(["| mutant | where | mistake | refused by |", "|---|---|---|---|", *rows]) + "\n")
     return "\n".join(parts)

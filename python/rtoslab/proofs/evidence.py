@@ -1,7 +1,8 @@
 """What a proof looks at, and what it says."""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -10,7 +11,7 @@ from rtoslab.base import CatalogueError, Strict
 from rtoslab.catalogue import SAID_IF_UNUSUAL, Benchmark, Board, Kernel
 from rtoslab.records import Count, Decoded
 from rtoslab.results import Finding, Verdict
-from rtoslab.targets import Observed, Switch
+from rtoslab.targets import ALL_CORES, Observed, Switch
 
 LOOP_100_CYCLES: Final = 1407
 """What the ruler's loop takes on a Pico with -O2."""
@@ -42,6 +43,8 @@ class Evidence:
     kernel: Kernel
     samples: int = 0
     """Of each series, as asked for; 0: the benchmark counts."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """The point's configuration: what differs from board.toml and kernel.toml."""
 
     @property
     def cores(self) -> range:
@@ -59,6 +62,13 @@ class Evidence:
         if self.pinned:
             return [(f"core {core}", [core]) for core in self.metric_cores]
         return [("all cores", self.metric_cores)]
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Cores whose tasks count for themselves: of pinned tasks each core, else all of them together."""
+        if self.pinned or len(self.cores) == 1:
+            return [(f"core {core}", core) for core in self.cores]
+        return [("all cores", ALL_CORES)]
 
     @property
     def metric_cores(self) -> list[int]:

@@ -12,10 +12,18 @@ from rtoslab.proofs.evidence import Evidence
 from rtoslab.proofs.rules import all_rules
 from rtoslab.results import Finding
 
+_OF_A_WINDOW: Final[tuple[dict[str, Any], ...]] = (
+    {"rule": "own_code"},
+    {"rule": "kernel_calls"},
+    {"rule": "window_told"},
+    {"rule": "interrupts_told"},
+    {"rule": "board_state"},
+)
 IMPLIED: Final[dict[str, tuple[dict[str, Any], ...]]] = {
-    "latency": ({"rule": "samples_complete"}, {"rule": "instrument_agrees"}),
+    "counts": _OF_A_WINDOW,
+    "latency": ({"rule": "samples_complete"}, {"rule": "instrument_agrees"}, *_OF_A_WINDOW),
 }
-"""By a benchmark's kind: what holds for all of that kind, whatever their own proofs."""
+"""By a benchmark's kind: what holds for all of that kind, unless they have a proof by that rule of their own."""
 
 
 def watched_services(benchmark: Benchmark) -> tuple[str, ...]:
@@ -43,7 +51,8 @@ def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
 
 def _parsed(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
     parsed = []
-    implied = IMPLIED.get(benchmark.kind, ()) if benchmark.proof else ()
+    told = {each.get("rule") for each in benchmark.proof}
+    implied = [each for each in IMPLIED[benchmark.kind] if told and each["rule"] not in told]
     for table in (*benchmark.proof, *implied):
         name = str(table.get("rule", ""))
         if name not in all_rules():

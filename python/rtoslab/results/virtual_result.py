@@ -17,6 +17,8 @@ class CoreCycles(Stored):
     xip_misses: int
     exception_cycles: int
     exceptions: dict[int, int]
+    float_frames: int = 0
+    """Exceptions whose frame has room for floating-point state: what they interrupted had used the FPU."""
 
 
 class LockUse(Stored):

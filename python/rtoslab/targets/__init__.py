@@ -14,6 +14,7 @@ from rtoslab.targets.board import (
     simulator_fingerprint,
     timing_settings,
 )
+from rtoslab.targets.board_state import FLOAT_FRAMES, HEAP_BLOCKS, ISR_URGENCY
 from rtoslab.targets.brought_image import BroughtImage, acquainted, brought_image
 from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, find_word, watch_idling
 from rtoslab.targets.debugging import debug
@@ -39,8 +40,9 @@ from rtoslab.targets.handlings import UNKNOWN, Handled
 from rtoslab.targets.intervals import Interval, Intervals, find_intervals
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
-from rtoslab.targets.observe import Observed, Switch
+from rtoslab.targets.observe import ALL_CORES, Observed, OwnFunction, Stretch, Switch
 from rtoslab.targets.origin import simulator_sources, simulator_version
+from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
 from rtoslab.targets.profiles import APPLICATION, IDLE, LIBRARY, FunctionCycles, kind_of
 from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
@@ -59,6 +61,7 @@ from rtoslab.targets.virtual import (
 from rtoslab.targets.virtual_board import VirtualBoard
 
 __all__ = [
+    "ALL_CORES",
     "APPLICATION",
     "CALL",
     "CHUNK_CYCLES",
@@ -66,12 +69,16 @@ __all__ = [
     "DONE_SYMBOL",
     "EVENT",
     "FIRST_EXTERNAL",
+    "FLOAT_FRAMES",
     "HANDLER",
+    "HEAP_BLOCKS",
     "IDENT_CURRENT",
     "IDENT_MARK",
     "IDENT_WINDOW",
     "IDLE",
+    "INDIRECT",
     "INTERRUPT",
+    "ISR_URGENCY",
     "KIND_CALL",
     "KIND_EXCEPTION_ENTER",
     "KIND_EXCEPTION_EXIT",
@@ -87,6 +94,7 @@ __all__ = [
     "PENDSV",
     "SENDING_LIMIT_S",
     "SETUP_LIMIT_S",
+    "SUPERVISOR_CALL",
     "SVCALL",
     "SYSTICK",
     "UNKNOWN",
@@ -98,12 +106,14 @@ __all__ = [
     "Interval",
     "Intervals",
     "Observed",
+    "OwnFunction",
     "Place",
     "Progress",
     "RunOutput",
     "SimRequest",
     "SimResult",
     "Step",
+    "Stretch",
     "Switch",
     "VirtualBoard",
     "VirtualJob",

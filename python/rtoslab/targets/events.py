@@ -38,6 +38,8 @@ IDENT_SELECTED: Final = 50
 IDENT_IDLE: Final = 51
 IDENT_IDLE_OVER: Final = 52
 """The kernel begins to idle outside a task, and goes on; see `current_task`."""
+IDENT_KEEP: Final = 53
+"""The runner is told a sample: its series and its raw value; see `intervals`."""
 IDENT_FILL: Final = 64
 """Plus the index of a heap block's last word; see `steps`."""
 IDENT_CALL: Final = 256

@@ -16,6 +16,7 @@ from rtoslab.targets.events import (
     EVENT,
     IDENT_CALL,
     IDENT_CURRENT,
+    IDENT_KEEP,
     IDENT_MARK,
     IDENT_SYMBOL,
     KIND_EXCEPTION_ENTER,
@@ -63,6 +64,8 @@ class Intervals:
     """What an orderly image does not do: an end without its start, a start inside another interval."""
     resumed: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """Exception number -> addresses at which the core went on after it."""
+    kept: tuple[tuple[int, int], ...] | None = None
+    """Series and raw value of what the runner was told, in the order of time. None: its function is not to be seen."""
 
     def of(self, series: int) -> list[Interval]:
         """The intervals of one series."""
@@ -85,8 +88,10 @@ def find_intervals(
     `stamping`: number of the exception whose recognition starts the intervals of stamped series."""
     reader = _Reader(services, dict(current), stamping)
     events = np.frombuffer(raw, dtype=EVENT)
-    for cycle, value, pc, ident, kind, core, _ in rows(events[_matters(events, pin)]):
-        if kind == KIND_EXEC and ident >= IDENT_MARK:
+    for cycle, value, pc, ident, kind, core, more in rows(events[_matters(events, pin)]):
+        if kind == KIND_EXEC and ident == IDENT_KEEP:
+            reader.kept.append((value, more))
+        elif kind == KIND_EXEC and ident >= IDENT_MARK:
             reader.mark(cycle, ident - IDENT_MARK)
         elif kind == KIND_PIN:
             reader.edge(cycle, value)
@@ -98,13 +103,14 @@ def find_intervals(
         else:
             reader.inside(kind, cycle, ident, value, core)
     resumed = {number: frozenset(addresses) for number, addresses in reader.resumed.items()}
-    return Intervals(tuple(reader.found), tuple(reader.pulses), tuple(reader.disorder), resumed)
+    kept = tuple(reader.kept) or None
+    return Intervals(tuple(reader.found), tuple(reader.pulses), tuple(reader.disorder), resumed, kept)
 
 
 def _matters(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
     """Which events an interval can be told by, or what is in it."""
     ident, kind = events["id"], events["kind"]
-    told = (kind == KIND_EXEC) & (ident >= IDENT_CALL) & (ident < IDENT_SYMBOL)
+    told = (kind == KIND_EXEC) & (((ident >= IDENT_CALL) & (ident < IDENT_SYMBOL)) | (ident == IDENT_KEEP))
     task = (kind == KIND_WRITE) & (ident == IDENT_CURRENT + events["core"].astype(np.uint16))
     ours = (kind == KIND_PIN) & (ident == (-1 if pin is None else pin))
     return np.asarray(
@@ -126,6 +132,7 @@ class _Reader:
     """Of the last interval; and when the last exception returned."""
     return_cycle: int = -EDGE_CYCLES
     resumed: dict[int, set[int]] = field(default_factory=dict)
+    kept: list[tuple[int, int]] = field(default_factory=list)
 
     def event(self, cycle: int) -> None:
         """Only the end mark tells which stamped series the interval belongs to."""

@@ -7,6 +7,7 @@ counts only, so memory stays flat and a proof is a pure function of counts.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 import xxhash
 
@@ -66,6 +67,35 @@ class Load:
     """Completed in functions that are neither the kernel's nor the C library's."""
 
 
+ALL_CORES: Final = -1
+"""In place of a core: what all of them executed together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Instructions side by side that were executed equally often."""
+
+    address: int
+    instructions: int
+    executions: int
+    """Of each of them."""
+    cycles: int
+    """Of all of them together."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFunction:
+    """What one core executed of a function that is neither the kernel's nor a library's."""
+
+    core: int
+    name: str
+    entries: int
+    """Executions of its first instruction."""
+    stretches: tuple[Stretch, ...]
+    calls: tuple[tuple[str, int], ...]
+    """Function, `svc` or `indirect`, and how often it was called or jumped to from here."""
+
+
 @dataclass(slots=True)
 class Observed:
     """Counts over the window. Exceptions are per core: number -> entries."""
@@ -99,6 +129,10 @@ class Observed:
     """(kind of object, address) -> what kernel.toml says of it, as the window opened."""
     loads: "dict[int, Load]" = field(default_factory=dict)
     """Per core: what it did with its cycles."""
+    own: tuple[OwnFunction, ...] = ()
+    """What each core executed that is neither the kernel's nor a library's, over the whole window."""
+    state: dict[str, int] = field(default_factory=dict)
+    """What was switched on as the window opened, by the board's registers; see `board_state`."""
 
 
 class Observer:

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Final
 from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import Board, Kernel
 from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
+from rtoslab.targets.board_state import FLOAT_FRAMES, HEAP_BLOCKS, ISR_URGENCY, read_state
 from rtoslab.targets.current_task import TasksOnly, current_task_words, idle_ranges, last_tasks, watch_idling
-from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
+from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_KEEP, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
 from rtoslab.targets.observe import Observed, Observer
+from rtoslab.targets.own_code import own_functions
 from rtoslab.targets.profiles import FunctionCycles, by_function, calls_of_services, clones_of, loads, waits
 from rtoslab.targets.steps import EVENTS, EVENTS_OF_LATENCIES
 from rtoslab.targets.watch import StepsWatch
@@ -34,6 +36,9 @@ CLOCK_TOLERANCE: Final = 1e-3
 """Of what an image says of its clock, which may be rounded; another factor of a PLL is further off."""
 WINDOW_SYMBOL: Final = "bench_window_state"
 DONE_SYMBOL: Final = "bench_done"
+KEEP_SYMBOL: Final = "bench_keep"
+URGENCY_SYMBOL: Final = "bench_isr_urgency"
+"""Its value is what the port says of the urgency of interrupts that call the kernel."""
 
 Progress = Callable[[str, float], None]
 """(phase, part of it done from 0 to 1)"""
@@ -105,6 +110,7 @@ class _Run:
         self.handlers: HandlerReader | None = None
         self.no_task = job.kernel.probes.no_task if job.kernel.probes else frozenset()
         self.tasks_only = TasksOnly(self.no_task)
+        self.state: dict[str, int] = {}
 
     def whole(self) -> RunOutput:
         output = RunOutput(b"")
@@ -134,12 +140,19 @@ class _Run:
                 self.machine.watch_write(address, IDENT_NESTING + core)
             for mark in read_marks(self.job.image, self.job.name) if self.job.latency else ():
                 self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
+            self._watch_keep()
             self.current_words = current_task_words(self.machine, self.job.kernel, self.job.cores)
             for core, address in self.current_words.items():
                 self.machine.watch_write(address, IDENT_CURRENT + core)
             watch_idling(self.machine, self.job.kernel)
             if self.job.handlers:
                 self.top_word = attach(self.machine, self.job.kernel)
+
+    def _watch_keep(self) -> None:
+        """Each sample as the runner is told it."""
+        keep = self.machine.symbol(KEEP_SYMBOL) if self.job.latency else None
+        if keep is not None:
+            self.machine.watch_call(code_address(keep), IDENT_KEEP)
 
     def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
         """Of the functions a service may end in, an image holds those of its number of cores."""
@@ -158,6 +171,7 @@ class _Run:
     def _open(self) -> None:
         self._look_at_clock()
         before = self.tasks_only.feed(self.machine.take_events())
+        self.state = read_state(self.machine, self.job.board, self.job.cores)
         self.machine.reset_stats()
         self.machine.profile(True)
         self.machine.trace_exceptions(True)
@@ -167,6 +181,9 @@ class _Run:
         depths = {core: (opened, self._word(each)) for core, each in self.nesting_words.items()}
         self.observer = Observer(self.job.watched_services, self.current, depths)
         self.watch.open(before, self.current)
+        self.state[HEAP_BLOCKS] = self.watch.blocks_held(before)
+        urgency = self.machine.symbol(URGENCY_SYMBOL)
+        self.state |= {} if urgency is None else {ISR_URGENCY: urgency}
         if self.job.latency:
             self.machine.trace_pins(True)
         if self.job.handlers:
@@ -192,12 +209,16 @@ class _Run:
         output.stats = {"cores": stats["cores"][: self.job.cores], "locks": stats["locks"]}
         output.observed = self.observer.finish({core: dict(stats["cores"][core]["exceptions"]) for core in cores})
         idling = idle_ranges(self.machine, self.job.kernel)
-        output.functions = by_function(profiles, self.machine.symbols(), self.job.kernel, idling)
+        symbols = self.machine.symbols()
+        output.functions = by_function(profiles, symbols, self.job.kernel, idling)
+        read = self.machine.read
+        output.observed.own = own_functions(profiles, symbols, self.job.kernel, idling, self.job.image, read)
         output.observed.calls = calls_of_services(output.functions, self.job.kernel)
         slept = {core: stats["cores"][core]["sleep_cycles"] for core in cores}
         whole = {core: stats["cores"][core]["cycles"] for core in cores}
         output.observed.loads = loads(output.functions, slept, whole)
         self.watch.close(output.observed)
+        output.observed.state = self.state | {FLOAT_FRAMES: sum(stats["cores"][core]["float_frames"] for core in cores)}
         output.observed.waits = waits(output.functions, self.job.kernel, cores)
         self.machine.trace_exceptions(False)
         if self.job.latency:

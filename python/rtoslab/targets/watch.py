@@ -42,6 +42,8 @@ _WHOLE = np.dtype((np.void, EVENT.itemsize))
 _AT_ONCE = 8192
 """Events that are looked at together: a chunk of the window holds many more than steps are made of."""
 _BRACKETS = ("isr_enter", "isr_exit")
+_TAKING = ("malloc", "pool_take")
+_GIVING = ("free", "pool_give")
 _NOT_CALLED = ("tick", *_BRACKETS)
 """Services that no benchmark calls."""
 
@@ -114,6 +116,19 @@ class StepsWatch:
         self._told.priorities = structures.priorities(self._word, blocks_of_tasks)
         self._told.numbers = structures.numbers(self._word, blocks_of_tasks)
         self._told.objects_at_open = structures.objects(self._word, self._called(before))
+
+    def blocks_held(self, before: bytes) -> int:
+        """Heap blocks that the benchmark had taken and not given back as the window opened."""
+        events = np.frombuffer(before, dtype=EVENT)
+        events = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
+        events = events[self._is_outside(events["pc"])]
+        taken, given = (self._calls_of(events, each) for each in (_TAKING, _GIVING))
+        return taken - given
+
+    def _calls_of(self, events: NDArray[np.void], services: tuple[str, ...]) -> int:
+        names = {name for service in services for name in self._kernel.symbols.get(service, ())}
+        idents = [IDENT_SYMBOL + index for index, name in enumerate(self._functions) if name in names]
+        return int(np.isin(events["id"], idents).sum())
 
     def _is_kernels(self, name: str) -> bool:
         return name in self._ports or kind_of(name, self._kernel) not in {APPLICATION, LIBRARY}

@@ -82,6 +82,26 @@ pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Mem
     Ok(found)
 }
 
+/// The source file of each compilation unit, and the addresses of its code, from each first one to behind the last.
+pub fn sources(image: &[u8]) -> Result<Vec<(String, Vec<(u64, u64)>)>, Damaged> {
+    let file = object::File::parse(image)?;
+    let sections = DwarfSections::load(|id| contents(&file, id.name()))?;
+    let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
+    let mut found = Vec::new();
+    let mut headers = dwarf.units();
+    while let Some(header) = headers.next()? {
+        let unit = dwarf.unit(header)?;
+        let Some(name) = unit.name else { continue };
+        let mut ranges = Vec::new();
+        let mut each = dwarf.unit_ranges(&unit)?;
+        while let Some(range) = each.next()? {
+            ranges.push((range.begin, range.end));
+        }
+        found.push((text(name.slice()), ranges));
+    }
+    Ok(found)
+}
+
 /// A section's bytes; none if the file has no such section.
 fn contents<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, Damaged> {
     let Some(section) = file.section_by_name(name) else { return Ok(Cow::default()) };

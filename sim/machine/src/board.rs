@@ -50,6 +50,8 @@ pub struct Stats {
     pub exception_cycles: u64,
     /// Exceptions entered, by number.
     pub exceptions: Vec<u64>,
+    /// Of them, those whose frame has room for floating-point state.
+    pub float_frames: u64,
 }
 
 impl Stats {
@@ -62,6 +64,7 @@ impl Stats {
         self.flash_wait_cycles -= before.flash_wait_cycles;
         self.xip_misses -= before.xip_misses;
         self.exception_cycles -= before.exception_cycles;
+        self.float_frames -= before.float_frames;
         self.exceptions.iter_mut().zip(&before.exceptions).for_each(|(count, before)| *count -= before);
         self
     }
@@ -137,6 +140,9 @@ pub trait Board {
     fn warnings(&self) -> Vec<String>;
     /// Reads memory without side effects; `None` outside.
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>>;
+    /// Reads a word as a core does, with whatever that changes: ask a board that was opened from a snapshot. `None` where
+    /// the access faults.
+    fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32>;
     /// Writes RAM; false outside.
     fn write(&mut self, address: u32, data: &[u8]) -> bool;
     /// True if code can execute at the address.
@@ -345,6 +351,7 @@ mod tests {
             xip_misses: 6 * n,
             exception_cycles: 7 * n,
             exceptions: vec![8 * n, 9 * n],
+            float_frames: 10 * n,
         };
         assert_eq!(format!("{:?}", sums(30).since(&sums(10))), format!("{:?}", sums(20)));
         let before_the_first = Stats { exceptions: Vec::new(), ..sums(0) };

@@ -17,7 +17,7 @@ use rtoslab_debuginfo::Member;
 use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::Stop;
 use rtoslab_machine::board::{Board, Options};
-use rtoslab_machine::boards::{board, wire};
+use rtoslab_machine::boards::{board, board_from, wire};
 use rtoslab_machine::observe::Wanted;
 
 create_exception!(_sim, SimError, PyException, "Base of every error the simulator raises.");
@@ -311,6 +311,13 @@ impl Machine {
         }
     }
 
+    fn read_registers(&self, core: usize, addresses: Vec<u32>) -> PyResult<Vec<Option<u32>>> {
+        self.check_core(core)?;
+        let board = board_from(&self.make.chip, &self.make.options, &self.inner.snapshot());
+        let mut copy = board.map_err(|error| SettingError::new_err(error.0))?;
+        Ok(addresses.into_iter().map(|address| copy.read_as_core(core, address)).collect())
+    }
+
     fn write(&mut self, address: u32, data: &[u8]) -> PyResult<()> {
         if self.inner.write(address, data) {
             return Ok(());
@@ -383,6 +390,7 @@ fn core_stats<'py>(py: Python<'py>, machine: &dyn Board, core: usize) -> PyResul
     dict.set_item("flash_wait_cycles", stats.flash_wait_cycles)?;
     dict.set_item("xip_misses", stats.xip_misses)?;
     dict.set_item("exception_cycles", stats.exception_cycles)?;
+    dict.set_item("float_frames", stats.float_frames)?;
     let exceptions = PyDict::new(py);
     for (number, count) in stats.exceptions.iter().enumerate().filter(|(_, count)| **count > 0) {
         exceptions.set_item(number, count)?;
@@ -413,6 +421,13 @@ fn structures(image: &[u8], names: Vec<String>) -> PyResult<Members> {
     Ok(found.into_iter().map(|(name, members)| (name, members.into_iter().map(row).collect())).collect())
 }
 
+type Ranges = Vec<(u64, u64)>;
+
+#[pyfunction]
+fn sources(image: &[u8]) -> PyResult<Vec<(String, Ranges)>> {
+    rtoslab_debuginfo::sources(image).map_err(|error| ImageError::new_err(error.to_string()))
+}
+
 #[pymodule]
 fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -421,6 +436,7 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<flat::FlatCore>()?;
     module.add_class::<tally::EventTally>()?;
     module.add_function(wrap_pyfunction!(structures, module)?)?;
+    module.add_function(wrap_pyfunction!(sources, module)?)?;
     module.add("SOURCES", SOURCES)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("SimError", py.get_type::<SimError>())?;

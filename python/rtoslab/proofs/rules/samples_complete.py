@@ -1,7 +1,15 @@
-"""Every series has as many samples as were asked for, and the image's intervals came in order, one sample each."""
+"""Every series has as many samples as were asked for, and the image's intervals came in order, one sample each.
 
+The samples that the image sends are those that its runner was told behind each interval: none is dropped, none added,
+none changed, none in another's place.
+"""
+
+from collections.abc import Sequence
+
+from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.results import Finding, readings, series_facts
+from rtoslab.results import Finding, instrument_of, readings, series_facts
+from rtoslab.targets import Intervals
 
 
 class Params(RuleParams):
@@ -26,4 +34,39 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         marked = min(len(intervals.of(number)), evidence.samples) if intervals else found
         if not found == marked == evidence.samples:
             problems.append(f"{facts.id}: {found} samples, {marked} intervals between marks")
+    problems += _untold(evidence, intervals) if intervals else []
     return finding(params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"])
+
+
+def _untold(evidence: Evidence, intervals: Intervals) -> list[str]:
+    """Where intervals, what the runner was told, and what the image sent do not belong together."""
+    if intervals.kept is None:
+        return []
+    problems = _kept_too_few(evidence, intervals.kept)
+    for number, facts in enumerate(series_facts(evidence.benchmark)):
+        told = [raw for series, raw in intervals.kept if series == number]
+        seen = len(intervals.of(number))
+        if not told and facts.id == EMPTY_SERIES:
+            continue  # compiled into the function that measures it
+        if not 0 <= seen - len(told) <= 1:  # the window may close between the last interval's end and the call
+            problems.append(f"{facts.id}: the runner was told {len(told)} samples of {seen} intervals")
+        sent = [value for each in evidence.decoded.samples if each.metric == facts.id for value in each.values]
+        if instrument_of(evidence.decoded) == "counter" and sent != told[: len(sent)]:
+            at = next((at for at, pair in enumerate(zip(sent, told, strict=False)) if pair[0] != pair[1]), len(told))
+            problems.append(f"{facts.id}: sample {at} is {sent[at]}, but the runner was told {[*told, None][at]}")
+    return problems
+
+
+def _kept_too_few(evidence: Evidence, kept: Sequence[tuple[int, int]]) -> list[str]:
+    """The image ends when each series has its samples: where it goes on for more than a round, it has dropped some."""
+    left = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
+    for at, (series, _) in enumerate(kept):
+        if series in left:
+            left[series] -= 1
+            if not left[series]:
+                del left[series]
+        if not left:
+            more = len(kept) - at - 1
+            edge = len(evidence.benchmark.series_ids)
+            return [f"the runner was told {more} samples when each series had its own"] if more > edge else []
+    return []

@@ -193,6 +193,8 @@ pub struct Core {
     pub exception_cycles: u64,
     /// Exceptions entered, by number.
     pub exceptions: [u64; EXCEPTIONS],
+    /// Of them, those whose frame has room for floating-point state: what they interrupted had used the FPU.
+    pub float_frames: u64,
     /// What executed since the machine last took it; filled only by the mode that observes.
     pub steps: Vec<Step>,
 }
@@ -251,6 +253,7 @@ impl Core {
             sleep_cycles: 0,
             exception_cycles: 0,
             exceptions: [0; EXCEPTIONS],
+            float_frames: 0,
             steps: Vec::new(),
         }
     }
@@ -268,6 +271,7 @@ impl Core {
             sleep_cycles: self.sleep_cycles,
             exception_cycles: self.exception_cycles,
             exceptions: self.exceptions,
+            float_frames: self.float_frames,
             steps: std::mem::take(&mut self.steps),
             nvic,
             systick,

@@ -27,6 +27,7 @@ pub(super) const FLOAT_WORDS: usize = 17;
 pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &ExceptionTiming) -> Outcome {
     let recognised = core.t;
     let float = core.fpca;
+    core.float_frames += u64::from(float);
     let (bytes, align) = if float { (FLOAT_FRAME, true) } else { (BASIC_FRAME, core.scb.ccr & ccr::STKALIGN != 0) };
     let mask = if align { 4 } else { 0 };
     let padded = u32::from(core.r[13] & mask != 0);

@@ -67,6 +67,7 @@ pub fn totals(core: &Core, now: u64) -> Stats {
         xip_misses: 0,
         exception_cycles: core.exception_cycles,
         exceptions: core.exceptions.to_vec(),
+        float_frames: 0,
     }
 }
 

@@ -97,6 +97,11 @@ impl Board for Machine {
         self.system.bytes_at(address, bytes).map(<[u8]>::to_vec)
     }
 
+    fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32> {
+        let mut at = self.cores[core].t;
+        self.system.load::<false>(&mut self.cores[core], None, address, 4, &mut at).ok()
+    }
+
     fn write(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.write_sram(address, data)
     }

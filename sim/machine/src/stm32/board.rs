@@ -86,6 +86,11 @@ impl<F: Run> Board for Machine<F> {
         self.system.bytes_at(address, bytes).map(<[u8]>::to_vec)
     }
 
+    fn read_as_core(&mut self, _: usize, address: u32) -> Option<u32> {
+        let at = self.core.t;
+        self.system.load(&mut self.core, address, 4, at).ok().map(|loaded| loaded.value)
+    }
+
     fn write(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.write_ram(address, data)
     }

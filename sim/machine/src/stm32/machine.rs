@@ -386,5 +386,6 @@ fn totals(core: &Core, now: u64) -> Stats {
         xip_misses: 0,
         exception_cycles: core.exception_cycles,
         exceptions: core.exceptions.to_vec(),
+        float_frames: core.float_frames,
     }
 }

@@ -1,6 +1,7 @@
 //! The STM32L0 machine as a [`Board`].
 
 use rtoslab_cpu::states::Counts;
+use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_lab::{Console, Probes};
 
 use super::machine::Machine;
@@ -68,6 +69,11 @@ impl Board for Machine {
 
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
         self.system.memories.read(address, bytes)
+    }
+
+    fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32> {
+        let mut at = self.cores[core].t;
+        self.system.load::<false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
     fn write(&mut self, address: u32, data: &[u8]) -> bool {

@@ -1,0 +1,56 @@
+"""What is switched on as the window opens is what the manifest says: wait states, caches, prefetch, clock, urgencies.
+
+The board's registers say what is on. The manifest says what board.toml has and the point's configuration changes. No
+task has used the floating-point unit, for that makes each switch of it longer, and the heap is whole: what a benchmark
+took before the window was given back, unless it says that it holds blocks.
+"""
+
+from collections.abc import Iterator
+
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
+from rtoslab.targets import FLOAT_FRAMES, HEAP_BLOCKS, ISR_URGENCY
+
+
+class Params(RuleParams):
+    """Keys of `rule = "board_state"`."""
+
+    held_blocks: int = 0
+    """So many blocks of the heap the benchmark may hold as the window opens."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the registers that were read as the window opened."""
+    demands = "what is switched on as the window opens is what the manifest says"
+    state = evidence.observed.state if evidence.observed else {}
+    if not state:
+        return unseen(
+            params.rule, demands, "the registers were not read" if evidence.observed else "no registers are seen"
+        )
+    problems = [
+        f"{name} is {state[name]}, {expected} expected"
+        for name, expected in _expected(evidence)
+        if name in state and state[name] != expected
+    ]
+    if not 0 <= state.get(HEAP_BLOCKS, 0) <= params.held_blocks:
+        problems.append(f"{state[HEAP_BLOCKS]} blocks of the heap are held")
+    seen = ", ".join(f"{name} {value}" for name, value in state.items())
+    return finding(params.rule, demands, problems, [seen])
+
+
+def _expected(evidence: Evidence) -> Iterator[tuple[str, int]]:
+    """Each setting that is known, with what it must be."""
+    board, state = evidence.board, evidence.observed.state if evidence.observed else {}
+    clock = board.clocks.get(evidence.decoded.begin.clock_hz)
+    if clock is not None:
+        yield "wait_states", clock.wait_states
+    for name, usual in board.features.items():
+        yield f"feature.{name}", int(evidence.settings.get(f"feature.{name}", int(usual)))
+    if "xip.divider" in state and board.memory.flash_clock_divider:
+        yield "xip.divider", board.memory.flash_clock_divider
+    yield "xip.cache", 1
+    if evidence.kernel.behaviour.float_context == "when_used":
+        yield FLOAT_FRAMES, 0
+    if ISR_URGENCY in state:
+        for line in (board.irq.soft, board.irq.asynchronous, board.pins.in_irq):
+            yield f"urgency.irq{line}", state[ISR_URGENCY] & ((1 << board.irq.priority_bits) - 1)

@@ -1,0 +1,70 @@
+"""The interrupts of the window are those that the benchmark asks for, the kernel's own, and one tick a period.
+
+Another interrupt takes time from what is measured and shows in no figure; a tick that comes more often does as well.
+"""
+
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.steps_wanted import LINES
+from rtoslab.results import Finding
+from rtoslab.targets import APPLICATION, FIRST_EXTERNAL, SYSTICK, kind_of
+
+_HANDLER = "isr_irq"
+
+
+class Params(RuleParams):
+    """Keys of `rule = "interrupts_told"`."""
+
+    lines: tuple[str, ...] = ()
+    """Further interrupt lines of the board (soft, asynchronous, edge) that no other proof of the benchmark names."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the exceptions that each core entered in the window."""
+    asked = [*params.lines, *(line for line in LINES if _names(evidence, line))]
+    demands = (
+        f"no interrupt but {', '.join(dict.fromkeys(asked)) or 'none of the board'}, the kernel's own and its ticks"
+    )
+    if evidence.observed is None:
+        return unseen(params.rule, demands)
+    numbers = {FIRST_EXTERNAL + _line(evidence, each) for each in asked}
+    problems: list[str] = []
+    ticks = 0
+    for core, entered in sorted(evidence.observed.exceptions.items()):
+        ticks += entered.get(SYSTICK, 0)
+        problems += [
+            f"core {core} entered interrupt {number - FIRST_EXTERNAL} {count} times"
+            for number, count in sorted(entered.items())
+            if number >= FIRST_EXTERNAL and number not in numbers and not _is_kernels(number, evidence)
+        ]
+    expected = _ticks(evidence)
+    if abs(ticks - expected) > len(evidence.cores) and evidence.is_so("tasks = 1"):
+        problems.append(f"{ticks} ticks, {expected} expected")
+    return finding(params.rule, demands, problems, [f"{ticks} ticks"])
+
+
+def _ticks(evidence: Evidence) -> int:
+    begin, (window, *_) = evidence.decoded.begin, evidence.decoded.windows
+    return (window.close_ticks - window.open_ticks) * int(evidence.decoded.params["tick_hz"]) // begin.timer_hz
+
+
+def _names(evidence: Evidence, line: str) -> bool:
+    """Whether a proof speaks of the line, or its event starts the benchmark's series."""
+    facts = evidence.benchmark
+    words = {word for table in facts.proof for value in table.values() for word in _words(value)}
+    stamped, phase = line == "asynchronous" and facts.stamped, facts.phase
+    return line in words or stamped or (phase is not None and phase.interrupt == line)
+
+
+def _words(value: object) -> list[str]:
+    if isinstance(value, str):
+        return value.split()
+    return [word for each in value for word in _words(each)] if isinstance(value, list | tuple) else []
+
+
+def _line(evidence: Evidence, name: str) -> int:
+    board = evidence.board
+    return {"soft": board.irq.soft, "asynchronous": board.irq.asynchronous, "edge": board.pins.in_irq}[name]
+
+
+def _is_kernels(number: int, evidence: Evidence) -> bool:
+    return kind_of(f"{_HANDLER}{number - FIRST_EXTERNAL}", evidence.kernel) != APPLICATION

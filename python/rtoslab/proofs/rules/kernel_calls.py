@@ -1,0 +1,78 @@
+"""The benchmark calls the kernel by the functions of the services that its proofs speak of, and by no other.
+
+Seen are the calls of the whole window, by the instructions that make them. A port that asks for room before it sends,
+or a body that looks at the clock in every hundredth round, calls a function that no round contains. Which of the
+functions are called in which order, and how often, is for `course` and `calls_per_count`.
+"""
+
+from collections import Counter
+
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.steps_wanted import Wanted, parse, present
+from rtoslab.results import Finding
+from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, kind_of
+
+_BRACKETS = ("isr_enter", "isr_exit")
+_EDGE = 2
+"""Calls of a task at the window's edges, where the runner sleeps, waits and wakes."""
+
+
+class Params(RuleParams):
+    """Keys of `rule = "kernel_calls"`."""
+
+    calling: tuple[str, ...] = ()
+    """Further services of the port contract that are called."""
+    asking: tuple[str, ...] = ()
+    """Functions of the port that ask the kernel for figures, outside of what is measured."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the call instructions that were executed in the window."""
+    demands = "the benchmark calls no function of the kernel that its round does not contain"
+    observed = evidence.observed
+    if observed is None or not observed.own:
+        return unseen(params.rule, demands, "this target has no profile" if observed is None else "no profile was kept")
+    kernel = evidence.kernel.on(evidence.board.cpu)
+    services = {*params.calling, *_BRACKETS, *_told(evidence)}
+    allowed = {name for service in services for name in kernel.symbols.get(service, ())}
+    allowed |= {name for name, begun in kernel.completes.items() if allowed.intersection(begun)}
+    calls = Counter[tuple[str, str]]()
+    for function in observed.own:
+        if function.core in evidence.cores and function.name not in params.asking:
+            for called, times in function.calls:
+                calls[function.name, called] += times
+    own = {each.name for each in observed.own}
+    edge = _EDGE * (len(evidence.decoded.counts) + len(evidence.cores))
+    strange = {
+        (by, called): times
+        for (by, called), times in calls.items()
+        if times > edge and called not in allowed | own and _is_kernels(called, evidence)
+    }
+    problems = [f"{by} called {called} {times} times" for (by, called), times in sorted(strange.items())]
+    known = sum(times for (_, called), times in calls.items() if called in allowed)
+    return finding(
+        params.rule, demands, problems[:4], [f"{known} calls of {', '.join(sorted(services - {*_BRACKETS}))}"]
+    )
+
+
+def _is_kernels(called: str, evidence: Evidence) -> bool:
+    return called not in {SUPERVISOR_CALL, INDIRECT} and kind_of(called, evidence.kernel) != LIBRARY
+
+
+def _told(evidence: Evidence) -> set[str]:
+    """Services that the benchmark's proofs speak of."""
+    found = set[str]()
+    for table in evidence.benchmark.proof:
+        found |= {str(table[key]) for key in ("service", "services") if isinstance(table.get(key), str)}
+        found |= {name for name in table.get("services", ()) if not isinstance(table.get("services"), str)}
+        texts = [*table.get("rounds", ()), table.get("round", ()), table.get("besides", ())]
+        steps = [
+            each for one in texts for each in parse(present(one, evidence.benchmark.services), evidence.decoded.params)
+        ]
+        found |= {name for each in steps for name in _services(each)}
+    return found
+
+
+def _services(step: Wanted) -> set[str]:
+    inner = {name for each in step.parts for name in _services(each)}
+    return inner | ({step.name} if step.kind == "call" else set())

@@ -1,0 +1,145 @@
+"""Every instruction of the benchmark was executed as often as its rounds say, over the whole window and on every core.
+
+An instruction was executed once a round, or a few times only, at the edges of the window. Whatever else is a loop or a
+branch that the benchmark does not declare: a loop in each round, a loop that begins later, a branch that is taken now
+and then. Rounds are what the tasks counted, alone or several of them together, and in a latency benchmark the intervals
+that were seen, whether they became samples or not. The rounds of a function that is called are the calls of it, and
+each call has a caller: the benchmark itself, an interrupt of the board, or the kernel, where `entered` says so.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
+from rtoslab.targets import ALL_CORES, OwnFunction, Stretch
+
+_HANDLER = "isr_"
+_RUNNER = "bench_keep"
+"""It drops what comes when a series has its samples; `samples_complete` accounts for it."""
+_MOST_TASKS = 10
+"""Counts of so many tasks are added in every combination."""
+_APART_US = 16
+"""So far at most are both edges of the window from where the counters of other cores than 0 are read."""
+
+
+class Params(RuleParams):
+    """Keys of `rule = "own_code"`."""
+
+    passes: tuple[str, ...] = ()
+    """How often a round goes through its loops: numbers, parameters, or terms of them (`loops * 2`, `words / 4`)."""
+    waits: int = 0
+    """Instructions of loops that wait for time to pass: executed as often as that takes. More where code is slower."""
+    free: tuple[str, ...] = ()
+    """Functions whose loops and branches depend on what was drawn, or that compute for some time: not accounted for."""
+    entered: tuple[str, ...] = ()
+    """Functions that the kernel calls: entries of tasks that are made in the window, hooks."""
+    instructions: int | None = None
+    """A round takes at most so many of the benchmark's own. More where code is slower."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the profile of the window."""
+    demands = "each instruction of the benchmark is executed once a round, or at the window's edges alone"
+    if params.instructions is not None:
+        demands += f", and a round takes at most {params.instructions} of them"
+    observed = evidence.observed
+    if observed is None or not observed.own:
+        return unseen(params.rule, demands, "this target has no profile" if observed is None else "no profile was kept")
+    if evidence.decoded.params.get("lto") == "1":
+        return unseen(params.rule, demands, "the linker mixed the kernel's code with the benchmark's")
+    problems: list[str] = []
+    seen: list[str] = []
+    for where, core in evidence.groups:
+        books = _Books(params, evidence, core)
+        problems += [f"{where}: {each}" for each in books.problems()]
+        seen.append(f"{where}: {books.instructions} instructions, {sum(books.counts)} rounds")
+    return finding(params.rule, demands, problems[:4], seen)
+
+
+class _Books:
+    """The own code of the cores whose tasks count together."""
+
+    def __init__(self, params: Params, evidence: Evidence, core: int) -> None:
+        assert evidence.observed is not None
+        self.params = params
+        self.evidence = evidence
+        self.functions = [each for each in evidence.observed.own if each.core == core]
+        self.counts = [each.count for each in evidence.decoded.counts if core in {ALL_CORES, each.core}]
+        self.edge = 2 * (len(self.counts) + 1) + len(evidence.benchmark.series)
+        if core != 0:  # its counters were read some microseconds from the stamps
+            self.edge += max(self.counts, default=0) * _APART_US // evidence.decoded.begin.window_us
+        self.called = Counter[str]()
+        self.entered = Counter[str]()
+        """By name: without optimisation each source file has an own copy of what is inline."""
+        for function in self.functions:
+            self.called.update(dict(function.calls))
+            self.entered[function.name] += function.entries
+        self.instructions = sum(part.instructions for each in self.functions for part in each.stretches)
+        self.rounds = self._rounds()
+        passes = list(map(self._number, params.passes))
+        self.passes = [1, *passes, *(each + 1 for each in passes)]
+        """A loop's condition is met once more than its body."""
+
+    def problems(self) -> list[str]:
+        strange = [(each, part) for each in self.functions for part in self._strange(each)]
+        waiting = sum(part.instructions for _, part in strange)
+        found = [problem for name in self.entered for problem in self._without_caller(name)]
+        if waiting > self.params.waits * self.evidence.slowness():
+            found += [_words(function, part) for function, part in strange]
+        executed = sum(part.instructions * part.executions for each in self.functions for part in each.stretches)
+        taken = executed / max(sum(self.counts), 1)
+        most = self.params.instructions
+        if most is not None and taken > most * self.evidence.slowness():
+            found.append(f"a round takes {taken:.0f} instructions of the benchmark's own")
+        return found
+
+    def _without_caller(self, name: str) -> Iterator[str]:
+        """A function that is entered more often than the benchmark calls it."""
+        calls, entries = self.called[name], self.entered[name]
+        if name.startswith(_HANDLER) or _plain(name) in (*self.params.entered, *self.params.free):
+            return
+        if entries > self.edge and abs(entries - calls) > self.edge:
+            yield f"{name} was entered {entries} times and called {calls} times by the benchmark"
+
+    def _strange(self, function: OwnFunction) -> Iterator[Stretch]:
+        """Instructions that were executed another number of times."""
+        if _plain(function.name) in (*self.params.free, _RUNNER):
+            return
+        rounds = {function.entries, *self.rounds} if function.entries > self.edge else self.rounds
+        for part in function.stretches:
+            if part.executions > self.edge and not self._is_accounted(part.executions, rounds):
+                yield part
+
+    def _is_accounted(self, executions: int, rounds: Collection[int]) -> bool:
+        return any(abs(executions - times * each) <= self.edge * times for each in rounds for times in self.passes)
+
+    def _rounds(self) -> set[int]:
+        """How often an instruction may have been executed that is part of rounds."""
+        sums = {0}
+        for count in self.counts[:_MOST_TASKS]:
+            sums |= {count + each for each in sums}
+        intervals = self.evidence.observed.intervals if self.evidence.observed else None
+        series = Counter(each.series for each in intervals.intervals) if intervals else Counter[int]()
+        return (sums - {0}) | set(series.values())
+
+    def _number(self, text: str) -> int:
+        """A number, a parameter, or several of them from left to right with `*` or `/` between."""
+        first, *rest = text.split(" ")
+        number = self._word(first)
+        for sign, word in zip(rest[::2], rest[1::2], strict=True):
+            number = number * self._word(word) if sign == "*" else number // self._word(word)
+        return number
+
+    def _word(self, word: str) -> int:
+        return int(word) if word.isdecimal() else int(self.evidence.decoded.params[word])
+
+
+def _plain(name: str) -> str:
+    """A function's name in the source: the compiler may have made `body.constprop.0` of `body`."""
+    return name.partition(".")[0]
+
+
+def _words(function: OwnFunction, part: Stretch) -> str:
+    place = f"{function.name}+{part.address - function.stretches[0].address:#x}"
+    return f"{part.instructions} instructions at {place} were executed {part.executions} times"

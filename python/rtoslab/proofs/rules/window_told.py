@@ -1,0 +1,29 @@
+"""The window that the image tells lasted as long as the board saw it.
+
+A count stands beside the time that the image says it took. The board's own cycles between the two changes of the
+window's state say whether that is so: a stamp taken before the tasks leave the gate makes it wrong.
+"""
+
+from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.results import Finding
+
+_EDGE_CYCLES = 1000
+"""Between a stamp and the change of the window's state, with what slow flash adds."""
+
+
+class Params(RuleParams):
+    """No keys: the rule holds for every benchmark."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """From the stamps of the image and the cycles of core 0."""
+    demands = "the stamps of the window are as far apart as the board saw the window open"
+    if evidence.observed is None or not evidence.observed.loads:
+        return unseen(params.rule, demands)
+    begin, (window, *_) = evidence.decoded.begin, evidence.decoded.windows
+    a_tick = begin.clock_hz / begin.timer_hz
+    told = (window.close_ticks - window.open_ticks) * a_tick
+    seen = evidence.observed.loads[0].cycles
+    text = f"{told:.0f} cycles by its stamps, {seen} seen"
+    apart = abs(told - seen) > 2 * a_tick + _EDGE_CYCLES
+    return finding(params.rule, demands, [text] if apart else [], [text])

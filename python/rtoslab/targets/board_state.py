@@ -1,0 +1,94 @@
+"""What of a board is switched on as the window opens, read from its registers: what a manifest says must be so there.
+
+The trap it prevents: an image that turns a cache off, takes a wait state less or lets an interrupt be more urgent than
+its port says is measured under a manifest that says otherwise.
+
+Registers: ARMv7-M Architecture Reference Manual B3.2 (CCR, CPACR, FPCCR, SHPR), B3.4 (NVIC), B3.5 (MPU); RM0008 3.3.3,
+RM0390 3.8.1, RM0410 3.7.1, RM0433 4.9.1 and RM0367 3.7.1 (FLASH_ACR); RP2040 datasheet 2.6.3 (XIP), 4.10.13 (SSI).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.catalogue import Board
+from rtoslab.targets.machine import VirtualMachine
+
+ISR_URGENCY: Final = "isr_urgency"
+"""How urgent interrupts that call the kernel must be, by the port's word."""
+FLOAT_FRAMES: Final = "float_frames"
+"""Exceptions of the window whose frame has floating-point state: what they interrupted had used the FPU."""
+HEAP_BLOCKS: Final = "heap_blocks"
+"""Blocks of the heap that the benchmark had taken and not given back."""
+_ENABLED: Final = 0xE000_E100
+_PRIORITIES: Final = 0xE000_E400
+_LINES_IN_WORD: Final = 32
+_TOP_BIT: Final = 8
+"""A priority stands in the upper bits of its byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    address: int
+    bit: int
+    bits: int = 1
+
+    def of(self, word: int) -> int:
+        return word >> self.bit & ((1 << self.bits) - 1)
+
+
+_CORE: Final = {
+    "urgency.svcall": _Field(0xE000_ED1C, 24, 8),
+    "urgency.pendsv": _Field(0xE000_ED20, 16, 8),
+    "urgency.systick": _Field(0xE000_ED20, 24, 8),
+    "mpu": _Field(0xE000_ED94, 0),
+}
+_ARMV7M: Final = {"fpu": _Field(0xE000_ED88, 20, 4), "fpu.lazy": _Field(0xE000_EF34, 30, 2)}
+_M7: Final = {"feature.icache": _Field(0xE000_ED14, 17), "feature.dcache": _Field(0xE000_ED14, 16)}
+_F4_ACR: Final = 0x4002_3C00
+_CHIPS: Final[Mapping[str, Mapping[str, _Field]]] = {
+    "rp2040": {"xip.cache": _Field(0x1400_0000, 0), "xip.divider": _Field(0x1800_0014, 0, 16)},
+    "stm32f1": {"wait_states": _Field(0x4002_2000, 0, 3), "feature.prefetch": _Field(0x4002_2000, 4)},
+    "stm32f4": {
+        "wait_states": _Field(_F4_ACR, 0, 4),
+        "feature.prefetch": _Field(_F4_ACR, 8),
+        "feature.icache": _Field(_F4_ACR, 9),
+        "feature.dcache": _Field(_F4_ACR, 10),
+    },
+    "stm32f7": {
+        "wait_states": _Field(_F4_ACR, 0, 4),
+        "feature.prefetch": _Field(_F4_ACR, 8),
+        "feature.art": _Field(_F4_ACR, 9),
+    },
+    "stm32h7": {"wait_states": _Field(0x5200_2000, 0, 4)},
+    "stm32l0": {
+        "wait_states": _Field(0x4002_2000, 0),
+        "feature.prefetch": _Field(0x4002_2000, 1),
+        "feature.pre_read": _Field(0x4002_2000, 6),
+    },
+}
+"""By the first letters of a chip's name."""
+
+
+def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:
+    """Each setting by its name. A setting of another core than 0 has that core before it (`core1.mpu`)."""
+    state = {"clock_hz": machine.clock_hz()}
+    for core in range(cores):
+        before = f"core{core}." if core else ""
+        fields = {**_CORE, **(_ARMV7M if board.cpu == "armv7m" else {}), **(_M7 if board.core == "cortex-m7" else {})}
+        fields.update(next(found for name, found in _CHIPS.items() if board.chip.startswith(name)) if not core else {})
+        words = machine.read_registers(core, [each.address for each in fields.values()])
+        found = zip(fields.items(), words, strict=True)
+        state |= {f"{before}{name}": each.of(word) for (name, each), word in found if word is not None}
+        state |= {f"{before}urgency.irq{line}": urgency for line, urgency in _lines(machine, board, core).items()}
+    return dict(sorted(state.items()))
+
+
+def _lines(machine: VirtualMachine, board: Board, core: int) -> dict[int, int]:
+    """Urgency of each interrupt line that is enabled, 0 the most urgent."""
+    count = board.irq.lines
+    words = machine.read_registers(core, [_ENABLED + 4 * each for each in range(-(-count // _LINES_IN_WORD))])
+    lines = [line for line in range(count) if (words[line // _LINES_IN_WORD] or 0) >> line % _LINES_IN_WORD & 1]
+    bytes_of = machine.read_registers(core, [_PRIORITIES + (line & ~3) for line in lines])
+    shift = _TOP_BIT - board.irq.priority_bits
+    return {line: ((word or 0) >> 8 * (line & 3) & 0xFF) >> shift for line, word in zip(lines, bytes_of, strict=True)}

@@ -1,0 +1,174 @@
+"""The benchmark's own code over a whole window: how often each instruction was executed, and which functions it called.
+
+The trap it prevents: a proof that looks at the first thousand rounds misses a loop that begins later. The profile
+counts every instruction of every round, so a loop, a branch that is taken now and then, and a handler with work of its
+own show in these counts wherever they lie.
+"""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from rtoslab.base import RunError
+from rtoslab.catalogue import Kernel
+from rtoslab.images import branch_target
+from rtoslab.targets.board import simulator, simulator_errors
+from rtoslab.targets.observe import ALL_CORES, OwnFunction, Stretch
+from rtoslab.targets.profiles import APPLICATION, PROFILE, kind_of
+
+SUPERVISOR_CALL: Final = "svc"
+"""What an SVC instruction calls, instead of a function's name."""
+INDIRECT: Final = "indirect"
+"""What a call through a register calls: the instruction does not say."""
+_WIDE: Final = 0b11101 << 11
+_BL: Final = 0xD000
+_VENEER: Final = "_veneer"
+_FIRMWARE: Final = "firmware/"
+"""The build names its files so, wherever they lie (-ffile-prefix-map)."""
+
+Symbol = tuple[int, int, str]
+"""Address, size in bytes, name."""
+
+
+def own_functions(
+    profiles: Mapping[int, bytes],
+    symbols: Sequence[Symbol],
+    kernel: Kernel,
+    idling: Sequence[Symbol],
+    image: bytes,
+    read: Callable[[int, int], bytes],
+) -> tuple[OwnFunction, ...]:
+    """The own functions of each core from its profile, and of several cores together.
+
+    Own is what was compiled from the firmware's files, but for a port's functions that do the kernel's work. `idling`:
+    (begin, end, name) of code that idles outside a task. `read` gives the bytes of code at an address.
+    """
+    places = _Places(symbols)
+    ours = _Ours(image)
+    together: dict[Symbol, Counter[int]] = defaultdict(Counter)
+    spent: Counter[int] = Counter()
+    found: list[OwnFunction] = []
+    for core, data in sorted(profiles.items()):
+        rows: dict[Symbol, Counter[int]] = defaultdict(Counter)
+        cycles: Counter[int] = Counter()
+        for address, executions, took in _records(data):
+            place = places.at(address)
+            if place is None or _is_idling(address, idling):
+                continue
+            if ours.has(place[0]) and _is_own(place[2], kernel):
+                rows[place][address] += executions
+                together[place][address] += executions
+                cycles[address] += took
+                spent[address] += took
+        found += [_function(core, place, mine, cycles, places, read) for place, mine in sorted(rows.items())]
+    if len(profiles) > 1:
+        found += [_function(ALL_CORES, place, mine, spent, places, read) for place, mine in sorted(together.items())]
+    return tuple(found)
+
+
+def _records(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Address, executions and cycles of each instruction of a profile."""
+    records = np.frombuffer(data, dtype=PROFILE)
+    yield from zip(*(records[name].tolist() for name in ("address", "executions", "cycles")), strict=True)
+
+
+def _is_idling(address: int, idling: Sequence[Symbol]) -> bool:
+    return any(begin <= address < end for begin, end, _ in idling)
+
+
+def _is_own(name: str, kernel: Kernel) -> bool:
+    return kind_of(name, kernel) == APPLICATION and not name.endswith(_VENEER)
+
+
+class _Ours:
+    """Code that was compiled from the firmware's files."""
+
+    def __init__(self, image: bytes) -> None:
+        with simulator_errors(RunError):
+            units = simulator().sources(image)
+        ranges = sorted(each for name, mine in units if name.startswith(_FIRMWARE) for each in mine)
+        self._starts = [start for start, _ in ranges]
+        self._ends = [end for _, end in ranges]
+
+    def has(self, address: int) -> bool:
+        index = bisect_right(self._starts, address) - 1
+        return index >= 0 and address < self._ends[index]
+
+
+class _Places:
+    """Functions by address."""
+
+    def __init__(self, symbols: Sequence[Symbol]) -> None:
+        self._symbols = sorted(symbols)
+        self._starts = [address for address, _, _ in self._symbols]
+
+    def at(self, address: int) -> Symbol | None:
+        index = bisect_right(self._starts, address) - 1
+        if index < 0:
+            return None
+        start, size, _ = self._symbols[index]
+        return self._symbols[index] if not size or address < start + size else None
+
+
+def _function(
+    core: int,
+    place: Symbol,
+    executed: Mapping[int, int],
+    cycles: Mapping[int, int],
+    places: _Places,
+    read: Callable[[int, int], bytes],
+) -> OwnFunction:
+    stretches: list[Stretch] = []
+    calls: Counter[str] = Counter()
+    behind = -1
+    for address, executions in sorted(executed.items()):
+        code = read(address, 4)
+        first = int.from_bytes(code[:2], "little")
+        if stretches and address == behind and stretches[-1].executions == executions:
+            last = stretches[-1]
+            stretches[-1] = Stretch(last.address, last.instructions + 1, executions, last.cycles + cycles[address])
+        else:
+            stretches.append(Stretch(address, 1, executions, cycles[address]))
+        behind = address + (4 if first >= _WIDE else 2)
+        called = _called(address, code, place, places)
+        if called is not None:
+            calls[called] += executions
+    return OwnFunction(core, place[2], executed.get(place[0], 0), tuple(stretches), tuple(sorted(calls.items())))
+
+
+def _called(address: int, code: bytes, place: Symbol, places: _Places) -> str | None:
+    """What an instruction calls, or jumps to outside its function; None if it stays inside.
+
+    Encodings: ARMv6-M Architecture Reference Manual, A6.7.10 (B), A6.7.13 (BL), A6.7.14 (BLX), A6.7.15 (BX), A6.7.68
+    (SVC).
+    """
+    first = int.from_bytes(code[:2], "little")
+    if first >= _WIDE:
+        target = branch_target(address, code)
+        is_call = int.from_bytes(code[2:4], "little") & _BL == _BL
+    elif first >> 8 == 0xDF:
+        return SUPERVISOR_CALL
+    elif first & 0xFF87 == 0x4780 or (first & 0xFF87 == 0x4700 and first >> 3 & 0xF != 14):
+        return INDIRECT
+    else:
+        target, is_call = _narrow_target(address, first), False
+    if target is None:
+        return None
+    called = places.at(target)
+    if called is None or (called == place and not is_call):
+        return None
+    return called[2].removeprefix("__").removesuffix(_VENEER) if called[2].endswith(_VENEER) else called[2]
+
+
+def _narrow_target(address: int, code: int) -> int | None:
+    """Where a branch of 16 bits goes; None for every other instruction."""
+    if code >> 11 == 0b11100:
+        offset = (code & 0x7FF) << 1
+        return address + 4 + (offset - 0x1000 if offset & 0x800 else offset)
+    if code >> 12 == 0b1101 and code >> 8 & 0xF < 14:
+        offset = (code & 0xFF) << 1
+        return address + 4 + (offset - 0x200 if offset & 0x100 else offset)
+    return None
