@@ -10,7 +10,7 @@ from rtoslab.base import EXIT_OK, PlanError, Table, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import EndedError, answer, keeping
 from rtoslab.cli.names import CatalogueName
-from rtoslab.cli.observed import observed
+from rtoslab.cli.observed import end_code, observed
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     Choice,
@@ -97,7 +97,7 @@ def command(
         answer(_as_json(tables(found), chosen))
     else:
         _show(found, chosen, top)
-    return EXIT_OK
+    return end_code(found.unhandled)
 
 
 def _show(found: Profile, chosen: tuple[str, ...], top: int) -> None:

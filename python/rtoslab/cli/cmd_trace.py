@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, PlanError, find_root, write_whole
+from rtoslab.base import PlanError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.observed import observed
+from rtoslab.cli.observed import end_code, observed
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     Choice,
@@ -49,7 +49,7 @@ def command(
         data = perfetto_trace(found) if path.suffix == ".pftrace" else vcd_text(found).encode()
         write_whole(path, data, "the trace")
     _print(found)
-    return EXIT_OK
+    return end_code(found.unhandled)
 
 
 def _print(found: Timeline) -> None:

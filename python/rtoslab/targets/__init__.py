@@ -4,6 +4,7 @@ from rtoslab.targets import steps
 from rtoslab.targets.board import (
     CYCLES_MOST,
     apply_settings,
+    best_names,
     cycle_number,
     find_address,
     is_panic,
@@ -45,6 +46,7 @@ from rtoslab.targets.profiles import APPLICATION, IDLE, LIBRARY, FunctionCycles,
 from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
 from rtoslab.targets.structures import Place, places
+from rtoslab.targets.unhandled import unhandled_exceptions
 from rtoslab.targets.virtual import (
     CHUNK_CYCLES,
     DONE_SYMBOL,
@@ -110,6 +112,7 @@ __all__ = [
     "VirtualMachine",
     "acquainted",
     "apply_settings",
+    "best_names",
     "brought_image",
     "current_task_words",
     "cycle_number",
@@ -136,5 +139,6 @@ __all__ = [
     "switching_exceptions",
     "timing_settings",
     "unescape",
+    "unhandled_exceptions",
     "watch_idling",
 ]

@@ -25,6 +25,7 @@ from rtoslab.targets import (
     WINDOW_SYMBOL,
     Progress,
     apply_settings,
+    best_names,
     cycle_number,
     exception_number,
     find_address,
@@ -153,7 +154,7 @@ def of_benchmark(
         clock_hz=machine.clock_hz(),
         period_cycles=begin.period_cycles,
         tick_cycles=begin.tick_cycles,
-        symbols=tuple(machine.symbols()),
+        symbols=tuple(best_names(machine.symbols())),
         manifest=manifest,
         deviations={point.kernel: conformance.deviations} if conformance.deviations else {},
     )
@@ -189,7 +190,7 @@ def of_image(image: Path, board: Board, target: Target, *, cores: int | None = N
         clock_hz=machine.clock_hz(),
         period_cycles=None,
         tick_cycles=looked.tick_cycles,
-        symbols=tuple(machine.symbols()),
+        symbols=tuple(best_names(machine.symbols())),
         manifest={"image": image.name, "board": board.model_dump(mode="json")},
         deviations={},
     )
