@@ -17,6 +17,7 @@ from rtoslab.plan import Options, make_plan
 from rtoslab.reports import Deviations
 from rtoslab.store import make_manifest, virtual_target
 from rtoslab.targets import (
+    CHUNK_CYCLES,
     EVENT,
     FIRST_EXTERNAL,
     KIND_EXCEPTION_ENTER,
@@ -194,6 +195,23 @@ def of_image(image: Path, board: Board, target: Target, *, cores: int | None = N
         manifest={"image": image.name, "board": board.model_dump(mode="json")},
         deviations={},
     )
+
+
+def own_entries(scenario: Scenario, cycles: int) -> tuple[int, ...]:
+    """Offsets at which the handler is entered in so many cycles of the run that nothing disturbs."""
+    machine: Any = scenario.snapshot.open()
+    start, end = machine.cycle(), machine.cycle() + cycles
+    machine.take_events()
+    machine.trace_exceptions(True)
+    found: list[int] = []
+    while machine.cycle() < end:
+        stop = machine.run(min(CHUNK_CYCLES, end - machine.cycle()))
+        events = np.frombuffer(machine.take_events(), EVENT)
+        mine = (events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == scenario.exception)
+        found += (events["cycle"][mine & (events["core"] == scenario.core)].astype(np.int64) - start).tolist()
+        if stop["reason"] not in {"cycles", "until", "watch"}:
+            break  # an image that comes to an end raises nothing more
+    return tuple(found)
 
 
 def _tag(mark: Any) -> int:
