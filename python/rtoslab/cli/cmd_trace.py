@@ -39,7 +39,8 @@ def command(
     """Show what ran when in a SUBJECT: a benchmark's window, or a stretch of any ELF image.
 
     Shows tasks, handlers, kernel calls, spinlocks and pins. Nothing is compiled into the image. A .pftrace
-    opens in ui.perfetto.dev, a .vcd in GTKWave and PulseView. Without -o, only a summary of each track is shown.
+    opens in ui.perfetto.dev, a .vcd in GTKWave and PulseView. Without -o, only a summary of each track is shown. Exit
+    code 3 if a core ended in a handler that nobody wrote.
     """
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:
