@@ -31,6 +31,9 @@ def sources(image: bytes) -> list[tuple[str, list[tuple[int, int]]]]:
     """By an image's debug information: the source file of each compilation unit, as the compiler was told it, and where
     its code lies, from each first address to behind the last. Raises ImageError for damaged debug information."""
 
+def readable_name(name: str) -> str:
+    """A symbol's name as its C++ or Rust source has it, with the suffix of a compiler's copy; another name as it is."""
+
 class EventTally:
     """What packed events (`Machine.take_events`) come to, fed in the order of time."""
 
@@ -155,9 +158,11 @@ class Machine:
     def set(self, key: str, value: int) -> None: ...
     def load(self, image: bytes, name: str) -> None:
         """ELF or UF2 (told by content); then the machine stands at reset. Raises ImageError."""
-    def symbol(self, name: str) -> int | None: ...
+    def symbol(self, name: str) -> int | None:
+        """Its address, by its name as the image has it or as `symbols` shows it."""
     def symbols(self) -> list[tuple[int, int, str]]:
-        """(address without Thumb bit, size in bytes, name) of functions and objects, by address"""
+        """(address without Thumb bit, size in bytes, readable name) of functions and objects, by address; of several at
+        one address the longest first, then those that are not weak"""
     def run(self, cycles: int) -> Stop:
         """Runs for at most `cycles` more clk_sys cycles; releases the GIL."""
     def until(self, address: int) -> None: ...
@@ -223,7 +228,7 @@ class Machine:
         read on a copy of the board, so that nothing changes here."""
     def write(self, address: int, data: bytes) -> None: ...
     def registers(self, core: int) -> dict[str, int]:
-        """r0 to r12, sp, lr, pc, xpsr, msp, psp, primask, control"""
+        """r0 to r12, sp, lr, pc, xpsr, msp, psp, primask, control, vtor"""
     def set_register(self, core: int, name: str, value: int) -> None:
         """r0 to r12, sp, lr, pc, or apsr (flags in bits 31:28)"""
     def script_steps_left(self, port: int = 0) -> int:

@@ -299,4 +299,4 @@ class FakeMachine:
         pass
 
     def registers(self, core: int) -> dict[str, int]:
-        return {"pc": 0x1000_0042}
+        return {"pc": 0x1000_0042, "xpsr": 0x0100_0000, "vtor": 0}

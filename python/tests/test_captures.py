@@ -12,9 +12,9 @@ from vcdvcd import VCDVCD
 
 from rtoslab.base.errors import CaptureError, UnknownNameError
 from rtoslab.captures.capture import UNKNOWN, Capture, channel_of
-from rtoslab.captures.forms import read_capture, write_capture
+from rtoslab.captures.forms import parse_capture, read_capture, write_capture
 from rtoslab.captures.pins import from_events
-from rtoslab.captures.pulses import Pulses, find_pulses
+from rtoslab.captures.pulses import Pulses, find_pulses, unsure_note
 from rtoslab.captures.sampling import sampled
 from rtoslab.targets.events import EVENT, KIND_PIN
 from tests.capture_files import META, SIGROK_CSV, VCD, session
@@ -118,7 +118,9 @@ def test_a_vcd_of_another_program(tmp_path: Path) -> None:
     d0 = found.channel("D0")
     assert d0.levels.tolist() == [UNKNOWN, 0, 1, UNKNOWN, 1, 0]
     assert d0.edges()[0].tolist() == [7, 12]
-    # The only whole pulse would be from 7 to 12, but in between nobody knows: rise and fall still enclose it.
+    # The only whole pulse would be from 7 to 12, but in between nobody knows.
+    assert find_pulses(d0, found.tick_s).ticks.tolist() == []
+    assert find_pulses(d0, found.tick_s).unsure_ticks.tolist() == [9]
     assert found.channel("bus[1]").edges()[0].tolist() == []
     assert found.channel("bus[0]").edges()[0].tolist() == [12]
     assert found.end_tick == 20
@@ -182,6 +184,44 @@ def test_a_session_with_some_of_sixteen_probes_in_parts(tmp_path: Path) -> None:
     assert find_pulses(found.channel("D1"), found.tick_s).ticks.tolist() == [3]
     assert find_pulses(found.channel("CH15"), found.tick_s).ticks.tolist() == [3]
     assert found.tick_s == Fraction(1, 24_000_000)
+
+
+HEAD: Final = "$timescale 1 ns $end $var wire 1 ! a $end $enddefinitions $end\n"
+
+
+@pytest.mark.parametrize(
+    ("levels", "widths", "unsure"),
+    [
+        ("0101", [1], 0),
+        ("01x10", [], 1),  # unknown inside
+        ("01x0", [], 1),  # at the end
+        ("0x10", [], 1),  # at the beginning
+        ("0x0", [], 1),  # between two lows
+        ("01z0x01x0010", [1], 3),
+        ("01x1x10", [], 1),  # one pulse, twice unknown
+        ("x010x", [1], 0),  # before the first and after the last known level
+        ("xxxx", [], 0),
+        ("1010", [1], 0),
+        ("", [], 0),
+    ],
+)
+def test_a_pulse_with_an_unknown_level_has_no_sure_width(levels: str, widths: list[int], unsure: int) -> None:
+    body = "".join(f"#{at}\n{level}!\n" for at, level in enumerate(levels))
+    found = parse_capture((HEAD + body + f"#{len(levels)}\n").encode(), "x")
+    pulses_seen = find_pulses(found.channels[0], found.tick_s)
+    assert (pulses_seen.ticks.tolist(), len(pulses_seen.unsure_ticks)) == (widths, unsure)
+    note = unsure_note(found.channels[0], found.tick_s)
+    assert (note is not None) == bool(unsure)
+
+
+@pytest.mark.parametrize("form", ["sigrok", "pulseview", "saleae1"])
+def test_a_form_without_unknown_levels_does_not_write_them_as_low(form: str, tmp_path: Path) -> None:
+    capture = Capture(Fraction(1, RATE), (channel_of("a", [0, 1, 2, 3], [0, 1, UNKNOWN, 0]),), 5)
+    with pytest.raises(CaptureError, match="cannot tell that the level of a is unknown"):
+        write_capture(capture, tmp_path / "x", form)
+    write_capture(capture, tmp_path / "x", "vcd")
+    again = read_capture(tmp_path / "x").channels[0]
+    assert find_pulses(again, Fraction(1, RATE)).unsure_ticks.tolist() == [again.ticks[2]]
 
 
 def test_which_channel_and_which_form(tmp_path: Path) -> None:

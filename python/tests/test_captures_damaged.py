@@ -2,15 +2,18 @@
 
 from fractions import Fraction
 from pathlib import Path
+from random import Random
 from typing import Final
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rtoslab.base.errors import CaptureError
 from rtoslab.captures.capture import Capture, channel_of
-from rtoslab.captures.forms import capture_forms, read_capture
+from rtoslab.captures.forms import capture_forms, parse_capture, read_capture
+from rtoslab.captures.pulses import find_pulses, unsure_note
 from tests.capture_files import META, SIGROK_CSV, VCD, session
 
 GOOD = session(META + "probe1=D0\nunitsize=1\n", logic_1_1=b"\0\1\0" * 500)
@@ -65,6 +68,23 @@ BAD: Final = {
     "norate.csv": (b"; CSV\n0,1\n", "does not tell its sample rate"),
     "short.csv": (SIGROK_CSV.encode() + b"0,1\n0", "line 5: 1 columns instead of 2"),
     "analog.csv": (SIGROK_CSV.encode() + b"0,1\n0,0.5\n", "'0.5' is no level"),
+    "places.csv": (b"Time [s],A\n0.000,0\n0.0001,1\n", "'0.0001' has 4 decimal places, the times before have 3"),
+    "lost.csv": (b"Time[s], A\n0.000, 0\n0.01, 1\n", "line 3: the time '0.01' has 2 decimal places"),
+    "long.csv": (b"Time [s],A\n0." + b"0" * 26 + b",0\n", "has 26 decimal places, more than an analyzer can tell"),
+    "empty.csv": (b"Time [s],A\n0.0,0\n\n0.1,1\n", "line 3: it is empty, but rows follow"),
+    "long.dsv": (
+        b"; Samplerate: 1 MHz\nTime(s),A\n0,0\n0." + b"0" * 25 + b"1,1\n",
+        "line 4: the time '0." + "0" * 25 + "1' has 26 decimal places",
+    ),
+    "back.dsv": (b"; Samplerate: 1 MHz\nTime(s),A\n0.1,0\n0.0,1\n", "line 4: the time goes back"),
+    "gap.csv": (SIGROK_CSV.encode() + b"0,1\n\n0,0\n", "line 6: an empty line stands before this row"),
+    "gap_same.csv": (SIGROK_CSV.encode() + b"0,1\n\n0,1\n", "line 6: an empty line stands before this row"),
+    "glued.csv": (2 * (SIGROK_CSV.encode() + b"0,1\n"), "line 5: a comment stands behind the rows"),
+    "count.csv": (
+        SIGROK_CSV.replace("(2/8)", "(3/8)").encode() + b"0,1\n",
+        "line 2: 3 channels are announced, but 2 named",
+    ),
+    "noend.vcd": (VCD.replace("! D0 $end", "! D0 $dne").encode(), "a $var has no $end"),
     "rows.csv": (SIGROK_CSV.encode(), "has no row of samples"),
 }
 
@@ -77,6 +97,77 @@ def test_a_bad_file_is_one_sentence(name: str, tmp_path: Path) -> None:
         read_capture(tmp_path / name)
     assert says in str(caught.value)
     assert str(caught.value).startswith(name) or str(tmp_path) in str(caught.value)
+
+
+NOTED: Final = {
+    "cut.csv": (b"Time [s],A\n0.0,0\n0.1,1\n0.2,", "may be cut short"),
+    "cut.vcd": (VCD.encode()[:-1], "may be cut short"),
+    "repeat.csv": (b"Time [s],A\n0.0,0\n0.1,1\n0.2,1\n0.3,0\n", "no level changes in 1 row, first in line 4"),
+    "repeat.dsv": (
+        b"; Samplerate: 1 MHz\nTime(s),A\n0,0\n0.1,0\n0.2,1\n",
+        "no level changes in 1 row, first in line 4",
+    ),
+    "repeat.vcd": (VCD.replace("#12\n0!", "#12\n1!").encode(), "1 value of a wire repeated or taken back"),
+    "lost_time.vcd": (VCD.replace("#12\n", "").encode(), "taken back at once, first at time 11"),
+}
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_what_may_be_damage_is_told(name: str, tmp_path: Path) -> None:
+    content, says = NOTED[name]
+    (tmp_path / name).write_bytes(content)
+    (note,) = read_capture(tmp_path / name).notes
+    assert says in note
+
+
+def test_whole_files_have_no_notes(tmp_path: Path) -> None:
+    ends = b"Time [s],A\n0.0,0\n0.1,1\n0.2,1\n\n"
+    for content in (ends, VCD.encode(), SIGROK_CSV.encode() + b"0,1\n0,1\n\n", GOOD):
+        (tmp_path / "x").write_bytes(content)
+        assert read_capture(tmp_path / "x").notes == ()
+
+
+DAMAGES: Final = ("insert", "cut", "lose")
+MOST_SILENT: Final = {"vcd": 8, "saleae": 4, "saleae1": 4, "sigrok": 0, "pulseview": 12}
+"""Of 100 damages each. Nobody can tell that a whole row is lost from a form of samples."""
+
+
+@pytest.mark.parametrize("form", MOST_SILENT)
+def test_damage_seldom_gives_other_widths_without_a_word(form: str) -> None:
+    random = Random(1)  # noqa: S311 (a seed, no secret)
+    steps = [random.randrange(1, 60) for _ in range(60)]
+    whole = Capture(
+        Fraction(1, 8_000_000),
+        (
+            channel_of("a", np.cumsum(steps[::2]).tolist(), [0, 1] * 15),
+            channel_of("b", [0, *range(3, 32)], [1, 0] * 15),
+        ),
+        2000,
+    )
+    content = capture_forms()[form].write(whole)
+    silent = 0
+    for number in range(300):
+        damaged = _damaged(content, DAMAGES[number % 3], random)
+        try:
+            found = parse_capture(damaged, "x")
+        except CaptureError:
+            continue
+        told = found.notes or any(unsure_note(each, found.tick_s) for each in found.channels)
+        silent += not told and _widths(found) != _widths(parse_capture(content, "x"))
+    assert silent <= 3 * MOST_SILENT[form]
+
+
+def _damaged(content: bytes, kind: str, random: Random) -> bytes:
+    at = random.randrange(len(content))
+    if kind == "insert":
+        return content[:at] + bytes(random.choices(b"0123456789", k=random.randrange(1, 20))) + content[at:]
+    return content[:at] if kind == "cut" else content[:at] + content[at + random.randrange(1, 5) :]
+
+
+def _widths(capture: Capture) -> list[tuple[str, list[float]]]:
+    return [
+        (each.name, (find_pulses(each, capture.tick_s).seconds() * 1e9).round(3).tolist()) for each in capture.channels
+    ]
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

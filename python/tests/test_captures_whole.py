@@ -10,7 +10,7 @@ import pytest
 from rtoslab import api
 from rtoslab.base.errors import CaptureError
 from rtoslab.base.paths import find_root
-from rtoslab.captures.capture import Capture
+from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import read_capture, write_capture
 from rtoslab.captures.recording import OUT, Recording, record
 from rtoslab.captures.sampling import sampled
@@ -84,6 +84,14 @@ def test_captures_that_are_not_of_this_image(recording: Recording) -> None:
         recording.by_series(coarse.channels[0], coarse)
 
 
+def test_an_unknown_level_in_the_window_leaves_no_pulse_sure_of_its_series(recording: Recording) -> None:
+    channel = recording.capture.channel(OUT)
+    levels = channel.levels.copy()
+    levels[-20] = UNKNOWN
+    with pytest.raises(CaptureError, match=r"unknown \(x or z\) 1 time among the window's pulses"):
+        recording.by_series(type(channel)(OUT, channel.ticks, levels), recording.capture)
+
+
 def test_the_two_commands(tmp_path: Path) -> None:
     written = rtoslab("capture", *POINT, "-o", tmp_path / "x.sr", "--sample-rate", "32MHz")
     assert written.returncode == 0, written.stderr
@@ -96,6 +104,13 @@ def test_the_two_commands(tmp_path: Path) -> None:
         assert capture["median"] == pytest.approx(virtual["median"])
     alone = rtoslab("decode", tmp_path / "x.sr", "--json")
     assert json.loads(alone.stdout)["channels"][0]["unit"] == "us"
+    (tmp_path / "x.vcd").write_text(
+        "$timescale 1 ns $end $var wire 1 ! a $end $enddefinitions $end\n#0 0!\n#1 1!\n#2 x!\n#5 1!\n#6 0!\n#7\n"
+    )
+    unsure = rtoslab("decode", tmp_path / "x.vcd", "--json")
+    assert (unsure.returncode, json.loads(unsure.stdout)["channels"][0]["pulses"]) == (0, 0)
+    assert "is unknown (x or z) in 1 place, first at 0.002 us" in json.loads(unsure.stdout)["notes"][0]
+    assert rtoslab("decode", tmp_path / "x.vcd").stderr.startswith("warning: The level of a is unknown")
     assert "Say --kernel and --board" in error(rtoslab("decode", tmp_path / "x.sr", "call_times"), 1)
     assert "Cannot read the capture" in error(rtoslab("decode", tmp_path / "none.vcd"), 1)
     assert "is no single latency benchmark" in error(rtoslab("capture", "t2", *POINT[1:5], "-o", tmp_path / "y.vcd"), 1)

@@ -186,7 +186,7 @@ def test_an_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> 
         elf([(0x0800_0000, struct.pack("<II", 0x2000_1000, 0x0800_0009) + bytes([0xFE, 0xE7]))], 0x0800_0008)
     )
     said = error(rtoslab("sim", image, "--board", "pico"), 1)
-    assert "run it on a board whose memories it fits" in said
+    assert "run it on a board that it fits" in said
     assert "nucleo-f446re" in said
     assert "pico" not in said.partition("fits")[2]
 

@@ -113,7 +113,11 @@ def test_what_is_no_such_image_is_refused_in_one_sentence(
         run_image(ROOT, path, "nucleo-l073rz", tmp_path / "a", {})
     with pytest.raises(ImageFileError, match="link it for this board"):
         run_image(ROOT, image, "nucleo-f446re", tmp_path / "b", {})
-    other = Program("t5", "nucleo-f767zi").elf()
+    with pytest.raises(
+        ImageFileError, match=r"floating point of version 5.*that it fits: nucleo-f767zi, nucleo-h743zi"
+    ):
+        run_image(ROOT, Program("t5", "nucleo-f767zi").elf(), "nucleo-f446re", tmp_path / "e", {})
+    other = Program("t5", "nucleo-f103rb").elf()
     monkeypatch.setattr(introduction, "LIMIT_S", 0.3)  # it would say nothing in 5 s either
     with pytest.raises(RunError, match="does not hold rtoslab's runner, or is for another board than nucleo-f446re"):
         run_image(ROOT, other, "nucleo-f446re", tmp_path / "d", {})

@@ -1,22 +1,28 @@
 """Sweeps: plans, effects, interactions, reports."""
 
 import math
+import socket
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from rtoslab.base.errors import CatalogueError, PlanError, ReportError
+from rtoslab.base.errors import CatalogueError, PlanError, ReportError, RtoslabError, ToolMissingError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.pipeline import Manner
 from rtoslab.reports import report_formats
 from rtoslab.results.results import Measured, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.sweep.cluster import _sources, measure_here
+from rtoslab.sweep.cluster import _sources, _value, measure_here
 from rtoslab.sweep.effects import Observations
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
 from tests.fakes import measured, point
+from tests.processes import started
 from tests.test_cli import ROOT, error, rtoslab
 
 PLAN = """
@@ -159,6 +165,72 @@ def test_a_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
     shipped = measure_here(first, (*_sources(find_root(), first)[:-1], "of other firmware"), Manner())
     assert shipped.files is None
     assert "bring both to the same revision" in str(shipped.error)
+    assert shipped.worker, "which worker it is"
+
+
+def test_a_worker_that_cannot_measure_is_named(tmp_path: Path) -> None:
+    (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path))).points
+    shipped = measure_here(first, ("other", "sources", "here"), Manner())
+    shipped = replace(shipped, error=ToolMissingError("arm-none-eabi-gcc is not installed."), worker="tcp://a:1 on b")
+    future = SimpleNamespace(status="finished", result=lambda: shipped, release=lambda: None)
+    with pytest.raises(RtoslabError, match=r"The worker tcp://a:1 on b did not measure .*: arm-none-eabi-gcc is not"):
+        _value(future, first, "tcp://c:1")
+    for status in ("cancelled", "lost"):
+        with pytest.raises(RtoslabError, match=r"The Dask scheduler at tcp://c:1 was lost"):
+            _value(SimpleNamespace(status=status, exception=lambda: None), first, "tcp://c:1")
+
+
+QUICK_LIMITS = """
+import sys
+from rtoslab.sweep import cluster
+from rtoslab.cli import main
+cluster.WORKERS_LIMIT_S, cluster.LOOK_S = 2, 0.5
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("is_killed", "says"),
+    [(False, "has had no worker for 2 s; start some with"), (True, "was lost; what came back is kept")],
+)
+def test_a_cluster_without_workers_or_scheduler_is_said_in_a_sentence(
+    is_killed: bool, says: str, tmp_path: Path
+) -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard", "--host", address]
+    limits = QUICK_LIMITS.replace("= 2, 0.5", "= 600, 0.5") if is_killed else QUICK_LIMITS
+    sweep = [
+        sys.executable,
+        "-c",
+        limits,
+        "sweep",
+        written(tmp_path),
+        "--out",
+        tmp_path / "run",
+        "--scheduler",
+        address,
+    ]
+    with started(command, stderr=subprocess.PIPE) as scheduler:
+        assert scheduler.stderr is not None
+        assert any("Scheduler at" in line for line in scheduler.stderr)
+        with started([str(word) for word in sweep], cwd=ROOT, stderr=subprocess.PIPE) as asking:
+            assert asking.stderr is not None
+            assert asking.stderr.readline().startswith("Plan: ")
+            if is_killed:
+                assert any("Receive client connection" in line for line in scheduler.stderr)
+                scheduler.kill()
+            said = asking.stderr.read()
+            assert asking.wait(60) == 1
+    assert says in said
+    assert "Traceback" not in said
+    assert said.count("\n") == 1
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port
 
 
 def test_a_plan_without_options_is_measured_all_the_same(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,27 @@ def test_an_image_of_ones_own() -> None:
     of = of_image(by_name.elf, by_name.board, target)
     span = Span(300, "300 cycles")
     assert (inject_at_each(of, span)["handler"] == inject_at_each(by_name, span)["handler"]).all()
+
+
+def test_what_the_image_raises_itself_is_told() -> None:
+    """The tick comes of itself; the benchmark's own interrupt does not, and only then the report says so."""
+    of = scenario("freertos", "nucleo-f446re")
+    tick_cycles = of.tick_cycles or 0
+    span = Span(3 * tick_cycles, "three ticks", tuple(range(0, 3 * tick_cycles, tick_cycles // 3)))
+    tick = of_image(of.elf, of.board, Target("systick", start=str(of.snapshot.cycle())))
+    finding = find(tick, span, inject_at_each(tick, span))
+    assert len(finding.own_entries) in {3, 4}
+    assert {right - left for left, right in pairwise(finding.own_entries)} <= set(
+        range(tick_cycles - 99, tick_cycles + 99)
+    )
+    assert f"The image itself raises this interrupt there, {len(finding.own_entries)} times" in finding.claim
+    idle = find(of, span, inject_at_each(of, span))
+    assert idle.own_entries == ()
+    assert "The image" not in idle.claim
+    for each, says in ((finding, False), (idle, True)):
+        assert (
+            "the image itself does not raise the interrupt" in render(make_document(each, inject_at_each(of, span)))
+        ) is says
 
 
 def test_an_interrupt_that_is_not_enabled_is_no_worst_case() -> None:

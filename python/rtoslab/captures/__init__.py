@@ -7,7 +7,7 @@ analyzer of a given rate would have seen, `pulses` the intervals, `live` what an
 from rtoslab.captures.capture import Capture
 from rtoslab.captures.forms import capture_forms, form_of, read_capture, write_capture
 from rtoslab.captures.live import LiveRun, raw_file, record_live, wires_of
-from rtoslab.captures.pulses import Pulses, find_pulses
+from rtoslab.captures.pulses import Pulses, find_pulses, unsure_note
 from rtoslab.captures.recording import OUT, Recording, pin_point, record
 from rtoslab.captures.sampling import sampled
 
@@ -26,6 +26,7 @@ __all__ = [
     "record",
     "record_live",
     "sampled",
+    "unsure_note",
     "wires_of",
     "write_capture",
 ]

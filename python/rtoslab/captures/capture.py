@@ -29,6 +29,15 @@ class Channel:
         changed = (self.levels[1:] != self.levels[:-1]) & (self.levels[1:] != UNKNOWN) & (self.levels[:-1] != UNKNOWN)
         return self.ticks[1:][changed], self.levels[1:][changed]
 
+    def unknown_ticks(self) -> NDArray[np.int64]:
+        """When the level became unknown between two known ones; before the first and after the last it may be."""
+        known = np.flatnonzero(self.levels != UNKNOWN)
+        if not len(known):
+            return self.ticks[:0]
+        ticks, levels = self.ticks[known[0] : known[-1]], self.levels[known[0] : known[-1]]
+        unknown: NDArray[np.int64] = ticks[levels == UNKNOWN]
+        return unknown
+
 
 @dataclass(frozen=True, slots=True)
 class Capture:
@@ -38,6 +47,8 @@ class Capture:
     """Length of a tick in seconds: the form's resolution, or an analyzer's sample."""
     channels: tuple[Channel, ...]
     end_tick: int
+    notes: tuple[str, ...] = ()
+    """Sentences about what the reader noticed and could not decide."""
 
     def channel(self, name: str | None) -> Channel:
         """By name; without one the only channel that has an edge. Raises CaptureError."""
@@ -62,6 +73,17 @@ def channel_of(name: str, ticks: Sequence[int], levels: Sequence[int]) -> Channe
     at, to = np.asarray(ticks, np.int64), np.asarray(levels, np.int8)
     fresh = np.concatenate(([True], to[1:] != to[:-1])) if len(to) else np.zeros(0, bool)
     return Channel(name, at[fresh], to[fresh])
+
+
+def require_known(capture: Capture, form: str) -> None:
+    """Raises CaptureError if a level between two known ones is unknown, for forms that would write it as 0."""
+    for each in capture.channels:
+        unknown = each.unknown_ticks()
+        if len(unknown):
+            raise CaptureError(
+                f"{form} cannot tell that the level of {each.name} is unknown at tick {unknown[0]}; write VCD or "
+                "Saleae CSV of Logic 2."
+            )
 
 
 def merged(capture: Capture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:

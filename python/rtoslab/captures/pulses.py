@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from rtoslab.base import counted
 from rtoslab.captures.capture import Channel
 
 
@@ -17,6 +18,8 @@ class Pulses:
     start_ticks: NDArray[np.int64]
     ticks: NDArray[np.int64]
     """How long each was high."""
+    unsure_ticks: NDArray[np.int64]
+    """Where a pulse of unknown width may be, since a level was unknown there. It is not among the others."""
 
     def cycles(self, clock_hz: int) -> NDArray[np.float64]:
         """Lengths in cycles of a clock."""
@@ -29,16 +32,36 @@ class Pulses:
     def last(self, count: int) -> "Pulses":
         """The last ones."""
         first = max(0, len(self.ticks) - count)
-        return Pulses(self.tick_s, self.start_ticks[first:], self.ticks[first:])
+        return self.chosen(np.arange(first, len(self.ticks)))
+
+    def chosen(self, places: NDArray[np.int64]) -> "Pulses":
+        """Those at the places, with everything that is unsure."""
+        return Pulses(self.tick_s, self.start_ticks[places], self.ticks[places], self.unsure_ticks)
 
 
 def find_pulses(channel: Channel, tick_s: Fraction) -> Pulses:
-    """The pulses of a channel."""
-    ticks, levels = channel.edges()
-    if len(levels) and levels[0] == 0:
-        ticks, levels = ticks[1:], levels[1:]
-    whole = len(ticks) // 2 * 2
-    rises, falls = ticks[0:whole:2], ticks[1:whole:2]
-    # Where the level was unknown in between, two edges in a row may go the same way: such a pair is no pulse.
-    proper = (levels[0:whole:2] == 1) & (levels[1:whole:2] == 0)
-    return Pulses(tick_s, rises[proper], (falls - rises)[proper])
+    """The pulses of a channel: high from one known low to the next. Each stretch with an unknown level is unsure."""
+    lows = np.flatnonzero(channel.levels == 0)
+    befores, afters = lows[:-1], lows[1:]
+    # Levels alternate unless one is unknown, so between two lows stands one high, or something unknown.
+    highs = befores[(afters - befores == 2) & (channel.levels[befores + 1] == 1)] + 1
+    rises, falls = channel.ticks[highs], channel.ticks[highs + 1]
+    return Pulses(tick_s, rises, falls - rises, _unsure(channel, lows))
+
+
+def _unsure(channel: Channel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first unknown tick of each stretch between two lows."""
+    unknown = channel.unknown_ticks()
+    stretches = np.searchsorted(channel.ticks[lows], unknown)
+    return unknown[np.unique(stretches, return_index=True)[1]]
+
+
+def unsure_note(channel: Channel, tick_s: Fraction) -> str | None:
+    """A sentence about the pulses of a channel whose width nobody knows; None if there is none."""
+    unsure = find_pulses(channel, tick_s).unsure_ticks
+    if not len(unsure):
+        return None
+    return (
+        f"The level of {channel.name} is unknown (x or z) in {counted(len(unsure), 'place')}, first at "
+        f"{float(unsure[0] * tick_s) * 1e6:,.3f} us; what may be a pulse there has no sure width and is not counted."
+    )

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import CaptureError, PlanError, RunError
+from rtoslab.base import CaptureError, PlanError, RunError, counted
 from rtoslab.captures.capture import Capture, Channel
 from rtoslab.captures.pins import from_events
 from rtoslab.captures.pulses import Pulses, find_pulses
@@ -71,8 +71,9 @@ class Recording:
         coarse = len(true.ticks) and float(capture.tick_s) > true.seconds().min()
         places = _by_time(true, found) if coarse else _by_order(true, found)
         places, order = places[: len(self.order)], np.array(self.order)
+        _require_known(found, places)
         seen = places >= 0
-        return {ident: _chosen(found, places[seen & (order == number)]) for number, ident in enumerate(self.series)}
+        return {ident: found.chosen(places[seen & (order == number)]) for number, ident in enumerate(self.series)}
 
     def shorter_than(self, length_s: float) -> tuple[int, int]:
         """How many of the pulses from the window's opening on are shorter, and how many there are."""
@@ -83,14 +84,22 @@ class Recording:
         return find_pulses(self.capture.channels[0], self.capture.tick_s).last(len(self.order) + self.behind)
 
 
-def _chosen(pulses: Pulses, places: NDArray[np.int64]) -> Pulses:
-    return Pulses(pulses.tick_s, pulses.start_ticks[places], pulses.ticks[places])
+def _require_known(found: Pulses, places: NDArray[np.int64]) -> None:
+    """Raises CaptureError if the level was unknown behind the first pulse of the places, or if none is there."""
+    starts = found.start_ticks[places[places >= 0]]
+    late = found.unsure_ticks[found.unsure_ticks > starts[0]] if len(starts) else found.unsure_ticks
+    if len(late):
+        raise CaptureError(
+            f"The level is unknown (x or z) {counted(len(late), 'time')} among the window's pulses, first at "
+            f"{float(late[0] * found.tick_s):.9f} s, so no pulse is sure of its series; record again."
+        )
 
 
 def _by_order(true: Pulses, found: Pulses) -> NDArray[np.int64]:
     """Places in `found` of the true pulses: its last ones."""
     missing = len(true.ticks) - len(found.ticks)
     if missing > 0:
+        _require_known(found, np.arange(0))
         raise CaptureError(
             f"The capture holds {len(found.ticks)} whole pulses, but the image makes {len(true.ticks)} from its "
             "window's opening on; record from before the reset to the end of the run."

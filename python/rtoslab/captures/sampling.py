@@ -26,7 +26,7 @@ def sampled(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Ca
         numbers, levels = numbers[last], each.levels[last]
         fresh = np.concatenate(([True], levels[1:] != levels[:-1])) if len(levels) else np.zeros(0, bool)
         channels.append(Channel(each.name, numbers[fresh], levels[fresh]))
-    return Capture(Fraction(1, rate_hz), tuple(channels), end)
+    return Capture(Fraction(1, rate_hz), tuple(channels), end, capture.notes)
 
 
 def on_samples(capture: Capture, rate_hz: int) -> Capture:
@@ -39,4 +39,4 @@ def on_samples(capture: Capture, rate_hz: int) -> Capture:
         Channel(each.name, np.rint(each.ticks * ratio).astype(np.int64), each.levels) for each in capture.channels
     )
     last = max((int(each.ticks[-1]) for each in channels if len(each.ticks)), default=-1)
-    return Capture(Fraction(1, rate_hz), channels, max(round(capture.end_tick * ratio), last + 1))
+    return Capture(Fraction(1, rate_hz), channels, max(round(capture.end_tick * ratio), last + 1), capture.notes)

@@ -1,15 +1,21 @@
 """Channels as a reader fills them, row by row, within the limits on what is taken from outside."""
 
+import re
 from array import array
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import CaptureError
+from rtoslab.base import CaptureError, counted
 from rtoslab.captures.capture import Capture, Channel
-from rtoslab.intake import CHANGES, CHANNELS, LAST_TICK
+from rtoslab.intake import CHANGES, CHANNELS, LAST_TICK, shown
+
+_PLACES: Final = re.compile(r"[^.]*(?:\.(\d*))?", re.ASCII)
+_MOST_PLACES: Final = 18
+"""Attoseconds."""
 
 
 class Track:
@@ -39,6 +45,32 @@ class Track:
             return -1
         self.levels[-1] = level
         return 0
+
+
+class Repeats:
+    """Rows of a file of changes in which no level changes. The last one tells where the capture ends."""
+
+    def __init__(self, name: str) -> None:
+        """`name` is the file's, for the note."""
+        self._name = name
+        self._first_line = 0
+        self._count = 0
+        self._is_last = False
+
+    def add(self, line: int, *, is_repeat: bool) -> None:
+        """The next row."""
+        self._is_last = is_repeat
+        self._count += is_repeat
+        if is_repeat and not self._first_line:
+            self._first_line = line
+
+    def notes(self) -> tuple[str, ...]:
+        """One sentence if a row other than the last repeats the levels before it."""
+        count = self._count - self._is_last
+        if not count:
+            return ()
+        where = f"{self._name}: no level changes in {counted(count, 'row')}, first in line {self._first_line}"
+        return (f"{where}; a level there or in the row before may be damaged.",)
 
 
 class Tracks:
@@ -79,10 +111,10 @@ class Tracks:
         if self._rows > CHANGES:
             raise too_many_changes(self.name)
 
-    def capture(self, tick_s: Fraction, end_tick: int) -> Capture:
+    def capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> Capture:
         """What was read."""
         channels = tuple(Channel(label, _ticks(each), _levels(each)) for label, each in self._tracks.items())
-        return Capture(tick_s, channels, end_tick)
+        return Capture(tick_s, channels, end_tick, notes)
 
 
 def distinct(name: str, labels: Iterable[str]) -> list[str]:
@@ -96,6 +128,18 @@ def distinct(name: str, labels: Iterable[str]) -> list[str]:
 def too_many_changes(name: str) -> CaptureError:
     """The sentence for it."""
     return CaptureError(f"{name} holds more than {CHANGES:,} changes of level; export a shorter stretch.")
+
+
+def decimal_places(time: str, where: str) -> int:
+    """How many digits a time has behind its point. Raises CaptureError for more than any analyzer tells."""
+    found = _PLACES.match(time)
+    places = len(found[1] or "") if found else 0
+    if places > _MOST_PLACES:
+        raise CaptureError(
+            f"{where}: the time {shown(time.strip())} has {places} decimal places, more than an analyzer can tell; "
+            "export it again."
+        )
+    return places
 
 
 def demand_tick(tick: int, where: str) -> int:

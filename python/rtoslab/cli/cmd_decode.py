@@ -8,7 +8,7 @@ import numpy as np
 from rich.table import Table
 
 from rtoslab.base import EXIT_OK, PlanError, find_root
-from rtoslab.captures import OUT, Capture, Pulses, Recording, find_pulses, read_capture, record, sampled
+from rtoslab.captures import OUT, Capture, Pulses, Recording, find_pulses, read_capture, record, sampled, unsure_note
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import config_option
 from rtoslab.cli.ended import answer
@@ -44,9 +44,12 @@ def command(
     and shown beside the virtual board's run of the same image, in cycles.
     """
     found = read_capture(capture)
+    notes = [*found.notes, *(note for each in found.channels if (note := unsure_note(each, found.tick_s)))]
     if benchmark is None:
         rows = [_row(each.name, find_pulses(each, found.tick_s)) for each in found.channels]
-        _say({"capture": str(capture), "tick_s": float(found.tick_s), "channels": rows}, as_json=as_json)
+        _say(
+            {"capture": str(capture), "tick_s": float(found.tick_s), "channels": rows, "notes": notes}, as_json=as_json
+        )
         return EXIT_OK
     if kernel is None or board is None:
         raise PlanError("Which image made these pulses? Say --kernel and --board with the benchmark.")
@@ -60,7 +63,7 @@ def command(
         for ident in recording.series
         for source, pulses in sources.items()
     ]
-    _say({"capture": str(capture), "image": recording.title, "series": rows}, as_json=as_json)
+    _say({"capture": str(capture), "image": recording.title, "series": rows, "notes": notes}, as_json=as_json)
     return EXIT_OK
 
 
@@ -82,6 +85,8 @@ def _say(result: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         answer(result)
         return
+    for note in result["notes"]:
+        click.echo(f"warning: {note}", err=True)
     rows = result.get("series") or result["channels"]
     unit = rows[0]["unit"] if rows else ""
     first = ["series"] if "series" in result else []

@@ -10,7 +10,7 @@ from rtoslab.base import EXIT_OK, PlanError, Table, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import EndedError, answer, keeping
 from rtoslab.cli.names import CatalogueName
-from rtoslab.cli.observed import observed
+from rtoslab.cli.observed import end_code, observed
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     Choice,
@@ -67,8 +67,9 @@ def command(
 
     By core, function, call path and source line, split into execution, waits for buses, flash and spinlocks, sleep and
     exception entry and exit. Also how long interrupts were masked and spinlocks held, and by what code. Nothing is
-    added to the image; the cycles of each core add up to those it was observed for. If Ctrl-C or a signal ends it, it
-    stores and shows the part that was executed, with exit code 130.
+    added to the image; the cycles of each core add up to those it was observed for. Exit code 3 if a core ended in a
+    handler that nobody wrote. If Ctrl-C or a signal ends it, it stores and shows the part that was executed, with exit
+    code 130.
     """
     if diff is not None:
         _write(difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json)
@@ -97,7 +98,7 @@ def command(
         answer(_as_json(tables(found), chosen))
     else:
         _show(found, chosen, top)
-    return EXIT_OK
+    return end_code(found.unhandled)
 
 
 def _show(found: Profile, chosen: tuple[str, ...], top: int) -> None:

@@ -77,8 +77,8 @@ def command(
     """Run an IMAGE (ELF or UF2, built by anybody) on a virtual board.
 
     Prints the UART as it comes, then cycles and instructions per core, and for every --between pair the count,
-    minimum, maximum and total cycles. Nothing is added to the image. Exit code 3 if --until was not reached or a core
-    locked up. If a signal ends it, it prints what there is, with exit code 130.
+    minimum, maximum and total cycles. Nothing is added to the image. Exit code 3 if --until was not reached, or a core
+    locked up or ended in a handler that nobody wrote. If a signal ends it, it prints what there is, with exit code 130.
     """
     facts = Catalogue(find_root()).board(board).facts
     if cores is not None and cores > facts.cores:

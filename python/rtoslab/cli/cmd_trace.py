@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, PlanError, find_root, write_whole
+from rtoslab.base import PlanError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.observed import observed
+from rtoslab.cli.observed import end_code, observed
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     Choice,
@@ -39,7 +39,8 @@ def command(
     """Show what ran when in a SUBJECT: a benchmark's window, or a stretch of any ELF image.
 
     Shows tasks, handlers, kernel calls, spinlocks and pins. Nothing is compiled into the image. A .pftrace
-    opens in ui.perfetto.dev, a .vcd in GTKWave and PulseView. Without -o, only a summary of each track is shown.
+    opens in ui.perfetto.dev, a .vcd in GTKWave and PulseView. Without -o, only a summary of each track is shown. Exit
+    code 3 if a core ended in a handler that nobody wrote.
     """
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:
@@ -49,7 +50,7 @@ def command(
         data = perfetto_trace(found) if path.suffix == ".pftrace" else vcd_text(found).encode()
         write_whole(path, data, "the trace")
     _print(found)
-    return EXIT_OK
+    return end_code(found.unhandled)
 
 
 def _print(found: Timeline) -> None:

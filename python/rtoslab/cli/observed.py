@@ -6,10 +6,19 @@ from typing import Any
 
 import click
 
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.catalogue import DEFAULT_KERNEL
 from rtoslab.cli.choices import board_option, config_option
 from rtoslab.cli.names import CatalogueName, Duration
 from rtoslab.instruments import DEFAULT_CYCLES, Choice, Stretch
+
+
+def end_code(unhandled: str) -> int:
+    """The exit code of a command whose subject was executed; says what nobody handled."""
+    if unhandled:
+        click.echo(f"warning: {unhandled}", err=True)
+    return EXIT_POINT_FAILED if unhandled else EXIT_OK
+
 
 _OPTIONS = (
     click.option(

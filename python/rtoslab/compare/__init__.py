@@ -16,7 +16,15 @@ from rtoslab.compare.baseline import (
 )
 from rtoslab.compare.comparison import Change, Comparison, compare
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.gate import Judgement, baseline_points, gate_document, judge, verdict_text, without_moved
+from rtoslab.compare.gate import (
+    Judgement,
+    baseline_points,
+    gate_document,
+    judge,
+    lost_clauses,
+    verdict_text,
+    without_moved,
+)
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.placed import over_placements
@@ -42,6 +50,7 @@ __all__ = [
     "history_document",
     "judge",
     "known_baseline",
+    "lost_clauses",
     "make_baseline",
     "over_placements",
     "parse_limits",

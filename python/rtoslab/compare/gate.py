@@ -2,17 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from rtoslab.base import PlanError, counted
 from rtoslab.catalogue import Catalogue, Experiment
 from rtoslab.compare.baseline import COMPILER, Baseline, baseline_side, brief_side
 from rtoslab.compare.comparison import Change, Comparison, Verdict, compare
 from rtoslab.compare.document import comparison_document, number, sentence
+from rtoslab.compare.matching import Pair
 from rtoslab.compare.rules import Limit, Rules
 from rtoslab.compare.sides import Side
 from rtoslab.measure import point_id
 from rtoslab.plan import Options, Plan, Point, experiment_points
 from rtoslab.reports import Document, Section, TableData
+
+_CLAUSES: Final = 3
+"""As many are told in the last line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class Judgement:
     moved: Sequence[tuple[Change, Limit]]
     """Regressions in cycles where no executed function and no setting changed: only the place of the code did."""
     lost: Sequence[str]
-    """Points and figures of the baseline that the run does not have, each as a clause."""
+    """Points and figures that only the baseline or only the run has, each as a clause."""
 
     @property
     def other_compiler(self) -> tuple[str, str] | None:
@@ -41,10 +46,16 @@ def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
     lost += [f"{each.label} gave no number ({each.after.missing})" for each in comparison.without_figures]
     for pair in comparison.matching.pairs:
-        gone = [] if pair.after.missing else [key for key in pair.before.metrics if key not in pair.after.metrics]
-        lost += [f"{pair.label} has no figure {key} any more" for key in gone]
+        lost += [] if pair.after.missing else _unpaired(pair)
+    lost += [f"{label} is not in the baseline" for label in comparison.matching.only_after]
     moved = [(change, limit) for change, limit in broken if change.verdict is Verdict.PLACEMENT]
     return Judgement(comparison, broken, moved, lost)
+
+
+def _unpaired(pair: Pair) -> list[str]:
+    before, after = pair.before.metrics, pair.after.metrics
+    gone = [f"{pair.label} has no figure {key} any more" for key in before if key not in after]
+    return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]
 
 
 def without_moved(judgement: Judgement) -> Judgement:
@@ -82,7 +93,7 @@ def verdict_text(judgement: Judgement) -> str:
     pairs = len(judgement.comparison.matching.pairs)
     figures = f"{counted(len(judgement.comparison.changes), 'figure')} of {counted(pairs, 'point')}"
     if judgement.lost:
-        return f"The gate cannot tell: {'; '.join(judgement.lost[:3])}."
+        return f"The gate cannot tell: {lost_clauses(judgement.lost)}."
     if judgement.regressions:
         change, limit = judgement.regressions[0]
         return (
@@ -93,6 +104,12 @@ def verdict_text(judgement: Judgement) -> str:
     moved = sum(each.verdict is Verdict.PLACEMENT for each in better)
     by = f", {moved} of these by placement: the executed code is the same and lies elsewhere" if moved else ""
     return f"Same or better: {figures} within their limits, {len(better)} of them better{by}."
+
+
+def lost_clauses(lost: Sequence[str]) -> str:
+    """The first clauses, and how many there are more."""
+    more = f"; and {len(lost) - _CLAUSES} more" if len(lost) > _CLAUSES else ""
+    return "; ".join(lost[:_CLAUSES]) + more
 
 
 def _moved_text(judgement: Judgement) -> str:

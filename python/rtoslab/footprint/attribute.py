@@ -121,14 +121,12 @@ def _in_piece(
 
 
 def _kind(section: Section, input_name: str, symbol: Symbol | None) -> str:
-    if not section.has_contents:
-        return "bss"
-    if section.writable:
-        return "data"
+    if not section.is_text:
+        return "data" if section.has_contents else "bss"
     if input_name.startswith((".rodata", ".init_array", ".vectors", ".boot_vectors", ".boot2")):
         return "rodata"
     is_object = symbol is not None and not symbol.is_function
-    return "rodata" if is_object or not section.executable else "text"
+    return "rodata" if (is_object and not section.writable) or not section.executable else "text"
 
 
 def _memories(sections: tuple[Section, ...], regions: tuple[Region, ...]) -> dict[str, int]:

@@ -32,6 +32,11 @@ class Section:
     executable: bool
 
     @property
+    def is_text(self) -> bool:
+        """Whether it is executable or constant: what is not in a `.data` or `.bss`."""
+        return self.executable or not self.writable
+
+    @property
     def end(self) -> int:
         """The first address behind it."""
         return self.address + self.size
@@ -46,6 +51,7 @@ class Symbol:
     size: int
     is_function: bool
     is_global: bool
+    is_weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,7 @@ class Image:
     symbols: tuple[Symbol, ...]
     """Functions and objects with a size, by address."""
     constants: dict[str, int]
-    """Symbols of no type: what the linker script reckoned, and labels of assembler code."""
+    """Symbols of no type or no size: what the linker script reckoned, and labels of assembler code."""
 
 
 def read_elf(path: Path) -> Image:
@@ -67,7 +73,7 @@ def read_elf(path: Path) -> Image:
             f"{shown_path(path)} is not an ELF file; give the image as the linker wrote it (image.elf)."
         )
     image = parse_elf(data, shown_path(path))
-    if not image.symbols:
+    if not image.symbols and not image.constants:
         raise ImageFileError(
             f"{shown_path(path)} has no symbols, so no byte of it has a name; give the image before it is stripped."
         )
@@ -96,10 +102,10 @@ def read_sections(path: Path) -> tuple[Section, ...]:
 
 
 def berkeley(sections: Iterable[Section]) -> dict[str, int]:
-    """text, data and bss as `arm-none-eabi-size` counts them: its text holds the constants too."""
+    """text, data and bss as `arm-none-eabi-size` counts them: its text holds all that is executable or constant."""
     sums = {"text": 0, "data": 0, "bss": 0}
     for each in sections:
-        sums["bss" if not each.has_contents else "data" if each.writable else "text"] += each.size
+        sums["text" if each.is_text else "data" if each.has_contents else "bss"] += each.size
     return sums
 
 
@@ -135,10 +141,17 @@ def _symbols(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
     found: list[Symbol] = []
     constants: dict[str, int] = {}
     for each in elf.symbols():
-        if each.kind == _NOTYPE and each.name and not each.name.startswith("$"):  # $t, $d: the assembler's own
+        sizeless = each.kind == _NOTYPE or (each.kind in {_OBJECT, _FUNC} and each.size == 0)
+        if sizeless and each.name and not each.name.startswith("$"):  # $t, $d: the assembler's own
             constants[one_line(each.name)] = each.value
         elif each.kind in {_OBJECT, _FUNC} and each.size > 0:
             is_function = each.kind == _FUNC
             address = code_address(each.value) if is_function else each.value
-            found.append(Symbol(one_line(each.name), address, each.size, is_function, not each.is_local))
-    return tuple(sorted(found, key=lambda each: (each.address, -each.size, not each.is_global, each.name))), constants
+            name = one_line(each.name)
+            found.append(Symbol(name, address, each.size, is_function, not each.is_local, each.is_weak))
+    return tuple(sorted(found, key=_rank)), constants
+
+
+def _rank(symbol: Symbol) -> tuple[int, int, bool, bool, str]:
+    """By address; of several at one address the one that its bytes are best known by is first."""
+    return symbol.address, -symbol.size, not symbol.is_global, symbol.is_weak, symbol.name

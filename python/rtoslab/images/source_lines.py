@@ -10,7 +10,7 @@ from typing import Any
 from elftools.dwarf.descriptions import describe_form_class
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import children, debug, debug_errors, read_image
+from rtoslab.intake import children, debug, debug_errors, line_program, read_image
 
 Row = tuple[int, str, int, int]
 """(end of the code, file, line, number of the compilation unit)"""
@@ -67,7 +67,7 @@ class SourceLines:
         """Starts in order, and the row of each."""
         rows: dict[int, Row] = {}
         for number, unit in enumerate(self._units):
-            program = self._dwarf.line_program_for_CU(unit)
+            program = line_program(self._dwarf, unit)
             if program is not None:
                 rows.update((start, (end, file, line, number)) for start, end, file, line in _rows(program))
         starts = sorted(rows)
@@ -75,7 +75,7 @@ class SourceLines:
 
     def _callers(self, unit: Any, address: int) -> tuple[str, ...]:
         """Call sites of the inlined functions around an address, innermost first."""
-        names = _file_names(self._dwarf.line_program_for_CU(unit))
+        names = _file_names(line_program(self._dwarf, unit))
         found = []
         die = unit.get_top_DIE()
         while die is not None:

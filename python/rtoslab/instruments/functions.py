@@ -38,7 +38,7 @@ class Functions:
         self._machine = machine
         self._lines = SourceLines(elf)
         self._data = _data(elf)
-        self._symbols = sorted(each for each in machine.symbols() if each[2] not in self._data)
+        self._symbols = [each for each in machine.symbols() if each[2] not in self._data]
 
     def find(self, asked: str) -> Function:
         """The one function that is meant. Raises SymbolError for none and for several."""

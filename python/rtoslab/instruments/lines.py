@@ -5,11 +5,18 @@ Read by binutils' addr2line, which is installed with the compiler: one process f
 
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from rtoslab.base import cross_tool, tools
+from rtoslab.base import ImageFileError, cross_tool, tools
+from rtoslab.images import SourceLines
+from rtoslab.intake import Elf, ElfSection, read_image, readable_name
+
+_ADDRESS_TABLE: Final = ".debug_addr"
+"""A section that split debug information leaves in the image."""
+_LINE_TABLE: Final = ".debug_line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +47,29 @@ def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
         head, *rest = block.splitlines()
         chain = list(zip(rest[::2], rest[1::2], strict=False))
         if chain and not chain[0][1].startswith("??") and _ADDRESS.fullmatch(head):
-            inlined = tuple(name for name, _ in reversed(chain[:-1]))
+            inlined = tuple(readable_name(name) for name, _ in reversed(chain[:-1]))
             found[int(head, 16)] = Source(_short(chain[0][1]), _short(chain[-1][1]), inlined)
-    return found
+    unknown = [address for address, source in found.items() if source is NOWHERE]
+    return found | _read_here(elf, unknown, all_unknown=len(unknown) == len(found))
+
+
+def _read_here(elf: Path, addresses: Iterable[int], *, all_unknown: bool) -> dict[int, Source]:
+    """Lines that addr2line does not find, as of debug information in files of its own (split DWARF 5).
+
+    The names of inlined functions are in those files, so only lines are told."""
+    names = {each.name for each in _sections(elf)}
+    if _ADDRESS_TABLE not in names and not (all_unknown and _LINE_TABLE in names):
+        return {}
+    lines = SourceLines(elf)
+    chains = {address: lines.at(address) for address in addresses}
+    return {address: Source(chain[0], chain[-1], ()) for address, chain in chains.items() if chain}
+
+
+def _sections(elf: Path) -> Sequence[ElfSection]:
+    try:
+        return Elf(read_image(elf)).sections
+    except (ValueError, ImageFileError):
+        return ()
 
 
 def _short(line: str) -> str:

@@ -7,7 +7,7 @@ from google.protobuf.message import DecodeError as ProtobufError
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
 from rtoslab.base import ReportError
-from rtoslab.instruments.perfetto_writer import CLOCK, END_CYCLE, ROOT
+from rtoslab.instruments.perfetto_writer import CLOCK, END_CYCLE, ROOT, is_sealed
 from rtoslab.instruments.timelines import Edge
 from rtoslab.instruments.trace_database import Traced, TracedSlice
 from rtoslab.intake import one_line, read_bytes, shown_path
@@ -18,12 +18,18 @@ _HEAD: Final = "rtoslab: "
 
 def read_perfetto(path: Path) -> Traced:
     """Raises ReportError for a file that cannot be read, or that rtoslab did not write."""
+    data = read_bytes(path, TRACE_BYTES, "the trace", ReportError)
+    if not is_sealed(data):
+        raise ReportError(
+            f"{shown_path(path)} is not a whole file of `rtoslab trace`: it is of another program or an earlier "
+            "version, cut short, changed or joined with another; trace the image once more."
+        )
     trace = Trace()
     try:
-        trace.ParseFromString(read_bytes(path, TRACE_BYTES, "the trace", ReportError))
-    except ProtobufError:
-        raise ReportError(f"{shown_path(path)} is no Perfetto trace, or is cut short; write it again.") from None
-    return _Reader(trace, path).read()
+        trace.ParseFromString(data)
+        return _Reader(trace, path).read()
+    except (ProtobufError, AttributeError):  # protobuf gives bytes for a text that is not UTF-8
+        raise ReportError(f"{shown_path(path)} is no Perfetto trace; trace the image once more.") from None
 
 
 class _Reader:

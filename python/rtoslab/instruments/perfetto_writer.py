@@ -4,6 +4,7 @@ Timestamps are nanoseconds from the start of the stretch, rounded down; each eve
 each slice its cycles. Rounding down keeps the order and the nesting, and is off by less than a nanosecond.
 """
 
+import hashlib
 from typing import Final
 
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackDescriptor, TrackEvent
@@ -21,6 +22,25 @@ _NANOSECONDS: Final = 1_000_000_000
 def nanoseconds(timeline: Timeline, cycle: int) -> int:
     """From the start of the stretch, rounded down."""
     return (cycle - timeline.start) * _NANOSECONDS // timeline.clock_hz
+
+
+def seal_packet(body: bytes) -> bytes:
+    """The last packet: the digest of all bytes before it, by which the reader sees that a file is whole.
+
+    Perfetto shows nothing of such a packet."""
+    trace = Trace()
+    packet = trace.packet.add()
+    packet.trusted_packet_sequence_id = SEQUENCE
+    packet.for_testing.str = f"sha256 {hashlib.sha256(body).hexdigest()}"
+    return bytes(trace.SerializeToString(deterministic=True))
+
+
+_SEAL_BYTES: Final = len(seal_packet(b""))
+
+
+def is_sealed(data: bytes) -> bool:
+    """Whether a file ends with the digest of all that is before it."""
+    return data[-_SEAL_BYTES:] == seal_packet(data[:-_SEAL_BYTES])
 
 
 class PerfettoWriter:
@@ -46,7 +66,8 @@ class PerfettoWriter:
             self._slice(uuid, span, kind)
         for edge in self.timeline.edges:
             self._count(self._uuid(("pins", edge.pin), counter=True), edge.cycle, edge.level)
-        return bytes(self.trace.SerializeToString(deterministic=True))
+        body = bytes(self.trace.SerializeToString(deterministic=True))
+        return body + seal_packet(body)
 
     def _stretch(self) -> None:
         event = self._event(ROOT, self.timeline.start, TrackEvent.TYPE_INSTANT)

@@ -109,6 +109,8 @@ class Profile:
     locks: tuple[LockUse, ...]
     classes: Mapping[str, str] = field(default_factory=dict)
     """Function -> class of the kernel's kernel.toml, where a kernel is known."""
+    unhandled: str = ""
+    """Sentences about cores that ended in a handler that nobody wrote."""
 
     def save(self, path: Path) -> None:
         """Writes it as JSON; the same profile gives the same bytes."""
@@ -203,6 +205,7 @@ def profile_of(recording: Recording) -> Profile:
         held=tuple(_held(each, names) for each in masked),
         locks=tuple(_lock(each, names, kernel.locks if kernel else {}) for each in locks),
         classes={name: kind_of(name, kernel) for name in sorted(functions)} if kernel else {},
+        unhandled=recording.unhandled,
     )
 
 

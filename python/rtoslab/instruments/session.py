@@ -22,6 +22,7 @@ from rtoslab.targets import (
     load_image,
     make_machine,
     simulator_errors,
+    unhandled_exceptions,
 )
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class Recording:
     """As it stands at the end, for reading memory."""
     at_start: dict[int, int] = field(default_factory=dict)
     """Watched words as the stretch began."""
+    unhandled: str = ""
+    """Sentences about cores that ended in a handler that nobody wrote."""
 
 
 class EndedRecordingError(KeyboardInterrupt):
@@ -147,6 +150,7 @@ class _Session:
             decoded=decoded,
             machine=self.machine,
             at_start=words,
+            unhandled=" ".join(unhandled_exceptions(self.machine, self.subject.cores)),
         )
         if ended is not None and end > start:
             raise EndedRecordingError(ended, recording)
@@ -278,6 +282,8 @@ def cut_of(recording: Recording) -> str:
     stretch, cycles = recording.subject.stretch, recording.end_cycle - recording.start_cycle
     if recording.subject.expected is not None:
         return ""
+    if recording.unhandled:
+        return recording.unhandled.removesuffix(".")
     if stretch.end is not None and cycle_number(stretch.end) is None:
         address = find_address(recording.machine, stretch.end)
         stands = {code_address(recording.machine.registers(core)["pc"]) for core in range(recording.subject.cores)}

@@ -25,6 +25,7 @@ from rtoslab.targets import (
     KIND_RETURN,
     KIND_THREAD,
     KIND_WRITE,
+    best_names,
 )
 
 """Plus the core whose current task the word names."""
@@ -76,6 +77,8 @@ class Timeline:
     end: int
     spans: tuple[Span, ...]
     edges: tuple[Edge, ...]
+    unhandled: str = ""
+    """Sentences about cores that ended in a handler that nobody wrote."""
 
     def on(self, group: str, name: str) -> tuple[Span, ...]:
         """The spans of one track."""
@@ -118,7 +121,7 @@ class _Reader:
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self.no_task = probes.no_task if probes else frozenset()
         self.names = task_names(recording, {*self.current.values(), *blocks} - self.no_task)
-        self.functions = {address: name for address, _, name in sorted(recording.symbols)}
+        self.functions = {address: name for address, _, name in best_names(recording.symbols)}
         self.running: dict[int, tuple[str, int]] = {}
         """Core -> the task it runs, since when."""
         self.handlers: dict[int, list[tuple[str, int, int]]] = {core: [] for core in range(recording.subject.cores)}
@@ -143,8 +146,9 @@ class _Reader:
         self.spans.sort(key=lambda each: (each.start, -each.end, each.track.group, each.track.name))
         subject = self.recording.subject
         return Timeline(
-            subject.label, self.recording.clock_hz, self.start, self.end, tuple(self.spans), tuple(self.edges)
-        )
+            subject.label, self.recording.clock_hz, self.start, self.end, tuple(self.spans), tuple(self.edges),
+            self.recording.unhandled,
+        )  # fmt: skip
 
     def _add(self, track: Track, name: str, start: int, end: int, *, ended: bool = True, **facts: int | str) -> None:
         start = max(start, self.start)

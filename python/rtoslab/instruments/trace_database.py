@@ -9,12 +9,15 @@ engine is a program that its package fetches when it is first used; this needs n
 """
 
 import sqlite3
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from rtoslab.base import PlanError, Table
 from rtoslab.instruments.timelines import HANDLERS, TASKS, Edge, Timeline
+from rtoslab.intake import LINE_CHARS, STORED_BYTES
 
 _SCHEMA: Final = """
 CREATE TABLE slice (track_group TEXT, track TEXT, name TEXT, depth INTEGER, start_cycle INTEGER, end_cycle INTEGER,
@@ -52,8 +55,17 @@ _LATENCY: Final = """
       AND done.start_cycle <= begun.start_cycle + ?3
     WHERE begun.name = ?1 GROUP BY begun.rowid ORDER BY cycles DESC, 1 LIMIT 20"""
 _ROWS_MOST: Final = 100_000
-_STEPS_MOST: Final = 20_000
-"""Turns of SQLite's machine, in ten thousands, before a question is given up."""
+_TURN: Final = 1_000
+"""Steps of SQLite's machine between two looks at the limits."""
+_STEPS_MOST: Final = 200_000
+"""Turns before a question is given up."""
+_SECONDS_MOST: Final = 30.0
+"""For questions that take long in few steps."""
+_TOO_LONG: Final = "it takes too long; ask for less, or with fewer joins"
+_TEXT_MOST: Final = LINE_CHARS
+"""Bytes of one value: a function that makes a longer one takes its time in a single step."""
+_ANSWER_BYTES: Final = STORED_BYTES
+"""All values of an answer together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +121,10 @@ class TraceDatabase:
         self._database.execute("CREATE INDEX by_name ON slice (name, start_cycle)")
         self._database.commit()
         self._database.set_authorizer(_only_reads)
+        self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _TEXT_MOST)
         self._turns = 0
-        self._database.set_progress_handler(self._turn, 10_000)
+        self._deadline_s = 0.0
+        self._database.set_progress_handler(self._turn, _TURN)
 
     def named(self, name: str) -> Table:
         """The answer to a question that has a name."""
@@ -122,18 +136,32 @@ class TraceDatabase:
 
     def ask(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> Table:
         """The rows that a SELECT gives. Raises PlanError for what SQLite refuses."""
-        self._turns = 0
+        self._turns, self._deadline_s = 0, time.monotonic() + _SECONDS_MOST
         try:
             cursor = self._database.execute(sql, tuple(values))
-            rows = cursor.fetchmany(_ROWS_MOST)
-        except (sqlite3.Error, sqlite3.Warning, ValueError) as cause:
-            raise PlanError(f"The query cannot be answered ({cause}); `rtoslab query --help` has the tables.") from None
+            rows = _bounded_rows(cursor)
+        except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as cause:
+            reason = _TOO_LONG if str(cause) == "interrupted" else str(cause) or "it takes too much memory"
+            raise PlanError(
+                f"The query cannot be answered ({reason}); `rtoslab query --help` has the tables."
+            ) from None
         columns = tuple(each[0] for each in cursor.description or ())
         return Table("query", title, columns, [tuple(_plain(cell) for cell in row) for row in rows])
 
     def _turn(self) -> int:
         self._turns += 1
-        return int(self._turns > _STEPS_MOST)
+        return int(self._turns > _STEPS_MOST or time.monotonic() > self._deadline_s)
+
+
+def _bounded_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
+    """The first rows. Raises ValueError if they are too much together."""
+    rows, held = [], 0
+    for row in islice(cursor, _ROWS_MOST):
+        held += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+        if held > _ANSWER_BYTES:
+            raise ValueError(f"its answer has more than {_ANSWER_BYTES:,} bytes")
+        rows.append(row)
+    return rows
 
 
 def _plain(cell: object) -> str | int | None:

@@ -3,12 +3,12 @@
 A reader of this package refuses in one sentence what is too large, too deep, too wide, too long or too late, before it
 costs memory or time; no other module opens or parses what comes from outside (`test_one_way_in.py` looks). `limits`
 holds all numbers; `input_files` reads bytes and text; `tables` TOML, `objects` JSON, `archives` zip files,
-`elf_images` ELF, `debug_entries` its debug information; `numbers` integers and decimals in any of them and on the
-command line; `names` what becomes part of a file's name.
+`elf_images` ELF, `symbol_names` its names, `debug_entries` its debug information; `numbers` integers and decimals in
+any of them and on the command line; `names` what becomes part of a file's name.
 """
 
 from rtoslab.intake.archives import Archive, opened
-from rtoslab.intake.debug_entries import children
+from rtoslab.intake.debug_entries import children, line_program
 from rtoslab.intake.elf_images import MAGIC, Elf, ElfSection, ElfSegment, ElfSymbol, debug, debug_errors
 from rtoslab.intake.escapes import markdown, paragraph, sheet, xml
 from rtoslab.intake.input_files import is_file, printable_output, read_bytes, read_text, shown_path
@@ -17,8 +17,11 @@ from rtoslab.intake.limits import (
     CAPTURE_ROWS,
     CHANGES,
     CHANNELS,
+    CONTAINERS,
+    EVIDENCE_BYTES,
     KEPT_BYTES,
     LAST_TICK,
+    LINE_CHARS,
     MAP_BYTES,
     MEMBER_TEXT_BYTES,
     POINTS,
@@ -28,12 +31,14 @@ from rtoslab.intake.limits import (
     STREAM_BYTES,
     STREAM_LINES,
     SYMBOLS,
+    TABLE_VALUES,
 )
 from rtoslab.intake.models import missing, problem
 from rtoslab.intake.names import file_name, one_line, visible
 from rtoslab.intake.numbers import decimal, fraction, shown, ticks, whole
 from rtoslab.intake.objects import parse_object, read_object
 from rtoslab.intake.program_images import read_image
+from rtoslab.intake.symbol_names import readable_name
 from rtoslab.intake.tables import read_table
 from rtoslab.intake.texts import lines, words
 
@@ -42,8 +47,11 @@ __all__ = [
     "CAPTURE_ROWS",
     "CHANGES",
     "CHANNELS",
+    "CONTAINERS",
+    "EVIDENCE_BYTES",
     "KEPT_BYTES",
     "LAST_TICK",
+    "LINE_CHARS",
     "MAGIC",
     "MAP_BYTES",
     "MEMBER_TEXT_BYTES",
@@ -54,6 +62,7 @@ __all__ = [
     "STREAM_BYTES",
     "STREAM_LINES",
     "SYMBOLS",
+    "TABLE_VALUES",
     "Archive",
     "Elf",
     "ElfSection",
@@ -66,6 +75,7 @@ __all__ = [
     "file_name",
     "fraction",
     "is_file",
+    "line_program",
     "lines",
     "markdown",
     "missing",
@@ -80,6 +90,7 @@ __all__ = [
     "read_object",
     "read_table",
     "read_text",
+    "readable_name",
     "sheet",
     "shown",
     "shown_path",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from rtoslab.base import RtoslabError
 from rtoslab.intake.limits import NAME_CHARS, SYMBOLS
+from rtoslab.intake.symbol_names import readable_name
 
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
@@ -28,6 +29,7 @@ _EXECUTABLE: Final = 2
 _LOAD: Final = 1
 _SYMTAB: Final = 2
 _NOBITS: Final = 8
+_WEAK: Final = 2
 _EXTENDED: Final = 0xFF00
 """Numbers of sections from here on mean that the file has more than fit."""
 
@@ -67,11 +69,13 @@ class ElfSymbol:
     """One row of the symbol table."""
 
     name: str
+    """As the source has it."""
     value: int
     size: int
     kind: int
     """0 none, 1 object, 2 function."""
     is_local: bool
+    is_weak: bool
 
 
 class Elf:
@@ -159,7 +163,7 @@ class Elf:
 def _symbols(names: bytes, rows: bytes) -> tuple[ElfSymbol, ...]:
     """A point asks for its image's symbols more than once."""
     return tuple(
-        ElfSymbol(_text(names, name), value, size, info & 15, is_local=info >> 4 == 0)
+        ElfSymbol(readable_name(_text(names, name)), value, size, info & 15, info >> 4 == 0, info >> 4 == _WEAK)
         for name, value, size, info, _, _ in _SYMBOL.iter_unpack(rows)
     )
 

@@ -12,6 +12,10 @@ TEXT_BYTES: Final = MIB
 """A file that people write: plans, suites, boards, task sets, overheads, baselines, scripts."""
 STORED_BYTES: Final = 12 * MIB
 """A file of JSON that this program wrote: results, manifests, profiles."""
+EVIDENCE_BYTES: Final = 64 * MIB
+"""What the evidence of one point unpacks to; the longest that was seen has a tenth of that."""
+TABLE_VALUES: Final = 64_000_000
+"""Rows times columns of one Parquet file: a few bytes may stand for gigabytes there."""
 KEPT_BYTES: Final = 256 * MIB
 """One file of a point, an image's folder or a sweep, and one entry of the cache: their digests are checked."""
 STREAM_BYTES: Final = 16 * MIB

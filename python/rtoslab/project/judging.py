@@ -14,7 +14,7 @@ from typing import Final
 
 from rtoslab.analyses import BYTES, CYCLES, Band, Metric
 from rtoslab.base import counted
-from rtoslab.compare import CALLS, Limit, Rules
+from rtoslab.compare import CALLS, Limit, Rules, lost_clauses
 from rtoslab.project.measuring import ImageFigures, Item, middle
 
 CHANGED: Final = "changed"
@@ -94,17 +94,19 @@ def judge_project(
         notes += [f"{name}: placements n/a, {now.problem}; measured as it is built"] if now.problem else []
         then = before.get(name)
         if then is None:
-            notes.append(f"{name}: not in the baseline; `rtoslab baseline` adds it")
+            lost.append(f"{name}: not in the baseline; `rtoslab baseline` adds it")
             continue
         unlike = _unlike(then, now)
         if unlike:
             lost.append(f"{name}: {unlike}; `rtoslab baseline` writes it anew")
             continue
-        gone, fresh = _members(name, then, now)
-        lost += gone
-        notes += fresh
+        lost += _unpaired(name, then, now)
         changes += [change for key in then.items if key in now.items for change in _changes(name, key, then, now)]
-    notes += [f"{name}: in the baseline, but no longer in the project" for name in before if name not in after]
+    lost += [
+        f"{name}: in the baseline, but no longer in the project; `rtoslab baseline` removes it"
+        for name in before
+        if name not in after
+    ]
     worse = [(each, limit) for each in changes if not each.overlap and (limit := rules.broken_by(each)) is not None]
     worse.sort(key=lambda each: (-each[0].percent, each[0].label))
     passing = [each for each in worse if moved == "pass" and each[0].cause == MOVED]
@@ -130,19 +132,24 @@ def _unlike(then: ImageFigures, now: ImageFigures) -> str:
     return ""
 
 
-def _members(name: str, then: ImageFigures, now: ImageFigures) -> tuple[list[str], list[str]]:
-    """What is missing, and what is new."""
-    lost, notes = [], []
+def _unpaired(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
+    """Items and figures that only one side has, a clause each."""
+    found = []
     for key, item in then.items.items():
         if key not in now.items:
-            notes.append(f"{name}: {key} is in the baseline, but no longer in the project")
+            found.append(
+                f"{name}: {key} is in the baseline, but no longer in the project; `rtoslab baseline` removes it"
+            )
             continue
-        gone = [each for each in item.figures if each not in now.items[key].figures]
-        if gone:
-            lost.append(f"{name}: {key} has no {', '.join(gone)} any more")
+        figures = now.items[key].figures
+        gone = [each for each in item.figures if each not in figures]
+        fresh = [each for each in figures if each not in item.figures]
+        found += [f"{name}: {key} has no {', '.join(gone)} any more"] if gone else []
+        found += (
+            [f"{name}: {', '.join(fresh)} of {key} not in the baseline; `rtoslab baseline` adds it"] if fresh else []
+        )
     fresh = [key for key in now.items if key not in then.items]
-    notes += [f"{name}: {key} is not in the baseline; `rtoslab baseline` adds it" for key in fresh]
-    return lost, notes
+    return found + [f"{name}: {key} is not in the baseline; `rtoslab baseline` adds it" for key in fresh]
 
 
 def _changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:
@@ -184,7 +191,7 @@ def project_sentence(judged: ProjectJudgement) -> str:
     """The gate's answer."""
     figures = counted(len(judged.changes), "figure")
     if judged.lost:
-        return f"The gate cannot tell: {'; '.join(judged.lost[:3])}."
+        return f"The gate cannot tell: {lost_clauses(judged.lost)}."
     parts = []
     if judged.regressions:
         change, limit = judged.regressions[0]

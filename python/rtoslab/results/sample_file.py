@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from rtoslab.intake import TABLE_VALUES
 from rtoslab.results.column import Column
 from rtoslab.results.results import SeriesSamples
 
@@ -72,9 +73,12 @@ def read_samples(content: bytes) -> dict[str, dict[str, Column]]:
 def _table(content: bytes) -> pa.Table:
     """On this thread alone: `pq.read_table` leaves threads behind that at times abort the process as it ends.
 
-    Raises ValueError for what is damaged, which pyarrow calls an OSError mostly."""
+    Raises ValueError for what is damaged, which pyarrow calls an OSError mostly, and for what is too large."""
     try:
-        return pq.ParquetFile(io.BytesIO(content), pre_buffer=False).read(use_threads=False)
+        file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
+        if file.metadata.num_rows * file.metadata.num_columns > TABLE_VALUES:
+            raise ValueError(f"it holds more than {TABLE_VALUES:,} values")
+        return file.read(use_threads=False)
     except (pa.ArrowException, OSError) as cause:
         raise ValueError(str(cause)) from None
 

@@ -12,6 +12,7 @@ from typing import Any, Final, get_type_hints
 import pyarrow as pa
 
 from rtoslab.base import Reader, to_text
+from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES
 from rtoslab.targets import Handled, Intervals, RunOutput, Step
 
 EVIDENCE_FILE: Final = "evidence.json.zst"
@@ -36,11 +37,21 @@ def _compact(value: Any) -> str:
 def read_evidence(content: bytes, uart: bytes) -> RunOutput:
     """The run again. Raises ValueError where the content is of another version of this package, or damaged."""
     try:
-        plain = json.loads(pa.CompressedInputStream(pa.BufferReader(content), "zstd").read())
+        plain = json.loads(_unpacked(content))
         parts = {name: _READER.read(hint, plain[name]) for name, hint in _parts().items()}
-    except (OSError, KeyError, TypeError, pa.ArrowException) as cause:
+    except (OSError, KeyError, TypeError, RecursionError, pa.ArrowException) as cause:
         raise ValueError(f"the evidence cannot be read ({type(cause).__name__})") from None
     return RunOutput(uart=uart, **parts)
+
+
+def _unpacked(content: bytes) -> bytes:
+    """The JSON. Raises ValueError before it takes much memory, OSError, ArrowException."""
+    text = bytes(pa.CompressedInputStream(pa.BufferReader(content), "zstd").read(EVIDENCE_BYTES + 1))
+    if len(text) > EVIDENCE_BYTES:
+        raise ValueError(f"the evidence unpacks to more than {EVIDENCE_BYTES:,} bytes")
+    if text.count(b"[") + text.count(b"{") > CONTAINERS:
+        raise ValueError(f"the evidence holds more than {CONTAINERS:,} objects and lists")
+    return text
 
 
 @cache

@@ -5,9 +5,14 @@ results are kept in the worker's own folders, which several workers may share (R
 that is lost costs the points it was measuring: the scheduler gives them to another one.
 """
 
+import asyncio
+import concurrent.futures
+import logging
 import socket
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +26,12 @@ from rtoslab.store import AnyResult, RunDirectory, StoredPoint, note_session
 from rtoslab.targets import simulator_sources
 
 CONNECT_LIMIT_S = 30
+WORKERS_LIMIT_S = 60
+"""A cluster without any worker is waited for so long, from its beginning on and after the last one was lost."""
+LOOK_S = 5
+"""Between two looks at whether there are workers."""
+_GONE = frozenset({"cancelled", "lost"})
+"""What the client calls points whose scheduler it lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +45,8 @@ class Shipped:
     cached: bool = False
     note: str = ""
     error: RtoslabError | None = None
+    worker: str = ""
+    """Address and machine of the worker that could not measure the point."""
 
 
 def run_on_cluster(
@@ -57,14 +70,15 @@ def run_on_cluster(
     for index, outcome in found.items():
         listener(Note(index, plan.points[index], "done", 1.0, outcome))
     with _connected(scheduler) as client:
-        waiting = {
-            client.submit(measure_here, point, _sources(root, point), manner, pure=False, retries=2): index
-            for index, point in enumerate(plan.points)
-            if index not in found
-        }
+        sources = {index: _sources(root, point) for index, point in enumerate(plan.points) if index not in found}
+        with _saying_lost(scheduler):
+            waiting = {
+                client.submit(measure_here, plan.points[index], mine, manner, pure=False, retries=2): index
+                for index, mine in sources.items()
+            }
         for future in _completed(client, list(waiting), scheduler):
             index = waiting.pop(future)
-            outcome = _stored(run, _value(future, plan.points[index]))
+            outcome = _stored(run, _value(future, plan.points[index], scheduler))
             found[index] = outcome
             listener(Note(index, plan.points[index], "done", 1.0, outcome))
     return [found[index] for index in sorted(found)]
@@ -89,7 +103,16 @@ def measure_here(point: Point, sources: tuple[str, ...], manner: Manner) -> Ship
             name = outcome.folder.name
             return Shipped(outcome.result, name, run.get(name), cached=outcome.cached, note=outcome.note)
     except RtoslabError as error:
-        return Shipped(_nothing(point, root), error=portable(error))
+        return Shipped(_nothing(point, root), error=portable(error), worker=_this_worker())
+
+
+def _this_worker() -> str:
+    from distributed import get_worker  # noqa: PLC0415
+
+    try:
+        return f"{get_worker().address} on {socket.gethostname()}"
+    except ValueError:
+        return socket.gethostname()
 
 
 def _nothing(point: Point, root: Path) -> AnyResult:
@@ -138,7 +161,16 @@ def _connected(scheduler: str) -> Any:
             "brings it."
         ) from None
     _demand_answer(scheduler)
-    return Client(scheduler, timeout=CONNECT_LIMIT_S, set_as_default=False)
+    _silence()
+    with _saying_lost(scheduler):
+        return Client(scheduler, timeout=CONNECT_LIMIT_S, set_as_default=False)
+
+
+def _silence() -> None:
+    """Keeps back the tracebacks of a lost scheduler, which is told once. Each module there has its own level."""
+    for name in [*logging.root.manager.loggerDict, "tornado", "asyncio"]:
+        if name.partition(".")[0] in {"distributed", "tornado", "asyncio"}:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _demand_answer(scheduler: str) -> None:
@@ -154,19 +186,55 @@ def _demand_answer(scheduler: str) -> None:
 
 
 def _completed(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
-    from distributed import as_completed  # noqa: PLC0415
-    from distributed.comm import CommClosedError  # noqa: PLC0415
+    """The futures as they come back. Raises RtoslabError if the scheduler or all workers are lost."""
+    left = set(futures)
+    deadline_s = time.monotonic() + WORKERS_LIMIT_S
+    while left:
+        with _saying_lost(scheduler):
+            done = _done(client, left)
+            has_workers = bool(done or client.scheduler_info(n_workers=1)["workers"])
+        yield from done
+        left -= done
+        if has_workers:
+            deadline_s = time.monotonic() + WORKERS_LIMIT_S
+        elif time.monotonic() > deadline_s:
+            raise RtoslabError(
+                f"The Dask scheduler at {scheduler} has had no worker for {WORKERS_LIMIT_S} s; start some with "
+                "`dask worker ADDRESS --nthreads 1`. What came back is kept, the same command again goes on."
+            )
+
+
+def _done(client: Any, futures: set[Any]) -> set[Any]:
+    """Those that came back within a moment; none may be."""
+    from distributed import wait  # noqa: PLC0415
 
     try:
-        yield from as_completed(futures, loop=client.loop)
-    except (CommClosedError, OSError, TimeoutError):
-        raise RtoslabError(
-            f"The Dask scheduler at {scheduler} was lost; what came back is kept, the same command again goes on."
-        ) from None
+        with client.as_current():
+            done: set[Any] = wait(futures, timeout=LOOK_S, return_when="FIRST_COMPLETED").done
+    except TimeoutError:
+        return set()
+    return done
 
 
-def _value(future: Any, point: Point) -> Shipped:
+@contextmanager
+def _saying_lost(scheduler: str) -> Iterator[None]:
+    """Raises RtoslabError for whatever the client raises once its scheduler is gone."""
+    try:
+        yield
+    except (asyncio.CancelledError, concurrent.futures.CancelledError, OSError, TimeoutError):
+        raise _lost(scheduler) from None
+
+
+def _lost(scheduler: str) -> RtoslabError:
+    return RtoslabError(
+        f"The Dask scheduler at {scheduler} was lost; what came back is kept, the same command again goes on."
+    )
+
+
+def _value(future: Any, point: Point, scheduler: str) -> Shipped:
     """What a worker sent. Raises its error."""
+    if future.status in _GONE:
+        raise _lost(scheduler)
     if future.status != "finished":
         cause = future.exception()
         raise RtoslabError(
@@ -176,5 +244,7 @@ def _value(future: Any, point: Point) -> Shipped:
     shipped: Shipped = future.result()
     future.release()
     if shipped.error is not None:
-        raise shipped.error
+        problem = RtoslabError(f"The worker {shipped.worker} did not measure {point.label}: {shipped.error}")
+        problem.exit_code = shipped.error.exit_code
+        raise problem
     return shipped

@@ -4,6 +4,7 @@ from rtoslab.targets import steps
 from rtoslab.targets.board import (
     CYCLES_MOST,
     apply_settings,
+    best_names,
     cycle_number,
     find_address,
     is_panic,
@@ -47,6 +48,7 @@ from rtoslab.targets.profiles import APPLICATION, IDLE, LIBRARY, FunctionCycles,
 from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
 from rtoslab.targets.structures import Place, places
+from rtoslab.targets.unhandled import unhandled_exceptions
 from rtoslab.targets.virtual import (
     CHUNK_CYCLES,
     DONE_SYMBOL,
@@ -120,6 +122,7 @@ __all__ = [
     "VirtualMachine",
     "acquainted",
     "apply_settings",
+    "best_names",
     "brought_image",
     "current_task_words",
     "cycle_number",
@@ -146,5 +149,6 @@ __all__ = [
     "switching_exceptions",
     "timing_settings",
     "unescape",
+    "unhandled_exceptions",
     "watch_idling",
 ]

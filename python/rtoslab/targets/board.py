@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -37,6 +37,7 @@ _NAMES: Final = (
     "PanicException",
     "Machine",
     "EventTally",
+    "readable_name",
     "structures",
 )
 """What is used of the simulator's module itself."""
@@ -77,7 +78,7 @@ def load_image(machine: VirtualMachine, image: bytes, name: str) -> None:
         machine.load(image, name)
     except simulator().SimError as cause:
         boards = fitting_boards(image, name)
-        fits = f", or run it on a board whose memories it fits: {', '.join(boards)}" if boards else ""
+        fits = f", or run it on a board that it fits: {', '.join(boards)}" if boards else ""
         raise ImageFileError(f"{name} cannot be loaded: {cause}{fits}.") from None
 
 
@@ -121,9 +122,26 @@ def find_address(machine: VirtualMachine, place: str) -> int:
         return code_address(number)
     address = machine.symbol(place)
     if address is None:
-        names = [name for _, _, name in machine.symbols()]
-        raise SymbolError(f"The image has no symbol {place!r}; {_near(place, names)}")
+        address = _without_parameters(place, machine.symbols())
     return code_address(address)
+
+
+def _without_parameters(place: str, symbols: Sequence[tuple[int, int, str]]) -> int:
+    """Address of the only function that `place` names but for its parameters or `const`. Raises SymbolError."""
+    fitting = {name: address for address, _, name in symbols if name.startswith((f"{place}(", f"{place} const"))}
+    if len(set(fitting.values())) == 1:
+        return next(iter(fitting.values()))
+    if fitting:
+        raise SymbolError(f"{place!r} may be {' or '.join(sorted(fitting))}; name one with its parameters.")
+    raise SymbolError(f"The image has no symbol {place!r}; {_near(place, [name for _, _, name in symbols])}")
+
+
+def best_names(symbols: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """One symbol for each address, in order. It is the first one given: the board gives weak ones last."""
+    found: dict[int, tuple[int, int, str]] = {}
+    for each in symbols:
+        found.setdefault(each[0], each)
+    return [found[address] for address in sorted(found)]
 
 
 def cycle_number(text: str) -> int | None:

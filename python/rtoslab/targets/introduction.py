@@ -32,7 +32,7 @@ def introduce(image: bytes, name: str, board: Board, settings: Mapping[str, int]
         raise RunError(
             f"{name} does not hold rtoslab's runner, or is for another board than {board.id}: within {LIMIT_S:g} s "
             + (f"it sent no begin record but {start!r}" if said else "it sent nothing")
-            + f"; the boards whose memories it fits are {', '.join(fitting_boards(image, name))}."
+            + f"; the boards that it fits are {', '.join(fitting_boards(image, name))}."
         )
     return known
 

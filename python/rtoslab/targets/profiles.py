@@ -10,6 +10,7 @@ import numpy as np
 
 from rtoslab.base import code_address
 from rtoslab.catalogue import Kernel
+from rtoslab.targets.board import best_names
 from rtoslab.targets.current_task import idle_of
 from rtoslab.targets.observe import Load, Waited
 
@@ -59,7 +60,7 @@ def by_function(
     idling: Sequence[tuple[int, int, str]] = (),
 ) -> tuple[FunctionCycles, ...]:
     """One entry per core and function that ran, most cycles first. `idling`: see `current_task.idle_ranges`."""
-    ordered = sorted((address, size, name) for address, size, name in symbols)
+    ordered = best_names(symbols)
     starts = [address for address, _, _ in ordered]
     labels = {name for _, _, name in idling}
     found: list[FunctionCycles] = []

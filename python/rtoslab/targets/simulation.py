@@ -22,6 +22,7 @@ from rtoslab.targets.board import (
     simulator_errors,
 )
 from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.unhandled import unhandled_exceptions
 
 CHUNK_CYCLES = 5_000_000
 DEFAULT_SECONDS = 10
@@ -124,6 +125,7 @@ def simulate(
         machine.type_uart(request.typed)
     reason, detail, uart = _run(machine, limit, on_uart)
     stats = machine.stats()["cores"][:count]
+    unhandled = [] if reason == "until" else unhandled_exceptions(machine, count)
     goal = request.until is None or (reason == "until" or (by_cycles and reason == "cycles"))
     return SimResult(
         stop=reason,
@@ -134,8 +136,8 @@ def simulate(
         instructions=[core["instructions"] for core in stats],
         uart=uart,
         between=[_between(machine, start, end, index) for start, end, index in pairs],
-        warnings=machine.warnings(),
-        reached=goal and not _is_failure(reason, detail),
+        warnings=[*machine.warnings(), *unhandled],
+        reached=goal and not unhandled and not _is_failure(reason, detail),
     )
 
 

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import Board, Kernel
-from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, pin_number, simulator_errors
+from rtoslab.targets.board import (
+    apply_settings,
+    best_names,
+    find_address,
+    load_image,
+    make_machine,
+    pin_number,
+    simulator_errors,
+)
 from rtoslab.targets.board_state import FLOAT_FRAMES, HEAP_BLOCKS, ISR_URGENCY, read_state
 from rtoslab.targets.current_task import TasksOnly, current_task_words, idle_ranges, last_tasks, watch_idling
 from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_KEEP, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
@@ -279,7 +287,7 @@ class _Run:
         )
 
     def _where(self) -> str:
-        names = {address: (size, name) for address, size, name in self.machine.symbols()}
+        names = {address: (size, name) for address, size, name in best_names(self.machine.symbols())}
         parts = []
         for core in range(self.job.cores):
             pc = self.machine.registers(core).get("pc", 0)

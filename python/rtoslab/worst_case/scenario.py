@@ -17,6 +17,7 @@ from rtoslab.plan import Options, make_plan
 from rtoslab.reports import Deviations
 from rtoslab.store import make_manifest, virtual_target
 from rtoslab.targets import (
+    CHUNK_CYCLES,
     EVENT,
     FIRST_EXTERNAL,
     KIND_EXCEPTION_ENTER,
@@ -25,6 +26,7 @@ from rtoslab.targets import (
     WINDOW_SYMBOL,
     Progress,
     apply_settings,
+    best_names,
     cycle_number,
     exception_number,
     find_address,
@@ -153,7 +155,7 @@ def of_benchmark(
         clock_hz=machine.clock_hz(),
         period_cycles=begin.period_cycles,
         tick_cycles=begin.tick_cycles,
-        symbols=tuple(machine.symbols()),
+        symbols=tuple(best_names(machine.symbols())),
         manifest=manifest,
         deviations={point.kernel: conformance.deviations} if conformance.deviations else {},
     )
@@ -189,10 +191,27 @@ def of_image(image: Path, board: Board, target: Target, *, cores: int | None = N
         clock_hz=machine.clock_hz(),
         period_cycles=None,
         tick_cycles=looked.tick_cycles,
-        symbols=tuple(machine.symbols()),
+        symbols=tuple(best_names(machine.symbols())),
         manifest={"image": image.name, "board": board.model_dump(mode="json")},
         deviations={},
     )
+
+
+def own_entries(scenario: Scenario, cycles: int) -> tuple[int, ...]:
+    """Offsets at which the handler is entered in so many cycles of the run that nothing disturbs."""
+    machine: Any = scenario.snapshot.open()
+    start, end = machine.cycle(), machine.cycle() + cycles
+    machine.take_events()
+    machine.trace_exceptions(True)
+    found: list[int] = []
+    while machine.cycle() < end:
+        stop = machine.run(min(CHUNK_CYCLES, end - machine.cycle()))
+        events = np.frombuffer(machine.take_events(), EVENT)
+        mine = (events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == scenario.exception)
+        found += (events["cycle"][mine & (events["core"] == scenario.core)].astype(np.int64) - start).tolist()
+        if stop["reason"] not in {"cycles", "until", "watch"}:
+            break  # an image that comes to an end raises nothing more
+    return tuple(found)
 
 
 def _tag(mark: Any) -> int:

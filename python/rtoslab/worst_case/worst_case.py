@@ -1,5 +1,6 @@
 """What a sweep found: the distribution, the worst case and where it was, and what may be said of it."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from rtoslab.base import counted
 from rtoslab.reports import Deviations
 from rtoslab.worst_case.arrivals import Span
 from rtoslab.worst_case.places import Place, Places
-from rtoslab.worst_case.scenario import Scenario
+from rtoslab.worst_case.scenario import Scenario, own_entries
 
 WORST_FUNCTIONS: Final = 12
 """Functions listed by the longest wait of an arrival in them."""
@@ -69,6 +70,8 @@ class WorstCase:
     met: tuple[Meeting, ...]
     deviations: Deviations
     """Of the kernel from the port contract, as it declares."""
+    own_entries: tuple[int, ...] = ()
+    """Offsets at which the undisturbed run enters the interrupt's handler: the image raises it itself."""
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -84,9 +87,10 @@ def find(scenario: Scenario, span: Span, arrivals: NDArray[np.void]) -> WorstCas
     places = Places(scenario.elf, scenario.symbols)
     handler = _latency(scenario, places, arrivals, "handler")
     task = _latency(scenario, places, arrivals, "task") if scenario.task is not None else None
+    own = own_entries(scenario, span.cycles + max(each.maximum_cycles for each in (handler, task) if each is not None))
     return WorstCase(
         title=scenario.title,
-        claim=_claim(scenario, span, len(arrivals), handler, task),
+        claim=_claim(scenario, span, len(arrivals), handler, task) + own_sentence(own),
         exhaustive=span.exhaustive,
         span_cycles=span.cycles,
         span=span.name,
@@ -102,6 +106,17 @@ def find(scenario: Scenario, span: Span, arrivals: NDArray[np.void]) -> WorstCas
         task=task,
         met=_met(scenario, places, arrivals),
         deviations=scenario.deviations,
+        own_entries=own,
+    )
+
+
+def own_sentence(own: Sequence[int]) -> str:
+    """That an arrival's answer may be to another request; empty if the image raises nothing."""
+    if not own:
+        return ""
+    return (
+        f" The image itself raises this interrupt there, {counted(len(own), 'time')}, first before offset {own[0]:,}: "
+        "an arrival near these may have been answered together with one of the image's own."
     )
 
 

@@ -124,7 +124,7 @@ def test_the_greatest_call_is_told_whole() -> None:
     assert not outer.spending.beside
     (jumping,) = found["jumping"].greatest
     assert jumping.spending is not None
-    assert dict(jumping.spending.inside) == {"itself": 2, "leaf_too": 12}
+    assert dict(jumping.spending.inside) == {"itself": 2, "leaf": 12}
     assert (found["jumping"].tally.went_on, found["outer"].tally.went_on) == (CALLS, 0)
     assert not found["endless"].tally.calls
     assert [each.path for each in found["endless"].open] == [("reset", "endless")]
@@ -243,7 +243,7 @@ def test_the_command_prints_80_columns_and_json() -> None:
     found = json.loads(measure(*words, "--json").stdout)
     assert [each["calls"] for each in found["functions"]] == [20, 0, 60]
     assert found["functions"][0]["cycles"]["inclusive"]["p99"] == 28
-    assert found["functions"][0]["greatest"][0]["callees"] == {"leaf_too": 12}
+    assert found["functions"][0]["greatest"][0]["callees"] == {"leaf": 12}
 
 
 def test_a_stretch_that_did_not_come_to_its_end_is_a_failure() -> None:

@@ -106,7 +106,8 @@ def test_the_perfetto_trace_reads_back_and_its_slices_nest() -> None:
     open_slices: dict[int, list[tuple[str, int]]] = defaultdict(list)
     slices = []
     last = 0
-    for packet in trace.packet:
+    assert trace.packet[-1].HasField("for_testing"), "the seal"
+    for packet in trace.packet[:-1]:
         assert packet.trusted_packet_sequence_id
         if packet.HasField("track_descriptor"):
             descriptor = packet.track_descriptor

@@ -2,15 +2,21 @@
 
 import json
 import os
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
 
 from rtoslab.base import PlanError, ReportError
 from rtoslab.cli import app
 from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, make_subject, read_trace, trace_database
+from rtoslab.instruments.perfetto import perfetto_trace
+from rtoslab.instruments.perfetto_writer import seal_packet
+from rtoslab.instruments.timelines import Span, Timeline, Track
 from rtoslab.instruments.trace_database import Traced, TracedSlice
 from tests.instruments.images import CATALOGUE, scene
 from tests.instruments.small_program import small_program
@@ -47,6 +53,9 @@ def test_latency_is_to_the_next_one_and_within_a_limit() -> None:
     assert database.latency("give", "take", 64).rows == []
 
 
+COUNTING = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+
+
 @pytest.mark.parametrize(
     "sql",
     [
@@ -63,6 +72,26 @@ def test_a_question_only_reads_and_ends(sql: str, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(PlanError, match="cannot be answered"):
         TraceDatabase(MADE).ask(sql)
     assert not Path("/tmp/rtoslab-attached").exists()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT length(randomblob(900000000))",
+        "SELECT hex(zeroblob(100000))",
+        "SELECT replace(printf('%60000d', 1), ' ', 'ab')",
+        "SELECT count(length(randomblob(60000))) FROM n",
+        "SELECT randomblob(60000) FROM n",
+        "SELECT group_concat(printf('%60000d', x)) FROM n",
+        "SELECT x FROM n ORDER BY printf('%60000d', x)",
+    ],
+)
+def test_a_question_of_few_long_steps_ends(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_database, "_SECONDS_MOST", 0.5)
+    begun = time.monotonic()
+    with pytest.raises(PlanError, match=r"too long|too big|answer has more than"):
+        TraceDatabase(MADE).ask(f"{COUNTING} {sql}")
+    assert time.monotonic() - begun < 20
 
 
 def say(*words: str) -> Any:
@@ -94,6 +123,40 @@ def test_the_kernel_is_told_by_symbols_or_not_at_all() -> None:
     assert found is not None
     assert found.id == "rt"
     assert make_subject(CATALOGUE, str(small_program("pico")), board="pico").kernel is None
+
+
+def made_trace() -> bytes:
+    spans = [Span(Track("core 0", "tasks"), "ab"[at % 2], 100 * at, 100 * at + 100) for at in range(8)]
+    return perfetto_trace(Timeline("made", 100_000_000, 0, 800, tuple(spans), ()))
+
+
+def cuts(data: bytes) -> Iterator[bytes]:
+    """The file without its last packets, one after the other."""
+    trace = Trace()
+    trace.ParseFromString(data)
+    while trace.packet:
+        del trace.packet[-1]
+        yield trace.SerializeToString(deterministic=True)
+
+
+def test_a_trace_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    """Cut where a packet ends it would show half the load, and joined with another one more than all."""
+    file, data = tmp_path / "made.pftrace", made_trace()
+    file.write_bytes(data)
+    assert [row[3] for row in TraceDatabase(read_trace(file)).named("load").rows] == [400, 400]
+    damaged = [*cuts(data), data + data, data + made_trace(), data.replace(b"tasks", b"t\xffsks"), data[:-1], data[1:]]
+    assert len(damaged) > 20
+    for content in damaged:
+        file.write_bytes(content)
+        with pytest.raises(ReportError, match="is not a whole file of `rtoslab trace`"):
+            read_trace(file)
+
+
+def test_a_sealed_trace_whose_names_are_no_text_is_refused(tmp_path: Path) -> None:
+    body = next(cuts(made_trace())).replace(b"tasks", b"t\xffsks")
+    (tmp_path / "made.pftrace").write_bytes(body + seal_packet(body))
+    with pytest.raises(ReportError, match="is no Perfetto trace"):
+        read_trace(tmp_path / "made.pftrace")
 
 
 def test_a_file_that_trace_did_not_write_is_named(tmp_path: Path) -> None:

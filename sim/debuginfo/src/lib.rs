@@ -2,6 +2,7 @@
 //!
 //! Nothing in the file is believed: references that lead in circles or out of it, and structures without end, are errors.
 
+mod names;
 mod units;
 
 use std::borrow::Cow;
@@ -14,6 +15,7 @@ use gimli::{AttributeValue, DwarfSections, EndianSlice, LittleEndian, Operation}
 use object::{CompressionFormat, Object, ObjectSection};
 use thiserror::Error;
 
+pub use crate::names::readable;
 use crate::units::{Place, Units};
 
 /// Structures lie so deep in each other at most, and a type has so many names.

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyException;
 use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use rtoslab_debuginfo::Member;
+use rtoslab_debuginfo::{Member, readable};
 use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::Stop;
 use rtoslab_machine::board::{Board, Options};
@@ -72,12 +72,14 @@ impl Machine {
     }
 
     fn symbol(&self, name: &str) -> Option<u32> {
-        self.inner.symbols().iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
+        let symbols = self.inner.symbols();
+        let exact = symbols.iter().find(|symbol| symbol.name == name);
+        exact.or_else(|| symbols.iter().find(|symbol| readable(&symbol.name) == name)).map(|symbol| symbol.address)
     }
 
     fn symbols(&self) -> Vec<(u32, u32, String)> {
         let named = self.inner.symbols().iter().filter(|symbol| !symbol.label);
-        named.map(|symbol| (symbol.address, symbol.bytes, symbol.name.clone())).collect()
+        named.map(|symbol| (symbol.address, symbol.bytes, readable(&symbol.name).into_owned())).collect()
     }
 
     fn run<'py>(&mut self, py: Python<'py>, cycles: u64) -> PyResult<Bound<'py, PyDict>> {
@@ -428,6 +430,12 @@ fn sources(image: &[u8]) -> PyResult<Vec<(String, Ranges)>> {
     rtoslab_debuginfo::sources(image).map_err(|error| ImageError::new_err(error.to_string()))
 }
 
+/// The name of a C++ or Rust function as its source has it; another name as it is.
+#[pyfunction]
+fn readable_name(name: &str) -> String {
+    readable(name).into_owned()
+}
+
 #[pymodule]
 fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -437,6 +445,7 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tally::EventTally>()?;
     module.add_function(wrap_pyfunction!(structures, module)?)?;
     module.add_function(wrap_pyfunction!(sources, module)?)?;
+    module.add_function(wrap_pyfunction!(readable_name, module)?)?;
     module.add("SOURCES", SOURCES)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("SimError", py.get_type::<SimError>())?;

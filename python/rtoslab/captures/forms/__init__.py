@@ -18,6 +18,7 @@ from rtoslab.captures.tracks import distinct
 from rtoslab.intake import CAPTURE_BYTES, one_line, read_bytes
 
 HEAD_BYTES = 4096
+_ZIP = b"PK\x03\x04"
 _BREAKING = re.compile(r"""^\$|[,;="'\s\x00-\x1f\x7f-\x9f\ud800-\udfff]""")
 
 
@@ -40,9 +41,16 @@ def parse_capture(data: bytes, name: str) -> Capture:
             capture: Capture = module.read(data, name)
             if not capture.channels:
                 raise CaptureError(f"{name} holds no digital channel; export at least one.")
-            return capture
+            return capture if module.recognises(_ZIP) else _with_cut_note(capture, data, name)
     known = "; ".join(module.ABOUT for module in capture_forms().values())
     raise CaptureError(f"{name} is no capture in a form that is known; these are: {known}.")
+
+
+def _with_cut_note(capture: Capture, data: bytes, name: str) -> Capture:
+    """Programs end the last line of a text. A file that was cut seldom ends with a whole line."""
+    if data[-1:] in {b"\n", b"\r"}:
+        return capture
+    return replace(capture, notes=(*capture.notes, f"{name} does not end with a whole line; it may be cut short."))
 
 
 def form_of(path: Path, form: str | None = None) -> str:

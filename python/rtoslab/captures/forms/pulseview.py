@@ -16,16 +16,16 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, merged
+from rtoslab.captures.capture import Capture, merged, require_known
 from rtoslab.captures.rates import rate_hz, rate_text
-from rtoslab.captures.tracks import Track, Tracks, demand_tick
+from rtoslab.captures.tracks import Repeats, Track, Tracks, decimal_places, demand_tick
 from rtoslab.intake import CAPTURE_ROWS, lines, shown, ticks
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "PulseView (sigrok) and DSView CSV"
 _TIME: Final = re.compile(r"time ?(\[s\]|\(s\))?", re.IGNORECASE)
 _RATE: Final = re.compile(r"sample ?rate:(.*)", re.IGNORECASE)
-_CHANNELS: Final = re.compile(r"channels? \([^)]{0,40}\):(.*)", re.IGNORECASE)
+_CHANNELS: Final = re.compile(r"channels? \((?:(\d{1,9})/)?[^)]{0,40}\):(.*)", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"-?[\d.]{1,40}([eE][-+]?\d{1,9})?", re.ASCII)
 
 
@@ -38,12 +38,14 @@ def read(data: bytes, name: str) -> Capture:
     """Raises CaptureError: no sample rate, a row that cannot be read, or is cut short, or more than the limits."""
     rows = _Rows(name)
     for number, line in enumerate(lines(data, name, CaptureError), 1):
-        if line == rows.before and not rows.timed:
+        if line == rows.before and not rows.timed and not rows.is_ended:
             rows.tick += 1
         elif line.startswith(";"):
-            rows.comment(line.lstrip("; "))
+            rows.comment(line.lstrip("; "), number)
         elif line.strip():
             rows.add(line, number)
+        elif rows.before is not None:
+            rows.is_ended = True
     return rows.capture()
 
 
@@ -56,20 +58,34 @@ class _Rows:
         self.before: str | None = None
         """The row before, without its time."""
         self.timed = False
+        self.is_ended = False
+        """Whether an empty line stood behind a row."""
         self._rate = Fraction(1)
         self._tick_s: Fraction | None = None
         self._names: list[str] = []
         self._tracks: list[Track] | None = None
         self._levels: list[str] = []
         self._all = Tracks(name)
+        self._repeats = Repeats(name)
         self._count = 0
 
-    def comment(self, text: str) -> None:
+    def comment(self, text: str, number: int) -> None:
+        """Raises CaptureError for one behind the rows, as where two files were joined."""
+        if self._tracks is not None:
+            raise CaptureError(
+                f"{self.name}, line {number}: a comment stands behind the rows; are these two files, or a damaged row? "
+                "Export it again."
+            )
         if (rate := _RATE.match(text)) and self._tick_s is None:
             self._rate = rate_hz(rate[1], self.name)
             self._tick_s = 1 / self._rate
         elif (listed := _CHANNELS.match(text)) and not self._names:
-            self._names = [each.strip() for each in listed[1].split(",")]
+            self._names = [each.strip() for each in listed[2].split(",")]
+            if listed[1] and int(listed[1]) != len(self._names):
+                raise CaptureError(
+                    f"{self.name}, line {number}: {listed[1]} channels are announced, but {len(self._names)} named; "
+                    "export it again."
+                )
 
     def add(self, line: str, number: int) -> None:
         """A row that differs from the one before, or has a time. Raises CaptureError."""
@@ -79,6 +95,8 @@ class _Rows:
                 return
         assert self._tracks is not None
         where = f"{self.name}, line {number}"
+        if self.is_ended:
+            raise CaptureError(f"{where}: an empty line stands before this row; export it again.")
         self._count += 1
         if self._count > CAPTURE_ROWS:
             raise CaptureError(f"{self.name} has more than {CAPTURE_ROWS:,} changes; export a shorter stretch.")
@@ -87,6 +105,7 @@ class _Rows:
         if tick < self.tick:
             raise CaptureError(f"{where}: the time goes back; export it again.")
         self.tick = tick
+        self._repeats.add(number, is_repeat=rest == self.before)
         if rest != self.before:
             self._row(rest, where)
             self.before = rest
@@ -122,6 +141,7 @@ class _Rows:
 
     def _time(self, text: str, where: str) -> int:
         try:
+            decimal_places(text, where)
             return demand_tick(ticks(text.strip(), self._rate), where)
         except ValueError as cause:
             raise CaptureError(f"{where}: {shown(text)} is no time in seconds ({cause}); is it cut short?") from None
@@ -132,11 +152,15 @@ class _Rows:
             raise CaptureError(f"{self.name} does not tell its sample rate; export it with its comments.")
         if self.before is None:
             raise CaptureError(f"{self.name} has no row of samples; export it again.")
-        return self._all.capture(self._tick_s, self.tick + (0 if self.timed else 1))
+        return self._all.capture(self._tick_s, self.tick + (0 if self.timed else 1), self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
+        return self._repeats.notes() if self.timed else ()
 
 
 def write(capture: Capture) -> bytes:
     """As sigrok-cli, a row a sample; unknown levels read 0."""
+    require_known(capture, ABOUT)
     names = ", ".join(each.name for each in capture.channels)
     count = len(capture.channels)
     head = [

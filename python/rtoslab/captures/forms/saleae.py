@@ -7,13 +7,14 @@ written.
 
 import csv
 import re
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
-from rtoslab.base import CaptureError
+from rtoslab.base import CaptureError, counted
 from rtoslab.captures.capture import UNKNOWN, Capture, merged
-from rtoslab.captures.tracks import Tracks, demand_tick
+from rtoslab.captures.tracks import Repeats, Tracks, decimal_places, demand_tick
 from rtoslab.intake import CAPTURE_ROWS, lines, shown, ticks
 
 SUFFIX: Final = ".csv"
@@ -46,10 +47,8 @@ def _read(rows: Any, name: str) -> Capture:
     kept = [tracks.add(each.strip()) for each in next(rows)[1:]]
     clock: _Clock | None = None
     before: list[str] = []
-    last = 0
-    for number, row in enumerate(rows):
-        if not row:
-            continue
+    last, repeats, places = 0, Repeats(name), _Places()
+    for number, row in enumerate(_filled(rows, name)):
         where = f"{name}, line {rows.line_num}"
         if len(row) != len(kept) + 1:
             raise CaptureError(f"{where}: {len(row)} columns instead of {len(kept) + 1}; is it cut short?")
@@ -57,9 +56,11 @@ def _read(rows: Any, name: str) -> Capture:
             raise CaptureError(f"{name} has more than {CAPTURE_ROWS:,} rows; export a shorter stretch.")
         clock = clock or _Clock(row[0], where)
         tick = clock.tick(row[0], where)
+        places.add(row[0], where)
         if tick < last:
             raise CaptureError(f"{where}: the time goes back; export it again.")
         last, cells = tick, row[1:]
+        repeats.add(rows.line_num, is_repeat=cells == before)
         if cells != before:
             tracks.count(
                 sum(
@@ -71,7 +72,37 @@ def _read(rows: Any, name: str) -> Capture:
             before = cells
     if clock is None:
         raise CaptureError(f"{name} has a head, but no row; export it again.")
-    return tracks.capture(Fraction(1, 10**PLACES), last)
+    return tracks.capture(Fraction(1, 10**PLACES), last, repeats.notes())
+
+
+def _filled(rows: Any, name: str) -> Iterator[list[str]]:
+    """The rows with cells. Empty lines stand at the end only. Raises CaptureError."""
+    empty = 0
+    for row in rows:
+        if row and empty:
+            raise CaptureError(f"{name}, line {empty}: it is empty, but rows follow; export it again.")
+        if row:
+            yield row
+        else:
+            empty = empty or rows.line_num
+
+
+class _Places:
+    """Both versions write every time of a file with the same number of decimal places."""
+
+    def __init__(self) -> None:
+        self._usual: int | None = None
+
+    def add(self, text: str, where: str) -> None:
+        """Raises CaptureError for a time with another number of places than the first row's."""
+        places = decimal_places(text, where)
+        if self._usual is None:
+            self._usual = places
+        if places != self._usual:
+            raise CaptureError(
+                f"{where}: the time {shown(text)} has {counted(places, 'decimal place')}, the times before have "
+                f"{self._usual}; a digit was lost or added, so export it again."
+            )
 
 
 def _level(cell: str, where: str) -> int:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, merged
+from rtoslab.captures.capture import Capture, merged, require_known
 from rtoslab.captures.packed_levels import Samples
 from rtoslab.captures.rates import rate_hz, rate_text
 from rtoslab.intake import CHANNELS, MEMBER_TEXT_BYTES, Archive, one_line, opened, shown, whole
@@ -102,6 +102,7 @@ def _parts(names: Sequence[str], base: str, name: str) -> list[str]:
 
 def write(capture: Capture) -> bytes:
     """A tick is a sample; unknown levels read 0, as on a wire that nobody drives."""
+    require_known(capture, ABOUT)
     rate = rate_text(capture.tick_s)
     count = len(capture.channels)
     unit = max(1, -(-count // 8))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.base import CaptureError
+from rtoslab.base import CaptureError, counted
 from rtoslab.captures.capture import UNKNOWN, Capture, merged
 from rtoslab.captures.tracks import Tracks, demand_tick
 from rtoslab.captures.vectors import Vector, is_value
@@ -17,6 +17,7 @@ _UNITS: Final = {"s": 0, "ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15}
 _SCALARS: Final = {ord("0"): 0, ord("1"): 1, **dict.fromkeys(b"xXzZ", UNKNOWN)}
 _HASH: Final = ord("#")
 _WITHOUT_END: Final = {b"$dumpvars", b"$dumpall", b"$dumpon", b"$dumpoff", b"$end"}
+_KEYWORDS: Final = {"$var", "$scope", "$upscope", "$timescale", "$enddefinitions"}
 _NO_BITS: Final = {"real", "realtime", "string"}
 _BODY_WORDS: Final = 64
 """Of a declaration; what a comment has more is skipped."""
@@ -47,12 +48,15 @@ class _Reader:
         self.variables: dict[bytes, Vector | None] = {}
         """By identifier; None: no digital one."""
         self.scope: list[str] = []
+        self._idle_count = 0
+        """Values that change nothing, and the time of the first one."""
+        self._idle_time = 0
 
     def whole(self) -> Capture:
         self._declarations()
         end = self._changes()
         assert self.tick_s is not None
-        return self.tracks.capture(self.tick_s, end)
+        return self.tracks.capture(self.tick_s, end, self._notes())
 
     def _declarations(self) -> None:
         for word in self.words:
@@ -97,6 +101,8 @@ class _Reader:
     def _variable(self, body: list[str]) -> None:
         if len(body) < 4:  # type, width, identifier, name
             raise CaptureError(f"{self.name}: a $var cannot be read: {shown(' '.join(body))}.")
+        if any(word in _KEYWORDS for word in body):
+            raise CaptureError(f"{self.name}: a $var has no $end: {shown(' '.join(body))}; copy or export it again.")
         kind, size, ident, label = body[0], body[1], body[2].encode(), "".join(body[3:])
         try:
             width = whole(size, 1 if kind not in _NO_BITS else 0)
@@ -115,6 +121,7 @@ class _Reader:
 
     def _changes(self) -> int:
         now, variables, count = 0, self.variables, self.tracks.count
+        is_dump = False
         for word in self.words:
             first = word[0]
             if first == _HASH:
@@ -122,7 +129,10 @@ class _Reader:
             elif first in _SCALARS and len(word) > 1:
                 known = variables.get(word[1:])
                 if known is not None and known.width == 1:
-                    count(known.tracks[0].set(now, _SCALARS[first]))
+                    rows = known.tracks[0].set(now, _SCALARS[first])
+                    count(rows)
+                    if rows < 1 and not is_dump:
+                        self._note_idle(now)
                 else:
                     self._set(word[1:], word[:1], now)
             elif first in b"bB":
@@ -131,9 +141,23 @@ class _Reader:
                 next(self.words)
             elif word == b"$comment":
                 self._until_end()
-            elif word not in _WITHOUT_END:
+            elif word in _WITHOUT_END:
+                is_dump = word != b"$end"
+            else:
                 raise CaptureError(f"{self.name}: at time {now} stands {_shown(word)}, which is no value change.")
         return now
+
+    def _note_idle(self, now: int) -> None:
+        """Notes a value that its wire has already, or one that is taken back at the same time."""
+        if not self._idle_count:
+            self._idle_time = now
+        self._idle_count += 1
+
+    def _notes(self) -> tuple[str, ...]:
+        if not self._idle_count:
+            return ()
+        values = f"{counted(self._idle_count, 'value')} of a wire repeated or taken back at once"
+        return (f"{self.name}: {values}, first at time {self._idle_time}; a time or a value there may be lost.",)
 
     def _time(self, word: bytes, now: int) -> int:
         digits = word[1:]

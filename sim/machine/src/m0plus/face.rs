@@ -28,6 +28,7 @@ pub fn registers(core: &Core) -> Vec<(String, u32)> {
         ("psp", core.psp()),
         ("primask", u32::from(core.primask)),
         ("control", core.special(20)),
+        ("vtor", core.nvic.vtor),
     ];
     named.extend(rest.map(|(name, value)| (name.to_owned(), value)));
     named

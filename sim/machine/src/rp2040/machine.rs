@@ -15,7 +15,7 @@ use rtoslab_periph::NEVER;
 use super::system::System;
 use super::waiting::Alone;
 use crate::board::Stats;
-use crate::image::{Image, ImageError, Symbol};
+use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
 use crate::m0plus::face;
 use crate::m0plus::turn::{self, Faulted, is_active};
@@ -104,6 +104,7 @@ impl Machine {
     /// Loads an ELF or UF2 image and resets the board.
     pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
         let image = Image::parse(data, name)?;
+        image.require_core(CoreKind::M0Plus, name)?;
         self.place(&image, name)?;
         self.system.held.clear();
         self.symbols = image.symbols.into();

@@ -24,6 +24,7 @@ impl<F: Run> Machine<F> {
             ("faultmask", u32::from(core.faultmask)),
             ("control", core.control()),
             ("fpscr", core.fpscr),
+            ("vtor", core.scb.vtor),
         ];
         named.extend(others.map(|(name, value)| (name.to_owned(), value)));
         if core.features.float {

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use rtoslab_cpu::v7m::exception;
+use rtoslab_cpu::v7m::features::Features;
 use rtoslab_periph::stm32::Chip;
 
 use super::chip::{FLASH_BASE, RAM_BASE};
 use super::families::Run;
 use super::machine::Machine;
 use super::system::Home;
-use crate::image::{Image, ImageError};
+use crate::image::{Core, Image, ImageError};
 
 impl<F: Run> Machine<F> {
     /// Loads an ELF image and resets the board.
     pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
         let image = Image::parse(data, name)?;
+        image.require_core(self.core_kind(), name)?;
         for (address, bytes) in &image.segments {
             self.place(*address, bytes, name)?;
         }
@@ -23,6 +25,15 @@ impl<F: Run> Machine<F> {
         self.system.stop = None;
         self.start();
         Ok(())
+    }
+
+    /// The core, by what it has.
+    fn core_kind(&self) -> Core {
+        match self.system.map.features {
+            Features { caches: true, .. } => Core::M7,
+            Features { float: true, .. } => Core::M4F,
+            _ => Core::M3,
+        }
     }
 
     /// Copies a segment to where it belongs.

@@ -15,7 +15,7 @@ use super::chip::RAM_BASE;
 use super::devices::Devices;
 use super::system::System;
 use crate::board::Stats;
-use crate::image::{Image, ImageError, Symbol};
+use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
 use crate::m0plus::face;
 use crate::m0plus::turn::{self, Faulted, is_active};
@@ -81,6 +81,7 @@ impl Machine {
     /// Loads an ELF image and resets the board.
     pub fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError> {
         let image = Image::parse(data, name)?;
+        image.require_core(CoreKind::M0Plus, name)?;
         for (address, bytes) in &image.segments {
             if !self.system.memories.write(*address, bytes) {
                 return Err(ImageError(format!(

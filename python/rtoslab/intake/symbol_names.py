@@ -1,0 +1,17 @@
+"""Names of C++ and Rust functions as their sources have them: what the linker keeps is for machines."""
+
+from functools import lru_cache
+
+_MANGLED = ("_Z", "_R")
+
+
+@lru_cache(maxsize=65_536)
+def readable_name(name: str) -> str:
+    """A symbol's name without mangling, as the virtual board shows it; as it is where the board is not built."""
+    if not name.startswith(_MANGLED):
+        return name
+    try:
+        from rtoslab import _sim  # noqa: PLC0415 (slow to load, and most images need none)
+    except ImportError:
+        return name
+    return _sim.readable_name(name)

@@ -1,0 +1,69 @@
+"""Whether a run ended in a handler that nobody wrote: the endless loop that start-up code gives to all other vectors.
+
+Such a handler has as many names as there are interrupts, so a name tells nothing. The exception's number does.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from rtoslab.base import code_address
+from rtoslab.targets.board import best_names
+from rtoslab.targets.exceptions import FIRST_EXTERNAL
+from rtoslab.targets.machine import VirtualMachine
+
+_EXCEPTION: Final = 0x1FF
+"""The bits of xPSR that number the exception."""
+_FIRST_HANDLER: Final = 2
+_VECTORS: Final = 64
+"""As many vectors are compared: more than start-up code leaves free on any part."""
+_LOOP_BYTES: Final = 32
+"""An endless loop is no longer."""
+_BRANCH: Final = 0xE000
+"""The opcode of `B` in 16 bits, without its 11 bits of offset."""
+
+
+def unhandled_exceptions(machine: VirtualMachine, cores: int) -> list[str]:
+    """A sentence for each core that stands in a handler that nobody wrote."""
+    found = (_of_core(machine, core) for core in range(cores))
+    return [each for each in found if each]
+
+
+def _of_core(machine: VirtualMachine, core: int) -> str:
+    registers = machine.registers(core)
+    number = registers["xpsr"] & _EXCEPTION
+    if number < _FIRST_HANDLER:
+        return ""
+    table = registers["vtor"]
+    vectors = _vectors(machine, table, max(number + 1, FIRST_EXTERNAL + _VECTORS))
+    handler = code_address(vectors[number])
+    pc = code_address(registers["pc"])
+    shared = sum(code_address(each) == handler for each in vectors[_FIRST_HANDLER:] if each)
+    if shared < 2 or not 0 <= pc - handler < _LOOP_BYTES or not _is_endless(machine, pc, handler):
+        return ""
+    what = f"interrupt {number - FIRST_EXTERNAL}" if number >= FIRST_EXTERNAL else "an exception"
+    return (
+        f"Core {core} ended in {_name(machine.symbols(), handler)}, an endless loop that {shared} vectors share: "
+        f"{what} (exception {number}, vector at {table + 4 * number:#010x}) has no handler of its own."
+    )
+
+
+def _vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
+    data = machine.read(table, 4 * count)
+    return [int.from_bytes(data[at : at + 4], "little") for at in range(0, 4 * count, 4)]
+
+
+def _is_endless(machine: VirtualMachine, pc: int, handler: int) -> bool:
+    """Whether the next unconditional branch at or behind `pc` leads back into the handler, at or before it."""
+    code = machine.read(pc, _LOOP_BYTES)
+    for at in range(0, _LOOP_BYTES, 2):
+        opcode = int.from_bytes(code[at : at + 2], "little")
+        if opcode & 0xF800 == _BRANCH:
+            offset = (opcode & 0x7FF) - (opcode & 0x400) * 2
+            return handler <= pc + at + 4 + 2 * offset <= pc
+        if opcode >> 12 == 0xD or opcode & 0xFF00 == 0xBD00 or opcode & 0xFF80 == 0x4700:
+            return False  # a condition, or the handler's return
+    return False
+
+
+def _name(symbols: Iterable[tuple[int, int, str]], address: int) -> str:
+    return next((name for start, _, name in best_names(symbols) if start == address), f"{address:#010x}")

@@ -1,0 +1,56 @@
+"""Figures on the pages of docs/kernels: those that were measured last, or said to be of earlier rules."""
+
+import re
+
+import pytest
+
+from tests.doc_kernels import CANARY, PAGES, ROOT, kept, measure, rows
+
+FIGURE = re.compile(r"\b\d{1,3}(?:,\d{3})+\b")
+EARLIER = "earlier rules of the virtual board"
+REFERENCES = "reference results"
+
+
+def test_the_pages_figures_are_those_that_were_measured() -> None:
+    """`python -m tests.doc_kernels PAGE` measures them again, with the kernel's tree named."""
+    figures, wrong, seen = kept(), [], 0
+    for page in PAGES:
+        for row in rows(page):
+            told = figures.get(row.key, {})
+            seen += len(row.wanted)
+            wrong += [
+                f"{page.name}, line {row.line + 1}: {name} is {cell}, measured {told.get(name, 'never')}"
+                for name, cell in row.wanted.items()
+                if told.get(name) != cell
+            ]
+    assert not wrong, "\n".join(wrong)
+    assert seen > 40
+
+
+def test_other_figures_say_where_they_are_from() -> None:
+    """A table of figures that no run gives says that they are of earlier rules, or of reference results."""
+    unsaid = []
+    for page in PAGES:
+        measured = {row.line for row in rows(page)}
+        said = False
+        for number, line in enumerate(page.read_text(encoding="utf-8").split("\n")):
+            if line.startswith("#"):
+                said = False
+            said = said or EARLIER in line or REFERENCES in line
+            if line.startswith("|") and FIGURE.search(line) and number not in measured and not said:
+                unsaid.append(f"{page.name}, line {number + 1}")
+    assert not unsaid, "\n".join(unsaid)
+
+
+@pytest.mark.parametrize("board", sorted({key.split()[1] for key in kept() if key.startswith(f"{CANARY} ")}))
+def test_rules_of_timing_are_those_of_the_pages(board: str) -> None:
+    """If this fails, measure the pages' rows again: the figures of all kernels moved with FreeRTOS's."""
+    told = kept()[f"{CANARY} {board}"]
+    assert told
+    assert measure(CANARY, board, tuple(sorted(told)), "") == told
+
+
+def test_every_page_with_a_table_of_figures_has_a_kernel() -> None:
+    for page in PAGES:
+        for row in rows(page):
+            assert (ROOT / "firmware" / "kernels" / row.kernel).is_dir(), page.name

@@ -1,0 +1,48 @@
+"""Stored files of few bytes that stand for gigabytes are refused before they take memory."""
+
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES, TABLE_VALUES
+from rtoslab.results import read_columns
+from rtoslab.results.sample_file import read_samples
+from rtoslab.store import read_evidence
+
+
+def packed(text: bytes) -> bytes:
+    return bytes(pa.compress(text, codec="zstd", asbytes=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b" " * (EVIDENCE_BYTES + 1), "unpacks to more than"),
+        (b'{"steps":[' + b"[]," * CONTAINERS + b"[]]}", "more than 1,000,000 objects and lists"),
+        (b"[" * 100_000, "cannot be read"),
+        (b'{"a":' * 100_000, "cannot be read"),
+        (b"[]", "cannot be read"),
+        (b"", "Expecting value"),
+    ],
+)
+def test_evidence_that_unpacks_to_much_is_refused(text: bytes, says: str) -> None:
+    content = packed(text)
+    assert len(content) < 100_000
+    before = pa.total_allocated_bytes()
+    with pytest.raises(ValueError, match=says):
+        read_evidence(content, b"")
+    assert pa.total_allocated_bytes() - before < 2 * EVIDENCE_BYTES
+
+
+@pytest.mark.parametrize("read", [read_columns, read_samples])
+def test_a_table_of_few_bytes_and_many_rows_is_refused(read: object) -> None:
+    rows = TABLE_VALUES // 8 + 1
+    out = io.BytesIO()
+    column = pa.array(np.zeros(rows, np.uint8))
+    pq.write_table(pa.table({f"c{number}": column for number in range(8)}), out, compression="zstd")
+    assert len(out.getvalue()) < 1_000_000
+    with pytest.raises(ValueError, match="it holds more than 64,000,000 values"):
+        read(out.getvalue())  # type: ignore[operator]

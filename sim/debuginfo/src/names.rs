@@ -1,0 +1,46 @@
+//! Names of C++ and Rust functions as their sources have them.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+
+use cpp_demangle::{DemangleOptions, Symbol};
+
+/// A readable name has so many bytes at most: a short mangled one can stand for gigabytes.
+const LONGEST: usize = 1024;
+
+/// A symbol's name as its source has it, with the suffix of a compiler's copy (`.constprop.0`); any other name as it is.
+pub fn readable(name: &str) -> Cow<'_, str> {
+    if !name.starts_with("_Z") && !name.starts_with("_R") {
+        return Cow::Borrowed(name);
+    }
+    let (mangled, suffix) = name.split_at(name.find('.').unwrap_or(name.len()));
+    let readable = rust(name).or_else(|| cpp(mangled).map(|base| base + suffix));
+    readable.map_or(Cow::Borrowed(name), Cow::Owned)
+}
+
+fn rust(name: &str) -> Option<String> {
+    let found = rustc_demangle::try_demangle(name).ok()?;
+    let mut text = Bounded(String::new());
+    write!(text, "{found:#}").ok()?;
+    Some(text.0)
+}
+
+fn cpp(mangled: &str) -> Option<String> {
+    let symbol = Symbol::new(mangled).ok()?;
+    let mut text = Bounded(String::new());
+    symbol.structured_demangle(&mut text, &DemangleOptions::new().no_return_type()).ok()?;
+    Some(text.0)
+}
+
+/// A text that does not grow beyond [`LONGEST`].
+struct Bounded(String);
+
+impl Write for Bounded {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        if self.0.len() + piece.len() > LONGEST {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(piece);
+        Ok(())
+    }
+}
