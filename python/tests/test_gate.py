@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from rtoslab.analyses.named_figures import Metric, metrics
 from rtoslab.base.errors import CatalogueError, PlanError
+from rtoslab.cli import app
 from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline, write_baseline
 from rtoslab.compare.comparison import Change, Verdict
 from rtoslab.compare.gate import judge, verdict_text
@@ -224,7 +226,7 @@ def test_a_tick_of_the_window_s_clock_is_no_change() -> None:
 
 def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
     points = read_baseline(ROOT / "baselines" / "main.toml").point
-    for command in (("gate", "--out", tmp_path / "run"), ("baseline", "main")):
+    for command in (("gate", "--baseline", "main", "--out", tmp_path / "run"), ("baseline", "main")):
         done = rtoslab(*command, "--dry-run")
         assert done.returncode == 0, done.stderr
         assert [line.split()[0] for line in done.stdout.splitlines()] == [each.point.benchmark for each in points]
@@ -233,4 +235,35 @@ def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
         )
         assert "nothing was measured" in done.stderr
     assert not list(tmp_path.iterdir())
-    assert "measured already" in error(rtoslab("gate", tmp_path, "--dry-run"), 1)
+    assert "measured already" in error(rtoslab("gate", tmp_path, "--baseline", "main", "--dry-run"), 1)
+
+
+def test_our_own_baseline_is_held_only_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gate that measures something else than its user's code, and ends with 0, is the worst that a gate can do."""
+    assert "There is no rtoslab.toml in this folder or above it" in error(rtoslab("gate"), 1)
+    assert "--baseline NAME" in error(rtoslab("gate", tmp_path), 1)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["gate", "--dry-run"], standalone_mode=False)
+    assert isinstance(done.exception, PlanError)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "t2", "--kernel", "rt", "--cores", "2"),
+        ("run", "t2", "--kernel", "rt", "--cores", "2", "--json"),
+        ("placement", "t2", "--kernel", "rt", "--cores", "2", "--placements", "2"),
+        ("conformance", "--kernel", "rt", "--board", "pico", "--cores", "2"),
+        ("sweep", "PLAN"),
+    ],
+)
+def test_where_nothing_can_be_measured_no_command_ends_with_0(command: tuple[str, ...], tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'title = "Nothing"\nkernels = ["rt"]\nboards = ["pico"]\nbenchmarks = ["t2_cooperative"]\ncores = [2]\n'
+    )
+    words = [str(plan) if each == "PLAN" else each for each in command]
+    out = [] if command[0] == "conformance" else ["--out", str(tmp_path / "run")]
+    done = rtoslab(*words, *out)
+    assert done.returncode in {1, 3}, done.stderr + done.stdout
+    assert re.search(r"^Nothing was (measured|examined)|No point was measured", done.stderr, re.MULTILINE)

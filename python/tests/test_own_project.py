@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rtoslab.base import CatalogueError, PlanError, ToolMissingError, find_root
-from rtoslab.cli import app
+from rtoslab.cli import app, own_project
 from rtoslab.project import read_kept, read_project
 from tests.foreign_firmware import PROJECT, foreign_repository
 
@@ -170,3 +170,38 @@ def test_a_board_of_the_projects_own_lies_beside_it_or_where_a_variable_says(
     assert "no board named 'mine'" in str(say("baseline").exception)
     monkeypatch.setenv("RTOSLAB_BOARDS", str(there / "elsewhere"))
     assert gate()["verdict"] == "pass"
+
+
+def test_the_project_file_is_looked_for_upwards(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = there / "src" / "drivers"
+    deep.mkdir(parents=True)
+    monkeypatch.chdir(deep)
+    assert say("baseline").return_value == 0
+    assert (there / BASELINE).is_file()
+    assert gate("-o", "gate.md")["verdict"] == "pass"
+    assert (deep / "gate.md").is_file(), "what is written goes where the user is"
+    assert say("measure").return_value == 0
+    monkeypatch.setattr(own_project, "_owner", lambda path: 1 if path.is_dir() else 2)
+    assert "belongs to another user" in str(say("gate").exception)
+
+
+def test_a_gate_that_measured_nothing_gives_no_answer(there: Path) -> None:
+    assert say("baseline").return_value == 0
+    never = '[image.app]\nelf = "fw.elf"\nboard = "nucleo-f446re"\nbuild = ["make", "-s"]\nfor_ms = 1\n'
+    never += '[[function]]\nimage = "app"\nname = "systick"\n'
+    (there / "rtoslab.toml").write_text(never.replace("for_ms = 1", 'for_ms = 1\nuntil = "100"'))
+    assert "no function was called" in str(say("baseline").exception)
+    found = gate()
+    assert (found["verdict"], found["exit_code"]) == ("unknown", 1)
+    done = say("measure")
+    assert done.return_value == 3
+    assert "Nothing was measured" in done.stderr
+
+
+def test_a_placement_left_in_the_environment_reaches_no_build(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert say("baseline").return_value == 0
+    before = (there / "fw.elf").read_bytes()
+    monkeypatch.setenv("RTOSLAB_PLACEMENT_SOURCE", str(there / "left.s"))
+    (there / "left.s").write_text('.section .text.left, "axR", %progbits\n.space 64\n')
+    assert gate()["verdict"] == "pass"
+    assert (there / "fw.elf").read_bytes() == before

@@ -61,7 +61,15 @@ from rtoslab.base.extras import demand_extra, from_extra, how_to_install, missin
 from rtoslab.base.file_locks import alone, alone_if_free
 from rtoslab.base.open_flags import open_flags
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
-from rtoslab.base.paths import build_folder, find_root, is_checkout, results_folder, runs_folder
+from rtoslab.base.paths import (
+    PROJECT_FILE,
+    build_folder,
+    find_project,
+    find_root,
+    is_checkout,
+    results_folder,
+    runs_folder,
+)
 from rtoslab.base.strict import Strict
 from rtoslab.base.toml_text import toml_key, toml_rows, toml_value
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
@@ -77,6 +85,7 @@ __all__ = [
     "EXIT_OK",
     "EXIT_POINT_FAILED",
     "EXIT_REGRESSION",
+    "PROJECT_FILE",
     "STANDARD_OUTPUT",
     "AlteredError",
     "AlteredWarning",
@@ -127,6 +136,7 @@ __all__ = [
     "disk_error",
     "files_below",
     "find_clang",
+    "find_project",
     "find_root",
     "from_extra",
     "how_to_install",

@@ -20,7 +20,7 @@ from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import announce, displayed
 from rtoslab.cli.ended import answer
-from rtoslab.cli.failures import tell_failures
+from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
@@ -146,7 +146,7 @@ def _refresh_paper(
             write_reference(path, own, [each for each in weights if each.weight.point.kernel == kernel])
             size = f"{path.stat().st_size / 1024:,.0f} kB"
             click.echo(f"{path.relative_to(catalogue.root)}: {counted(len(own), 'point')}, {size}.")
-    return EXIT_POINT_FAILED if failed or unbuilt else EXIT_OK
+    return EXIT_POINT_FAILED if unbuilt else points_exit_code([each.result for each in outcomes])
 
 
 def _of_paper(paper: PaperFolder) -> list[str]:

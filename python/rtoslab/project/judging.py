@@ -15,15 +15,15 @@ from typing import Final
 from rtoslab.analyses import BYTES, CYCLES, Band, Metric
 from rtoslab.base import counted
 from rtoslab.compare import CALLS, Limit, Rules
-from rtoslab.project.measuring import ImageFigures, Item, middle
+from rtoslab.project.measuring import COUNTS, ImageFigures, Item, middle
 
 CHANGED: Final = "changed"
 MOVED: Final = "moved"
 SAME_CODE: Final = "same code"
 UNKNOWN: Final = "unknown"
+NOTHING_MEASURED: Final = "nothing was measured, for no function was called and no interval ended"
 PLACEMENT: Final = "placement"
 """A verdict: the bands of both sides' placements overlap, so that another place may be worth the difference."""
-_COUNTS: Final = frozenset({"calls", "count"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def judge_project(
 ) -> ProjectJudgement:
     """Every figure against its limit. `moved`: "pass" lets pass what only moved."""
     changes: list[FigureChange] = []
-    lost: list[str] = []
+    lost = _unmeasured(after)
     notes: list[str] = []
     for name, now in after.items():
         lost += [f"{name}: {now.cut}"] if now.cut else []
@@ -117,6 +117,13 @@ def judge_project(
         notes=tuple(notes),
         other_compiler=_other_compiler(before, after),
     )
+
+
+def _unmeasured(after: Mapping[str, ImageFigures]) -> list[str]:
+    """A clause if no function of any image was called and no interval ended."""
+    if any(each.is_measured for each in after.values()):
+        return []
+    return [NOTHING_MEASURED]
 
 
 def _unlike(then: ImageFigures, now: ImageFigures) -> str:
@@ -151,7 +158,7 @@ def _changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> lis
     for figure, before in first.figures.items():
         after = second.figures.get(figure)
         if after is not None:
-            unit = CALLS if figure in _COUNTS else BYTES if figure.endswith("_bytes") else CYCLES
+            unit = CALLS if figure in COUNTS else BYTES if figure.endswith("_bytes") else CYCLES
             label = f"{image}/{key}.{figure}"
             overlap = len(before) > 1 and min(after) <= max(before) and min(before) <= max(after)
             cause = _cause(first, second) if unit == CYCLES else ""

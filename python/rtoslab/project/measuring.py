@@ -31,6 +31,8 @@ from rtoslab.project.building import build_image, placing
 from rtoslab.project.project_file import Project, ProjectFunction, ProjectImage
 
 DIGITS: Final = 12
+COUNTS: Final = frozenset({"calls", "count"})
+"""Figures that say how often something was measured."""
 Say = Callable[[str], None]
 
 
@@ -62,6 +64,11 @@ class ImageFigures:
     """Budgets exceeded, a line each."""
     cut: str = ""
     """Why the measured part is not the one asked for; empty if it is."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a function was called, or an interval ended."""
+        return any(value for item in self.items.values() for key in COUNTS for value in item.figures.get(key, ()))
 
 
 IMAGE: Final = "image"
