@@ -7,7 +7,14 @@ from typing import Final
 from rtoslab.compare.matching import Pair
 
 _OF_ONE_POINT: Final = ("build.run_id", "build.manifest", "build.bench", "elf_sha256", "conformance.digest")
-_FIRST: Final = ("build.compiler", "build.flags", "build.kernel_version", "build.kernel_package", "build.kernel_config")
+_FIRST: Final = (
+    "build.compiler",
+    "build.flags",
+    "build.calls",
+    "build.kernel_version",
+    "build.kernel_package",
+    "build.kernel_config",
+)
 COMPILER: Final = "build.compiler.banner"
 SIMULATOR: Final = "target.sources_sha256"
 NOT_SET: Final = "(not set)"
