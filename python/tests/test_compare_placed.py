@@ -17,7 +17,6 @@ from rtoslab.compare.machines import as_junit
 from rtoslab.compare.placed import over_placements
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.reports import report_formats
-from rtoslab.results.results import CodePlace
 from tests.checkouts import alter, build_apart, copy_checkout
 from tests.fakes import STEADY, measured, point
 from tests.test_cli import rtoslab
@@ -152,10 +151,8 @@ def test_bytes_in_one_placement(metric: str, tree: dict[str, Any], other: dict[s
 
 
 def lying_at(digest: str, address: int, config: str = "1") -> Side:
-    code = {"f": CodePlace(digest=digest, address=address)}
     (one,) = side([437.09 if digest == "d" and address == 0x100 else 428.67]).figures
-    result = measured().model_copy(update={"code": code})
-    return Side("s", [replace(one, result=result, manifest={"build.kernel_config.A": config})])
+    return Side("s", [replace(one, code=digest, places=str(address), manifest={"build.kernel_config.A": config})])
 
 
 @pytest.mark.parametrize(

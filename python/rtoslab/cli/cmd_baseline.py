@@ -18,8 +18,8 @@ from rtoslab.compare import (
     baseline_points,
     known_baseline,
     make_baseline,
-    read_baseline,
     read_side,
+    read_unsealed,
     write_baseline,
 )
 from rtoslab.measure import run_plan
@@ -49,7 +49,7 @@ def command(
         return baseline_project(folder, dry_run=dry_run)
     root = find_root()
     path, old = baseline_path(Path.cwd(), name), known_baseline(root, name)
-    known = read_baseline(old) if old.is_file() else None
+    known = read_unsealed(old) if old.is_file() else None
     if not runs and known is None:
         raise PlanError(f"{path} does not exist; name the run directories whose figures it shall hold.")
     demand_measuring(runs, dry_run=dry_run)

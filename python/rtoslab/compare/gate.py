@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from rtoslab.base import PlanError, counted
 from rtoslab.catalogue import Catalogue, Experiment
-from rtoslab.compare.baseline import COMPILER, Baseline, baseline_side, brief_side
+from rtoslab.compare.baseline import Baseline, baseline_side, brief_side
+from rtoslab.compare.brief_manifest import COMPILER
 from rtoslab.compare.comparison import Change, Comparison, Verdict, compare
 from rtoslab.compare.document import comparison_document, number, sentence
 from rtoslab.compare.rules import Limit, Rules
@@ -22,7 +23,7 @@ class Judgement:
     comparison: Comparison
     regressions: Sequence[tuple[Change, Limit]]
     moved: Sequence[tuple[Change, Limit]]
-    """Regressions in cycles where no executed function and no setting changed: only the place of the code did."""
+    """Regressions in cycles where only the place of the code changed: see `causes`."""
     lost: Sequence[str]
     """Points and figures of the baseline that the run does not have, each as a clause."""
 
@@ -87,7 +88,7 @@ def verdict_text(judgement: Judgement) -> str:
         change, limit = judgement.regressions[0]
         return (
             f"Regression: {len(judgement.regressions)} of {figures} passed their limit; the largest: "
-            f"{sentence(change)}, allowed {limit}.{_moved_text(judgement)}"
+            f"{sentence(change)}, allowed {limit}.{_moved_text(judgement) or _cause_text(judgement)}"
         )
     better = [each for each in judgement.comparison.changes if each.delta < 0 and each.verdict is not Verdict.SAME]
     moved = sum(each.verdict is Verdict.PLACEMENT for each in better)
@@ -102,9 +103,14 @@ def _moved_text(judgement: Judgement) -> str:
     return f" {which} of them by placement: the executed code is the same and lies elsewhere."
 
 
+def _cause_text(judgement: Judgement) -> str:
+    """Of the first regression that has a cause."""
+    found = next((change.reason for change, _ in judgement.regressions if change.reason is not None), None)
+    return "" if found is None else f" {found.words[0].upper()}{found.words[1:]}."
+
+
 def gate_document(judgement: Judgement) -> Document:
     """The comparison, with what passed a limit before everything else."""
-    moved = [each for each, _ in judgement.moved]
     rows = [
         [
             each.pair.label,
@@ -113,7 +119,7 @@ def gate_document(judgement: Judgement) -> Document:
             number(each.after.value),
             f"{each.delta:+,.2f}".rstrip("0").rstrip("."),
             str(limit),
-            "placement" if each in moved else "",
+            "" if each.reason is None else each.reason.words,
         ]
         for each, limit in judgement.regressions
     ]
