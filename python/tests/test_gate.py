@@ -325,7 +325,7 @@ def test_another_setting_of_the_memory_is_never_called_placement(tmp_path: Path)
     done = rtoslab("gate", "--baseline", baseline, "--moved", "pass", "--out", tmp_path / "gate", **elsewhere)
     assert done.returncode == 3, done.stderr + done.stdout
     assert "lacement" not in done.stdout
-    assert "ause unknown: the executed code is the same" in done.stdout
+    assert "Cause unknown: the executed code is the same" in done.stdout
     assert "flash waits +" in done.stdout
     shown = rtoslab("compare", tmp_path / "before", tmp_path / "gate", "--format", "json")
     (found,) = json.loads(shown.stdout)["comparisons"]

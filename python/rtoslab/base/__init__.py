@@ -19,7 +19,7 @@ from rtoslab.base.contents import (
 )
 from rtoslab.base.counting import all_of, counted
 from rtoslab.base.dataclass_json import Reader, to_plain, to_text
-from rtoslab.base.digest_line import with_digest, without_digest
+from rtoslab.base.digest_line import content_seal, with_digest, without_digest
 from rtoslab.base.errors import (
     EXIT_ERROR,
     EXIT_INTERRUPTED,
@@ -130,6 +130,7 @@ __all__ = [
     "build_folder",
     "canonical",
     "code_address",
+    "content_seal",
     "counted",
     "cross_tool",
     "demand_extra",

@@ -6,7 +6,6 @@ baselines/NAME.toml     [manifest] what all points share, [rules] see `rules`,
 It is sealed: figures that a hand changed would be a regression without a cause, or hide one.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from rtoslab.analyses import Metric, unit_of
-from rtoslab.base import PlanError, Strict, canonical, make_folder, toml_rows, toml_value, write_whole
+from rtoslab.base import PlanError, Strict, content_seal, make_folder, toml_rows, toml_value, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.compare.brief_manifest import brief_manifest
 from rtoslab.compare.executed import ExecutedFunction
@@ -27,7 +26,6 @@ from rtoslab.results import PointId
 FORMAT = 2
 UNSEALED: Final = 1
 """The format of baselines without a seal."""
-_SEAL_DIGITS: Final = 16
 
 
 class BaselinePoint(Strict):
@@ -75,8 +73,7 @@ class Baseline(Strict):
     @property
     def digest(self) -> str:
         """What its seal must be."""
-        content = canonical(self.model_dump(mode="json", exclude={"rules", "seal"}))
-        return hashlib.sha256(content.encode()).hexdigest()[:_SEAL_DIGITS]
+        return content_seal(self.model_dump(mode="json", exclude={"rules", "seal"}))
 
 
 def baseline_path(folder: Path, name: str) -> Path:

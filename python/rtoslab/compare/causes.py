@@ -52,7 +52,7 @@ class Reason:
 def find_reason(before: Figures, after: Figures) -> Reason:
     """Returns why the cycles of two exact points in one placement each may differ. Their manifests are brief."""
     if not before.code or not after.code:
-        return Reason(Cause.UNKNOWN, "cause unknown: not every executed function has a symbol of its own")
+        return Reason(Cause.UNKNOWN, "unknown: not every executed function has a symbol of its own")
     if before.code != after.code:
         return Reason(Cause.CODE, changed_words(before.functions, after.functions))
     settings = _differing(before.manifest, after.manifest, _SETTINGS)
@@ -72,7 +72,7 @@ def _same_in_all(before: Figures, after: Figures) -> Reason:
     where the code is."""
     made_from = _differing(before.manifest, after.manifest, _MADE_FROM)
     is_state_known = bool(before.state and after.state)
-    unknown = "cause unknown: the executed code is the same"
+    unknown = "unknown: the executed code is the same"
     if not before.places or not after.places:
         unknown += ", and where it was is not recorded"
     elif before.places == after.places:

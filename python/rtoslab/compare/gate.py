@@ -7,6 +7,7 @@ from rtoslab.base import PlanError, counted
 from rtoslab.catalogue import Catalogue, Experiment
 from rtoslab.compare.baseline import Baseline, baseline_side, brief_side
 from rtoslab.compare.brief_manifest import COMPILER
+from rtoslab.compare.causes import Cause
 from rtoslab.compare.comparison import Change, Comparison, Verdict, compare
 from rtoslab.compare.document import comparison_document, number, sentence
 from rtoslab.compare.rules import Limit, Rules
@@ -106,7 +107,7 @@ def _moved_text(judgement: Judgement) -> str:
 def _cause_text(judgement: Judgement) -> str:
     """Of the first regression that has a cause."""
     found = next((change.reason for change, _ in judgement.regressions if change.reason is not None), None)
-    return "" if found is None else f" {found.words[0].upper()}{found.words[1:]}."
+    return "" if found is None else f" Cause{'' if found.cause is Cause.UNKNOWN else ':'} {found.words}."
 
 
 def gate_document(judgement: Judgement) -> Document:
