@@ -11,6 +11,7 @@ from rtoslab.analyses.named_figures import Metric
 from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline, write_baseline
 from rtoslab.compare.brief_manifest import brief_manifest
 from rtoslab.compare.causes import Cause, Reason, find_reason
+from rtoslab.compare.comparison import compare
 from rtoslab.compare.executed import ExecutedFunction, executed_functions
 from rtoslab.compare.gate import gate_document, judge, verdict_text, without_moved
 from rtoslab.compare.rules import Rules
@@ -145,3 +146,15 @@ def test_a_stored_point_gives_all_of_it() -> None:
     old = executed_functions(counted(plain, None))
     assert old["take"].instructions is None
     assert not stored(counted(plain, None, code={"give": code["give"]})).code, "a part of it has no digest"
+
+
+def test_a_state_that_differs_is_listed_before_any_figure() -> None:
+    """But not where one side's was not read."""
+    plain = profiled(1000, {"give": (40_000, 1000)})
+    cold, warm, unread = (
+        Side("s", [stored(plain.model_copy(update={"state": state}))]) for state in ({"icache": 0}, {"icache": 1}, {})
+    )
+    assert [(each.key, each.before, each.after) for each in compare(cold, warm).differences] == [
+        ("state.icache", "0", "1")
+    ]
+    assert not compare(cold, unread).differences

@@ -13,7 +13,14 @@ from click.testing import CliRunner
 from rtoslab.analyses.named_figures import Metric, metrics
 from rtoslab.base.errors import CatalogueError, PlanError
 from rtoslab.cli import app
-from rtoslab.compare.baseline import BaselinePoint, baseline_side, make_baseline, read_baseline, write_baseline
+from rtoslab.compare.baseline import (
+    BaselinePoint,
+    baseline_side,
+    make_baseline,
+    read_baseline,
+    read_unsealed,
+    write_baseline,
+)
 from rtoslab.compare.comparison import Change, Verdict
 from rtoslab.compare.gate import judge, verdict_text
 from rtoslab.compare.matching import Pair
@@ -211,6 +218,15 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
         assert ("placement" in text) == is_moved
         if cycles < 100:
             assert text.startswith("Same or better: 3 figures of 1 point within their limits, 1 of them better")
+
+
+def test_a_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "empty.toml"
+    path.write_text("format = 2\npoint = []\n")
+    none = read_unsealed(path)
+    path.write_text(f'format = 2\nseal = "{none.digest}"\npoint = []\n')
+    judged = judge(read_baseline(path), "empty", side(1.0), Rules.of({}, []))
+    assert "nothing was measured" in verdict_text(judged)
 
 
 def test_a_gate_that_cannot_tell_is_an_error(tmp_path: Path) -> None:

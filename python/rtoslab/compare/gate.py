@@ -45,6 +45,8 @@ def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     for pair in comparison.matching.pairs:
         gone = [] if pair.after.missing else [key for key in pair.before.metrics if key not in pair.after.metrics]
         lost += [f"{pair.label} has no figure {key} any more" for key in gone]
+    if not comparison.changes and not lost:
+        lost = ["nothing was measured, for the baseline has no point"]
     moved = [(change, limit) for change, limit in broken if change.verdict is Verdict.PLACEMENT]
     return Judgement(comparison, broken, moved, lost)
 

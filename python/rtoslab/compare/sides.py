@@ -4,13 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Final
 
 from rtoslab.analyses import Metric, metrics
 from rtoslab.base import StoreError
 from rtoslab.compare.executed import ExecutedFunction, code_digest, executed_functions, place_digest, waits_of
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
 from rtoslab.store import RunDirectory, StoredPoint, flatten
+
+STATE: Final = "state."
+"""Before the keys of a point's state, among those of its manifest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ def figures_of(stored: StoredPoint) -> Figures:
     target = stored.manifest.get("target")
     exact = isinstance(target, dict) and target.get("kind") == "virtual"
     flat = flatten(stored.manifest)
+    if isinstance(result, Measured):
+        flat |= {f"{STATE}{key}": str(value) for key, value in result.state.items()}
     if isinstance(result, Measured):
         figures = {each.id: each for each in metrics(result)}
         return Figures(
