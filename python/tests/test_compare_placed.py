@@ -20,6 +20,7 @@ from rtoslab.reports import report_formats
 from tests.checkouts import alter, build_apart, copy_checkout
 from tests.fakes import STEADY, measured, point
 from tests.test_cli import rtoslab
+from tests.test_parity import compiler_calls
 
 TAKE = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
 
@@ -107,6 +108,11 @@ def built(core: str, code: str = "flash", waits: str = "0", cores: int = 1, **bu
         (built("cortex-m3", "sram", "2"), False),
         (built("cortex-m4f", flags=["-O2", "-Os"]), True),  # functions on halfwords
         (built("cortex-m0plus", flags=["-Os"]), False),
+        (built("cortex-m4f", calls=compiler_calls()), False),
+        (built("cortex-m4f", calls=compiler_calls(kernel="-Os")), True),
+        (built("cortex-m4f", calls=compiler_calls(others={"kernel/queue.c": {"options": ["...", "-O0"]}})), True),
+        (built("cortex-m4f", calls=compiler_calls(others={"kernel/queue.c": {"options": ["...", "-g3"]}})), False),
+        (built("cortex-m4f", calls=compiler_calls(others={"kernel/queue.c": {"options": ["-g3"]}})), True),
         (built("cortex-m4f", compiler={"id": "Clang"}), True),  # nobody looked
         (built("cortex-m4f", data="kernel"), True),  # an export
         (built("cortex-m0plus", waits=""), True),  # behind a cache, as on the Pico

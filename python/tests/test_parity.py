@@ -31,7 +31,7 @@ MACROS = {
 QUEUE_O0, QUEUE_X = {"none", "-O0 for kernel/queue.c"}, {"none", "-DX=1 for kernel/queue.c"}
 
 
-def calls(*options: str, kernel: str = "", others: dict[str, Any] | None = None) -> dict[str, Any]:
+def compiler_calls(*options: str, kernel: str = "", others: dict[str, Any] | None = None) -> dict[str, Any]:
     """What a build records of its compiler calls: its own C files and the kernel's."""
     mine = ["-mthumb", *(options or ("-O2",))]
     folders = {"firmware/*.c": mine, "kernel/*.c": ["-mthumb", kernel] if kernel else mine}
@@ -41,7 +41,7 @@ def calls(*options: str, kernel: str = "", others: dict[str, Any] | None = None)
 
 BUILD: dict[str, Any] = {
     "flags": ["-mthumb", "-O2"],
-    "calls": calls(),
+    "calls": compiler_calls(),
     "compiler": {"banner": "gcc 12"},
     "features": {"icache": "1", "dcache": "1"},
     "clock": {"wait_states": "5"},
@@ -75,12 +75,16 @@ def macros(**changes: str) -> dict[str, Any]:
         (macros(configUSE_TICKLESS_IDLE="1"), "tickless_idle", {"off", "on"}),
         (macros(configENABLE_MPU="1"), "mpu", {"off", "on"}),
         ({"flags": ["-O2", "-flto=1 (of the kernel)"]}, "lto", {"off", "on"}),
-        ({"calls": calls(others={"kernel/queue.c": {"options": ["...", "-O0"]}})}, "file_options", QUEUE_O0),
-        ({"calls": calls(others={"kernel/queue.c": {"definitions": ["-DX=1"]}})}, "file_options", QUEUE_X),
-        ({"calls": calls("-Os")}, "opt", {"-O2", "-Os"}),
-        ({"calls": calls(kernel="-O0")}, "opt", {"-O2", "firmware -O2, kernel -O0"}),
-        ({"calls": calls("-O2", "-fno-omit-frame-pointer")}, "options", {"-mthumb", "-mthumb -fno-omit-frame-pointer"}),
-        ({"calls": calls("-O2", "-Wall")}, "", set()),
+        ({"calls": compiler_calls(others={"kernel/queue.c": {"options": ["...", "-O0"]}})}, "file_options", QUEUE_O0),
+        ({"calls": compiler_calls(others={"kernel/queue.c": {"definitions": ["-DX=1"]}})}, "file_options", QUEUE_X),
+        ({"calls": compiler_calls("-Os")}, "opt", {"-O2", "-Os"}),
+        ({"calls": compiler_calls(kernel="-O0")}, "opt", {"-O2", "firmware -O2, kernel -O0"}),
+        (
+            {"calls": compiler_calls("-O2", "-fno-omit-frame-pointer")},
+            "options",
+            {"-mthumb", "-mthumb -fno-omit-frame-pointer"},
+        ),
+        ({"calls": compiler_calls("-O2", "-Wall")}, "", set()),
         ({"compiler": {"banner": "clang 19"}}, "compiler", {"gcc 12", "clang 19"}),
         ({"clock_hz": 180_000_000}, "clock_hz", {"84000000", "180000000"}),
         ({"code": "sram"}, "code", {"flash", "sram"}),

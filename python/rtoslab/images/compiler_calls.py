@@ -74,6 +74,22 @@ def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Ma
     return {"groups": sizes, "files": others, "linked": linked}
 
 
+def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
+    """Returns the levels that C files were compiled with, single files' included; `` is the compiler's own."""
+    groups = {name: _level(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
+    found = set(groups.values())
+    for file, other in record["files"].items():
+        group = _group_of(file)
+        words = other.get(OPTIONS)
+        if group in groups and words is not None:
+            found.add(_level(words) or (groups[group] if words[:1] == [LIKE_GROUP] else ""))
+    return found
+
+
+def _level(words: Sequence[str]) -> str:
+    return next((word for word in reversed(words) if word.startswith("-O")), "")
+
+
 def _group_of(file: str) -> str:
     """The folder that a file's name begins with, and its language."""
     plain = re.sub(r" \(\d+\)$", "", file)
