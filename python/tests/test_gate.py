@@ -282,6 +282,7 @@ def test_our_own_baseline_is_held_only_where_it_is_named(tmp_path: Path, monkeyp
         ("placement", "t2", "--kernel", "rt", "--cores", "2", "--placements", "2"),
         ("conformance", "--kernel", "rt", "--board", "pico", "--cores", "2"),
         ("sweep", "PLAN"),
+        ("reference", "refresh", "eren2024", "--kernel", "rt"),
     ],
 )
 def test_where_nothing_can_be_measured_no_command_ends_with_0(command: tuple[str, ...], tmp_path: Path) -> None:
@@ -290,7 +291,7 @@ def test_where_nothing_can_be_measured_no_command_ends_with_0(command: tuple[str
         'title = "Nothing"\nkernels = ["rt"]\nboards = ["pico"]\nbenchmarks = ["t2_cooperative"]\ncores = [2]\n'
     )
     words = [str(plan) if each == "PLAN" else each for each in command]
-    out = [] if command[0] == "conformance" else ["--out", str(tmp_path / "run")]
+    out = [] if command[0] in {"conformance", "reference"} else ["--out", str(tmp_path / "run")]
     done = rtoslab(*words, *out)
     assert done.returncode in {1, 3}, done.stderr + done.stdout
     assert re.search(r"^Nothing was (measured|examined)|No point was measured", done.stderr, re.MULTILINE)
