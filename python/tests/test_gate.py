@@ -138,6 +138,10 @@ def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> 
     assert changed["semaphore.take.available.median"] == 1
     assert {name.rpartition(".")[0] for name in changed} == {"semaphore.take.available"}, "nothing else became slower"
     assert "Regression: " in done.stdout
+    assert "Cause: changed code: body (" in done.stdout
+    usual = rtoslab("gate", tmp_path / "gate", "--baseline", baseline, "-o", tmp_path / "usual.xml")
+    assert usual.returncode == 3
+    assert re.search(r'name="instructions\.changed_code">\s*<failure', (tmp_path / "usual.xml").read_text())
     allowed = rtoslab("gate", tmp_path / "gate", "--baseline", baseline, "--fail-on", "+1 cycles")
     assert allowed.returncode == 0, allowed.stdout
     assert "Same or better" in allowed.stdout

@@ -84,7 +84,7 @@ def macros(**changes: str) -> dict[str, Any]:
             "options",
             {"-mthumb", "-mthumb -fno-omit-frame-pointer"},
         ),
-        ({"calls": compiler_calls("-O2", "-Wall")}, "", set()),
+        ({"calls": compiler_calls("-O2", "-Wall", "-fshort-enums")}, "", set()),
         ({"compiler": {"banner": "clang 19"}}, "compiler", {"gcc 12", "clang 19"}),
         ({"clock_hz": 180_000_000}, "clock_hz", {"84000000", "180000000"}),
         ({"code": "sram"}, "code", {"flash", "sram"}),

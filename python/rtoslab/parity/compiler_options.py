@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from rtoslab.images import DEFINITIONS, LIKE_GROUP, OPTIONS
 
-_SHAPES_NO_CODE: Final = ("-W", "-w", "-g", "-std=", "-pipe", "-flto", "-O", "-fcallgraph-info")
-"""Options that change no instruction, and those that are concepts of their own."""
+_SHAPES_NO_CODE: Final = ("-W", "-w", "-g", "-std=", "-pipe", "-flto", "-O", "-fcallgraph-info", "-fshort-enums")
+"""Options that change no instruction, concepts of their own, and what the ABI of the target asks for anyway."""
 _WITH_LANGUAGE: Final = "-x"
 
 Build = Mapping[str, Any]
