@@ -45,6 +45,6 @@ def event_count(result: Measured) -> int:
 
 
 def per_event(result: Measured, found: Counter[str]) -> dict[str, float]:
-    """Per count or per sample; empty if there is none."""
+    """Returns sums per count or per sample. They are empty if there is none."""
     events = event_count(result)
     return {name: value / events for name, value in found.items()} if events else {}

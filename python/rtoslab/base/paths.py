@@ -40,7 +40,7 @@ def find_root() -> Path:
 
 
 def find_project() -> Path | None:
-    """Returns the nearest folder, from the working directory upwards, that has a project file; None if none has."""
+    """Returns the nearest folder, from the working directory upwards, that has a project file, or None."""
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if _is_there(folder / PROJECT_FILE)), None)
 

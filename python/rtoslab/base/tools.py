@@ -147,8 +147,8 @@ def plain_environment() -> dict[str, str]:
 def build_environment() -> dict[str, str]:
     """The environment of every program that builds an image: BUILD_VARIABLES, and messages in English.
 
-    The trap it prevents: compilers and CMake read dozens of variables (CFLAGS, LDFLAGS, CPATH, CMAKE_...). What such a
-    variable says is in no manifest, and what was built with it would be kept for builds without it.
+    The trap it prevents: compilers and CMake read dozens of variables (CFLAGS, LDFLAGS, CPATH, CMAKE_...). No manifest
+    has them, and an object that was built with them would be kept for builds without them.
     """
     kept = {name: value for name, value in os.environ.items() if _is_build_variable(name)}
     return {**kept, "LC_ALL": "C"}

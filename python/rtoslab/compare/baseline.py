@@ -72,7 +72,7 @@ class Baseline(Strict):
 
     @property
     def digest(self) -> str:
-        """What its seal must be."""
+        """The seal that its content has."""
         return content_seal(self.model_dump(mode="json", exclude={"rules", "seal"}))
 
 
@@ -153,7 +153,7 @@ def _row(function: ExecutedFunction) -> tuple[str, float, float] | tuple[str, fl
 
 
 def _shortened(value: float) -> float:
-    """To six digits, which are more than the window's end leaves true."""
+    """Returns six digits. The window's end leaves fewer true."""
     return float(f"{value:.6g}")
 
 

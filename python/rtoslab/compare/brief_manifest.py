@@ -1,4 +1,4 @@
-"""What a baseline keeps of a manifest: little enough to read, enough to tell why figures may differ."""
+"""The brief form of a manifest in a baseline: little enough to read, enough to tell why figures may differ."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from typing import Final
 
 COMPILER: Final = "compiler"
 VIRTUAL_BOARD: Final = "virtual board"
-_SAID: Final = {
+_AS_TEXT: Final = {
     COMPILER: ("build.compiler.banner",),
     "newlib": ("build.compiler.newlib",),
     "flags": ("build.flags",),
@@ -34,12 +34,12 @@ _SHORT: Final = 12
 
 
 def brief_manifest(flat: Mapping[str, str]) -> dict[str, str]:
-    """Returns the brief form of a flat manifest; nothing of nothing."""
+    """Returns the brief form of a flat manifest, which is empty if that is."""
     if not flat:
         return {}
-    said = {name: " ".join(flat.get(key, "") for key in keys) for name, keys in _SAID.items()}
+    texts = {name: " ".join(flat.get(key, "") for key in keys) for name, keys in _AS_TEXT.items()}
     brief = {
-        name: value[:_SHORT] if name in {"kernel package", VIRTUAL_BOARD} else value for name, value in said.items()
+        name: value[:_SHORT] if name in {"kernel package", VIRTUAL_BOARD} else value for name, value in texts.items()
     }
     for name, prefixes in _HASHED.items():
         rows = sorted((key, value) for key, value in flat.items() if key.startswith(prefixes))

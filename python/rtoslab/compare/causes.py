@@ -18,15 +18,15 @@ from rtoslab.compare.sides import Figures
 MOST_NAMES: Final = 3
 _SETTINGS: Final = (COMPILER, "newlib", VIRTUAL_BOARD, "board", "configuration", "timing rules")
 """Of a brief manifest: what changes cycles of the same code."""
-_MADE_FROM: Final = ("firmware sources", "kernel", "kernel package", "flags", "compiler calls")
-"""What code outside the window is made from, which sets up the state."""
+_BUILT_FROM: Final = ("firmware sources", "kernel", "kernel package", "flags", "compiler calls")
+"""Sources and flags of the code outside the window, which sets up the state."""
 _LEAST_WORK: Final = 0.5
 """Instructions or calls per count or sample."""
 _ONE_PERCENT: Final = 0.01
 
 
 class Cause(StrEnum):
-    """What made the cycles of a point differ."""
+    """The kinds of causes for cycles that differ."""
 
     CODE = "code"
     """Executed functions are others."""
@@ -68,19 +68,18 @@ def find_reason(before: Figures, after: Figures) -> Reason:
 
 
 def _same_in_all(before: Figures, after: Figures) -> Reason:
-    """Nothing that is known of both points differs, but for what the code outside the window was made from, and for
-    where the code is."""
-    made_from = _differing(before.manifest, after.manifest, _MADE_FROM)
+    """Returns the reason where only the place of the code and what other code was built from may differ."""
+    built_from = _differing(before.manifest, after.manifest, _BUILT_FROM)
     is_state_known = bool(before.state and after.state)
     unknown = "unknown: the executed code is the same"
     if not before.places or not after.places:
         unknown += ", and where it was is not recorded"
     elif before.places == after.places:
         unknown += ", in the same places"
-    elif is_state_known or not made_from:
+    elif is_state_known or not built_from:
         return Reason(Cause.PLACEMENT, "placement: the executed code is the same and lies elsewhere")
-    if made_from and not is_state_known:
-        unknown += f", but {_differ(made_from)}, and the state at the window's opening is not recorded"
+    if built_from and not is_state_known:
+        unknown += f", but {_differ(built_from)}, and the state at the window's opening is not recorded"
     return Reason(Cause.UNKNOWN, unknown + _waits(before.waits, after.waits))
 
 
@@ -91,9 +90,10 @@ def changed_functions(before: Mapping[str, ExecutedFunction], after: Mapping[str
 
 
 def instructions_of(functions: Mapping[str, ExecutedFunction], names: list[str]) -> float | None:
-    """Returns the instructions per count or sample of these functions; None where they were not counted."""
-    found = [functions[name].instructions for name in names if name in functions]
-    return None if None in found else sum(each for each in found if each is not None)
+    """Returns the instructions per count or sample of these functions, or None where they were not
+    counted."""
+    counts = [functions[name].instructions for name in names if name in functions]
+    return None if None in counts else sum(count for count in counts if count is not None)
 
 
 def changed_words(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> str:
@@ -118,14 +118,14 @@ def _instructions(functions: Mapping[str, ExecutedFunction], name: str) -> float
 
 
 def _differing(before: Mapping[str, str], after: Mapping[str, str], keys: tuple[str, ...]) -> list[str]:
-    """What both do not have alike; a manifest that says nothing is alike to none."""
+    """Returns the keys with other values. An empty manifest differs from every other one."""
     if not before or not after:
         return ["the manifest"]
     return [key for key in keys if before.get(key) != after.get(key)]
 
 
 def _state(before: Mapping[str, str | int], after: Mapping[str, str | int]) -> list[str]:
-    """What differs, where both sides recorded it."""
+    """Returns the keys with other values, if both sides recorded the state."""
     if not before or not after:
         return []
     keys = sorted({*before, *after})
@@ -137,7 +137,7 @@ def _state(before: Mapping[str, str | int], after: Mapping[str, str | int]) -> l
 
 
 def _other_work(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> list[str]:
-    """Functions of the same code that executed other numbers of instructions, or were called more or less often."""
+    """Returns functions of the same code whose instructions differ, or their calls if those were not counted."""
     both = [(name, first, after[name]) for name, first in before.items() if name in after]
     return [f"{name} ({_work(first, second)})" for name, first, second in both if _is_other_work(first, second)]
 
@@ -149,12 +149,12 @@ def _is_other_work(first: ExecutedFunction, second: ExecutedFunction) -> bool:
 
 
 def _apart(first: float, second: float) -> bool:
-    """By more than a tick that came a little earlier, which each of a few thousand counts has its part of."""
+    """Whether two numbers per count differ by more than what ticks add to each count."""
     return abs(second - first) > max(_LEAST_WORK, _ONE_PERCENT * first)
 
 
 def _work(first: ExecutedFunction, second: ExecutedFunction) -> str:
-    """Instructions of a call where it was called about once or more often per event, else those of an event."""
+    """Returns the instructions of a call, or those of a count where it was called more rarely."""
     calls = f"{first.calls:.4g} to {second.calls:.4g} calls"
     if first.instructions is None or second.instructions is None:
         return calls
@@ -165,10 +165,10 @@ def _work(first: ExecutedFunction, second: ExecutedFunction) -> str:
 
 
 def _waits(before: Mapping[str, float], after: Mapping[str, float]) -> str:
-    """The cycles per count that were not executing ones, as a clause; empty where they are alike."""
+    """Returns how the cycles per count that executed nothing changed, as a clause, which may be empty."""
     changes = [(name, after[name] - before[name]) for name in before if name in after]
-    found = [f"{name} {change:+.2f}" for name, change in changes if abs(change) >= 1]
-    return f" ({', '.join(found)} cycles per count)" if found else ""
+    parts = [f"{name} {change:+.2f}" for name, change in changes if abs(change) >= 1]
+    return f" ({', '.join(parts)} cycles per count)" if parts else ""
 
 
 def _differ(names: list[str]) -> str:

@@ -135,7 +135,7 @@ def _exact(pair: Pair, before: Metric, after: Metric, reason: Reason, *, is_gate
 
 
 def _reason(pair: Pair, *, is_brief: bool) -> Reason:
-    """Of two exact points; those of a gate have brief manifests."""
+    """Returns why the cycles of two exact points may differ. Points of a gate have brief manifests."""
     if is_brief:
         return find_reason(pair.before, pair.after)
     first, second = (replace(each, manifest=brief_manifest(each.manifest)) for each in (pair.before, pair.after))
@@ -143,9 +143,9 @@ def _reason(pair: Pair, *, is_brief: bool) -> Reason:
 
 
 def _changed_code(pair: Pair) -> Change | None:
-    """Returns the instructions of functions whose code changed, per count or sample; None where none did.
+    """Returns the instructions of functions whose code changed, per count or sample, or None where none did.
 
-    Where code is adds nothing to them, so a slowdown that a better place hides in the cycles is seen in them.
+    The place of the code adds nothing to them. So they show a slowdown that a better place hides in the cycles.
     """
     first, second = pair.before.functions, pair.after.functions
     names = changed_functions(first, second)

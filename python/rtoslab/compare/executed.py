@@ -38,7 +38,7 @@ def executed_functions(result: Measured) -> dict[str, ExecutedFunction]:
 
 
 def code_digest(result: Measured) -> str:
-    """Returns one digest of all code that was executed; empty where a part of it has none, or where nobody watched."""
+    """Returns one digest of all code that was executed. It is empty where a part of it has none."""
     return _digest(result, {name: place.digest for name, place in result.code.items()})
 
 
@@ -48,7 +48,7 @@ def place_digest(result: Measured) -> str:
 
 
 def _digest(result: Measured, known: Mapping[str, str | int]) -> str:
-    functions = {each.name for each in result.virtual.functions} if result.virtual else set()
+    functions = {use.name for use in result.virtual.functions} if result.virtual else set()
     if not functions or not functions <= known.keys():
         return ""
     rows = sorted((name, known[name]) for name in functions)
@@ -58,22 +58,22 @@ def _digest(result: Measured, known: Mapping[str, str | int]) -> str:
 def _instructions(result: Measured) -> dict[str, float]:
     if result.virtual is None:
         return {}
-    found = Counter[str]()
-    for each in result.virtual.functions:
-        if each.instructions is None:
+    counts = Counter[str]()
+    for use in result.virtual.functions:
+        if use.instructions is None:
             return {}
-        found[each.name] += each.instructions
-    return per_event(result, found)
+        counts[use.name] += use.instructions
+    return per_event(result, counts)
 
 
 def waits_of(result: Measured) -> dict[str, float]:
-    """Returns the cycles per count that all cores spent otherwise than executing; empty of a latency benchmark."""
+    """Returns the cycles per count that all cores spent otherwise than executing. A latency benchmark has none."""
     if result.virtual is None or result.is_latency:
         return {}
-    found = Counter[str]()
-    for each in result.virtual.cores:
-        found["flash waits"] += each.flash_wait_cycles
-        found["bus waits"] += each.bus_wait_cycles
-        found["exceptions"] += each.exception_cycles
-        found["sleep"] += each.sleep_cycles
-    return per_event(result, found)
+    cycles = Counter[str]()
+    for core in result.virtual.cores:
+        cycles["flash waits"] += core.flash_wait_cycles
+        cycles["bus waits"] += core.bus_wait_cycles
+        cycles["exceptions"] += core.exception_cycles
+        cycles["sleep"] += core.sleep_cycles
+    return per_event(result, cycles)

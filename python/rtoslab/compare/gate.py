@@ -107,7 +107,7 @@ def _moved_text(judgement: Judgement) -> str:
 
 
 def _cause_text(judgement: Judgement) -> str:
-    """Of the first regression that has a cause."""
+    """Returns the cause of the first regression that has one."""
     found = next((change.reason for change, _ in judgement.regressions if change.reason is not None), None)
     return "" if found is None else f" Cause{'' if found.cause is Cause.UNKNOWN else ':'} {found.words}."
 

@@ -39,17 +39,17 @@ Words = dict[str, list[str]]
 
 def read_folders(build_info_input: str) -> dict[str, str]:
     """Returns folder -> the name it has in a record, from the file that WriteBuildInfo.cmake reads."""
-    found = dict(_FOLDER.findall(build_info_input))
-    named = {found[key]: name for key, name in _NAMES.items() if found.get(key)}
-    if "KERNEL_DIR" in found and found["KERNEL_DIR"].startswith(f"{found.get('FIRMWARE_DIR')}/"):
-        named.pop(found["KERNEL_DIR"])  # a port of the checkout's is in `firmware`
+    paths = dict(_FOLDER.findall(build_info_input))
+    named = {paths[key]: name for key, name in _NAMES.items() if paths.get(key)}
+    if "KERNEL_DIR" in paths and paths["KERNEL_DIR"].startswith(f"{paths.get('FIRMWARE_DIR')}/"):
+        named.pop(paths["KERNEL_DIR"])  # a port of the checkout's is in `firmware`
     return named
 
 
 def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Mapping[str, str]) -> dict[str, Any]:
     """Returns the record: words by group, of the files that have others their words, and the words of the link.
 
-    `links`: the build's steps that link an image; `folders`: see `read_folders`.
+    `links` are the build's steps that link an image. `folders` comes from `read_folders`.
     """
     by_file: dict[str, Words] = {}
     for call in calls:
@@ -75,15 +75,15 @@ def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Ma
 
 
 def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
-    """Returns the levels that C files were compiled with, single files' included; `` is the compiler's own."""
+    """Returns the levels of all C files, single ones included. An empty text is the compiler's own level."""
     groups = {name: _level(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
-    found = set(groups.values())
+    levels = set(groups.values())
     for file, other in record["files"].items():
         group = _group_of(file)
         words = other.get(OPTIONS)
         if group in groups and words is not None:
-            found.add(_level(words) or (groups[group] if words[:1] == [LIKE_GROUP] else ""))
-    return found
+            levels.add(_level(words) or (groups[group] if words[:1] == [LIKE_GROUP] else ""))
+    return levels
 
 
 def _level(words: Sequence[str]) -> str:
@@ -97,26 +97,26 @@ def _group_of(file: str) -> str:
 
 
 def _most_common(words: Sequence[Words]) -> Words:
-    """Of each kind the words that most files have; the first ones by their text where several are as frequent."""
-    found: Words = {}
+    """Returns the words of each kind that most files have. Of equally frequent ones the first by their text count."""
+    common: Words = {}
     for kind in (OPTIONS, DEFINITIONS, FOLDERS):
-        counts = Counter(tuple(each[kind]) for each in words)
+        counts = Counter(tuple(call[kind]) for call in words)
         most = max(counts.values())
-        found[kind] = list(min(each for each, count in counts.items() if count == most))
-    return found
+        common[kind] = list(min(usual for usual, count in counts.items() if count == most))
+    return common
 
 
 def _difference(common: Words, words: Words) -> Words:
-    found: Words = {}
+    difference: Words = {}
     for kind, usual in common.items():
         mine = words[kind]
         if mine != usual:
-            found[kind] = [LIKE_GROUP, *mine[len(usual) :]] if mine[: len(usual)] == usual else mine
-    return found
+            difference[kind] = [LIKE_GROUP, *mine[len(usual) :]] if mine[: len(usual)] == usual else mine
+    return difference
 
 
 def _words(arguments: Sequence[str], folders: Mapping[str, str]) -> Words:
-    found: Words = {OPTIONS: [], DEFINITIONS: [], FOLDERS: []}
+    sorted_words: Words = {OPTIONS: [], DEFINITIONS: [], FOLDERS: []}
     words = iter(arguments)
     for word in words:
         if word in _OUTPUT:
@@ -124,16 +124,16 @@ def _words(arguments: Sequence[str], folders: Mapping[str, str]) -> Words:
         elif word == "-MD" or _MAPS_PREFIX.match(word):
             continue  # says where files are, not how they are compiled
         elif word.startswith(_DEFINES):
-            found[DEFINITIONS].append(_named(word if len(word) > 2 else word + next(words, ""), folders))
+            sorted_words[DEFINITIONS].append(_named(word if len(word) > 2 else word + next(words, ""), folders))
         elif word.startswith(_LOOKS_IN):
-            found[FOLDERS].append(_named(f"{word} {next(words, '')}" if word in _LOOKS_IN else word, folders))
+            sorted_words[FOLDERS].append(_named(f"{word} {next(words, '')}" if word in _LOOKS_IN else word, folders))
         else:
-            found[OPTIONS].append(_named(word, folders))
-    return found
+            sorted_words[OPTIONS].append(_named(word, folders))
+    return sorted_words
 
 
 def _link_words(line: str, folders: Mapping[str, str]) -> list[str]:
-    """Of the step's last linker call: without its objects, whose calls are recorded."""
+    """Returns the words of the step's last linker call without its objects, whose calls are recorded."""
     calls = [shlex.split(part) for part in line.split(" && ") if " -o " in part]
     if not calls:
         return []

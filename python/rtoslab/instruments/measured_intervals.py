@@ -163,7 +163,7 @@ def _pair(recording: Recording, pairings: Sequence[_Pairing]) -> None:
 
 
 def _executed_before(completed: "NDArray[np.void]", cycle: int) -> int | None:
-    """Returns the instructions before the one that was about to execute in a cycle; `completed`: of its place alone."""
+    """Returns the instructions before the one that was about to execute in a cycle, from the records of its place."""
     at = int(np.searchsorted(completed["until"], cycle, side="right"))
     return int(completed["instructions"][at]) if at < len(completed) else None
 

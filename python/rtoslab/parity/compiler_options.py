@@ -16,7 +16,7 @@ Build = Mapping[str, Any]
 
 
 def optimisation(build: Build) -> str | None:
-    """Returns the level of the C files; where folders have different ones, each by its folder's name."""
+    """Returns the level of the C files, or each folder's with its name where they differ."""
     calls = build.get("calls")
     if calls is None:
         return _level(build.get("flags", []))
@@ -24,7 +24,7 @@ def optimisation(build: Build) -> str | None:
 
 
 def code_options(build: Build) -> str | None:
-    """Returns the options of the C files that shape code, without the level; None of a record that does not tell."""
+    """Returns the options of the C files that shape code, without the level. None: the record does not tell."""
     calls = build.get("calls")
     if calls is None:
         return None
@@ -32,16 +32,16 @@ def code_options(build: Build) -> str | None:
 
 
 def options_of_single_files(build: Build) -> str | None:
-    """Returns the files whose options or definitions are other than those of their folder; None as above."""
+    """Returns the files whose options or definitions are other than those of their folder. None: as above."""
     calls = build.get("calls")
     if calls is None:
         return None
-    found = []
+    exceptions = []
     for file, other in sorted(calls["files"].items()):
         if OPTIONS in other or DEFINITIONS in other:
             words = [word for kind in (OPTIONS, DEFINITIONS) for word in other.get(kind, []) if word != LIKE_GROUP]
-            found.append(f"{' '.join(words) or 'no options'} for {file}")
-    return "; ".join(found) or "none"
+            exceptions.append(f"{' '.join(words) or 'no options'} for {file}")
+    return "; ".join(exceptions) or "none"
 
 
 def _of_groups(calls: Mapping[str, Any]) -> dict[str, Sequence[str]]:
@@ -62,11 +62,11 @@ def _level(words: Sequence[str]) -> str | None:
 
 
 def _shaping(words: Iterable[str]) -> list[str]:
-    found = []
+    shaping = []
     rest = iter(words)
     for word in rest:
         if word == _WITH_LANGUAGE:
             next(rest, None)
         elif not word.startswith(_SHAPES_NO_CODE):
-            found.append(word)
-    return found
+            shaping.append(word)
+    return shaping

@@ -68,7 +68,7 @@ class KeptFigures(Strict):
 
     @property
     def digest(self) -> str:
-        """What its seal must be."""
+        """The seal that its content has."""
         return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
     def figures(self) -> dict[str, ImageFigures]:
