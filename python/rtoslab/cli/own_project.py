@@ -72,16 +72,18 @@ def require_project() -> Path:
 
 
 def _require_own(folder: Path, here: Path) -> None:
-    """A file of the user's, or of whoever owns the folder that the user works in."""
-    if folder != here and _owner(folder / PROJECT_FILE) not in {os.geteuid(), _owner(here)}:
+    """Refuses a file further up that belongs neither to the owner of the working directory nor to that of the home."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 (never raises)
+    if folder != here and _owner(folder / PROJECT_FILE) not in {_owner(here), _owner(home)}:
         raise PlanError(
             f"{shown_path(folder / PROJECT_FILE)} belongs to another user, and its build would be run; work in that "
             "folder if you trust it."
         )
 
 
-def _owner(path: Path) -> int:
-    return path.stat().st_uid
+def _owner(path: Path) -> int | None:
+    """Returns the user's number, or None of what is not there."""
+    return path.stat().st_uid if path.exists() else None
 
 
 def said(context: click.Context, *options: str) -> list[str]:
