@@ -105,13 +105,17 @@ class Observed(TypedDict):
     # 56 bytes each: u8 0 held or 1 waited, u8 lock, u8 core, u8 zero, u32 node and pc where it began, node and pc where
     # it ended (of a wait: where the holder took the lock), zero, u64 count, total, longest, first cycle of the longest.
     locks: bytes
-    # 64 bytes each, in order of ends: u16 id, u8 core, u8 end (0 returned, 1 left by a jump past its caller, 2 lost with
+    # 80 bytes each, in order of ends: u16 id, u8 core, u8 end (0 returned, 1 left by a jump past its caller, 2 lost with
     # its thread, 3 open), u32 flags (1 entered by a tail call, 2 went on by one, 4 inside another call of its function),
     # u32 node, u32 thread (0: a handler's), u64 cycle of the first instruction, cycle behind the last, of that cycles of
-    # interrupts, of stretches in which other threads ran, and, of the rest, its own without functions it called, u32
+    # interrupts, of stretches in which other threads ran, and, of the rest, its own without functions it called,
+    # u64 instructions that its thread or handler completed in it, of these its own without functions it called, u32
     # bytes of stack below its first stack pointer, u32 interruptions.
     calls: bytes
     open_calls: bytes  # the same of those in progress, as they stand
+    # 24 bytes each, in order of time on each core: u64 cycle behind the instruction, u64 instructions that the core had
+    # completed before it since observation began, handlers' included, u32 its address, u32 core.
+    arrivals: bytes
 
 class Stop(TypedDict):
     reason: str  # "cycles" | "until" | "watch" | "lockup" | "deadlock" | "strict" | "reset" | "interrupted"
@@ -189,13 +193,15 @@ class Machine:
         keep_intervals: int = 0,
         calls: list[tuple[int, int]] = ...,
         measured: list[tuple[int, int]] = ...,
+        arrivals: list[int] = ...,
         events: bool = False,
     ) -> None:
         """Accounts for every cycle from now on. Takes no cycle of the board, but host time.
 
         priorities: of interrupts whose held-off intervals are recorded, as a priority register has them; of these the
         first keep_intervals are kept whole. calls: (address, ident) of functions whose calls and returns become events.
-        measured: the same of functions each of whose calls is measured.
+        measured: the same of functions each of whose calls is measured. arrivals: addresses of instructions each of
+        whose executions is recorded.
         events: threads and spinlocks become events too. The profile stays empty meanwhile. A restore ends it.
         """
     def observed(self) -> Observed:

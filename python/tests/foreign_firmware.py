@@ -22,7 +22,12 @@ __attribute__((noinline)) uint32_t filter(uint32_t x) {
     for (int i = 0; i < TURNS; i++) x = x * 1664525u + 1013904223u;
     return x;
 }
-__attribute__((noinline)) void control_step(void) { sink = filter(sink) ^ ticks; }
+__attribute__((noinline)) void control_step(void) {
+#ifdef NOPS
+    __asm volatile(".rept %c0\\n nop\\n .endr" : : "i"(NOPS));
+#endif
+    sink = filter(sink) ^ ticks;
+}
 __attribute__((noinline)) void work_done(void) { sink++; }
 void reset(void) {
     *(volatile uint32_t *)0x40023C00 = 5; /* flash: five wait states, no cache, no prefetch */

@@ -194,6 +194,16 @@ def test_every_form_says_the_same(two: tuple[Path, Path], tmp_path: Path) -> Non
     assert "cycles_per_count" in terminal
 
 
+def test_where_nothing_can_be_compared_the_exit_code_is_not_0(two: tuple[Path, Path], tmp_path: Path) -> None:
+    another = point().model_copy(update={"benchmark": "t3"})
+    other = RunDirectory.create(tmp_path / "c", None, [another])
+    other.add("t3-1", measured().model_copy(update={"point": another}), VIRTUAL, {})
+    done = rtoslab("compare", two[0], tmp_path / "c", "--format", "xml")
+    assert done.returncode == 3
+    assert "Nothing was compared" in done.stderr
+    assert rtoslab("compare", *two).returncode == 0
+
+
 def test_misuse_is_one_sentence(two: tuple[Path, Path], tmp_path: Path) -> None:
     assert "is not a run directory" in error(rtoslab("compare", tmp_path / "none", two[0]), 1)
     assert "must end in .html, .md, .json or .xml" in error(rtoslab("compare", *two, "-o", "x.pdf"), 1)

@@ -17,10 +17,10 @@ from rtoslab.compare.machines import as_junit
 from rtoslab.compare.placed import over_placements
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.reports import report_formats
-from rtoslab.results.results import CodePlace
 from tests.checkouts import alter, build_apart, copy_checkout
 from tests.fakes import STEADY, measured, point
 from tests.test_cli import rtoslab
+from tests.test_parity import compiler_calls
 
 TAKE = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
 
@@ -108,6 +108,11 @@ def built(core: str, code: str = "flash", waits: str = "0", cores: int = 1, **bu
         (built("cortex-m3", "sram", "2"), False),
         (built("cortex-m4f", flags=["-O2", "-Os"]), True),  # functions on halfwords
         (built("cortex-m0plus", flags=["-Os"]), False),
+        (built("cortex-m4f", calls=compiler_calls()), False),
+        (built("cortex-m4f", calls=compiler_calls(kernel="-Os")), True),
+        (built("cortex-m4f", calls=compiler_calls(others={"kernel/queue.c": {"options": ["...", "-O0"]}})), True),
+        (built("cortex-m4f", calls=compiler_calls(others={"kernel/queue.c": {"options": ["...", "-g3"]}})), False),
+        (built("cortex-m4f", calls=compiler_calls(others={"kernel/queue.c": {"options": ["-g3"]}})), True),
         (built("cortex-m4f", compiler={"id": "Clang"}), True),  # nobody looked
         (built("cortex-m4f", data="kernel"), True),  # an export
         (built("cortex-m0plus", waits=""), True),  # behind a cache, as on the Pico
@@ -152,10 +157,8 @@ def test_bytes_in_one_placement(metric: str, tree: dict[str, Any], other: dict[s
 
 
 def lying_at(digest: str, address: int, config: str = "1") -> Side:
-    code = {"f": CodePlace(digest=digest, address=address)}
     (one,) = side([437.09 if digest == "d" and address == 0x100 else 428.67]).figures
-    result = measured().model_copy(update={"code": code})
-    return Side("s", [replace(one, result=result, manifest={"build.kernel_config.A": config})])
+    return Side("s", [replace(one, code=digest, places=str(address), manifest={"build.kernel_config.A": config})])
 
 
 @pytest.mark.parametrize(

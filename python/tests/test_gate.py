@@ -2,14 +2,25 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from rtoslab.analyses.named_figures import Metric, metrics
 from rtoslab.base.errors import CatalogueError, PlanError
-from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline, write_baseline
+from rtoslab.cli import app
+from rtoslab.compare.baseline import (
+    BaselinePoint,
+    baseline_side,
+    make_baseline,
+    read_baseline,
+    read_unsealed,
+    write_baseline,
+)
 from rtoslab.compare.comparison import Change, Verdict
 from rtoslab.compare.gate import judge, verdict_text
 from rtoslab.compare.matching import Pair
@@ -145,6 +156,10 @@ def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> 
     assert changed["semaphore.take.available.median"] == 1
     assert {name.rpartition(".")[0] for name in changed} == {"semaphore.take.available"}, "nothing else became slower"
     assert "Regression: " in done.stdout
+    assert "Cause: changed code: body (" in done.stdout
+    usual = rtoslab("gate", tmp_path / "gate", "--baseline", baseline, "-o", tmp_path / "usual.xml")
+    assert usual.returncode == 3
+    assert re.search(r'name="instructions\.changed_code">\s*<failure', (tmp_path / "usual.xml").read_text())
     allowed = rtoslab("gate", tmp_path / "gate", "--baseline", baseline, "--fail-on", "+1 cycles")
     assert allowed.returncode == 0, allowed.stdout
     assert "Same or better" in allowed.stdout
@@ -164,6 +179,14 @@ def told_code(folder: Path) -> dict[str, str]:
     return {name: code for name, code in rows if code in {"same", "moved", "changed"}}
 
 
+def rewrite(path: Path, update: Callable[[BaselinePoint], dict[str, Any]]) -> None:
+    """A baseline as if it had been measured so."""
+    kept = read_baseline(path)
+    points = tuple(each.model_copy(update=update(each)) for each in kept.point)
+    changed = kept.model_copy(update={"point": points})
+    write_baseline(changed.model_copy(update={"seal": changed.digest}), path)
+
+
 def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
     """The baseline was measured in a quicker placement than the gate asks for."""
     ask = ("t8", "--board", "nucleo-f446re", "--window", "20ms")
@@ -175,9 +198,9 @@ def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
     assert rtoslab("run", *ask, "--config", f"placement={quick}", "--out", tmp_path / "run").returncode == 0
     path = tmp_path / "main.toml"
     assert rtoslab("baseline", path, tmp_path / "run").returncode == 0
-    text = path.read_text().replace("\n[rules]\n", '\n[rules]\n"image.*" = "never"\n"heap.*" = "never"\n')  # padding
-    path.write_text(text.replace(f'placement = "{quick}"', f'placement = "{slow}"'))
-    assert path.read_text() != text
+    rules = '\n[rules]\n"image.*" = "never"\n"heap.*" = "never"\n'  # padding
+    path.write_text(path.read_text().replace("\n[rules]\n", rules))
+    rewrite(path, lambda point: {"config": {**point.config, "placement": str(slow)}})
     done = rtoslab("gate", "--baseline", path, "--out", tmp_path / "gate")
     assert done.returncode == 3, done.stderr
     assert "All of them by placement: the executed code is the same and lies elsewhere." in done.stdout
@@ -186,8 +209,7 @@ def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
     code = told_code(tmp_path)
     assert code["vPortFree"] == "moved"
     assert "changed" not in code.values()
-    wrong = path.read_text()
-    path.write_text(re.sub(r'^code = "\w+"', 'code = "0123456789ab"', wrong, flags=re.MULTILINE))
+    rewrite(path, lambda _: {"code": "0123456789ab"})
     other = rtoslab("gate", tmp_path / "gate", "--baseline", path, "--moved", "pass")
     assert other.returncode == 3, "other code is no move"
 
@@ -197,7 +219,8 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
 
     def lying(cycles: float, code: str, compiler: str = "gcc 12") -> Side:
         made = side(cycles, compiler=compiler)
-        return replace(made, figures=[replace(each, code=code) for each in made.figures])
+        places = str(cycles)
+        return replace(made, figures=[replace(each, code=code, places=places) for each in made.figures])
 
     baseline = make_baseline(lying(100.0, "0123456789ab"), {})
     told = {
@@ -216,6 +239,15 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
         assert ("placement" in text) == is_moved
         if cycles < 100:
             assert text.startswith("Same or better: 3 figures of 1 point within their limits, 1 of them better")
+
+
+def test_a_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "empty.toml"
+    path.write_text("format = 2\npoint = []\n")
+    none = read_unsealed(path)
+    path.write_text(f'format = 2\nseal = "{none.digest}"\npoint = []\n')
+    judged = judge(read_baseline(path), "empty", side(1.0), Rules.of({}, []))
+    assert "nothing was measured" in verdict_text(judged)
 
 
 def test_a_gate_that_cannot_tell_is_an_error(tmp_path: Path) -> None:
@@ -242,7 +274,7 @@ def test_a_tick_of_the_window_s_clock_is_no_change() -> None:
 
 def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
     points = read_baseline(ROOT / "baselines" / "main.toml").point
-    for command in (("gate", "--out", tmp_path / "run"), ("baseline", "main")):
+    for command in (("gate", "--baseline", "main", "--out", tmp_path / "run"), ("baseline", "main")):
         done = rtoslab(*command, "--dry-run")
         assert done.returncode == 0, done.stderr
         assert [line.split()[0] for line in done.stdout.splitlines()] == [each.point.benchmark for each in points]
@@ -251,4 +283,89 @@ def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
         )
         assert "nothing was measured" in done.stderr
     assert not list(tmp_path.iterdir())
-    assert "measured already" in error(rtoslab("gate", tmp_path, "--dry-run"), 1)
+    assert "measured already" in error(rtoslab("gate", tmp_path, "--baseline", "main", "--dry-run"), 1)
+
+
+def test_our_own_baseline_is_held_only_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gate that measures something else than its user's code, and ends with 0, is the worst that a gate can do."""
+    assert "There is no rtoslab.toml in this folder or above it" in error(rtoslab("gate"), 1)
+    assert "--baseline NAME" in error(rtoslab("gate", tmp_path), 1)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["gate", "--dry-run"], standalone_mode=False)
+    assert isinstance(done.exception, PlanError)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "t2", "--kernel", "rt", "--cores", "2"),
+        ("run", "t2", "--kernel", "rt", "--cores", "2", "--json"),
+        ("placement", "t2", "--kernel", "rt", "--cores", "2", "--placements", "2"),
+        ("conformance", "--kernel", "rt", "--board", "pico", "--cores", "2"),
+        ("sweep", "PLAN"),
+        ("reference", "refresh", "eren2024", "--kernel", "rt"),
+    ],
+)
+def test_where_nothing_can_be_measured_no_command_ends_with_0(command: tuple[str, ...], tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'title = "Nothing"\nkernels = ["rt"]\nboards = ["pico"]\nbenchmarks = ["t2_cooperative"]\ncores = [2]\n'
+    )
+    words = [str(plan) if each == "PLAN" else each for each in command]
+    out = [] if command[0] in {"conformance", "reference"} else ["--out", str(tmp_path / "run")]
+    done = rtoslab(*words, *out)
+    assert done.returncode in {1, 3}, done.stderr + done.stdout
+    assert re.search(r"^Nothing was (measured|examined)|No point was measured", done.stderr, re.MULTILINE)
+
+
+def test_an_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "main.toml"
+    write_baseline(make_baseline(side(142.6), {"stack.*": "+8 bytes"}), path)
+    written = path.read_text()
+    path.write_text("# A comment.\n" + written.replace("+8 bytes", "+16 bytes"))
+    assert read_baseline(path).rules == {"stack.*": "+16 bytes"}, "rules and comments are for hands"
+    for old, new in (
+        ("142.6", "150"),
+        ('benchmark = "t2"', 'benchmark = "t3"'),
+        ('compiler = "gcc 12"', 'compiler = "x"'),
+    ):
+        assert old in written
+        path.write_text(written.replace(old, new))
+        with pytest.raises(
+            PlanError, match=r"was edited; `rtoslab baseline main` measures its points and writes it anew"
+        ):
+            read_baseline(path)
+    unsealed = re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE)
+    for text in (unsealed, unsealed.replace("format = 2", "format = 1")):
+        path.write_text(text)
+        with pytest.raises(PlanError, match="has no seal: an earlier version wrote it, or a hand did"):
+            read_baseline(path)
+        assert "no seal" in error(rtoslab("gate", "--baseline", path), 1)
+
+
+def test_our_own_baselines_are_sealed() -> None:
+    found = [each for each in (ROOT / "baselines").glob("*.toml") if "[[point]]" in each.read_text()]
+    assert found
+    for each in found:
+        assert read_baseline(each).seal
+
+
+def test_another_setting_of_the_memory_is_never_called_placement(tmp_path: Path) -> None:
+    """The F4's instruction cache switched off in the board's code, which no window executes."""
+    ask = ("run", "t7", "--kernel", "freertos", "--board", "nucleo-f446re", "--window", "20ms", "--out")
+    assert rtoslab(*ask, tmp_path / "before").returncode == 0
+    baseline = tmp_path / "icache.toml"
+    assert rtoslab("baseline", baseline, tmp_path / "before").returncode == 0
+    root = copy_checkout(tmp_path / "checkout")
+    elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(build_apart(tmp_path / "build"))}
+    cached = "(BOARD_FEATURES_ICACHE ? ACR_ICEN : 0u)"
+    alter(root, "chips/stm32/f4/flash.c", cached, cached.replace("ACR_ICEN", "0u"))
+    done = rtoslab("gate", "--baseline", baseline, "--moved", "pass", "--out", tmp_path / "gate", **elsewhere)
+    assert done.returncode == 3, done.stderr + done.stdout
+    assert "lacement" not in done.stdout
+    assert "Cause unknown: the executed code is the same" in done.stdout
+    assert "flash waits +" in done.stdout
+    shown = rtoslab("compare", tmp_path / "before", tmp_path / "gate", "--format", "json")
+    (found,) = json.loads(shown.stdout)["comparisons"]
+    (cycles,) = [each for each in found["changes"] if each["metric"] == "cycles_per_count"]
+    assert (cycles["verdict"], cycles["cause"]) == ("one placement", "unknown")

@@ -1,6 +1,7 @@
 """`rtoslab gate` and `rtoslab baseline` in a repository of somebody else's."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from rtoslab.base import CatalogueError, PlanError, ToolMissingError, find_root
-from rtoslab.cli import app
+from rtoslab.cli import app, own_project
+from rtoslab.compare import Rules
 from rtoslab.project import read_kept, read_project
+from rtoslab.project.judging import CHANGED, MOVED, OTHER_CODE, OTHER_WORK, SAME_CODE, judge_project
+from rtoslab.project.kept_figures import KeptFigures
+from rtoslab.project.measuring import ImageFigures, Item
 from tests.foreign_firmware import PROJECT, foreign_repository
 
 BASELINE = "rtoslab.baseline.toml"
@@ -38,6 +43,15 @@ def gate(*words: str) -> dict[str, Any]:
 def figure(found: dict[str, Any], name: str, key: str) -> dict[str, Any]:
     (one,) = [each for each in found["figures"] if (each["name"], each["figure"]) == (name, key)]
     return dict(one)
+
+
+def rewrite(path: Path, old: str, new: str) -> None:
+    """A baseline as if it had been written so."""
+    text = path.read_text()
+    assert old in text
+    changed = text.replace(old, new)
+    digest = KeptFigures.model_validate(tomllib.loads(changed)).digest
+    path.write_text(re.sub(r'^seal = "\w+"', f'seal = "{digest}"', changed, flags=re.MULTILINE))
 
 
 def test_the_same_code_passes_and_one_slower_turn_does_not(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,13 +140,13 @@ def test_budgets_and_what_is_missing_or_new_are_told(there: Path) -> None:
     foreign_repository(there, PROJECT.replace("for_ms = 3", 'for_ms = 3\nuntil = "work_done"\nstart = "work_done"'))
     lost = gate()
     assert lost["exit_code"] == 1
-    assert "step to done has no min, median, p99, max any more" in lost["lost"][0]
+    assert "step to done has no min, median, p99, max, instructions_min any more" in lost["lost"][0]
 
 
 def test_another_compiler_is_no_answer_unless_it_is_wanted(there: Path) -> None:
     assert say("baseline").return_value == 0
     kept = there / BASELINE
-    kept.write_text(kept.read_text().replace('compiler = "GCC', 'compiler = "Another GCC'))
+    rewrite(kept, 'compiler = "GCC', 'compiler = "Another GCC')
     assert "cycles differ for that alone" in str(say("gate").exception)
     assert gate("--other-compiler", "skip")["exit_code"] == 0
     assert gate("--other-compiler", "compare")["verdict"] == "pass"
@@ -170,3 +184,100 @@ def test_a_board_of_the_projects_own_lies_beside_it_or_where_a_variable_says(
     assert "no board named 'mine'" in str(say("baseline").exception)
     monkeypatch.setenv("RTOSLAB_BOARDS", str(there / "elsewhere"))
     assert gate()["verdict"] == "pass"
+
+
+def test_the_project_file_is_looked_for_upwards(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = there / "src" / "drivers"
+    deep.mkdir(parents=True)
+    monkeypatch.chdir(deep)
+    assert say("baseline").return_value == 0
+    assert (there / BASELINE).is_file()
+    assert gate("-o", "gate.md")["verdict"] == "pass"
+    assert (deep / "gate.md").is_file(), "what is written goes where the user is"
+    assert say("measure").return_value == 0
+    monkeypatch.setattr(own_project, "_owner", lambda path: 1 if path.is_dir() else 2)
+    assert "belongs to another user" in str(say("gate").exception)
+
+
+def test_a_gate_that_measured_nothing_gives_no_answer(there: Path) -> None:
+    assert say("baseline").return_value == 0
+    never = '[image.app]\nelf = "fw.elf"\nboard = "nucleo-f446re"\nbuild = ["make", "-s"]\nfor_ms = 1\n'
+    never += '[[function]]\nimage = "app"\nname = "systick"\n'
+    (there / "rtoslab.toml").write_text(never.replace("for_ms = 1", 'for_ms = 1\nuntil = "100"'))
+    assert "no function was called" in str(say("baseline").exception)
+    found = gate()
+    assert (found["verdict"], found["exit_code"]) == ("unknown", 1)
+    done = say("measure")
+    assert done.return_value == 3
+    assert "Nothing was measured" in done.stderr
+
+
+def test_a_placement_left_in_the_environment_reaches_no_build(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert say("baseline").return_value == 0
+    before = (there / "fw.elf").read_bytes()
+    monkeypatch.setenv("RTOSLAB_PLACEMENT_SOURCE", str(there / "left.s"))
+    (there / "left.s").write_text('.section .text.left, "axR", %progbits\n.space 64\n')
+    assert gate()["verdict"] == "pass"
+    assert (there / "fw.elf").read_bytes() == before
+
+
+def test_instructions_show_what_a_better_place_hides_and_the_function_is_named(
+    there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five nops are five instructions in every place of the code, whatever they do to the cycles."""
+    assert say("baseline").return_value == 0
+    for shift in (0, 2, 4, 6, 8):
+        monkeypatch.setenv("MORE", f"-DNOPS=5 -DEARLY={3**shift}")
+        found = gate()
+        assert (found["verdict"], found["exit_code"]) == ("worse", 3)
+        for figure_name in ("instructions_min", "instructions_median", "instructions_max"):
+            told = figure(found, "control_step", figure_name)
+            assert (told["now"] - told["before"], told["passed_limit"]) == (5, "+0 instructions")
+            assert (told["code"], told["functions"]) == ("changed", ["control_step"])
+        interval = figure(found, "step to done", "instructions_min")
+        assert (interval["now"] - interval["before"], interval["functions"]) == (5, ["control_step"])
+    assert "changed: control_step" in say("gate").stdout
+    monkeypatch.setenv("MORE", "-DTURNS=9")
+    turns = figure(gate(), "control_step", "max")
+    assert turns["functions"] == ["filter"], "what it calls is named, not what is as it was"
+
+
+def an_image(cycles: float, code: str = "c", places: str = "p", others: str = "o", turns: float = 9.0) -> ImageFigures:
+    item = Item({"calls": (1.0,), "max": (cycles,), "instructions_max": (turns,)}, code, places, frozenset({"f"}))
+    return ImageFigures("b", 1, "gcc", 1, {"f": item}, {"f": code, "set_up": others})
+
+
+@pytest.mark.parametrize(
+    ("after", "cause", "functions"),
+    [
+        (an_image(12.0, places="q"), MOVED, ()),
+        (an_image(12.0), SAME_CODE, ()),
+        (an_image(12.0, code="d", places="q"), CHANGED, ("f",)),
+        (an_image(12.0, code="d", places="q", others="x"), CHANGED, ("f",)),
+        (an_image(12.0, places="q", others="x"), OTHER_CODE, ("set_up",)),
+        (an_image(12.0, places="q", turns=11.0), OTHER_WORK, ()),
+    ],
+)
+def test_only_what_differs_in_nothing_but_its_place_has_moved(
+    after: ImageFigures, cause: str, functions: tuple[str, ...]
+) -> None:
+    judged = judge_project({"app": an_image(10.0)}, {"app": after}, Rules.of({}, []), moved="pass")
+    (change,) = [each for each in judged.changes if each.figure == "max"]
+    assert (change.cause, change.functions) == (cause, functions)
+    assert judged.failed == (cause is not MOVED)
+    assert [each.figure for each, _ in judged.regressions] == ([] if cause is MOVED else ["max"])
+
+
+def test_an_edited_baseline_and_one_without_a_seal_are_refused(there: Path) -> None:
+    assert say("baseline").return_value == 0
+    kept = there / BASELINE
+    written = kept.read_text()
+    kept.write_text("# A comment.\n" + written)
+    assert gate()["verdict"] == "pass"
+    (calls,) = set(re.findall(r"^calls = \d+", written, re.MULTILINE))
+    kept.write_text(written.replace(calls, "calls = 7"))
+    assert "a value was edited; `rtoslab baseline` writes it anew" in str(say("gate").exception)
+    kept.write_text(re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE))
+    assert "has no seal" in str(say("gate").exception)
+    assert say("baseline").return_value == 0
+    assert kept.read_text() == written

@@ -37,7 +37,7 @@ def test_the_command_without_a_finished_point(
 
     monkeypatch.setattr(cmd_paper, "run_plan", nothing)
     for out in ("a", "b"):
-        assert app.main(["paper", "lentka", "--json", "--out", str(tmp_path / out)], standalone_mode=False) == 0
+        assert app.main(["paper", "lentka", "--json", "--out", str(tmp_path / out)], standalone_mode=False) == 3
     said = json.loads(capsys.readouterr().out.splitlines()[0])
     assert {each["state"] for each in said["figures"]} == {"reference"}, "the authors' version was measured before"
     told = [each for each in said["claims"] if each["outcome"] != "not computed"]

@@ -28,8 +28,20 @@ MACROS = {
     "configUSE_TRACE_FACILITY": "0",
     "configMAX_PRIORITIES": "8",
 }
+QUEUE_O0, QUEUE_X = {"none", "-O0 for kernel/queue.c"}, {"none", "-DX=1 for kernel/queue.c"}
+
+
+def compiler_calls(*options: str, kernel: str = "", others: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What a build records of its compiler calls: its own C files and the kernel's."""
+    mine = ["-mthumb", *(options or ("-O2",))]
+    folders = {"firmware/*.c": mine, "kernel/*.c": ["-mthumb", kernel] if kernel else mine}
+    groups = {name: {"files": 9, "options": words, "definitions": [], "folders": []} for name, words in folders.items()}
+    return {"groups": groups, "files": others or {}, "linked": []}
+
+
 BUILD: dict[str, Any] = {
     "flags": ["-mthumb", "-O2"],
+    "calls": compiler_calls(),
     "compiler": {"banner": "gcc 12"},
     "features": {"icache": "1", "dcache": "1"},
     "clock": {"wait_states": "5"},
@@ -62,8 +74,17 @@ def macros(**changes: str) -> dict[str, Any]:
         (macros(configMAX_PRIORITIES="32"), "priorities", {"8", "32"}),
         (macros(configUSE_TICKLESS_IDLE="1"), "tickless_idle", {"off", "on"}),
         (macros(configENABLE_MPU="1"), "mpu", {"off", "on"}),
-        ({"flags": ["-mthumb", "-Os"]}, "opt", {"-O2", "-Os"}),
         ({"flags": ["-O2", "-flto=1 (of the kernel)"]}, "lto", {"off", "on"}),
+        ({"calls": compiler_calls(others={"kernel/queue.c": {"options": ["...", "-O0"]}})}, "file_options", QUEUE_O0),
+        ({"calls": compiler_calls(others={"kernel/queue.c": {"definitions": ["-DX=1"]}})}, "file_options", QUEUE_X),
+        ({"calls": compiler_calls("-Os")}, "opt", {"-O2", "-Os"}),
+        ({"calls": compiler_calls(kernel="-O0")}, "opt", {"-O2", "firmware -O2, kernel -O0"}),
+        (
+            {"calls": compiler_calls("-O2", "-fno-omit-frame-pointer")},
+            "options",
+            {"-mthumb", "-mthumb -fno-omit-frame-pointer"},
+        ),
+        ({"calls": compiler_calls("-O2", "-Wall", "-fshort-enums")}, "", set()),
         ({"compiler": {"banner": "clang 19"}}, "compiler", {"gcc 12", "clang 19"}),
         ({"clock_hz": 180_000_000}, "clock_hz", {"84000000", "180000000"}),
         ({"code": "sram"}, "code", {"flash", "sram"}),
@@ -71,7 +92,9 @@ def macros(**changes: str) -> dict[str, Any]:
 )
 def test_a_planted_difference_is_found_and_nothing_else(planted: dict[str, Any], concept: str, words: set[str]) -> None:
     findings = lint(CATALOGUE, alike([subject("a"), subject("b", **planted)]))
-    assert [each.concept.id for each in findings] == [concept]
+    assert [each.concept.id for each in findings] == ([concept] if concept else [])
+    if not concept:
+        return
     assert set(findings[0].values) == words
     assert findings[0].values[next(iter(findings[0].values))] == ("a",)
     assert "not measured" in findings[0].cost
@@ -218,3 +241,13 @@ def test_the_command_looks_at_reference_results_where_it_is_told(tmp_path: Path)
     assert done.returncode == 3, done.stderr
     assert "number of priorities: 8 for freertos; 256 for nuttx (reference)." in done.stdout
     assert "assertions" not in done.stdout, "off on both sides"
+
+
+def test_of_a_record_without_compiler_calls_the_flags_count() -> None:
+    """Points that were stored before calls were recorded: nothing is known of single files, and nobody is accused."""
+    old = {key: value for key, value in BUILD.items() if key != "calls"}
+    found = facts_of({"build": old}, None)
+    assert found["opt"] == "-O2"
+    assert not {"options", "file_options"} & found.keys()
+    where = point().model_copy(update={"kernel": "freertos"})
+    assert not lint(CATALOGUE, alike([subject("new"), Subject("old", where, {"build": old})]))

@@ -147,7 +147,10 @@ def _in_places(counts: Sequence[int]) -> list[Measured]:
 
 
 def _with_code(counts: int, address: int, digest: str = "d") -> Measured:
-    return measured(1, counts).model_copy(update={"code": {"f": CodePlace(digest=digest, address=address)}})
+    made = measured(1, counts)
+    assert made.virtual is not None
+    names = {each.name for each in made.virtual.functions}
+    return made.model_copy(update={"code": {each: CodePlace(digest=digest, address=address) for each in names}})
 
 
 @pytest.mark.parametrize(

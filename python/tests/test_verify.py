@@ -19,6 +19,8 @@ from rtoslab.store.cache import ResultCache
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import RESULT
 from rtoslab.verify import verify_folder, verify_point
+from rtoslab.verify.point import _differences
+from tests.fakes import measured
 from tests.test_cli import error, rtoslab
 
 CATALOGUE = Catalogue(find_root())
@@ -193,3 +195,17 @@ def test_seals_are_of_what_is_adopted(tmp_path: Path, run: RunDirectory) -> None
     with pytest.raises(AlteredError, match="holds what was stored as"):
         other.put("elsewhere", files)
     assert not other.folders()
+
+
+def test_instructions_that_were_not_counted_then_are_no_difference() -> None:
+    """Points from before functions' instructions were stored; a number that is another one still is."""
+    plain = measured()
+
+    def counted(number: int | None) -> Measured:
+        assert plain.virtual is not None
+        uses = tuple(each.model_copy(update={"instructions": number}) for each in plain.virtual.functions)
+        return plain.model_copy(update={"virtual": plain.virtual.model_copy(update={"functions": uses})})
+
+    assert not _differences(counted(None), counted(5))
+    assert _differences(counted(4), counted(5))
+    assert _differences(counted(5), counted(None))

@@ -6,7 +6,7 @@ from rtoslab.analyses.claims import OUTCOMES, ClaimVerdict, Outcome, judge_claim
 from rtoslab.analyses.collisions import LEVEL, SEED, Level, Step, levels, steps
 from rtoslab.analyses.counts_per_second import Gain, gains, throughput
 from rtoslab.analyses.cycles import PARTS, VISIBLE_PART, lock_costs, lock_wait_part, lock_waits, shares, top_functions
-from rtoslab.analyses.function_cycles import calls_by_function, cycles_by_function, per_what
+from rtoslab.analyses.function_cycles import calls_by_function, cycles_by_function, event_count, per_event, per_what
 from rtoslab.analyses.heap_fragmentation import fragmentation
 from rtoslab.analyses.instrument_agreement import WAYS, FourWays, four_ways
 from rtoslab.analyses.latency import (
@@ -24,7 +24,17 @@ from rtoslab.analyses.latency import (
 )
 from rtoslab.analyses.losses_by_cause import BusiestLock, Loss, losses
 from rtoslab.analyses.middle_placement import PlacedPoint, numberless, placed_points
-from rtoslab.analyses.named_figures import BYTES, COUNTS, CYCLES, Metric, band_of, leading, metrics, unit_of
+from rtoslab.analyses.named_figures import (
+    BYTES,
+    COUNTS,
+    CYCLES,
+    INSTRUCTIONS,
+    Metric,
+    band_of,
+    leading,
+    metrics,
+    unit_of,
+)
 from rtoslab.analyses.place_matters import place_bound, place_matters
 from rtoslab.analyses.placed_figures import Places
 from rtoslab.analyses.placed_times import (
@@ -47,6 +57,7 @@ __all__ = [
     "COUNTS",
     "CYCLES",
     "FIGURES",
+    "INSTRUCTIONS",
     "LEVEL",
     "OUTCOMES",
     "PARTS",
@@ -84,6 +95,7 @@ __all__ = [
     "conditions",
     "cores_of",
     "cycles_by_function",
+    "event_count",
     "four_ways",
     "fragmentation",
     "gains",
@@ -102,6 +114,7 @@ __all__ = [
     "mean_ratio",
     "metrics",
     "numberless",
+    "per_event",
     "per_what",
     "pinning_note",
     "place_bound",

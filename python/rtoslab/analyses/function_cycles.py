@@ -23,7 +23,7 @@ def cycles_by_function(result: Measured) -> dict[str, float]:
     for core in result.virtual.cores:
         cycles[EXCEPTIONS] += core.exception_cycles
         cycles[ASLEEP] += core.sleep_cycles
-    return _per_event(result, cycles)
+    return per_event(result, cycles)
 
 
 def calls_by_function(result: Measured) -> dict[str, float]:
@@ -33,14 +33,18 @@ def calls_by_function(result: Measured) -> dict[str, float]:
     calls = Counter[str]()
     for each in result.virtual.functions:
         calls[each.name] += each.entries
-    return _per_event(result, calls)
+    return per_event(result, calls)
 
 
-def _per_event(result: Measured, found: Counter[str]) -> dict[str, float]:
-    """Per count or per sample; empty if there is none."""
+def event_count(result: Measured) -> int:
+    """Returns the number of counts, or of samples of a latency benchmark."""
     if result.is_latency:
-        events = sum(len(each.cycles) for each in result.series)
-    else:
-        tasks, cores = set(result.metric_tasks), set(result.metric_cores)
-        events = sum(each.count for each in result.counters if each.index in tasks and each.core in cores)
+        return sum(len(each.cycles) for each in result.series)
+    tasks, cores = set(result.metric_tasks), set(result.metric_cores)
+    return sum(each.count for each in result.counters if each.index in tasks and each.core in cores)
+
+
+def per_event(result: Measured, found: Counter[str]) -> dict[str, float]:
+    """Returns sums per count or per sample. They are empty if there is none."""
+    events = event_count(result)
     return {name: value / events for name, value in found.items()} if events else {}

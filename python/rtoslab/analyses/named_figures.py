@@ -16,6 +16,7 @@ from rtoslab.results import Measured
 
 CYCLES = "cycles"
 BYTES = "bytes"
+INSTRUCTIONS = "instructions"
 COUNTS = "cycles_per_count"
 _MEMORY = ("stack", "heap", "image")
 _FIGURES = ("minimum", "median", "p99", "maximum")
@@ -27,7 +28,7 @@ class Metric:
 
     id: str
     unit: str
-    """CYCLES or BYTES."""
+    """CYCLES, BYTES or INSTRUCTIONS."""
     value: float
     samples: Sequence[float] = ()
     """What a median is of, in the metric's unit; empty for any other figure."""

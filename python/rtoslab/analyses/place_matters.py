@@ -7,6 +7,7 @@ is that only where every fetch takes the same time wherever it goes.
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from rtoslab.images import OPTIONS, optimisation_levels
 from rtoslab.results import Measured
 from rtoslab.store import StoredPoint
 
@@ -34,10 +35,11 @@ def place_matters(manifest: Mapping[str, Any]) -> bool:
 
 def _are_on_words(build: Mapping[str, Any]) -> bool:
     """Whether all functions are, the kernel's included; an export of a kernel was compiled by other flags."""
-    compiler = build.get("compiler")
-    level = next((each for each in reversed(build.get("flags", [])) if each.startswith("-O")), "")
+    compiler, calls = build.get("compiler"), build.get("calls")
+    flags = {"*.c": {OPTIONS: build.get("flags", [])}}  # of a build whose calls were not recorded
+    levels = optimisation_levels(calls if isinstance(calls, Mapping) else {"groups": flags, "files": {}})
     is_gcc = isinstance(compiler, Mapping) and compiler.get("id") == "GNU"
-    return is_gcc and level in _ON_WORDS and build.get("data") != "kernel"
+    return is_gcc and levels <= _ON_WORDS and build.get("data") != "kernel"
 
 
 def place_bound(points: Iterable[StoredPoint]) -> frozenset[int]:

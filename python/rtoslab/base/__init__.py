@@ -19,7 +19,7 @@ from rtoslab.base.contents import (
 )
 from rtoslab.base.counting import all_of, counted
 from rtoslab.base.dataclass_json import Reader, to_plain, to_text
-from rtoslab.base.digest_line import with_digest, without_digest
+from rtoslab.base.digest_line import content_seal, with_digest, without_digest
 from rtoslab.base.errors import (
     EXIT_ERROR,
     EXIT_INTERRUPTED,
@@ -61,7 +61,15 @@ from rtoslab.base.extras import demand_extra, from_extra, how_to_install, missin
 from rtoslab.base.file_locks import alone, alone_if_free
 from rtoslab.base.open_flags import open_flags
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
-from rtoslab.base.paths import build_folder, find_root, is_checkout, results_folder, runs_folder
+from rtoslab.base.paths import (
+    PROJECT_FILE,
+    build_folder,
+    find_project,
+    find_root,
+    is_checkout,
+    results_folder,
+    runs_folder,
+)
 from rtoslab.base.strict import Strict
 from rtoslab.base.toml_text import toml_key, toml_rows, toml_value
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
@@ -77,6 +85,7 @@ __all__ = [
     "EXIT_OK",
     "EXIT_POINT_FAILED",
     "EXIT_REGRESSION",
+    "PROJECT_FILE",
     "STANDARD_OUTPUT",
     "AlteredError",
     "AlteredWarning",
@@ -121,12 +130,14 @@ __all__ = [
     "build_folder",
     "canonical",
     "code_address",
+    "content_seal",
     "counted",
     "cross_tool",
     "demand_extra",
     "disk_error",
     "files_below",
     "find_clang",
+    "find_project",
     "find_root",
     "from_extra",
     "how_to_install",

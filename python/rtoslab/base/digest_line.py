@@ -1,6 +1,16 @@
-"""Bytes that bear their digest: what is kept so counts as whole or as not there."""
+"""Bytes that bear their digest: what is kept so counts as whole or as not there. And the digest of a file's content."""
 
 import hashlib
+from typing import Any, Final
+
+from rtoslab.base.canonical_json import canonical
+
+_SEAL_DIGITS: Final = 16
+
+
+def content_seal(content: dict[str, Any]) -> str:
+    """Returns the digest of a file's content, whatever its form and its comments."""
+    return hashlib.sha256(canonical(content).encode()).hexdigest()[:_SEAL_DIGITS]
 
 
 def with_digest(content: bytes) -> bytes:

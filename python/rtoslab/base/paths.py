@@ -8,12 +8,15 @@ the checkout's build/, or in the user's cache folder where there is no checkout,
 
 import os
 from pathlib import Path
+from typing import Final
 
 from platformdirs import user_cache_path
 
 from rtoslab.base.errors import CatalogueError
 
 _MARK = Path("spec") / "wire.toml"
+PROJECT_FILE: Final = "rtoslab.toml"
+"""In the folder of a project of anybody's."""
 _INSTALLED = Path(__file__).resolve().parents[1] / "lab"
 """The copy in an installed package."""
 
@@ -34,6 +37,19 @@ def find_root() -> Path:
         "No checkout of rtoslab was found, and this installation holds no copy; run inside one, or set RTOSLAB_ROOT "
         "to its folder."
     )
+
+
+def find_project() -> Path | None:
+    """Returns the nearest folder, from the working directory upwards, that has a project file, or None."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if _is_there(folder / PROJECT_FILE)), None)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file() or path.is_fifo()
+    except OSError:  # a folder that may not be searched
+        return False
 
 
 def runs_folder() -> Path:

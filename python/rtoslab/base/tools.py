@@ -4,10 +4,11 @@ import importlib.util
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from rtoslab.base.architecture import cross_tool
 from rtoslab.base.errors import ToolMissingError
@@ -37,6 +38,29 @@ def needed_tools() -> tuple[Tool, ...]:
 REPLY_LIMIT_S = 60.0
 """A program that is asked something answers by then; addr2line on an image of megabytes takes seconds."""
 REPLY_BYTES = 64 << 20
+BUILD_VARIABLES: Final[Mapping[str, str]] = {
+    "PATH": "where programs are; the compiler that it leads to is in every key",
+    "HOME": "where cargo and rustup keep what they downloaded",
+    "TMPDIR": "where a compiler writes what it throws away",
+    "CARGO_HOME": "where cargo keeps packages, if not in HOME; the lock has the checksum of each",
+    "CARGO_HTTP_": "how cargo reaches the registry",
+    "CARGO_NET_": "the same",
+    "CARGO_REGISTRIES_": "the same, of a registry of its user's",
+    "CARGO_REGISTRY_": "the same",
+    "CARGO_SOURCE_": "the same, of a mirror",
+    "RUSTUP_HOME": "where rustup keeps cargo",
+    "RUSTUP_TOOLCHAIN": "which cargo downloads",
+    "RUSTUP_AUTO_INSTALL": "whether rustup may install that cargo",
+    **dict.fromkeys(
+        (each for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for each in (name, name.upper())),
+        "the way to the registry",
+    ),
+    **dict.fromkeys(("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"), "whom cargo trusts on that way"),
+    **dict.fromkeys(
+        ("XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), "where Zig keeps what it unpacks for Clang"
+    ),
+}
+"""Variables that reach builds, with the reason. A name that ends in `_` stands for all that begin with it."""
 COMPILERS = ("gcc", "clang")
 """What can compile the firmware's C; GCC assembles and links in any case."""
 CLANG_MISSING = (
@@ -115,5 +139,20 @@ def _text(reply: bytes) -> str:
 
 
 def plain_environment() -> dict[str, str]:
-    """The environment with messages in English, so that logs read the same everywhere."""
+    """The environment with messages in English, so that logs read the same everywhere. For programs that build
+    nothing."""
     return {**os.environ, "LC_ALL": "C"}
+
+
+def build_environment() -> dict[str, str]:
+    """The environment of every program that builds an image: BUILD_VARIABLES, and messages in English.
+
+    The trap it prevents: compilers and CMake read dozens of variables (CFLAGS, LDFLAGS, CPATH, CMAKE_...). No manifest
+    has them, and an object that was built with them would be kept for builds without them.
+    """
+    kept = {name: value for name, value in os.environ.items() if _is_build_variable(name)}
+    return {**kept, "LC_ALL": "C"}
+
+
+def _is_build_variable(name: str) -> bool:
+    return any(name == each or (each.endswith("_") and name.startswith(each)) for each in BUILD_VARIABLES)

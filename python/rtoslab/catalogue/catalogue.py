@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from rtoslab.base import CatalogueError, UnknownNameError
+from rtoslab.base import CatalogueError, UnknownNameError, find_project
 from rtoslab.catalogue.benchmark import RESULT_KINDS, Benchmark
 from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.contract_services import demand_services, read_services
@@ -32,11 +32,11 @@ BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
 
 
 def board_folders(root: Path) -> list[Path]:
-    """Folders that hold boards: the checkout's first, those of RTOSLAB_BOARDS, `boards` beside an rtoslab.toml here."""
+    """Folders that hold boards: the checkout's first, those of RTOSLAB_BOARDS, `boards` beside the project file."""
     own = [Path(each).absolute() for each in os.environ.get(BOARDS_VARIABLE, "").split(os.pathsep) if each]
-    beside = Path.cwd() / "boards"
-    project = [beside] if (beside.parent / "rtoslab.toml").is_file() and beside.is_dir() else []
-    return [root / "firmware" / "boards", *own, *project]
+    project = find_project()
+    beside = [project / "boards"] if project is not None and (project / "boards").is_dir() else []
+    return [root / "firmware" / "boards", *own, *beside]
 
 
 @dataclass(frozen=True)

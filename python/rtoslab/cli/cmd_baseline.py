@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out
-from rtoslab.base import PlanError, counted, find_root
+from rtoslab.base import PROJECT_FILE, PlanError, counted, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import announce, displayed, short_path
-from rtoslab.cli.own_project import baseline_project, demand_unsaid, has_project
+from rtoslab.cli.own_project import baseline_project, demand_unsaid, project_folder
 from rtoslab.compare import (
     Baseline,
     Side,
@@ -18,12 +18,11 @@ from rtoslab.compare import (
     baseline_points,
     known_baseline,
     make_baseline,
-    read_baseline,
     read_side,
+    read_unsealed,
     write_baseline,
 )
 from rtoslab.measure import run_plan
-from rtoslab.project import PROJECT_FILE
 
 
 @click.command("baseline")
@@ -37,17 +36,20 @@ def command(
 ) -> int | None:
     """Write the figures of RUNs as the baseline NAME (baselines/NAME.toml here), keeping its rules.
 
-    Without a RUN the points that the baseline has are measured again and their figures replaced. Without NAME, in a
-    folder with rtoslab.toml, that project is built and measured, and its figures are kept in its repository.
+    Without a RUN the points that the baseline has are measured again and their figures replaced. Without NAME,
+    in a folder with rtoslab.toml or below it, that project is built and measured, and its repository keeps its figures.
     """
     if name is None:
-        if not has_project():
-            raise PlanError(f"Say which baseline to write: NAME, or nothing in a folder with {PROJECT_FILE}.")
+        folder = project_folder()
+        if folder is None:
+            raise PlanError(
+                f"Say which baseline to write: NAME, or nothing in a folder with {PROJECT_FILE}, or below it."
+            )
         demand_unsaid(context, "jobs")
-        return baseline_project(dry_run=dry_run)
+        return baseline_project(folder, dry_run=dry_run)
     root = find_root()
     path, old = baseline_path(Path.cwd(), name), known_baseline(root, name)
-    known = read_baseline(old) if old.is_file() else None
+    known = read_unsealed(old) if old.is_file() else None
     if not runs and known is None:
         raise PlanError(f"{path} does not exist; name the run directories whose figures it shall hold.")
     demand_measuring(runs, dry_run=dry_run)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
@@ -32,7 +32,7 @@ FORMS = ("html", "md", "json", "xml")
 @click.argument("others", nargs=-1, required=True, metavar="RUN...")
 @report_files(*FORMS, xml="JUnit")
 @click.option("--format", "form", type=click.Choice(FORMS[1:]), help="This on stdout instead of the tables.")
-def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], form: str | None) -> None:
+def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], form: str | None) -> int:
     """Compare runs with a REFERENCE run: what differs, by how much, and in which functions.
 
     On virtual boards a difference is exact, and shown with the functions it comes from. Points in several placements
@@ -41,7 +41,8 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     are compared with a confidence interval and a rank test; directories that repeat the same measurement are joined by
     commas (A1,A2,A3). What differs between the manifests is listed first.
 
-    Two kernels or two options are two runs: give each `rtoslab run` an --out of its own.
+    Two kernels or two options are two runs: give each `rtoslab run` an --out of its own. Exit code 3 if no figure is on
+    both sides.
     """
     base = _side(reference)
     comparisons = [compare(base, _side(each)) for each in others]
@@ -58,6 +59,10 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
         click.echo(rendered(form), nl=False)
     elif not outputs:
         show_document(document, PlainConsole())
+    if any(each.changes for each in comparisons):
+        return EXIT_OK
+    click.echo("Nothing was compared: no point with a number is on both sides.", err=True)
+    return EXIT_POINT_FAILED
 
 
 def _side(text: str) -> Side:

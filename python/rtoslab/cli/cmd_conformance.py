@@ -42,8 +42,8 @@ def command(
 ) -> int:
     """Run the conformance suite on virtual boards and show every check: what it demands, what was seen.
 
-    `rtoslab run` does the same before it measures, and measures nothing if a check fails. Exit code 3 if one fails, or
-    if one of several suites cannot be built: the others are examined all the same.
+    `rtoslab run` does the same before it measures, and measures nothing if a check fails. Exit code 3 if one fails, if
+    none can be examined, or if one of several suites cannot be built: the others are examined all the same.
 
     With --image, the suite is played as you built it, with whichever kernel; a scene that it does not hold is unseen.
     """
@@ -66,7 +66,9 @@ def command(
         built = _examine(catalogue, points, verdicts, None if as_json else PlainConsole())
     if as_json:
         answer(_as_json(verdicts), indent=2)
-    return EXIT_OK if built and all(each.holds for each in verdicts) else EXIT_POINT_FAILED
+    if not verdicts:
+        click.echo("Nothing was examined: none of the suites can run.", err=True)
+    return EXIT_OK if built and verdicts and all(each.holds for each in verdicts) else EXIT_POINT_FAILED
 
 
 def _as_json(verdicts: Sequence[Conformance]) -> list[dict[str, Any]]:

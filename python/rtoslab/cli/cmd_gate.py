@@ -10,7 +10,7 @@ from rtoslab.cli.cmd_baseline import demand_measuring, measure_again
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
-from rtoslab.cli.own_project import demand_unsaid, gate_project, has_project, said
+from rtoslab.cli.own_project import demand_unsaid, gate_project, require_project
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.compare import (
@@ -32,7 +32,7 @@ from rtoslab.reports import report_formats
 
 @click.command("gate")
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
-@click.option("--baseline", "name", default="main", show_default=True, help="Name in baselines/, or a file.")
+@click.option("--baseline", "name", help="A baseline of points: its name in baselines/, or its file.")
 @click.option(
     "--fail-on",
     "asked",
@@ -60,7 +60,7 @@ from rtoslab.reports import report_formats
 def command(
     context: click.Context,
     runs: tuple[Path, ...],
-    name: str,
+    name: str | None,
     asked: tuple[str, ...],
     other_compiler: str | None,
     moved: str | None,
@@ -70,17 +70,20 @@ def command(
     outputs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Compare figures with a baseline: those of RUNs, or the baseline's own points measured now.
+    """Build and measure the project of rtoslab.toml; hold it against its budgets and the baseline in its repository.
 
-    In a folder with rtoslab.toml, without RUN and --baseline, builds and measures that project, and holds it against
-    its budgets and against the baseline in its repository.
+    The nearest rtoslab.toml counts, in this folder or above it. With --baseline the figures of RUNs are compared with
+    a baseline of points, or, without a RUN, those of the baseline's own points, which are measured now.
 
     \b
     Exit codes: 0 same or better; 1 an error, no answer; 3 a regression.
     """
-    if not runs and not said(context, "name") and has_project():
+    if name is None:
+        if runs:
+            raise PlanError("Say which baseline the figures of a RUN are compared with: --baseline NAME.")
+        folder = require_project()
         demand_unsaid(context, "out", "jobs")
-        return gate_project(asked, other_compiler, moved, outputs, as_json=as_json, dry_run=dry_run)
+        return gate_project(folder, asked, other_compiler, moved, outputs, as_json=as_json, dry_run=dry_run)
     if as_json:
         raise PlanError("--json is for a project's gate; of points, `-o FILE.json` writes the comparison.")
     root = find_root()
@@ -98,6 +101,10 @@ def command(
         write(_rendered(judgement, rules, output), output)
     if judgement.other_compiler is not None and other_compiler != "compare":
         return _unequal(judgement.other_compiler, skip=other_compiler == "skip")
+    return _conclude(judgement, name)
+
+
+def _conclude(judgement: Judgement, name: str) -> int:
     console = PlainConsole()
     if judgement.regressions or judgement.lost:
         show_document(gate_document(judgement), console)

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PROJECT_FILE, ImageFileError, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.ended import EndedError, answer, keeping
 from rtoslab.cli.names import Duration
-from rtoslab.cli.own_project import has_project, said
+from rtoslab.cli.own_project import project_folder, said
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     EndedMeasureError,
@@ -35,7 +35,6 @@ from rtoslab.instruments import (
 )
 from rtoslab.intake import is_file, shown_path
 from rtoslab.project import (
-    PROJECT_FILE,
     build_image,
     found_function,
     interval_over_budget,
@@ -97,20 +96,21 @@ def command(
     the cycles were spent on. Also shows the depth of the stack. Nothing is added to the image. Exit code 3 if the part
     asked for was not executed to its end.
 
-    Without arguments it measures all that rtoslab.toml in this folder names. Each budget that is exceeded gives a
-    line, and exit code 3.
+    Without arguments it measures all that rtoslab.toml, in this folder or above it, names. Each budget that is
+    exceeded gives a line, and exit code 3.
     """
     catalogue = Catalogue(find_root())
-    if not functions and image is None and has_project():
+    folder = project_folder() if not functions and image is None else None
+    if folder is not None:
         if said(context, *_STRETCH):
             raise PlanError(
                 f"{PROJECT_FILE} says of each image how it is run; say it there, or name functions and --image."
             )
-        return _project(catalogue, as_json=as_json)
+        return _project(catalogue, folder, as_json=as_json)
     if image is None or not (functions or intervals):
         raise PlanError(
             "Say which functions to measure, and of what: `rtoslab measure FUNCTION... --image fw.elf`; "
-            f"without both, in a folder with {PROJECT_FILE}."
+            f"without both, in a folder with {PROJECT_FILE}, or below it."
         )
     if not is_file(image):
         raise ImageFileError(f"There is no image {shown_path(image)}; check the path, or build it.")
@@ -122,7 +122,16 @@ def command(
         answer(_as_json(found, between))
     else:
         _show_all(found, between)
-    return EXIT_POINT_FAILED if _cut(found, between) else EXIT_OK
+    return EXIT_OK if _is_measured(found, between) and not _cut(found, between) else EXIT_POINT_FAILED
+
+
+def _is_measured(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
+    """Whether a call was seen or an interval ended. Says so on stderr where there was none."""
+    calls = any(each.tally.calls or each.open for each in (found.functions if found else ()))
+    if calls or any(each.count for each in (between.intervals if between else ())):
+        return True
+    click.echo("Nothing was measured: no function was called and no interval ended.", err=True)
+    return False
 
 
 def _measured(
@@ -147,19 +156,21 @@ def _as_json(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> 
     return calls | ({"intervals": [interval_as_json(each) for each in between.intervals]} if between else {})
 
 
-def _project(catalogue: Catalogue, *, as_json: bool) -> int:
-    """All images of the project in this folder, held against their budgets."""
-    project = read_project(Path())
+def _project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
+    """All images of the project in a folder, held against their budgets."""
+    project = read_project(folder)
     answers: dict[str, Any] = {}
     over: list[str] = []
+    measured = False
     for name, image in project.image.items():
         wanted = [each for each in project.function if each.image == name]
         between = [each for each in project.interval if each.image == name]
-        build_image(name, image, Path())
-        subject = project_subject(catalogue, image, Path())
+        build_image(name, image, folder)
+        subject = project_subject(catalogue, image, folder)
         places = [(each.start, each.until) for each in between]
         calls, intervals = _measured(subject, [each.name for each in wanted], places, as_json=as_json)
         answers[name] = _as_json(calls, intervals)
+        measured |= _is_measured(calls, intervals)
         cut = _cut(calls, intervals)
         over += [f"{name}: {cut}"] if cut else []
         if calls is not None:
@@ -174,7 +185,7 @@ def _project(catalogue: Catalogue, *, as_json: bool) -> int:
         answer({"images": answers, "over": over})
     for line in over:
         click.echo(line, err=as_json)
-    return EXIT_POINT_FAILED if over else EXIT_OK
+    return EXIT_POINT_FAILED if over or not measured else EXIT_OK
 
 
 def _show_all(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:

@@ -8,14 +8,14 @@ import click
 
 from rtoslab.analyses import ClaimVerdict
 from rtoslab.api import default_out, load
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, counted, find_root
+from rtoslab.base import EXIT_OK, PlanError, counted, find_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option, placements_option
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import announce, displayed, short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.explained import explain
-from rtoslab.cli.failures import tell_failures
+from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.names import PaperName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
@@ -110,7 +110,7 @@ def command(
         show_paper(done, PlainConsole())
         tell_failures([each.result for each in outcomes])
         click.echo(document.summary)
-    return EXIT_POINT_FAILED if any(each.result.status == "failed" for each in outcomes) else EXIT_OK
+    return points_exit_code([each.result for each in outcomes])
 
 
 def _say(what: str, *, quiet: bool) -> None:

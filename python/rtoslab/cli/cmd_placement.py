@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
+from rtoslab.base import EXIT_OK, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, dry_run_option, jobs_option, kernel_option, out_option
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import announce, displayed, say_known, short_path
 from rtoslab.cli.ended import answer
+from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import CatalogueName, Duration, form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
@@ -83,4 +84,4 @@ def command(
         say_known(outcomes)
         show_document(document, PlainConsole())
         click.echo(f"Stored in {short_path(folder)}.")
-    return EXIT_POINT_FAILED if failed else EXIT_OK
+    return points_exit_code([each.result for each in outcomes])

@@ -20,7 +20,7 @@ from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import announce, displayed
 from rtoslab.cli.ended import answer
-from rtoslab.cli.failures import tell_failures
+from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
@@ -101,24 +101,28 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, j
     """Measure the papers' points again with every kernel that is here, and keep them in reference/.
 
     A point is measured in several placements of its code where that may move its figures. The results of a kernel whose
-    tree or export is not named stay as they are, and the output says so. Exit code 3 if a point fails; it is left out.
+    tree or export is not named stay as they are, and the output says so. Exit code 3 if a point fails, which is left
+    out, or if nothing could be measured.
     """
     root = find_root()
     catalogue = Catalogue(root)
     chosen = split_names(kernels, catalogue.kernels_here) or ()
-    code = EXIT_OK
-    for name in names or tuple(papers(catalogue)):
-        code = max(code, _refresh_paper(catalogue, name, chosen, placements, jobs, dry_run=dry_run))
+    asked = names or tuple(papers(catalogue))
+    codes = [_refresh_paper(catalogue, name, chosen, placements, jobs, dry_run=dry_run) for name in asked]
     for each in references(root):
         changed = [] if each.kernel in catalogue.kernels_here else out_of_date(root, each)
         if changed:
             click.echo(f"{each.kernel} of {each.paper} is out of date ({changed[0]} has changed) and has no tree here.")
-    return code
+    measured = [code for code in codes if code is not None]
+    if not measured:
+        click.echo("Nothing was measured: no paper has points of these kernels.", err=True)
+    return max(measured, default=EXIT_POINT_FAILED)
 
 
 def _refresh_paper(
     catalogue: Catalogue, name: str, chosen: Sequence[str], placements: int, jobs: int, *, dry_run: bool
-) -> int:
+) -> int | None:
+    """Returns an exit code; None where no kernel of the paper can be measured."""
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
     wanted = [each for each in _of_paper(paper) if each in (chosen or catalogue.kernels_here)]
@@ -126,7 +130,7 @@ def _refresh_paper(
     if not points:
         named = ", ".join(chosen) or "a kernel that is named here"
         click.echo(f"{paper.key}: nothing of {named} is kept as a reference; `rtoslab tree add` names one's kernels.")
-        return EXIT_OK
+        return None
     folder = _fresh(build_folder(catalogue.root).with_name("reference") / paper.key)
     plan = placed_where_it_matters(catalogue, paper, Plan(points, paper.key), placements)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
@@ -146,7 +150,7 @@ def _refresh_paper(
             write_reference(path, own, [each for each in weights if each.weight.point.kernel == kernel])
             size = f"{path.stat().st_size / 1024:,.0f} kB"
             click.echo(f"{path.relative_to(catalogue.root)}: {counted(len(own), 'point')}, {size}.")
-    return EXIT_POINT_FAILED if failed or unbuilt else EXIT_OK
+    return EXIT_POINT_FAILED if unbuilt else points_exit_code([each.result for each in outcomes])
 
 
 def _of_paper(paper: PaperFolder) -> list[str]:

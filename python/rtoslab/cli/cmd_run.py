@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out, readable_on_board, run_on_port, run_on_targets, targets_of
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, demand_extra, find_root
+from rtoslab.base import EXIT_OK, PlanError, demand_extra, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.beside_image import beside_image
 from rtoslab.cli.choices import (
@@ -23,6 +23,7 @@ from rtoslab.cli.cmd_report import load_document, write
 from rtoslab.cli.desk import show_commands
 from rtoslab.cli.display import announce, displayed, run_as_json, say_known, short_path
 from rtoslab.cli.ended import answer
+from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.hardware import Target
@@ -156,7 +157,6 @@ def _really_run(
 
 
 def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:
-    failed = [each for each in outcomes if each.result.status == "failed"]
     if as_json:
         answer(run_as_json(folder, outcomes))
     else:
@@ -166,4 +166,4 @@ def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: b
         click.echo(f"Stored in {short_path(folder)}{hint}.")
     if report and any(each.folder != folder for each in outcomes):
         write(report_formats()["html"](load_document((folder,), reference=True)), short_path(folder) / "report.html")
-    return EXIT_POINT_FAILED if failed else EXIT_OK
+    return points_exit_code([each.result for each in outcomes])

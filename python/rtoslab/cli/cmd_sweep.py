@@ -7,12 +7,13 @@ import click
 
 from rtoslab.analyses import place_bound
 from rtoslab.api import default_out
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, ReportError, counted, find_root
+from rtoslab.base import EXIT_OK, ReportError, counted, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import announce, displayed, run_as_json, say_known, short_path
 from rtoslab.cli.ended import answer
+from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
@@ -84,7 +85,7 @@ def command(
                 click.echo(str(cause))
         said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
         click.echo(f"{counted(len(outcomes), 'point')}: {said}. Stored in {short_path(folder)}.")
-    return EXIT_POINT_FAILED if counts["failed"] else EXIT_OK
+    return points_exit_code([each.result for each in outcomes])
 
 
 def _tell_absent(outcomes: list[Outcome]) -> None:

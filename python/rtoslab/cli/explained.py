@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from rtoslab.api import default_out, load
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, counted
+from rtoslab.base import EXIT_OK, counted
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.cli.display import announce, displayed
 from rtoslab.cli.ended import answer
-from rtoslab.cli.failures import tell_failures
+from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_section
 from rtoslab.measure import Manner, run_plan
@@ -19,7 +19,7 @@ from rtoslab.papers import Tried, candidates, explain_plan, own_setups, plain_di
 from rtoslab.plan import Options
 from rtoslab.reports import Section, TableData, label
 from rtoslab.results import Failed
-from rtoslab.store import StoredPoint
+from rtoslab.store import AnyResult, StoredPoint
 
 
 def explain(
@@ -32,6 +32,7 @@ def explain(
         catalogue.root, explain_plan(catalogue, paper, singles, options), [paper.key, "explain"]
     )
 
+    results: list[AnyResult] = []
     failed: dict[str, Failed] = {}
 
     def measured(setups: Sequence[Setup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
@@ -41,6 +42,7 @@ def explain(
         with displayed(plan.points, place, quiet=as_json) as display:
             manner = Manner(skip_refused=True)
             outcomes = run_plan(catalogue.root, plan, place, jobs=jobs, listener=display.note, manner=manner)
+        results.extend(each.result for each in outcomes)
         lost = [each.result for each in outcomes if isinstance(each.result, Failed)]
         failed.update((each.point.model_dump_json(), each) for each in lost)
         return load(place)
@@ -53,7 +55,7 @@ def explain(
     joined = [*together(plain, alone), *own_setups(paper)]
     seen = measured(joined, folder / "together", dry=False) if joined else None
     both = tried(catalogue, paper, joined, seen, options) if seen else []
-    code = EXIT_POINT_FAILED if failed else EXIT_OK
+    code = points_exit_code(results)
     if as_json:
         answer(_as_json(folder, plain, alone, both) | {"failed": [_lost(each) for each in failed.values()]})
         return code

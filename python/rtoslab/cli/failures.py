@@ -1,11 +1,12 @@
-"""Points that failed, named at a command's end."""
+"""Points that failed, named at a command's end, and the exit code that they give."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import click
 
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.reports import label
-from rtoslab.results import Failed
+from rtoslab.results import Failed, Measured
 from rtoslab.store import AnyResult
 
 
@@ -14,3 +15,14 @@ def tell_failures(results: Iterable[AnyResult]) -> None:
     for each in results:
         if isinstance(each, Failed):
             click.echo(f"failed: {label(each)} ({each.stage}): {each.message}")
+
+
+def points_exit_code(results: Sequence[AnyResult]) -> int:
+    """Returns the exit code of a command that measured these points: not 0 where one failed, or where none has a
+    number, which a line on stderr says."""
+    if any(isinstance(each, Failed) for each in results):
+        return EXIT_POINT_FAILED
+    if any(isinstance(each, Measured) for each in results):
+        return EXIT_OK
+    click.echo("Nothing was measured: none of the points has a number.", err=True)
+    return EXIT_POINT_FAILED

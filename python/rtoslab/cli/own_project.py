@@ -1,22 +1,33 @@
-"""A project of anybody's on the command line: `rtoslab gate` and `baseline` in a folder with rtoslab.toml."""
+"""A project of anybody's on the command line: `rtoslab gate` and `baseline` in or below a folder with rtoslab.toml."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
-from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, counted, find_root, write_whole
+from rtoslab.base import (
+    EXIT_ERROR,
+    EXIT_OK,
+    EXIT_REGRESSION,
+    PROJECT_FILE,
+    PlanError,
+    counted,
+    find_project,
+    find_root,
+    write_whole,
+)
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import form_of
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.compare import Rules
 from rtoslab.instruments import rich_table
-from rtoslab.intake import is_file
+from rtoslab.intake import shown_path
 from rtoslab.project import (
-    PROJECT_FILE,
+    NOTHING_MEASURED,
     Project,
     ProjectJudgement,
     as_markdown,
@@ -37,9 +48,42 @@ _ROWS = 40
 _SHORT = 12
 
 
-def has_project() -> bool:
-    """Whether the working directory is a project's."""
-    return is_file(Path(PROJECT_FILE))
+def project_folder() -> Path | None:
+    """Returns the nearest folder from the working directory upwards that has a project file, as a path from here.
+
+    None if there is none. Raises PlanError for a file further up that somebody else wrote: its build would be run.
+    """
+    folder, here = find_project(), Path.cwd()
+    if folder is None:
+        return None
+    _require_own(folder, here)
+    return Path(os.path.relpath(folder, here))
+
+
+def require_project() -> Path:
+    """The same. Raises PlanError where there is none."""
+    folder = project_folder()
+    if folder is None:
+        raise PlanError(
+            f"There is no {PROJECT_FILE} in this folder or above it, so nothing says what to gate; write one "
+            "(docs/own-project.md), or name a baseline of points with --baseline."
+        )
+    return folder
+
+
+def _require_own(folder: Path, here: Path) -> None:
+    """Refuses a file further up that belongs neither to the owner of the working directory nor to that of the home."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 (never raises)
+    if folder != here and _owner(folder / PROJECT_FILE) not in {_owner(here), _owner(home)}:
+        raise PlanError(
+            f"{shown_path(folder / PROJECT_FILE)} belongs to another user, and its build would be run; work in that "
+            "folder if you trust it."
+        )
+
+
+def _owner(path: Path) -> int | None:
+    """Returns the user's number, or None of what is not there."""
+    return path.stat().st_uid if path.exists() else None
 
 
 def said(context: click.Context, *options: str) -> list[str]:
@@ -56,17 +100,17 @@ def demand_unsaid(context: click.Context, *options: str) -> None:
 
 
 def gate_project(
-    asked: tuple[str, ...], other_compiler: str | None, moved: str | None, outputs: tuple[Path, ...], *, as_json: bool,
-    dry_run: bool,
+    folder: Path, asked: tuple[str, ...], other_compiler: str | None, moved: str | None, outputs: tuple[Path, ...], *,
+    as_json: bool, dry_run: bool,
 ) -> int:  # fmt: skip
-    """The project in this folder against its baseline. What is said here goes before what the project says."""
-    project = read_project(Path())
+    """The project in a folder against its baseline. What is said here goes before what the project says."""
+    project = read_project(folder)
     rules = Rules.of(project.gate.limits, asked)
     if dry_run:
         return _plan(project)
-    kept = read_kept(Path(project.gate.baseline))
+    kept = read_kept(folder / project.gate.baseline)
     root = find_root()
-    found = figures_of(Catalogue(root), project, Path(), _say)
+    found = figures_of(Catalogue(root), project, folder, _say)
     judged = judge_project(kept.figures(), found, rules, moved=moved or project.gate.moved)
     if kept.simulator != simulator_sources(root)[:_SHORT]:
         judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
@@ -124,17 +168,21 @@ def _rendered(judged: ProjectJudgement, output: Path) -> str:
     raise PlanError(f"The gate of a project writes .md, .json or .xml, not .{kind}.")
 
 
-def baseline_project(*, dry_run: bool) -> int:
-    """Measures the project in this folder and keeps its figures."""
-    project = read_project(Path())
+def baseline_project(folder: Path, *, dry_run: bool) -> int:
+    """Measures the project in a folder and keeps its figures."""
+    project = read_project(folder)
     if dry_run:
         return _plan(project)
     root = find_root()
-    found = figures_of(Catalogue(root), project, Path(), _say)
+    found = figures_of(Catalogue(root), project, folder, _say)
     cut = [f"{name}: {each.cut}" for name, each in found.items() if each.cut]
     if cut:
         raise PlanError(f"No baseline was written, for the part to be measured was not executed: {'; '.join(cut)}.")
-    path = Path(project.gate.baseline)
+    if not any(each.is_measured for each in found.values()):
+        raise PlanError(
+            f"No baseline was written, for {NOTHING_MEASURED}; see `for_ms`, `start` and `until` of the image."
+        )
+    path = folder / project.gate.baseline
     write_kept(found, simulator_sources(root)[:_SHORT], path)
     for name, each in found.items():
         if each.problem:

@@ -12,6 +12,7 @@ from rtoslab.compare.baseline import (
     known_baseline,
     make_baseline,
     read_baseline,
+    read_unsealed,
     write_baseline,
 )
 from rtoslab.compare.comparison import Change, Comparison, compare
@@ -56,6 +57,7 @@ __all__ = [
     "parse_limits",
     "read_baseline",
     "read_side",
+    "read_unsealed",
     "verdict_text",
     "without_moved",
     "write_baseline",

@@ -68,20 +68,6 @@ def _code(name: str, pair: Pair) -> str:
     return "same" if before == after else "moved"
 
 
-def same_code(before: Measured, after: Measured) -> bool:
-    """Whether both executed the same functions, and each of them is the same code, wherever it lies."""
-    first, second = ({name: each.digest for name, each in point.code.items()} for point in (before, after))
-    return bool(first) and first == second
-
-
-def only_moved(before: Measured, after: Measured) -> bool:
-    """Whether that is so, and some of it lies elsewhere."""
-    elsewhere = any(
-        after.code[name].address != place.address for name, place in before.code.items() if name in after.code
-    )
-    return elsewhere and same_code(before, after)
-
-
 def _results(figures: Figures) -> Sequence[Measured]:
     return figures.placed or ([figures.result] if figures.result is not None else [])
 

@@ -1,50 +1,31 @@
 """A baseline: the figures of some points and what made them, as a small text file fit for git.
 
-baselines/NAME.toml     [manifest] what all points share, [rules] see `rules`, [[point]] axes and figures
+baselines/NAME.toml     [manifest] what all points share, [rules] see `rules`,
+                        [[point]] axes, figures and executed functions
+
+It is sealed: figures that a hand changed would be a regression without a cause, or hide one.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field
 
 from rtoslab.analyses import Metric, unit_of
-from rtoslab.base import PlanError, Strict, make_folder, toml_rows, toml_value, write_whole
+from rtoslab.base import PlanError, Strict, content_seal, make_folder, toml_rows, toml_value, write_whole
 from rtoslab.catalogue import read_toml
+from rtoslab.compare.brief_manifest import brief_manifest
+from rtoslab.compare.executed import ExecutedFunction
 from rtoslab.compare.rules import parse_limits
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.intake import file_name
 from rtoslab.results import PointId
 
-FORMAT = 1
-COMPILER = "compiler"
-VIRTUAL_BOARD = "virtual board"
-_SAID = {
-    COMPILER: ("build.compiler.banner",),
-    "newlib": ("build.compiler.newlib",),
-    "flags": ("build.flags",),
-    "kernel": ("build.kernel_version",),
-    "kernel package": ("build.kernel_package.sha256",),
-    VIRTUAL_BOARD: ("target.sources_sha256",),
-}
-"""What a baseline keeps of a manifest as it is (hashes shortened); the rest goes into one hash each, below."""
-_HASHED = {
-    "configuration": (
-        "build.kernel_config.",
-        "build.params.",
-        "build.clock",
-        "build.features.",
-        "build.data",
-        "build.code",
-    ),
-    "firmware sources": ("build.sources.",),
-    "timing rules": ("target.settings.",),
-}
-_SHORT = 12
+FORMAT = 2
+UNSEALED: Final = 1
+"""The format of baselines without a seal."""
 
 
 class BaselinePoint(Strict):
@@ -60,23 +41,39 @@ class BaselinePoint(Strict):
     """What differs from the baseline's."""
     code: str = ""
     """Of the functions that the window executed, whatever their places; empty where nobody watched."""
+    places: str = ""
+    """Of where they are."""
+    state: dict[str, str | int] = Field(default_factory=dict)
+    """Of the board and the kernel's data as the window opened; empty where it was not read."""
+    waits: dict[str, float] = Field(default_factory=dict)
+    """Cycles per count that were not executing ones."""
+    functions: dict[str, tuple[str, float, float] | tuple[str, float]] = Field(default_factory=dict)
+    """Executed functions: digest of the code, calls and, where they were counted, instructions, per count or sample."""
     metrics: dict[str, float]
 
     @property
     def point(self) -> PointId:
         """Its axes; a baseline keeps no titles."""
-        return PointId(title=self.benchmark, **self.model_dump(exclude={"manifest", "metrics", "code"}))
+        axes = {"benchmark", "kernel", "board", "cores", "window_ms", "config"}
+        return PointId(title=self.benchmark, **self.model_dump(include=axes))
 
 
 class Baseline(Strict):
     """`baselines/<name>.toml`."""
 
     format: int = FORMAT
+    seal: str = ""
+    """Digest of all but the rules, which are for hands."""
     exact: bool = True
     """From virtual boards; false if any figure is a real board's."""
     manifest: dict[str, str] = Field(default_factory=dict)
     rules: dict[str, str] = Field(default_factory=dict)
     point: tuple[BaselinePoint, ...]
+
+    @property
+    def digest(self) -> str:
+        """The seal that its content has."""
+        return content_seal(self.model_dump(mode="json", exclude={"rules", "seal"}))
 
 
 def baseline_path(folder: Path, name: str) -> Path:
@@ -96,36 +93,25 @@ def known_baseline(root: Path, name: str) -> Path:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Raises CatalogueError naming file and key, PlanError for a rule that is none."""
-    found = read_toml(path, Baseline)
-    for rule in found.rules.values():
-        parse_limits(rule)
-    if found.format != FORMAT:
-        raise PlanError(f"{path} has format {found.format}, this version reads {FORMAT}; write the baseline again.")
+    """Reads a baseline whose seal holds. Raises CatalogueError naming file and key, PlanError for a rule that is none,
+    and for figures that are not those that were written."""
+    found = read_unsealed(path)
+    again = f"`rtoslab baseline {path.stem}` measures its points and writes it anew"
+    if not found.seal:
+        raise PlanError(f"{path} has no seal: an earlier version wrote it, or a hand did; {again}.")
+    if found.seal != found.digest:
+        raise PlanError(f"{path} is not what was written: a value outside [rules] was edited; {again}.")
     return found
 
 
-def brief_manifest(flat: Mapping[str, str]) -> dict[str, str]:
-    """What a baseline keeps of a manifest: little enough to read, enough to tell why figures may differ."""
-    if not flat:
-        return {}
-    said = {name: " ".join(flat.get(key, "") for key in keys) for name, keys in _SAID.items()}
-    brief = {
-        name: value[:_SHORT] if name in {"kernel package", VIRTUAL_BOARD} else value for name, value in said.items()
-    }
-    for name, prefixes in _HASHED.items():
-        rows = sorted((key, value) for key, value in flat.items() if key.startswith(prefixes))
-        brief[name] = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:_SHORT]
-    return brief
-
-
-_SAME_WHEN_MOVED: Final = (COMPILER, VIRTUAL_BOARD, "newlib", "configuration", "timing rules")
-"""What of a brief manifest must be the same, besides the code, for its place alone to be the cause."""
-
-
-def same_settings(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
-    """Whether two brief manifests are the same in all that; not of what says nothing."""
-    return bool(before) and all(before.get(key) == after.get(key) for key in _SAME_WHEN_MOVED)
+def read_unsealed(path: Path) -> Baseline:
+    """Reads a baseline for its points and rules alone, which are measured again. Raises as `read_baseline` does."""
+    found = read_toml(path, Baseline)
+    for rule in found.rules.values():
+        parse_limits(rule)
+    if found.format not in {UNSEALED, FORMAT}:
+        raise PlanError(f"{path} has format {found.format}, this version reads {FORMAT}; write the baseline again.")
+    return found
 
 
 def brief_side(side: Side) -> Side:
@@ -147,10 +133,28 @@ def baseline_side(baseline: Baseline, name: str) -> Side:
                 baseline.exact,
                 {**baseline.manifest, **each.manifest},
                 code=each.code,
+                places=each.places,
+                functions={name: _executed(*row) for name, row in each.functions.items()},
+                state=each.state,
+                waits=each.waits,
             )
             for each in baseline.point
         ],
     )
+
+
+def _executed(code: str, calls: float, instructions: float | None = None) -> ExecutedFunction:
+    return ExecutedFunction(code, instructions, calls)
+
+
+def _row(function: ExecutedFunction) -> tuple[str, float, float] | tuple[str, float]:
+    plain = (function.code, _shortened(function.calls))
+    return plain if function.instructions is None else (*plain, _shortened(function.instructions))
+
+
+def _shortened(value: float) -> float:
+    """Returns six digits. The window's end leaves fewer true."""
+    return float(f"{value:.6g}")
 
 
 def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
@@ -168,12 +172,17 @@ def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
             **each.point.model_dump(exclude={"title"}),
             manifest={key: value for key, value in brief.items() if key not in shared},
             code=each.code,
+            places=each.places,
+            state=dict(each.state),
+            waits={name: _shortened(cycles) for name, cycles in each.waits.items()},
+            functions={name: _row(function) for name, function in sorted(each.functions.items())},
             metrics={key: metric.value for key, metric in each.metrics.items()},
         )
         for each, brief in zip(side.figures, briefs, strict=True)
     )
     exact = all(each.exact for each in side.figures)
-    return Baseline(exact=exact, manifest=shared, rules=dict(rules), point=points)
+    made = Baseline(exact=exact, manifest=shared, rules=dict(rules), point=points)
+    return made.model_copy(update={"seal": made.digest})
 
 
 def write_baseline(baseline: Baseline, path: Path) -> None:
@@ -181,7 +190,8 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
     lines = [
         "# Figures that `rtoslab gate` holds new ones against; `rtoslab baseline` writes this file. Only [rules] is",
         "# for hands: how much worse a figure may become, by its name.",
-        f"format = {baseline.format}",
+        f"format = {FORMAT}",
+        f"seal = {toml_value(baseline.seal)}",
         f"exact = {str(baseline.exact).lower()}",
     ]
     for title, table in (("manifest", baseline.manifest), ("rules", baseline.rules)):
@@ -189,9 +199,16 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
     for each in baseline.point:
         axes = each.model_dump(include={"benchmark", "kernel", "board", "cores", "window_ms"})
         lines += ["", "[[point]]", *toml_rows(axes)]
-        for title, rows in (("config", each.config), ("manifest", each.manifest)):
-            lines += [f"{title} = {{ {', '.join(toml_rows(rows))} }}"] if rows else []
-        lines += [f"code = {toml_value(each.code)}"] if each.code else []
+        inline: dict[str, Mapping[str, Any]] = {
+            "config": each.config,
+            "manifest": each.manifest,
+            "state": each.state,
+            "waits": each.waits,
+        }
+        lines += [f"{title} = {{ {', '.join(toml_rows(rows))} }}" for title, rows in inline.items() if rows]
+        digests = {"code": each.code, "places": each.places}
+        lines += toml_rows({name: digest for name, digest in digests.items() if digest})
         lines += ["[point.metrics]", *toml_rows(each.metrics)]
+        lines += ["[point.functions]", *toml_rows(each.functions)] if each.functions else []
     make_folder(path.parent)
     write_whole(path, "\n".join(lines) + "\n", "the baseline")

@@ -2,17 +2,21 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
 
-from rtoslab.analyses import CYCLES, Metric
-from rtoslab.compare.attribution import only_moved
-from rtoslab.compare.baseline import brief_manifest, same_settings
+from rtoslab.analyses import CYCLES, INSTRUCTIONS, Metric, event_count
+from rtoslab.compare.brief_manifest import brief_manifest
+from rtoslab.compare.causes import Cause, Reason, changed_functions, find_reason, instructions_of
 from rtoslab.compare.differences import Difference, differences
 from rtoslab.compare.matching import Matching, Pair, match
 from rtoslab.compare.noise import Shift, claims, shift, too_few
 from rtoslab.compare.placed import interval, is_bound
 from rtoslab.compare.sides import Side
+
+CHANGED_CODE: Final = "instructions.changed_code"
+"""A figure that only a gate has."""
 
 
 class Verdict(StrEnum):
@@ -22,8 +26,8 @@ class Verdict(StrEnum):
     BETTER = "better"
     SAME = "same"
     PLACEMENT = "placement"
-    """The bands of the two sides' placements overlap, or the same code lies elsewhere: its place may be worth the
-    difference."""
+    """The bands of the two sides' placements overlap: a place may be worth the difference. Or the same code is
+    elsewhere, and all else that is known is equal."""
     ONE_PLACEMENT = "one placement"
     """They differ, in one placement each, where the place matters: what of it is the place's nobody knows."""
     UNCLEAR = "not told apart"
@@ -43,6 +47,8 @@ class Change:
     """What the samples say; None for exact figures, where any difference beyond their resolution is real."""
     placed: tuple[float, float] | None = None
     """Of figures in several placements the least and the most difference that they allow."""
+    reason: Reason | None = None
+    """Of exact cycles in one placement each: why they differ."""
 
     @property
     def delta(self) -> float:
@@ -99,8 +105,11 @@ def compare(before: Side, after: Side, *, is_gate: bool = False) -> Comparison:
         for name, metric in pair.before.metrics.items()
         if name in pair.after.metrics
     ]
-    changes = [_exact(*each, is_gate=is_gate) for each in figures if _is_exact(each[0])]
+    exact = [pair for pair in matching.pairs if _is_exact(pair)]
+    reasons = {pair.label: _reason(pair, is_brief=is_gate) for pair in exact}
+    changes = [_exact(*each, reasons[each[0].label], is_gate=is_gate) for each in figures if _is_exact(each[0])]
     changes += _noisy([each for each in figures if not _is_exact(each[0])])
+    changes += [change for pair in exact if is_gate and (change := _changed_code(pair)) is not None]
     return Comparison(before, after, matching, differences(matching.pairs), sorted(changes, key=_rank))
 
 
@@ -108,7 +117,7 @@ def _is_exact(pair: Pair) -> bool:
     return pair.before.exact and pair.after.exact
 
 
-def _exact(pair: Pair, before: Metric, after: Metric, *, is_gate: bool) -> Change:
+def _exact(pair: Pair, before: Metric, after: Metric, reason: Reason, *, is_gate: bool) -> Change:
     delta = after.value - before.value
     grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # a tick is not more than a tick for rounding
     if before.band or after.band:
@@ -118,20 +127,36 @@ def _exact(pair: Pair, before: Metric, after: Metric, *, is_gate: bool) -> Chang
         return Change(pair, before, after, _direction(delta) if apart else open_verdict, placed=(low, high))
     if abs(delta) <= grain:
         return Change(pair, before, after, Verdict.SAME)
-    moved = before.unit == CYCLES and _is_moved(pair, is_gate=is_gate)
+    is_time = before.unit == CYCLES
+    moved = is_time and reason.cause is Cause.PLACEMENT
     bound = not is_gate and is_bound(before.id, pair.before.tree, pair.after.tree)
     verdict = Verdict.PLACEMENT if moved else Verdict.ONE_PLACEMENT if bound else _direction(delta)
-    return Change(pair, before, after, verdict)
+    return Change(pair, before, after, verdict, reason=reason if is_time else None)
 
 
-def _is_moved(pair: Pair, *, is_gate: bool) -> bool:
-    """Whether of two points in one placement each all code that was executed is the same, and all settings are."""
-    first, second = pair.before, pair.after
-    if is_gate:  # a baseline keeps one digest of the code, no addresses
-        return bool(first.code) and first.code == second.code and same_settings(first.manifest, second.manifest)
-    if first.result is None or second.result is None or not only_moved(first.result, second.result):
-        return False
-    return same_settings(brief_manifest(first.manifest), brief_manifest(second.manifest))
+def _reason(pair: Pair, *, is_brief: bool) -> Reason:
+    """Returns why the cycles of two exact points may differ. Points of a gate have brief manifests."""
+    if is_brief:
+        return find_reason(pair.before, pair.after)
+    first, second = (replace(each, manifest=brief_manifest(each.manifest)) for each in (pair.before, pair.after))
+    return find_reason(first, second)
+
+
+def _changed_code(pair: Pair) -> Change | None:
+    """Returns the instructions of functions whose code changed, per count or sample, or None where none did.
+
+    The place of the code adds nothing to them. So they show a slowdown that a better place hides in the cycles.
+    """
+    first, second = pair.before.functions, pair.after.functions
+    names = changed_functions(first, second)
+    before, after = instructions_of(first, names), instructions_of(second, names)
+    if not names or before is None or after is None:
+        return None
+    was, now = (Metric(CHANGED_CODE, INSTRUCTIONS, round(each, 4)) for each in (before, after))
+    events = event_count(pair.after.result) if pair.after.result is not None else 0
+    grain = max(before, after) / events if events else 0.0  # what the window's end cut of a call
+    verdict = Verdict.SAME if abs(after - before) <= grain else _direction(after - before)
+    return Change(pair, was, now, verdict, reason=find_reason(pair.before, pair.after))
 
 
 def _direction(delta: float) -> Verdict:

@@ -5,9 +5,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.compare.matching import Pair
+from rtoslab.compare.sides import STATE
 
 _OF_ONE_POINT: Final = ("build.run_id", "build.manifest", "build.bench", "elf_sha256", "conformance.digest")
-_FIRST: Final = ("build.compiler", "build.flags", "build.kernel_version", "build.kernel_package", "build.kernel_config")
+_FIRST: Final = (
+    STATE,
+    "build.compiler",
+    "build.flags",
+    "build.calls",
+    "build.kernel_version",
+    "build.kernel_package",
+    "build.kernel_config",
+)
 COMPILER: Final = "build.compiler.banner"
 SIMULATOR: Final = "target.sources_sha256"
 NOT_SET: Final = "(not set)"
@@ -45,8 +54,10 @@ def _rank(each: Difference) -> int:
 def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:
     if not before or not after:  # a side that keeps figures alone
         return
+    states = [any(key.startswith(STATE) for key in side) for side in (before, after)]
+    left_out = _OF_ONE_POINT if all(states) else (*_OF_ONE_POINT, STATE)  # of one side nobody read it
     for key in sorted({*before, *after}):
-        if key.startswith(_OF_ONE_POINT):
+        if key.startswith(left_out):
             continue
         mine, other = before.get(key, NOT_SET), after.get(key, NOT_SET)
         if mine != other:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.analyses import BYTES, CYCLES, Metric, per_what
+from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, Metric, per_what
 from rtoslab.base import all_of, counted
 from rtoslab.compare.attribution import attribution
 from rtoslab.compare.comparison import Change, Comparison, Verdict
@@ -139,7 +139,11 @@ def _by_unit(changes: Sequence[Change], order: str) -> list[TableData]:
     """A table of times and one of bytes, where there are any."""
     columns = ("point", "figure", ">before", ">after", ">change", ">%", "verdict")
     tables = []
-    for unit, title in ((CYCLES, "Time, in cycles"), (BYTES, "Memory, in bytes")):
+    for unit, title in (
+        (CYCLES, "Time, in cycles"),
+        (INSTRUCTIONS, "Instructions of changed code, per count or sample"),
+        (BYTES, "Memory, in bytes"),
+    ):
         rows = [_row(each) for each in changes if each.before.unit == unit]
         tables += [TableData(f"{title}, {order}", columns, rows)] if rows else []
     return tables
@@ -196,7 +200,8 @@ def _placement(comparison: Comparison, ident: str, against: str) -> Section | No
     )
     elsewhere = (
         "Of points in one placement each: every function that was executed is the same code, some of it in another "
-        "place, and all settings are the same; so the place is all that differs."
+        "place. All settings are the same, and the state at the window's opening or all that it was made from; so the "
+        "place is all that differs."
     )
     rows = [_row(each) for each in _of(comparison, Verdict.PLACEMENT)]
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")

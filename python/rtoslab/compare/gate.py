@@ -6,7 +6,9 @@ from typing import Final
 
 from rtoslab.base import PlanError, counted
 from rtoslab.catalogue import Catalogue, Experiment
-from rtoslab.compare.baseline import COMPILER, Baseline, baseline_side, brief_side
+from rtoslab.compare.baseline import Baseline, baseline_side, brief_side
+from rtoslab.compare.brief_manifest import COMPILER
+from rtoslab.compare.causes import Cause
 from rtoslab.compare.comparison import Change, Comparison, Verdict, compare
 from rtoslab.compare.document import comparison_document, number, sentence
 from rtoslab.compare.matching import Pair
@@ -27,7 +29,7 @@ class Judgement:
     comparison: Comparison
     regressions: Sequence[tuple[Change, Limit]]
     moved: Sequence[tuple[Change, Limit]]
-    """Regressions in cycles where no executed function and no setting changed: only the place of the code did."""
+    """Regressions in cycles where only the place of the code changed: see `causes`."""
     lost: Sequence[str]
     """Points and figures that only the baseline or only the run has, each as a clause."""
 
@@ -48,6 +50,8 @@ def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     for pair in comparison.matching.pairs:
         lost += [] if pair.after.missing else _unpaired(pair)
     lost += [f"{label} is not in the baseline" for label in comparison.matching.only_after]
+    if not comparison.changes and not lost:
+        lost = ["nothing was measured, for the baseline has no point"]
     moved = [(change, limit) for change, limit in broken if change.verdict is Verdict.PLACEMENT]
     return Judgement(comparison, broken, moved, lost)
 
@@ -98,7 +102,7 @@ def verdict_text(judgement: Judgement) -> str:
         change, limit = judgement.regressions[0]
         return (
             f"Regression: {len(judgement.regressions)} of {figures} passed their limit; the largest: "
-            f"{sentence(change)}, allowed {limit}.{_moved_text(judgement)}"
+            f"{sentence(change)}, allowed {limit}.{_moved_text(judgement) or _cause_text(judgement)}"
         )
     better = [each for each in judgement.comparison.changes if each.delta < 0 and each.verdict is not Verdict.SAME]
     moved = sum(each.verdict is Verdict.PLACEMENT for each in better)
@@ -119,9 +123,14 @@ def _moved_text(judgement: Judgement) -> str:
     return f" {which} of them by placement: the executed code is the same and lies elsewhere."
 
 
+def _cause_text(judgement: Judgement) -> str:
+    """Returns the cause of the first regression that has one."""
+    found = next((change.reason for change, _ in judgement.regressions if change.reason is not None), None)
+    return "" if found is None else f" Cause{'' if found.cause is Cause.UNKNOWN else ':'} {found.words}."
+
+
 def gate_document(judgement: Judgement) -> Document:
     """The comparison, with what passed a limit before everything else."""
-    moved = [each for each, _ in judgement.moved]
     rows = [
         [
             each.pair.label,
@@ -130,7 +139,7 @@ def gate_document(judgement: Judgement) -> Document:
             number(each.after.value),
             f"{each.delta:+,.2f}".rstrip("0").rstrip("."),
             str(limit),
-            "placement" if each in moved else "",
+            "" if each.reason is None else each.reason.words,
         ]
         for each, limit in judgement.regressions
     ]

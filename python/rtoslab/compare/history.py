@@ -6,21 +6,25 @@ code in one placement each nothing is claimed either, where the place matters: t
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from rtoslab.analyses import CYCLES, PLACEMENT, Metric, metrics, unplaced
 from rtoslab.archive import Found
 from rtoslab.base import ReportError, counted
-from rtoslab.compare.attribution import only_moved
+from rtoslab.compare.brief_manifest import brief_manifest
+from rtoslab.compare.causes import Cause, find_reason
 from rtoslab.compare.comparison import Verdict
 from rtoslab.compare.document import figure_text
 from rtoslab.compare.matching import axes_of
 from rtoslab.compare.placed import interval, is_bound, over_band
+from rtoslab.compare.sides import figures_of
 from rtoslab.reports import ChartData, Document, Section, TableData, flagged
 from rtoslab.results import Measured
+from rtoslab.store import StoredPoint
 
 USUAL_METRICS = ("cycles_per_count", "*.median", "image.text")
 ONE_PLACEMENT = Verdict.ONE_PLACEMENT.value
@@ -50,8 +54,11 @@ class Seen:
         if self.figure.band is not None or before.figure.band is not None:
             least, most = interval(before.figure, self.figure)
             return least <= 0 <= most
-        (first, was), (second, now) = before.points[0], self.points[0]
-        return self.figure.unit == CYCLES and only_moved(first, second) and was.get("target") == now.get("target")
+        sides = [
+            replace(each, manifest=brief_manifest(each.manifest))
+            for each in (figures_of(StoredPoint(Path(), *seen.points[0])) for seen in (before, self))
+        ]
+        return self.figure.unit == CYCLES and find_reason(*sides).cause is Cause.PLACEMENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ def _change(change: Change) -> dict[str, Any]:
         "percent": change.percent if math.isfinite(change.percent) else None,
         "verdict": change.verdict.value,
     }
+    if change.reason is not None and change.delta:
+        found |= {"cause": change.reason.cause.value, "cause_words": change.reason.words}
     if change.noisy is not None:
         found |= {"interval": list(change.noisy.interval), "p": change.noisy.p, "samples": list(change.noisy.counts)}
     if change.placed is not None:

@@ -1,8 +1,8 @@
 """How much worse a figure may become: `+0 cycles|+2 %`, for all figures or for those whose name fits a pattern.
 
-Limits are separated by `|`. One in `cycles` or `bytes` binds figures in that unit, one in `%` binds all of these; a
-figure fails if it passes any limit that binds it. One in `calls` binds how often a project's functions were called.
-`never` binds nothing.
+Limits are separated by `|`. One in `cycles`, `instructions` or `bytes` binds figures in that unit, one in `%` binds all
+of these. A figure fails if it passes any limit that binds it. One in `calls` binds how often a project's functions were
+called. `never` binds nothing.
 """
 
 import re
@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Protocol
 
-from rtoslab.analyses import BYTES, CYCLES, Metric
+from rtoslab.analyses import Metric
 from rtoslab.base import PlanError
 
 ALL: Final = "*"
-DEFAULT: Final = {ALL: "+0 cycles|+0 bytes"}
+DEFAULT: Final = {ALL: "+0 cycles|+0 instructions|+0 bytes"}
 NEVER: Final = "never"
 CALLS: Final = "calls"
 """How often something happened, of a project's own functions; only a limit in `calls` binds it."""
-_LIMIT: Final = re.compile(r"\+\s*(\d+(?:\.\d+)?)\s*(cycles?|bytes?|calls?|%)")
+_LIMIT: Final = re.compile(r"\+\s*(\d+(?:\.\d+)?)\s*(cycles?|instructions?|bytes?|calls?|%)")
 _UNITS: Final = {
-    "cycle": CYCLES, "cycles": CYCLES, "byte": BYTES, "bytes": BYTES, "call": CALLS, "calls": CALLS, "%": "%",
-}  # fmt: skip
+    **{f"{name}{plural}": name + "s" for name in ("cycle", "instruction", "byte", "call") for plural in ("", "s")},
+    "%": "%",
+}
 
 
 # ruff: noqa: D102 (the class says what they are)
@@ -43,7 +44,7 @@ class Limit:
 
     value: float
     unit: str
-    """CYCLES, BYTES, CALLS or `%`."""
+    """CYCLES, INSTRUCTIONS, BYTES, CALLS or `%`."""
 
     def passed_by(self, change: Judged) -> bool:
         """Whether the figure became worse by more than this."""

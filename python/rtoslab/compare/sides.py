@@ -1,7 +1,5 @@
 """One side of a comparison: figures by point, out of run directories or a baseline."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,11 +8,12 @@ from typing import Any, Final
 
 from rtoslab.analyses import Metric, metrics
 from rtoslab.base import StoreError
+from rtoslab.compare.executed import ExecutedFunction, code_digest, executed_functions, place_digest, waits_of
 from rtoslab.results import Failed, Measured, NotApplicable, PointId
 from rtoslab.store import RunDirectory, StoredPoint, flatten
 
-CODE_DIGITS: Final = 12
-"""Of a digest of all code that was executed."""
+STATE: Final = "state."
+"""Before the keys of a point's state, among those of its manifest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,14 @@ class Figures:
     """Of a point in several placements all its results; `result` is the first."""
     code: str = ""
     """Digest of the functions that the window executed, whatever their places; empty where nobody watched."""
+    places: str = ""
+    """Digest of where they are."""
+    functions: Mapping[str, ExecutedFunction] = field(default_factory=dict)
+    """Those of them that have a digest, by name."""
+    state: Mapping[str, str | int] = field(default_factory=dict)
+    """`Measured.state`; empty where it was not read."""
+    waits: Mapping[str, float] = field(default_factory=dict)
+    """Cycles per count that were not executing ones, by what they were; empty of a latency benchmark."""
     missing: str = ""
     """Why there is no figure; empty if there is."""
 
@@ -68,18 +75,14 @@ def figures_of(stored: StoredPoint) -> Figures:
     exact = isinstance(target, dict) and target.get("kind") == "virtual"
     flat = flatten(stored.manifest)
     if isinstance(result, Measured):
+        flat |= {f"{STATE}{key}": str(value) for key, value in result.state.items()}
+    if isinstance(result, Measured):
         figures = {each.id: each for each in metrics(result)}
-        return Figures(result.point, figures, exact, flat, result, stored.manifest, code=_executed(result))
+        return Figures(
+            result.point, figures, exact, flat, result, stored.manifest, (), code_digest(result), place_digest(result),
+            executed_functions(result), result.state, waits_of(result),
+        )  # fmt: skip
     return Figures(result.point, {}, exact, flat, tree=stored.manifest, missing=_reason(result))
-
-
-def _executed(result: Measured) -> str:
-    """One digest of all code that was executed; empty where a part of it has none."""
-    functions = {each.name for each in result.virtual.functions} if result.virtual else set()
-    if not functions or not functions <= result.code.keys():
-        return ""
-    rows = sorted((name, result.code[name].digest) for name in functions)
-    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:CODE_DIGITS]
 
 
 def _reason(result: Failed | NotApplicable) -> str:

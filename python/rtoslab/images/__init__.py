@@ -2,6 +2,7 @@
 
 from rtoslab.images.builder import Build, build, demand_tools, is_built, planned_image, share_kept
 from rtoslab.images.code_digests import branch_target, code_digests
+from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
 from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
 from rtoslab.images.image_inputs import (
     CALIBRATION_IMAGE,
@@ -22,9 +23,12 @@ __all__ = [
     "CALIBRATION_IMAGE",
     "CALLGRAPH",
     "CONFORMANCE_IMAGE",
+    "DEFINITIONS",
     "IMAGE",
+    "LIKE_GROUP",
     "LOG",
     "MAP",
+    "OPTIONS",
     "Build",
     "Image",
     "Section",
@@ -40,6 +44,7 @@ __all__ = [
     "inputs_digest",
     "is_built",
     "made_by",
+    "optimisation_levels",
     "planned_image",
     "read_elf",
     "read_sections",

@@ -30,6 +30,7 @@ from rtoslab.base import (
     tools,
 )
 from rtoslab.catalogue import Catalogue, Tree
+from rtoslab.images.compiler_calls import calls_record, read_folders
 from rtoslab.images.configuring import configure
 from rtoslab.images.image_inputs import (
     CALLGRAPH,
@@ -43,7 +44,7 @@ from rtoslab.images.image_inputs import (
     tree_of,
 )
 from rtoslab.images.kept_objects import Objects, compilers
-from rtoslab.images.making import StepFailedError, make
+from rtoslab.images.making import MakeResult, StepFailedError, make
 from rtoslab.images.shelves import Shelves
 from rtoslab.plan import Point
 from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
@@ -178,10 +179,11 @@ def _made(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
     """Compiles in `work` until what was read of a tree is what the image's own id was made from; that digest."""
     tree = tree_of(catalogue, point)
     for _ in range(TIMES):
-        read = _cmake(catalogue, point, expected_of(digest), work)
+        made = _cmake(catalogue, point, expected_of(digest), work)
+        _note_calls(work, made)
         if tree is None:
             return digest
-        files = read_by(read, tree)
+        files = read_by(made.files_read, tree)
         look_again()
         remember(reads_path(catalogue.root, asked_digest(catalogue, point)), files)
         found = inputs_digest(catalogue, point)
@@ -190,6 +192,16 @@ def _made(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
             return digest
         digest = found
     raise BuildError(f"The tree {point.kernel} was edited each time {point.label} was built; try again when it rests.")
+
+
+def _note_calls(work: Path, made: MakeResult) -> None:
+    """Adds to the build's record what each compiler call got."""
+    path = work / INFO
+    info = json.loads(path.read_bytes())
+    folders = read_folders((work / "build_info_input.cmake").read_text(encoding="utf-8"))
+    links = [line for line in made.other_lines if f" -o {IMAGE}" in line]
+    info["calls"] = calls_record(made.compilations, links, folders)
+    path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
 
 
 def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
@@ -212,8 +224,8 @@ def _join_callgraphs(work: Path) -> None:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
 
 
-def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -> frozenset[str]:
-    """Configures and builds; the files that were read."""
+def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -> MakeResult:
+    """Configures and builds."""
     firmware, shelves = catalogue.root / "firmware", Shelves(work.parent / "objects")
     kept = Objects(work, firmware, shelves, compilers(point.compiler == "clang"))
     is_configured = False

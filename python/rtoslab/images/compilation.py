@@ -127,7 +127,7 @@ class Compilation:
             cwd=self.work,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env=tools.plain_environment(),
+            env=tools.build_environment(),
             check=False,
         )
         if done.returncode != 0 or not self._told.is_file():

@@ -69,7 +69,7 @@ def configure(catalogue: Catalogue, point: Point, expected: Expected, work: Path
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=subprocess.STDOUT,
-        env=tools.plain_environment(),
+        env=tools.build_environment(),
         check=False,
     )
     if done.returncode == 0 and not mine and point.compiler == DEFAULT_COMPILER:
@@ -89,8 +89,7 @@ def _place(catalogue: Catalogue, point: Point, known: Path) -> Path:
         str(tools.find("cargo")),
         point.kernel,
         point.lto,
-        {name: value for name, value in os.environ.items() if name.startswith(("CMAKE", "CARGO"))},
-        {name: os.environ.get(name) for name in ("CC", "ASM", "CFLAGS", "ASMFLAGS", "LDFLAGS", "PATH", "HOME")},
+        {name: value for name, value in tools.build_environment().items() if name != "TMPDIR"},
     ]
     return known / hashlib.sha256(canonical(everything).encode()).hexdigest()[:32]
 

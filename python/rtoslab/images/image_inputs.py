@@ -28,6 +28,9 @@ CALIBRATION_IMAGE: Final = "calibration"
 """Likewise no benchmark, in a folder of that name."""
 FOOTPRINT: Final = "footprint-"
 """Before the name of a program whose size alone is of interest: a folder of firmware/footprint/."""
+_FORMAT: Final = 2
+"""Of the images and their records: raised where older ones must not be found. The first ones were built in their user's
+environment."""
 KEPT: Final = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
 """Of a finished build."""
 _COMMON: Final = (
@@ -118,7 +121,7 @@ def asked_digest(catalogue: Catalogue, point: Point) -> str:
         own = tree.part(core).model_dump(mode="json")
         states = [asdict(each) for each in repositories(tree)]
         options += [described, own, states, names_in(tree, core)]
-    everything = sources + json.dumps([*options, *compilers, KEPT])
+    everything = sources + json.dumps([_FORMAT, *options, *compilers, KEPT])
     return hashlib.sha256(everything.encode()).hexdigest()
 
 

@@ -33,8 +33,7 @@ ONE_IMAGE: Final = frozenset({"BENCH_RUN_ID", "BENCH_MANIFEST"})
 """Macros that no two images share: an object that asks for them is not worth its room."""
 _SEARCHED: Final[dict[str, bool]] = {}
 """Whether a content was found to hold one of those, by its digest."""
-_ENVIRONMENT: Final = ("CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH")
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _UNREAD: Final = "unread"
 """In place of what a file holds: nobody has asked yet."""
 _CHECKOUT: Final = "\0"
@@ -124,7 +123,7 @@ class Objects:
         self.shelves.put(key, content)
 
     def _bare(self, words: list[str]) -> list[Any]:
-        return [self.compilers, words, {name: os.environ.get(name) for name in _ENVIRONMENT}]
+        return [self.compilers, words]
 
     def _code(self, asked: Compilation, found: Preprocessed) -> str:
         return _key(self._bare(asked.of_code), found.digest)

@@ -36,6 +36,7 @@ class _Steps:
     log: IO[str]
     writing: Lock = field(default_factory=Lock)
     read: set[str] = field(default_factory=set)
+    done: list[_Step] = field(default_factory=list)
 
     def compile(self, asked: Compilation) -> None:
         """Makes an object or copies the one that is kept."""
@@ -95,7 +96,9 @@ class _Steps:
             self._tell("FAILED: the build files name no step.")
             raise StepFailedError
         for line in found:
-            yield compilation(work, line, self.objects.firmware) or archiving(work, line) or line
+            step = compilation(work, line, self.objects.firmware) or archiving(work, line) or line
+            self.done.append(step)
+            yield step
 
     def _run(self, arguments: tuple[str, ...], work: Path) -> str:
         done = subprocess.run(
@@ -106,7 +109,7 @@ class _Steps:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env=tools.plain_environment(),
+            env=tools.build_environment(),
             check=False,
         )
         if done.returncode != 0:
@@ -119,8 +122,27 @@ class _Steps:
             self.log.write(text if not text or text.endswith("\n") else f"{text}\n")
 
 
-def make(work: Path, objects: Objects, log: IO[str]) -> frozenset[str]:
-    """Carries out a configured build; the files that its compilers read.
+@dataclass(frozen=True, slots=True)
+class MakeResult:
+    """A build that was carried out."""
+
+    files_read: frozenset[str]
+    """By its compilers."""
+    steps: tuple[_Step, ...]
+
+    @property
+    def compilations(self) -> list[Compilation]:
+        """Its compiler calls."""
+        return [each for each in self.steps if isinstance(each, Compilation)]
+
+    @property
+    def other_lines(self) -> list[str]:
+        """Its steps that neither compile nor make a library."""
+        return [each for each in self.steps if isinstance(each, str)]
+
+
+def make(work: Path, objects: Objects, log: IO[str]) -> MakeResult:
+    """Carries out a configured build.
 
     Raises StepFailedError, its words in the log; OSError.
     """
@@ -135,7 +157,7 @@ def make(work: Path, objects: Objects, log: IO[str]) -> frozenset[str]:
                         steps.archive(each)
                     elif isinstance(each, str):
                         steps.other(work, each)
-    return frozenset(steps.read)
+    return MakeResult(frozenset(steps.read), tuple(steps.done))
 
 
 def _all(pool: ThreadPoolExecutor, steps: _Steps, group: Iterable[_Step]) -> None:

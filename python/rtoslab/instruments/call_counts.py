@@ -14,9 +14,14 @@ MEASURES: Final = ("inclusive", "undisturbed", "exclusive", "interrupts", "other
 of those without functions that it called; what interrupts took; what other tasks took."""
 
 
+COUNTED: Final = {"inclusive": "instructions", "exclusive": "own_instructions"}
+"""Instructions of a call: those that its thread or handler completed in it; of these without functions that it called.
+What interrupts and other tasks executed is in neither."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Cycles per call."""
+    """Cycles or instructions per call."""
 
     minimum: int
     median: float
@@ -72,6 +77,7 @@ class Tally:
     interruptions_most: int = 0
     stack_bytes: int | None = None
     cycles: dict[str, Distribution] = field(default_factory=lambda: {name: Distribution() for name in MEASURES})
+    instructions: dict[str, Distribution] = field(default_factory=lambda: {name: Distribution() for name in COUNTED})
     greatest: dict[str, Any] = field(default_factory=dict)
     """By measure (inclusive, undisturbed): the record of its first greatest call."""
 
@@ -89,6 +95,8 @@ class Tally:
             setattr(self, name, getattr(self, name) + int((mine["flags"] & flag != 0).sum()))
         self.interruptions_most = max(self.interruptions_most, int(mine["interruptions"].max()))
         self.stack_bytes = max(self.stack_bytes or 0, int(mine["stack"].max()))
+        for name, column in COUNTED.items():
+            self.instructions[name].add(mine[column])
         for name, values in cycles_of(mine).items():
             self.cycles[name].add(values)
             if name in {"inclusive", "undisturbed"}:

@@ -128,6 +128,7 @@ def _function(measured: MeasuredFunction) -> dict[str, Any]:
         "stack_bytes": tally.stack_bytes,
         "interruptions_most": tally.interruptions_most,
         "cycles": {name: asdict(each) for name, each in measured.cycles.items()},
+        "instructions": {name: asdict(each) for name, each in measured.instructions.items()},
         "greatest": [_greatest(each) for each in measured.greatest],
     }
 

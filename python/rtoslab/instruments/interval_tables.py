@@ -41,6 +41,7 @@ def interval_as_json(measured: MeasuredInterval) -> dict[str, Any]:
         "until": measured.end,
         "count": measured.count,
         "cycles": None if measured.cycles is None else asdict(measured.cycles),
+        "instructions": None if measured.instructions is None else asdict(measured.instructions),
         "begun_again": measured.begun_again,
         "open": measured.is_open,
         "longest": None

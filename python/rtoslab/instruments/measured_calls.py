@@ -5,13 +5,13 @@ they spent their cycles on. Both take the same cycles, for nothing that is obser
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.instruments.call_counts import Spread, Tally, cycles_of
+from rtoslab.instruments.call_counts import Distribution, Spread, Tally, cycles_of
 from rtoslab.instruments.call_replay import Spending, Window, spendings, window_of
 from rtoslab.instruments.functions import Function, Functions
 from rtoslab.instruments.names import Names
@@ -71,6 +71,8 @@ class MeasuredFunction:
     tally: Tally
     cycles: dict[str, Spread]
     """By measure; empty if no call returned."""
+    instructions: dict[str, Spread] = field(default_factory=dict)
+    """Likewise: `inclusive` and `exclusive`."""
     greatest: tuple[GreatestCall, ...] = ()
     open: tuple[OpenCall, ...] = ()
     ran: frozenset[str] = frozenset()
@@ -159,13 +161,13 @@ class _Counting:
         still_open = np.frombuffer(recording.observed["open_calls"], dtype=CALL)
         functions = []
         for number, (function, tally) in enumerate(zip(self.functions, self.tallies, strict=True)):
-            spreads = {name: each.spread() for name, each in tally.cycles.items()}
             functions.append(
                 MeasuredFunction(
                     function=function,
                     source=names.source(function.address).line,
                     tally=tally,
-                    cycles={name: spread for name, spread in spreads.items() if spread is not None},
+                    cycles=_spreads(tally.cycles),
+                    instructions=_spreads(tally.instructions),
                     greatest=_greatest(function, tally, names, nodes, spent),
                     ran=names.below(nodes, _is(function.address)),
                     open=tuple(
@@ -179,6 +181,11 @@ class _Counting:
             recording.start_cycle, recording.end_cycle, cut, tuple(functions),
             names.below(nodes, lambda *_: True), names.below(nodes, lambda _, exception: exception != 0),
         )  # fmt: skip
+
+
+def _spreads(distributions: Mapping[str, Distribution]) -> dict[str, Spread]:
+    spreads = {name: each.spread() for name, each in distributions.items()}
+    return {name: spread for name, spread in spreads.items() if spread is not None}
 
 
 def _is(address: int) -> Callable[[int, int], bool]:

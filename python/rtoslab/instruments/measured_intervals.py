@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rtoslab.base import RunError
 from rtoslab.instruments.call_counts import Distribution, Spread
@@ -16,7 +17,7 @@ from rtoslab.instruments.call_replay import run_to
 from rtoslab.instruments.functions import Functions
 from rtoslab.instruments.names import Names
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.records import NODE, ROW
+from rtoslab.instruments.records import ARRIVAL, NODE, ROW
 from rtoslab.instruments.session import Progress, Recording, Wanted, cut_of, record
 from rtoslab.instruments.subject import Subject
 from rtoslab.targets import KIND_EXEC, apply_settings, load_image, make_machine, simulator_errors
@@ -32,6 +33,8 @@ class Arrival:
     cycle: int
     core: int
     address: int
+    instructions: int | None = None
+    """Completed on its core before it; None if it was not completed in the stretch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class MeasuredInterval:
     is_open: bool
     """One was under way as the stretch ended."""
     longest: LongestInterval | None = None
+    instructions: Spread | None = None
+    """Of the core, with those of interrupts; None if one began on another core than it ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,8 @@ class _Pairing:
     open: Arrival | None = None
     begun_again: int = 0
     seen: Distribution = field(default_factory=Distribution)
+    executed: Distribution | None = field(default_factory=Distribution)
+    """Instructions; None once an interval's cannot be told."""
     longest: tuple[Arrival, Arrival] | None = None
 
     def arrive(self, at: Arrival) -> None:
@@ -89,6 +96,7 @@ class _Pairing:
         if at.address in self.ends and self.open is not None:
             length = at.cycle - self.open.cycle
             self.seen.add(np.array([length], dtype=np.uint64))
+            self._count(self.open, at)
             if self.longest is None or length > self.longest[1].cycle - self.longest[0].cycle:
                 self.longest = (self.open, at)
             self.open = None
@@ -97,6 +105,12 @@ class _Pairing:
                 self.open = at
             else:
                 self.begun_again += 1
+
+    def _count(self, begin: Arrival, end: Arrival) -> None:
+        if self.executed is None or begin.instructions is None or end.instructions is None or begin.core != end.core:
+            self.executed = None
+        else:
+            self.executed.add(np.array([end.instructions - begin.instructions], dtype=np.uint64))
 
 
 def measure_intervals(
@@ -126,6 +140,7 @@ def measure_intervals(
             MeasuredInterval(
                 begin, end, sum(each.seen.counts.values()), each.seen.spread(), each.begun_again, each.open is not None,
                 None if each.longest is None else found[each.longest],
+                None if each.executed is None else each.executed.spread(),
             )
             for (begin, end), each in zip(asked, pairings, strict=True)
         ),
@@ -136,10 +151,21 @@ def measure_intervals(
 def _pair(recording: Recording, pairings: Sequence[_Pairing]) -> None:
     events = recording.events
     mine = events[(events["kind"] == KIND_EXEC) & (events["cycle"] >= recording.start_cycle)]
+    completed = np.frombuffer(recording.observed["arrivals"], dtype=ARRIVAL)
+    at_place = {
+        (core, address): completed[(completed["core"] == core) & (completed["pc"] == address)]
+        for core, address in {(int(core), int(address)) for core, address in zip(mine["core"], mine["pc"], strict=True)}
+    }
     for cycle, core, address in zip(*(mine[name].tolist() for name in ("cycle", "core", "pc")), strict=True):
         for each in pairings:
             if address in each.begins or address in each.ends:
-                each.arrive(Arrival(cycle, core, address))
+                each.arrive(Arrival(cycle, core, address, _executed_before(at_place[core, address], cycle)))
+
+
+def _executed_before(completed: "NDArray[np.void]", cycle: int) -> int | None:
+    """Returns the instructions before the one that was about to execute in a cycle, from the records of its place."""
+    at = int(np.searchsorted(completed["until"], cycle, side="right"))
+    return int(completed["instructions"][at]) if at < len(completed) else None
 
 
 def _again(

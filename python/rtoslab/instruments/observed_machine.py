@@ -22,6 +22,7 @@ class ObservedMachine(VirtualMachine, Protocol):
         keep_intervals: int = 0,
         calls: list[tuple[int, int]] = ...,
         measured: list[tuple[int, int]] = ...,
+        arrivals: list[int] = ...,
         events: bool = False,
     ) -> None: ...
     def observed(self) -> Observed: ...

@@ -28,11 +28,16 @@ closer the one with which its holder had taken it."""
 CALL: Final = np.dtype(
     [
         *[("id", "<u2"), ("core", "u1"), ("end", "u1"), ("flags", "<u4"), ("node", "<u4"), ("thread", "<u4")],
-        *[(name, "<u8") for name in ("start", "until", "interrupts", "away", "own")],
+        *[
+            (name, "<u8")
+            for name in ("start", "until", "interrupts", "away", "own", "instructions", "own_instructions")
+        ],
         *[("stack", "<u4"), ("interruptions", "<u4")],
     ]
 )
 """A measured call; see `Observed.calls`."""
+ARRIVAL: Final = np.dtype([("until", "<u8"), ("instructions", "<u8"), ("pc", "<u4"), ("core", "<u4")])
+"""An execution of an instruction asked for; see `Observed.arrivals`."""
 RETURNED: Final = 0
 LEFT: Final = 1
 LOST: Final = 2

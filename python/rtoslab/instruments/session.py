@@ -174,6 +174,7 @@ class _Session:
             keep_intervals=self.wanted.keep_intervals,
             calls=list(self.wanted.calls.items()),
             measured=list(self.wanted.measured.items()),
+            arrivals=list(self.wanted.executed),
             events=self.wanted.threads_and_locks,
         )
         for address, ident in self.wanted.writes.items():

@@ -167,6 +167,4 @@ def of_image(result: Measured, elf: Path) -> dict[str, Any]:
 
 
 def _function(each: FunctionCycles) -> FunctionUse:
-    told = asdict(each)
-    del told["instructions"]  # for proofs
-    return FunctionUse(**told)
+    return FunctionUse(**asdict(each))

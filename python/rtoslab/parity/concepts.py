@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rtoslab.catalogue import Catalogue, Kernel
+from rtoslab.parity.compiler_options import code_options, optimisation, options_of_single_files
 
 Build = Mapping[str, Any]
 """The table `build` of a manifest."""
@@ -69,7 +70,12 @@ def _plain(key: str) -> Callable[[Build], str | None]:
 
 
 OF_BUILDS: Final[tuple[tuple[Concept, Callable[[Build], str | None]], ...]] = (
-    (Concept("opt", "optimisation", "the compiler was asked for other code"), _flag("-O")),
+    (Concept("opt", "optimisation", "the compiler was asked for other code"), optimisation),
+    (Concept("options", "compiler options", "the compiler was asked for other code"), code_options),
+    (
+        Concept("file_options", "options of single files", "the compiler was asked for other code there"),
+        options_of_single_files,
+    ),
     (
         Concept("lto", "optimisation across files", "one side's kernel is optimised as a whole", OFF_ON),
         lambda build: "1" if _flag("-flto")(build) else "0",
@@ -89,7 +95,8 @@ OF_BUILDS: Final[tuple[tuple[Concept, Callable[[Build], str | None]], ...]] = (
     (Concept("code", "code placement", "RAM and flash answer at other speeds"), _plain("code")),
     (Concept("data", "data placement", "memories answer at other speeds"), _plain("data")),
 )
-"""Concepts that a manifest tells for every kernel, and how. Their ids are keys of `--config`."""
+"""Concepts that a manifest tells for every kernel, and how. Their ids are keys of `--config`, but for
+the options that a build file alone can change."""
 CONCEPTS: Final = (*OF_KERNELS, *(concept for concept, _ in OF_BUILDS))
 
 

@@ -3,7 +3,9 @@
 | cause | what it means |
 |---|---|
 | changed | instructions that take the figure's cycles are others |
-| moved | they are the same and lie elsewhere |
+| other code | they are the same, but other code that ran since reset is not: it may have set up memories or data |
+| other work | all code that ran is the same, but it executed other numbers of instructions |
+| moved | all code that ran is the same, executed as many instructions, and lies elsewhere |
 | same code | they are the same and lie where they lay: what they worked on, or what ran beside them, is other |
 | unknown | some of what ran has no symbol with a size |
 """
@@ -12,18 +14,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import BYTES, CYCLES, Band, Metric
+from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, Band, Metric
 from rtoslab.base import counted
 from rtoslab.compare import CALLS, Limit, Rules, lost_clauses
-from rtoslab.project.measuring import ImageFigures, Item, middle
+from rtoslab.project.measuring import COUNTS, ImageFigures, Item, middle
 
 CHANGED: Final = "changed"
+OTHER_CODE: Final = "other code"
+OTHER_WORK: Final = "other work"
 MOVED: Final = "moved"
 SAME_CODE: Final = "same code"
 UNKNOWN: Final = "unknown"
+NOTHING_MEASURED: Final = "nothing was measured, for no function was called and no interval ended"
+MOST_NAMES: Final = 3
 PLACEMENT: Final = "placement"
 """A verdict: the bands of both sides' placements overlap, so that another place may be worth the difference."""
-_COUNTS: Final = frozenset({"calls", "count"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,8 @@ class FigureChange:
     before: Metric
     after: Metric
     cause: str
+    functions: tuple[str, ...] = ()
+    """Whose code is another, where that is the cause."""
     overlap: bool = False
     """Of figures in several placements: some place of the one side is as good as some place of the other."""
 
@@ -56,6 +63,12 @@ class FigureChange:
     def label(self) -> str:
         """By which rules and people name it."""
         return self.before.id
+
+    @property
+    def cause_words(self) -> str:
+        """The cause, with the functions that it is."""
+        more = f" and {len(self.functions) - MOST_NAMES} more" if len(self.functions) > MOST_NAMES else ""
+        return f"{self.cause}: {', '.join(self.functions[:MOST_NAMES])}{more}" if self.functions else self.cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +100,7 @@ def judge_project(
 ) -> ProjectJudgement:
     """Every figure against its limit. `moved`: "pass" lets pass what only moved."""
     changes: list[FigureChange] = []
-    lost: list[str] = []
+    lost = _unmeasured(after)
     notes: list[str] = []
     for name, now in after.items():
         lost += [f"{name}: {now.cut}"] if now.cut else []
@@ -107,7 +120,8 @@ def judge_project(
         for name in before
         if name not in after
     ]
-    worse = [(each, limit) for each in changes if not each.overlap and (limit := rules.broken_by(each)) is not None]
+    judged = [each for each in changes if not each.overlap and _counts(each)]
+    worse = [(each, limit) for each in judged if (limit := rules.broken_by(each)) is not None]
     worse.sort(key=lambda each: (-each[0].percent, each[0].label))
     passing = [each for each in worse if moved == "pass" and each[0].cause == MOVED]
     return ProjectJudgement(
@@ -119,6 +133,18 @@ def judge_project(
         notes=tuple(notes),
         other_compiler=_other_compiler(before, after),
     )
+
+
+def _counts(change: FigureChange) -> bool:
+    """Instructions are held of changed code alone: the same code may wait in a loop a turn longer in another place."""
+    return change.before.unit != INSTRUCTIONS or change.cause == CHANGED
+
+
+def _unmeasured(after: Mapping[str, ImageFigures]) -> list[str]:
+    """A clause if no function of any image was called and no interval ended."""
+    if any(each.is_measured for each in after.values()):
+        return []
+    return [NOTHING_MEASURED]
 
 
 def _unlike(then: ImageFigures, now: ImageFigures) -> str:
@@ -154,29 +180,48 @@ def _unpaired(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
 
 def _changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:
     first, second = then.items[key], now.items[key]
+    cause, functions = _cause(then, now, key)
     found = []
     for figure, before in first.figures.items():
         after = second.figures.get(figure)
         if after is not None:
-            unit = CALLS if figure in _COUNTS else BYTES if figure.endswith("_bytes") else CYCLES
+            unit = _unit(figure)
             label = f"{image}/{key}.{figure}"
             overlap = len(before) > 1 and min(after) <= max(before) and min(before) <= max(after)
-            cause = _cause(first, second) if unit == CYCLES else ""
             old, new = (_metric(label, unit, values) for values in (before, after))
-            found.append(FigureChange(image, key, figure, old, new, cause, overlap))
+            why = (cause, functions) if unit in {CYCLES, INSTRUCTIONS} else ("", ())
+            found.append(FigureChange(image, key, figure, old, new, *why, overlap and unit == CYCLES))
     return found
+
+
+def _unit(figure: str) -> str:
+    if figure in COUNTS:
+        return CALLS
+    if figure.startswith(INSTRUCTIONS):
+        return INSTRUCTIONS
+    return BYTES if figure.endswith("_bytes") else CYCLES
 
 
 def _metric(label: str, unit: str, values: Sequence[float]) -> Metric:
     return Metric(label, unit, middle(values), band=Band(values) if len(values) > 1 else None)
 
 
-def _cause(before: Item, after: Item) -> str:
+def _cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str, tuple[str, ...]]:
+    """Returns why the cycles of an item differ, and the functions that it is, if it is their code."""
+    before, after = then.items[key], now.items[key]
     if not before.code or not after.code:
-        return UNKNOWN
+        return UNKNOWN, ()
+    names = {*then.functions, *now.functions}
+    others = tuple(name for name in sorted(names) if then.functions.get(name) != now.functions.get(name))
     if before.code != after.code:
-        return CHANGED
-    return MOVED if before.places != after.places else SAME_CODE
+        own = before.functions | after.functions if before.functions and after.functions else names
+        return CHANGED, tuple(name for name in others if name in own)
+    if others:
+        return OTHER_CODE, others
+    counted = [name for name in before.figures if name.startswith(INSTRUCTIONS)]
+    if any(set(before.figures[name]) != set(after.figures.get(name, ())) for name in counted):
+        return OTHER_WORK, ()
+    return (MOVED, ()) if before.places != after.places else (SAME_CODE, ())
 
 
 def _other_compiler(before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures]) -> tuple[str, str] | None:
@@ -185,6 +230,10 @@ def _other_compiler(before: Mapping[str, ImageFigures], after: Mapping[str, Imag
         if then is not None and then.compiler != now.compiler:
             return then.compiler or "one that it does not name", now.compiler or "one that the image does not name"
     return None
+
+
+def _because(change: FigureChange) -> str:
+    return f" The code: {change.cause_words}." if change.functions else ""
 
 
 def project_sentence(judged: ProjectJudgement) -> str:
@@ -199,7 +248,8 @@ def project_sentence(judged: ProjectJudgement) -> str:
         by_place = f" {moved} of them by moving alone: the code is the same and lies elsewhere." if moved else ""
         parts.append(
             f"Regression: {len(judged.regressions)} of {figures} passed their limit; the largest: {change.label}: "
-            f"{change.delta:+g} {change.before.unit} ({change.percent:+.2f} %), allowed {limit}.{by_place}"
+            f"{change.delta:+g} {change.before.unit} ({change.percent:+.2f} %), allowed {limit}."
+            f"{_because(change)}{by_place}"
         )
     if judged.over:
         parts.append(f"Over budget: {'; '.join(judged.over[:3])}.")

@@ -1,6 +1,7 @@
 """The figures of a project as a text file for its repository: rtoslab.baseline.toml.
 
-[image.NAME] board, cores, compiler, placements; [[item]] image, name, digests of code and places, [item.figures]
+[image.NAME] board, cores, compiler, placements, [image.NAME.functions]; [[item]] image, name, digests of code and
+places, [item.figures]. It is sealed: an edited figure would be a regression without a cause, or hide one.
 """
 
 from collections.abc import Mapping
@@ -9,12 +10,14 @@ from typing import Final
 
 from pydantic import Field
 
-from rtoslab.base import CatalogueError, PlanError, Strict, __version__, toml_key, toml_rows, toml_value, write_whole
+from rtoslab.base import CatalogueError, PlanError, Strict, __version__, content_seal, toml_key, toml_rows, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.intake import is_file, shown_path
 from rtoslab.project.measuring import ImageFigures, Item
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+UNSEALED: Final = 1
+"""The format of files without a seal."""
 Value = float | tuple[float, ...]
 
 
@@ -25,6 +28,8 @@ class KeptImage(Strict):
     cores: int
     compiler: str = ""
     placements: int = 1
+    functions: dict[str, str] = Field(default_factory=dict)
+    """Functions that ran since reset: digest of each one's instructions."""
 
 
 class KeptItem(Strict):
@@ -36,6 +41,8 @@ class KeptItem(Strict):
     """Digest of the instructions that may have taken its cycles, wherever they lie; empty where no symbol tells."""
     places: str = ""
     """Digest of where they lay."""
+    functions: tuple[str, ...] = ()
+    """Whose instructions those are; of none: all that ran."""
     figures: dict[str, Value]
     """A number, or one for each placement where they differ."""
 
@@ -43,13 +50,15 @@ class KeptItem(Strict):
         """As it was measured."""
         values = self.figures.items()
         figures = {key: each if isinstance(each, tuple) else (each,) * placements for key, each in values}
-        return Item(figures, self.code, self.places)
+        return Item(figures, self.code, self.places, frozenset(self.functions))
 
 
 class KeptFigures(Strict):
     """What `rtoslab gate` holds the figures of a project against: rtoslab.baseline.toml."""
 
     format: int = FORMAT
+    seal: str = ""
+    """Digest of all else."""
     rtoslab: str = ""
     """The version that measured."""
     simulator: str = ""
@@ -57,12 +66,17 @@ class KeptFigures(Strict):
     image: dict[str, KeptImage]
     item: tuple[KeptItem, ...] = Field(default=())
 
+    @property
+    def digest(self) -> str:
+        """The seal that its content has."""
+        return content_seal(self.model_dump(mode="json", exclude={"seal"}))
+
     def figures(self) -> dict[str, ImageFigures]:
         """As they were measured."""
         return {
             name: ImageFigures(
                 each.board, each.cores, each.compiler, each.placements,
-                {one.name: one.item(each.placements) for one in self.item if one.image == name},
+                {one.name: one.item(each.placements) for one in self.item if one.image == name}, each.functions,
             )
             for name, each in self.image.items()
         }  # fmt: skip
@@ -73,8 +87,14 @@ def read_kept(path: Path) -> KeptFigures:
     if not is_file(path):
         raise PlanError(f"There is no baseline {shown_path(path)}; `rtoslab baseline` writes it from what is measured.")
     kept = read_toml(path, KeptFigures)
-    if kept.format != FORMAT:
+    if kept.format not in {UNSEALED, FORMAT}:
         raise PlanError(f"{path} has format {kept.format}, this version reads {FORMAT}; write the baseline again.")
+    if not kept.seal:
+        raise PlanError(
+            f"{path} has no seal: an earlier version wrote it, or a hand did; `rtoslab baseline` writes it."
+        )
+    if kept.seal != kept.digest:
+        raise PlanError(f"{path} is not what was written: a value was edited; `rtoslab baseline` writes it anew.")
     for each in kept.item:
         if each.image not in kept.image:
             raise CatalogueError(f"{path}, item {each.name!r}: no image is named {each.image!r}; write it again.")
@@ -87,21 +107,38 @@ def read_kept(path: Path) -> KeptFigures:
 
 def write_kept(found: Mapping[str, ImageFigures], simulator: str, path: Path) -> None:
     """The same figures as the same bytes. Raises StoreError."""
+    kept = _kept(found, simulator)
     lines = [
         "# Figures that `rtoslab gate` holds new ones against; `rtoslab baseline` writes this file.",
-        f"format = {FORMAT}",
-        f"rtoslab = {toml_value(__version__)}",
-        f"simulator = {toml_value(simulator)}",
+        *toml_rows({"format": FORMAT, "seal": kept.digest, "rtoslab": kept.rtoslab, "simulator": kept.simulator}),
     ]
-    for name, image in found.items():
-        facts = {
-            "board": image.board, "cores": image.cores, "compiler": image.compiler, "placements": image.placements,
-        }  # fmt: skip
-        lines += ["", f"[image.{toml_key(name)}]", *toml_rows(facts)]
-    for name, image in found.items():
-        for key, item in image.items.items():
-            facts = {"image": name, "name": key}
-            facts |= {"code": item.code, "places": item.places} if item.code else {}
-            values = {one: each if len(set(each)) > 1 else each[0] for one, each in item.figures.items()}
-            lines += ["", "[[item]]", *toml_rows(facts), "[item.figures]", *toml_rows(values)]
+    for name, image in kept.image.items():
+        key = toml_key(name)
+        lines += ["", f"[image.{key}]", *toml_rows(image.model_dump(exclude={"functions"}))]
+        lines += [f"[image.{key}.functions]", *toml_rows(image.functions)] if image.functions else []
+    for item in kept.item:
+        facts = item.model_dump(include={"image", "name"})
+        facts |= {"code": item.code, "places": item.places} if item.code else {}
+        facts |= {"functions": item.functions} if item.functions else {}
+        lines += ["", "[[item]]", *toml_rows(facts), "[item.figures]", *toml_rows(item.figures)]
     write_whole(path, "\n".join(lines) + "\n", "the baseline")
+
+
+def _kept(found: Mapping[str, ImageFigures], simulator: str) -> KeptFigures:
+    images = {
+        name: KeptImage(
+            board=each.board, cores=each.cores, compiler=each.compiler, placements=each.placements,
+            functions=dict(each.functions),
+        )
+        for name, each in found.items()
+    }  # fmt: skip
+    items = [
+        KeptItem(
+            image=name, name=key, code=item.code, places=item.places if item.code else "",
+            functions=tuple(sorted(item.functions)) if item.code else (),
+            figures={one: each if len(set(each)) > 1 else each[0] for one, each in item.figures.items()},
+        )
+        for name, image in found.items()
+        for key, item in image.items.items()
+    ]  # fmt: skip
+    return KeptFigures(rtoslab=__version__, simulator=simulator, image=images, item=tuple(items))

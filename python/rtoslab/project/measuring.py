@@ -7,11 +7,12 @@ where it lies by another. So a figure that changed while its code did not is tol
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import Final
 
+from rtoslab.analyses import INSTRUCTIONS
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import berkeley, code_digests, made_by, read_elf
 from rtoslab.instruments import (
@@ -31,6 +32,8 @@ from rtoslab.project.building import build_image, placing
 from rtoslab.project.project_file import Project, ProjectFunction, ProjectImage
 
 DIGITS: Final = 12
+COUNTS: Final = frozenset({"calls", "count"})
+"""Figures that say how often something was measured."""
 Say = Callable[[str], None]
 
 
@@ -43,6 +46,8 @@ class Item:
     """Digest of its instructions, wherever they lie; empty where no symbol tells, or where there is none (a size)."""
     places: str = ""
     """Digest of where they lie, in the first placement."""
+    functions: frozenset[str] = frozenset()
+    """Whose instructions those are; of none: all that ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +61,19 @@ class ImageFigures:
     placements: int
     items: Mapping[str, Item]
     """By name; `image` is its size."""
+    functions: Mapping[str, str] = field(default_factory=dict)
+    """Functions that ran since reset and that have a symbol of their own: digest of each one's instructions."""
     problem: str = ""
     """Why it was not measured in as many placements as the project asks for; empty if it was."""
     over: tuple[str, ...] = ()
     """Budgets exceeded, a line each."""
     cut: str = ""
     """Why the measured part is not the one asked for; empty if it is."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a function was called, or an interval ended."""
+        return any(value for item in self.items.values() for key in COUNTS for value in item.figures.get(key, ()))
 
 
 IMAGE: Final = "image"
@@ -75,6 +87,7 @@ class _Placed:
     calls: MeasuredCalls | None
     intervals: MeasuredIntervals | None
     items: Mapping[str, Item]
+    functions: Mapping[str, str]
 
 
 def figures_of(catalogue: Catalogue, project: Project, folder: Path, say: Say) -> dict[str, ImageFigures]:
@@ -106,6 +119,7 @@ def _image(catalogue: Catalogue, project: Project, name: str, folder: Path, say:
         compiler=made_by(first.subject.elf),
         placements=len(used),
         items={key: _together([(first if key == IMAGE else each).items[key] for each in used]) for key in first.items},
+        functions=first.functions,
         problem=problem,
         over=tuple(f"{each} (in placement 0, the image as it is built)" if len(used) > 1 else each for each in over),
         cut=cut,
@@ -136,7 +150,8 @@ def _measured(catalogue: Catalogue, project: Project, name: str, image: ProjectI
     for number, each_interval in enumerate(wanted):
         assert intervals is not None
         items[each_interval.name] = _interval(intervals.intervals[number], intervals.ran, digests)
-    return _Placed(subject, calls, intervals, items)
+    codes = {name: digest[:DIGITS] for name, (digest, _) in sorted(digests.items())}
+    return _Placed(subject, calls, intervals, items, codes)
 
 
 def found_function(calls: MeasuredCalls, wanted: ProjectFunction) -> MeasuredFunction:
@@ -154,12 +169,16 @@ def _function(
     spread, tally = measured.cycles.get(wanted.by), measured.tally
     figures: dict[str, tuple[float, ...]] = {"calls": (tally.calls,)}
     figures |= _spread_figures(spread)
+    counted = measured.instructions.get("exclusive" if wanted.by == "exclusive" else "inclusive")
+    figures |= _instruction_figures(counted, ("min", "median", "max"))
     depths = [tally.stack_bytes, *(each.stack_bytes for each in measured.open)]
     known = [each for each in depths if each is not None]
     figures |= {"stack_bytes": (max(known),)} if known else {}
     size = sizes.get(measured.function.name)
     figures |= {"size_bytes": (size,)} if size else {}
-    return Item(figures, *_code(_responsible(wanted, calls, measured), digests))
+    responsible = _responsible(wanted, calls, measured)
+    functions = frozenset[str]() if responsible == calls.ran else responsible
+    return Item(figures, *_code(responsible, digests), functions)
 
 
 def _responsible(wanted: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> frozenset[str]:
@@ -176,6 +195,7 @@ def _responsible(wanted: ProjectFunction, calls: MeasuredCalls, measured: Measur
 def _interval(measured: MeasuredInterval, ran: frozenset[str], digests: Mapping[str, tuple[str, int]]) -> Item:
     figures: dict[str, tuple[float, ...]] = {"count": (measured.count,)}
     figures |= _spread_figures(measured.cycles)
+    figures |= _instruction_figures(measured.instructions, ("min",))  # others may have an interrupt in them
     return Item(figures, *_code(ran, digests))
 
 
@@ -184,6 +204,13 @@ def _spread_figures(spread: Spread | None) -> dict[str, tuple[float, ...]]:
     if spread is None:
         return {}
     return {"min": (spread.minimum,), "median": (spread.median,), "p99": (spread.p99,), "max": (spread.maximum,)}
+
+
+def _instruction_figures(spread: Spread | None, kinds: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    if spread is None:
+        return {}
+    values = {"min": spread.minimum, "median": spread.median, "max": spread.maximum}
+    return {f"{INSTRUCTIONS}_{kind}": (values[kind],) for kind in kinds}
 
 
 def _code(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) -> tuple[str, str]:

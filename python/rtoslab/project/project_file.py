@@ -5,11 +5,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from rtoslab.base import CatalogueError, Strict
+from rtoslab.base import PROJECT_FILE, CatalogueError, Strict
 from rtoslab.catalogue import read_toml
 from rtoslab.intake import shown
 
-PROJECT_FILE: Final = "rtoslab.toml"
 BASELINE_FILE: Final = "rtoslab.baseline.toml"
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
 

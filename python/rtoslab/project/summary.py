@@ -15,7 +15,7 @@ _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 
 def regression_table(judged: ProjectJudgement) -> Table:
     """What passed its limit, the largest share first."""
-    rows = [(*_row(change), str(limit), change.cause) for change, limit in judged.regressions]
+    rows = [(*_row(change), str(limit), change.cause_words) for change, limit in judged.regressions]
     return Table("regressions", "Passed their limit", _COLUMNS, rows)
 
 
@@ -23,7 +23,7 @@ def change_table(judged: ProjectJudgement) -> Table:
     """Every other figure that is not what it was."""
     worse = [change for change, _ in judged.regressions]
     others = [each for each in judged.changes if each.delta and each not in worse]
-    rows = [(*_row(each), "placement" if each.overlap else "", each.cause) for each in others]
+    rows = [(*_row(each), "placement" if each.overlap else "", each.cause_words) for each in others]
     return Table("changes", "Other changes", (*_COLUMNS[:4], "verdict", "code"), rows)
 
 
@@ -79,6 +79,7 @@ def judged_as_json(judged: ProjectJudgement) -> dict[str, Any]:
                 "now_band": _ends(each.after),
                 "percent": each.percent if math.isfinite(each.percent) else None,
                 "code": each.cause or None,
+                "functions": list(each.functions),
                 "placement": each.overlap,
                 "passed_limit": limits.get(each.label),
             }

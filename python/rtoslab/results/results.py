@@ -152,6 +152,10 @@ class Measured(Stored):
     image: ImageBytes | None = None
     code: dict[str, CodePlace] = Field(default_factory=dict)
     """The functions that were executed in the window and that the image has once; empty where nobody watched."""
+    state: dict[str, str | int] = Field(default_factory=dict)
+    """Point state: what changes cycles of the same code, as the window opened. Caches, wait states, prefetch, clocks,
+    MPU, contexts of the FPU, pieces of the heap, urgencies of interrupts. Empty of points that were stored before it
+    was read."""
     rulers: tuple[RulerRepeats, ...]
     checks: dict[str, dict[int, int]]
     params: dict[str, str]

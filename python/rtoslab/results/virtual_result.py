@@ -43,6 +43,8 @@ class FunctionUse(Stored):
     cycles: int
     wait_cycles: int
     entries: int
+    instructions: int | None = None
+    """Executions of all its instructions; None of points that were stored before they were counted."""
 
 
 class Waits(Stored):

@@ -5,7 +5,7 @@ import pytest
 from rtoslab.base import SymbolError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.instruments import MeasuredInterval, Stretch, make_subject, measure_intervals
-from tests.instruments.small_program import CALLS, line_of, small_program
+from tests.instruments.small_program import CALLS, CPUS, line_of, small_program
 
 
 def measured(*pairs: tuple[str, str], board: str = "pico") -> list[MeasuredInterval]:
@@ -22,6 +22,8 @@ def test_intervals_by_symbol_and_line_have_the_cycles_counted_by_hand() -> None:
     assert (to_pop.count, to_pop.begun_again, to_pop.is_open) == (CALLS, 0, False)
     assert to_pop.cycles is not None
     assert (to_pop.cycles.minimum, to_pop.cycles.maximum) == (23, 23)
+    assert to_pop.instructions is not None
+    assert (to_pop.instructions.minimum, to_pop.instructions.maximum) == (18, 18)
     assert to_pop.longest is not None
     assert to_pop.longest.begin_path == ("reset", "outer")
     assert to_pop.longest.end_path == ("reset", "outer")
@@ -47,6 +49,16 @@ def test_an_interval_goes_on_from_its_first_begin() -> None:
     assert again.count == CALLS
     (never,) = measured(("leaf", "never_called"))
     assert (never.count, never.cycles, never.longest, never.is_open) == (0, None, None, True)
+
+
+@pytest.mark.parametrize("board", CPUS)
+def test_instructions_of_an_interval_are_the_same_on_every_core(board: str) -> None:
+    (found,) = measured(("outer", "recursive"), board=board)
+    assert found.instructions is not None
+    assert (found.instructions.minimum, found.instructions.maximum, found.instructions.total) == (
+        found.instructions.minimum, found.instructions.minimum, found.count * found.instructions.minimum,
+    )  # fmt: skip
+    assert found.instructions.minimum >= 19
 
 
 def test_a_place_that_is_none_is_an_error() -> None:

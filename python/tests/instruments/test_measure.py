@@ -29,6 +29,9 @@ BY_HAND = {"leaf": (12, 12, 0), "outer": (28, 16, 8), "jumping": (14, 2, 0)}
 """Inclusive and exclusive cycles by the Cortex-M0+'s table, and bytes of stack: NOP 1, BX and B 2, BL 3, PUSH 1 and POP
 with PC 3 more than registers."""
 
+INSTRUCTIONS = {"leaf": (11, 11), "outer": (19, 8), "jumping": (12, 1)}
+"""Inclusive and exclusive, on every core: leaf's ten nops and BX, outer's PUSH, five nops, BL and POP, jumping's B."""
+
 
 @cache
 def measured(board: str, *names: str) -> dict[str, MeasuredFunction]:
@@ -56,6 +59,14 @@ def test_cycles_are_those_counted_by_hand(board: str) -> None:
     # PUSH 2, SUBS 1, BEQ 1 or 2, BL 3, POP 4: 9 of the innermost, 11 of each other.
     assert recursive.cycles["inclusive"] == Spread(9, 20, 31, 31, (9 + 20 + 31) * CALLS)
     assert recursive.cycles["exclusive"] == Spread(9, 11, 11, 11, 31 * CALLS)
+
+
+@pytest.mark.parametrize("board", CPUS)
+def test_instructions_are_those_counted_by_hand(board: str) -> None:
+    found = measured(board, *INSTRUCTIONS)
+    for name, (inclusive, exclusive) in INSTRUCTIONS.items():
+        calls = CALLS * (3 if name == "leaf" else 1)
+        assert found[name].instructions == {"inclusive": same(inclusive, calls), "exclusive": same(exclusive, calls)}
 
 
 @pytest.mark.parametrize("board", CPUS)

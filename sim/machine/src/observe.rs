@@ -1,7 +1,7 @@
 //! What machines tell an observer alike, and how often.
 
 use rtoslab_cpu::{v6m, v7m};
-pub use rtoslab_lab::observer::{Account, Observed, Wanted};
+pub use rtoslab_lab::observer::{Account, Arrival, Observed, Wanted};
 use rtoslab_lab::{Look, Observer};
 
 use crate::image::Symbol;

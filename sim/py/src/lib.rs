@@ -173,7 +173,8 @@ impl Machine {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    #[pyo3(signature = (on, *, priorities=vec![], keep_intervals=0, calls=vec![], measured=vec![], events=false))]
+    #[pyo3(signature = (on, *, priorities=vec![], keep_intervals=0, calls=vec![], measured=vec![], arrivals=vec![], events=false))]
+    #[allow(clippy::too_many_arguments)] // each is a keyword of its own in Python
     fn observe(
         &mut self,
         on: bool,
@@ -181,13 +182,15 @@ impl Machine {
         keep_intervals: usize,
         calls: Vec<(u32, u16)>,
         measured: Vec<(u32, u16)>,
+        arrivals: Vec<u32>,
         events: bool,
     ) -> PyResult<()> {
-        for &(address, _) in calls.iter().chain(&measured) {
+        for &address in calls.iter().chain(&measured).map(|(address, _)| address).chain(&arrivals) {
             self.check_executable(address)?;
         }
         let (calls, measured) = (calls.into_iter().collect(), measured.into_iter().collect());
-        let wanted = Wanted { levels: priorities, kept: keep_intervals, calls, measured, events };
+        let arrivals = arrivals.into_iter().collect();
+        let wanted = Wanted { levels: priorities, kept: keep_intervals, calls, measured, arrivals, events };
         self.inner.observe(on.then_some(wanted));
         Ok(())
     }

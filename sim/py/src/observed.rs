@@ -7,7 +7,7 @@ use rtoslab_lab::observer::costs::{Cost, Place};
 use rtoslab_lab::observer::locks::{LockKey, LockSum};
 use rtoslab_lab::observer::masks::{Masked, MaskedSum};
 use rtoslab_lab::observer::paths::Node;
-use rtoslab_machine::observe::Observed;
+use rtoslab_machine::observe::{Arrival, Observed};
 
 /// A record in the making.
 #[derive(Default)]
@@ -47,6 +47,7 @@ pub fn to_dict<'py>(py: Python<'py>, observed: &Observed) -> PyResult<Bound<'py,
     dict.set_item("locks", packed(py, observed.locks.iter().map(lock)))?;
     dict.set_item("calls", packed(py, observed.calls.iter().map(call)))?;
     dict.set_item("open_calls", packed(py, observed.open_calls.iter().map(call)))?;
+    dict.set_item("arrivals", packed(py, observed.arrivals.iter().map(arrival)))?;
     Ok(dict)
 }
 
@@ -81,9 +82,14 @@ fn lock(((span, lock, core, from, to), sum): (&LockKey, &LockSum)) -> Record {
     record.longs(&[sum.count, sum.total_cycles, sum.max_cycles, sum.max_start])
 }
 
+fn arrival(arrival: &Arrival) -> Record {
+    Record::default().longs(&[arrival.until, arrival.instructions]).words(&[arrival.pc, arrival.core])
+}
+
 fn call(call: &Call) -> Record {
     let head = u32::from(call.id) | u32::from(call.core) << 16 | (call.end as u32) << 24;
     let times = [call.start, call.until, call.interrupt_cycles, call.away_cycles, call.own_cycles];
     let record = Record::default().words(&[head, u32::from(call.flags), call.node, call.thread]);
-    record.longs(&times).words(&[call.stack_bytes, call.interruptions])
+    let record = record.longs(&times).longs(&[call.instructions, call.own_instructions]);
+    record.words(&[call.stack_bytes, call.interruptions])
 }

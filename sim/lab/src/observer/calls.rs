@@ -53,6 +53,10 @@ pub struct Call {
     pub away_cycles: u64,
     /// Of the rest: what it spent itself, not in functions that it called.
     pub own_cycles: u64,
+    /// Instructions that its context completed in it.
+    pub instructions: u64,
+    /// Of these: its own, not those of functions that it called.
+    pub own_instructions: u64,
     /// Bytes below its first stack pointer that it and what it called reached.
     pub stack_bytes: u32,
     /// How often it was interrupted, as `interrupt_cycles` counts it.
@@ -78,6 +82,10 @@ struct Open {
     before: Taken,
     /// Cycles of functions it called.
     inside: u64,
+    /// Instructions of its context before it.
+    executed_before: u64,
+    /// Instructions of functions it called.
+    executed_inside: u64,
     sp: u32,
     low: u32,
     flags: u8,
@@ -88,6 +96,8 @@ struct Open {
 pub struct Activity {
     open: Vec<Open>,
     taken: Taken,
+    /// Instructions that it completed.
+    executed: u64,
     /// Cycle behind its last instruction.
     at: u64,
     left: Option<u64>,
@@ -124,9 +134,10 @@ impl Activity {
         self.open.is_empty()
     }
 
-    /// An instruction ended.
-    pub fn reach(&mut self, at: u64, sp: u32) {
+    /// An instruction ended, or a part of one that is not complete (`executions` is 0).
+    pub fn reach(&mut self, at: u64, sp: u32, executions: u8) {
         self.at = at;
+        self.executed += u64::from(executions);
         if let Some(open) = self.open.last_mut() {
             open.low = open.low.min(sp);
         }
@@ -169,9 +180,21 @@ impl Activity {
             }
         }
         let Entry { node, entry, depth, core, sp } = to;
-        let (core, before) = (core as u8, self.taken);
         self.at = at;
-        self.open.push(Open { node, entry, depth, core, start: at, before, inside: 0, sp, low: sp, flags });
+        self.open.push(Open {
+            node,
+            entry,
+            depth,
+            core: core as u8,
+            start: at,
+            before: self.taken,
+            inside: 0,
+            executed_before: self.executed,
+            executed_inside: 0,
+            sp,
+            low: sp,
+            flags,
+        });
     }
 
     /// The innermost call ends.
@@ -180,6 +203,7 @@ impl Activity {
         let call = self.call(&open, at, end, book.thread);
         if let Some(outer) = self.open.last_mut() {
             outer.inside += call.own_cycles + open.inside;
+            outer.executed_inside += call.instructions;
             outer.low = outer.low.min(open.low);
         }
         self.note(&open, call, book);
@@ -213,6 +237,7 @@ impl Activity {
         let interrupt_cycles = self.taken.interrupt_cycles - open.before.interrupt_cycles;
         let away_cycles = self.taken.away_cycles - open.before.away_cycles;
         let spent = (until - open.start).saturating_sub(interrupt_cycles + away_cycles);
+        let instructions = self.executed - open.executed_before;
         let Open { node, core, start, flags, .. } = *open;
         Call {
             id: 0,
@@ -226,6 +251,8 @@ impl Activity {
             interrupt_cycles,
             away_cycles,
             own_cycles: spent.saturating_sub(open.inside),
+            instructions,
+            own_instructions: instructions.saturating_sub(open.executed_inside),
             stack_bytes: open.sp.saturating_sub(open.low),
             interruptions: self.taken.interruptions - open.before.interruptions,
         }
@@ -274,19 +301,21 @@ mod tests {
     fn a_call_is_what_it_spent_what_it_called_and_what_was_taken_from_it() {
         let mut bench = Bench::new();
         bench.enter(100, OUTER, 0, 0x1000);
-        bench.activity.reach(110, 0x0ff0);
+        bench.activity.reach(110, 0x0ff0, 3);
         bench.enter(110, INNER, 1, 0x0ff0);
-        bench.activity.reach(115, 0x0fe0);
+        bench.activity.reach(115, 0x0fe0, 3);
         bench.activity.leave();
         bench.activity.go_on(135, false);
-        bench.activity.reach(140, 0x0ff0);
+        bench.activity.reach(140, 0x0ff0, 3);
         bench.exit(140);
         bench.activity.leave();
         bench.activity.go_on(1140, true);
-        bench.activity.reach(1150, 0x1000);
+        bench.activity.reach(1150, 0x1000, 3);
         bench.exit(1150);
         let [inner, outer] = bench.calls[..] else { panic!("two calls") };
         assert_eq!((inner.until - inner.start, inner.interrupt_cycles, inner.own_cycles), (30, 20, 10));
+        assert_eq!((inner.instructions, inner.own_instructions), (6, 6));
+        assert_eq!((outer.instructions, outer.own_instructions), (12, 6));
         assert_eq!((inner.stack_bytes, outer.stack_bytes), (0x10, 0x20));
         assert_eq!((outer.interrupt_cycles, outer.away_cycles, outer.own_cycles), (20, 1000, 20));
         assert_eq!((outer.until - outer.start, outer.interruptions, outer.thread), (1050, 1, 7));

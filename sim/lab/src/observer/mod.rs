@@ -21,7 +21,7 @@ use functions::Functions;
 use locks::{LockAct, LockEvent, Locks};
 use masks::Masks;
 use paths::Paths;
-pub use report::{Account, Look, Observed, Wanted};
+pub use report::{Account, Arrival, Look, Observed, Wanted};
 use telling::{event, follow_measured, goes_on_measured, tell_thread};
 use threads::{Context, Move, Threads};
 
@@ -36,6 +36,8 @@ struct Watched {
     handlers: Vec<Context>,
     /// The last instruction.
     place: Place,
+    /// Instructions completed.
+    executed: u64,
     /// Lock waited for, and the handlers and calls in progress there.
     waiting: Option<(u8, usize, usize)>,
 }
@@ -53,6 +55,7 @@ pub struct Observer {
     /// Accesses to spinlocks in this turn of the run loop.
     accesses: Vec<(LockEvent, Place)>,
     calls: Vec<Call>,
+    arrivals: Vec<Arrival>,
     events: Vec<Event>,
 }
 
@@ -72,6 +75,7 @@ impl Observer {
             locks: Locks::default(),
             accesses: Vec::new(),
             calls: Vec::new(),
+            arrivals: Vec::new(),
             events: Vec::new(),
             wanted,
         };
@@ -128,6 +132,7 @@ impl Observer {
             }
             self.spend(core, step, place);
             self.cores[core].place = place;
+            self.arrive(core, step);
             if step.priority != self.cores[core].priority {
                 self.prioritise(core, step.end, step.priority);
             }
@@ -140,6 +145,14 @@ impl Observer {
         self.accesses.sort_by_key(|(access, _)| (access.cycle, access.act));
         for (access, place) in self.accesses.drain(..) {
             self.locks.note(access, place);
+        }
+    }
+
+    fn arrive(&mut self, core: usize, step: &Step) {
+        let instructions = self.cores[core].executed;
+        self.cores[core].executed += u64::from(step.executions);
+        if step.executions > 0 && self.wanted.arrivals.contains(&step.pc) {
+            self.arrivals.push(Arrival { until: step.end, instructions, pc: step.pc, core: core as u32 });
         }
     }
 
@@ -193,7 +206,7 @@ impl Observer {
         let root = context.root();
         if measuring {
             context.activity.go_on(step.start, false);
-            context.activity.reach(step.end, step.sp);
+            context.activity.reach(step.end, step.sp, step.executions);
         }
         if wanted.calls.is_empty() && !measuring {
             context.follow(step, functions, paths, |_| {});
@@ -326,7 +339,8 @@ impl Observer {
         let (masked, intervals) = self.masks.take();
         let (nodes, locks) = (self.paths.nodes().to_vec(), self.locks.take());
         let (calls, open_calls) = self.take_calls();
-        Observed { accounts, nodes, masked, intervals, locks, calls, open_calls }
+        let arrivals = std::mem::take(&mut self.arrivals);
+        Observed { accounts, nodes, masked, intervals, locks, calls, open_calls, arrivals }
     }
 
     /// Measured calls that have ended, and those in progress.

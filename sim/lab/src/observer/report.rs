@@ -1,6 +1,6 @@
 //! What an observer is asked for, what it sees of a core, and what it tells.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::calls::Call;
 use super::costs::{Cost, Place};
@@ -19,6 +19,8 @@ pub struct Wanted {
     pub calls: HashMap<u32, u16>,
     /// Functions each of whose calls is measured, with the identifiers of these.
     pub measured: HashMap<u32, u16>,
+    /// Instructions each of whose executions is an [`Arrival`].
+    pub arrivals: HashSet<u32>,
     /// Threads that go on and accesses to spinlocks are events.
     pub events: bool,
 }
@@ -55,6 +57,19 @@ pub struct Account {
     pub rows: Vec<(Place, Cost)>,
 }
 
+/// An instruction asked for was executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// Cycle behind it.
+    pub until: u64,
+    /// Instructions that the core had completed before it since observation began, handlers' included.
+    pub instructions: u64,
+    /// Its address.
+    pub pc: u32,
+    /// The core.
+    pub core: u32,
+}
+
 /// What was observed since the last time.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
@@ -72,4 +87,6 @@ pub struct Observed {
     pub calls: Vec<Call>,
     /// Those that have not.
     pub open_calls: Vec<Call>,
+    /// Executions of the instructions asked for, in order of time on each core.
+    pub arrivals: Vec<Arrival>,
 }

@@ -127,6 +127,7 @@ fn observed(setup: &Setup, plain: &Outcome) {
         kept: 4,
         measured: calls.clone(),
         calls,
+        arrivals: setup.sites.iter().copied().collect(),
         events: true,
     }));
     let before: Vec<Stats> = (0..board.cores()).map(|core| board.stats(core)).collect();

@@ -1,0 +1,153 @@
+"""The words that each compiler call of a build really got, in a compact form for the build's record.
+
+Flags that a build means to use and those that a call gets may differ: a property on one file, a flag that a package
+adds. So the record is made from the calls themselves. Files of one folder and language mostly have the same words.
+These are recorded once, as those of the group. A file with other words is recorded by its name.
+
+No path of a machine is recorded: folders have the names that the record's `sources` give them.
+"""
+
+import os
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from rtoslab.images.compilation import Compilation
+
+LIKE_GROUP: Final = "..."
+"""First word of a file's exception whose words begin with all of its group's."""
+OPTIONS: Final = "options"
+DEFINITIONS: Final = "definitions"
+FOLDERS: Final = "folders"
+_OUTPUT: Final = frozenset({"-MT", "-MF", "-o", "-c"})
+"""Words that say, with the next one, what is compiled and where the result goes."""
+_DEFINES: Final = ("-D", "-U")
+_LOOKS_IN: Final = ("-I", "-isystem", "-iquote", "-idirafter", "-iprefix", "-include", "-imacros")
+_MAPS_PREFIX: Final = re.compile(r"-f\w+-prefix-map=")
+_FOREIGN: Final = re.compile(r"^(-[ILT]|-[\w-]+ |[^/]*[=,])?(/[^,]*)$")
+_FOLDER: Final = re.compile(r"set\((FIRMWARE_DIR|KERNEL_DIR|KERNEL_SOURCE_DIR|CMAKE_BINARY_DIR) \[==\[(.*)\]==\]\)")
+_NAMES: Final = {
+    "FIRMWARE_DIR": "firmware", "KERNEL_DIR": "port", "KERNEL_SOURCE_DIR": "kernel", "CMAKE_BINARY_DIR": "build",
+}  # fmt: skip
+
+Words = dict[str, list[str]]
+"""Words of a call: OPTIONS, DEFINITIONS, FOLDERS."""
+
+
+def read_folders(build_info_input: str) -> dict[str, str]:
+    """Returns folder -> the name it has in a record, from the file that WriteBuildInfo.cmake reads."""
+    paths = dict(_FOLDER.findall(build_info_input))
+    named = {paths[key]: name for key, name in _NAMES.items() if paths.get(key)}
+    if "KERNEL_DIR" in paths and paths["KERNEL_DIR"].startswith(f"{paths.get('FIRMWARE_DIR')}/"):
+        named.pop(paths["KERNEL_DIR"])  # a port of the checkout's is in `firmware`
+    return named
+
+
+def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the record: words by group, of the files that have others their words, and the words of the link.
+
+    `links` are the build's steps that link an image. `folders` comes from `read_folders`.
+    """
+    by_file: dict[str, Words] = {}
+    for call in calls:
+        name = file = _named(str(call.source), folders)
+        times = 1
+        while file in by_file:
+            times += 1
+            file = f"{name} ({times})"
+        by_file[file] = _words(call.arguments[1:], folders)
+    groups: dict[str, dict[str, Words]] = {}
+    for file, words in sorted(by_file.items()):
+        groups.setdefault(_group_of(file), {})[file] = words
+    common = {name: _most_common(list(files.values())) for name, files in groups.items()}
+    others = {
+        file: other
+        for name, files in groups.items()
+        for file, words in files.items()
+        if (other := _difference(common[name], words))
+    }
+    linked = [word for line in links for word in _link_words(line, folders)]
+    sizes = {name: {"files": len(files), **common[name]} for name, files in groups.items()}
+    return {"groups": sizes, "files": others, "linked": linked}
+
+
+def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
+    """Returns the levels of all C files, single ones included. An empty text is the compiler's own level."""
+    groups = {name: _level(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
+    levels = set(groups.values())
+    for file, other in record["files"].items():
+        group = _group_of(file)
+        words = other.get(OPTIONS)
+        if group in groups and words is not None:
+            levels.add(_level(words) or (groups[group] if words[:1] == [LIKE_GROUP] else ""))
+    return levels
+
+
+def _level(words: Sequence[str]) -> str:
+    return next((word for word in reversed(words) if word.startswith("-O")), "")
+
+
+def _group_of(file: str) -> str:
+    """The folder that a file's name begins with, and its language."""
+    plain = re.sub(r" \(\d+\)$", "", file)
+    return f"{plain.partition('/')[0]}/*{PurePosixPath(plain).suffix}"
+
+
+def _most_common(words: Sequence[Words]) -> Words:
+    """Returns the words of each kind that most files have. Of equally frequent ones the first by their text count."""
+    common: Words = {}
+    for kind in (OPTIONS, DEFINITIONS, FOLDERS):
+        counts = Counter(tuple(call[kind]) for call in words)
+        most = max(counts.values())
+        common[kind] = list(min(usual for usual, count in counts.items() if count == most))
+    return common
+
+
+def _difference(common: Words, words: Words) -> Words:
+    difference: Words = {}
+    for kind, usual in common.items():
+        mine = words[kind]
+        if mine != usual:
+            difference[kind] = [LIKE_GROUP, *mine[len(usual) :]] if mine[: len(usual)] == usual else mine
+    return difference
+
+
+def _words(arguments: Sequence[str], folders: Mapping[str, str]) -> Words:
+    sorted_words: Words = {OPTIONS: [], DEFINITIONS: [], FOLDERS: []}
+    words = iter(arguments)
+    for word in words:
+        if word in _OUTPUT:
+            next(words, None)
+        elif word == "-MD" or _MAPS_PREFIX.match(word):
+            continue  # says where files are, not how they are compiled
+        elif word.startswith(_DEFINES):
+            sorted_words[DEFINITIONS].append(_named(word if len(word) > 2 else word + next(words, ""), folders))
+        elif word.startswith(_LOOKS_IN):
+            sorted_words[FOLDERS].append(_named(f"{word} {next(words, '')}" if word in _LOOKS_IN else word, folders))
+        else:
+            sorted_words[OPTIONS].append(_named(word, folders))
+    return sorted_words
+
+
+def _link_words(line: str, folders: Mapping[str, str]) -> list[str]:
+    """Returns the words of the step's last linker call without its objects, whose calls are recorded."""
+    calls = [shlex.split(part) for part in line.split(" && ") if " -o " in part]
+    if not calls:
+        return []
+    words = calls[-1][1:]
+    at = words.index("-o")
+    return [_named(word, folders) for word in [*words[:at], *words[at + 2 :]] if not word.endswith((".obj", ".o"))]
+
+
+def _named(word: str, folders: Mapping[str, str]) -> str:
+    """A word with the names of known folders in place of their paths, and nothing but its name of any other path."""
+    for folder in sorted(folders, key=len, reverse=True):
+        word = re.sub(rf"{re.escape(folder)}(?=[/,:\"]|$)", folders[folder], word)
+    foreign = _FOREIGN.match(word)
+    if foreign:
+        return f"{foreign[1] or ''}elsewhere/{Path(foreign[2]).name}"
+    prefix, slash, rest = word.partition("/")
+    return f"{prefix}/{os.path.normpath(rest)}" if slash and rest.endswith("/.") else word
