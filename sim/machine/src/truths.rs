@@ -348,3 +348,80 @@ fn settings_of_exceptions_at_their_ends_take_no_board_out_of_time() {
         }
     }
 }
+
+/// The chips with an ARMv7-M core.
+fn v7m_chips() -> impl Iterator<Item = &'static str> {
+    CHIPS.into_iter().filter(|chip| *chip != "rp2040" && !chip.starts_with("stm32l0"))
+}
+
+#[test]
+fn what_the_debug_units_lack_is_told_once_and_stops_a_strict_run() {
+    const TRACE: (u32, Option<u32>) = (0xe000_edfc, Some(1 << 24));
+    for chip in v7m_chips() {
+        warns_once(chip, &[(0xe000_1004, None)], "DWT registers are read while DEMCR.TRCENA is off");
+        warns_once(chip, &[(0xe000_1000, Some(1))], "DWT registers are written while DEMCR.TRCENA is off");
+        warns_once(chip, &[TRACE, (0xe000_1008, None)], "DWT: no profiling counter");
+        warns_once(chip, &[TRACE, (0xe000_1038, Some(4))], "DWT: comparators");
+        let right = [(0xe000_1fb0, Some(0xc5ac_ce55)), (0xe000_1fb4, None), TRACE, (0xe000_1000, Some(1))];
+        let mut board = start(chip, true, None, 0, &touching(&[&right[..], &[(0xe000_1004, None)]].concat()));
+        assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip}: {:?}", board.warnings());
+    }
+}
+
+/// A board whose TIM3 interrupts every 200 cycles; the handler's code ends with `ending`, behind the store that clears the
+/// flag. R0 is the register's address there.
+fn with_timer(chip: &str, strict: bool, before: &[u16], ending: &[u16]) -> Box<dyn Board> {
+    const DIER: (u32, Option<u32>) = (0x4000_040c, Some(1));
+    const ARR: (u32, Option<u32>) = (0x4000_042c, Some(199));
+    const CR1: (u32, Option<u32>) = (0x4000_0400, Some(1));
+    const ISER: (u32, Option<u32>) = (0xe000_e100, Some(1 << 29));
+    let clock = match chip {
+        "stm32f103" => (0x4002_101c, Some(2)),
+        "stm32h743" => (0x5802_44e8, Some(2)),
+        "stm32l053" | "stm32l073" => (0x4002_1038, Some(2)),
+        _ => (0x4002_3840, Some(2)),
+    };
+    let mut code = touching(&[clock, DIER, ARR, CR1, ISER]);
+    let handler = FLASH + CODE + 2 * code.len() as u32 + 1;
+    code.extend(before);
+    constant(&mut code, 0, 0x4000_0410);
+    code.extend([0x2100, 0x6001]);
+    code.extend(ending);
+    let mut board = start(chip, strict, None, handler, &code);
+    board.trace_exceptions(true);
+    board
+}
+
+#[test]
+fn a_handler_that_returns_right_after_the_store_that_clears_its_interrupt_is_told_once() {
+    const PUSH: u16 = 0xb510;
+    const POP: u16 = 0xbd10;
+    const BX_LR: u16 = 0x4770;
+    const NOP: u16 = 0xbf00;
+    const READ_BACK: u16 = 0x6802;
+    let dsb = [0xf3bf, 0x8f4f];
+    let late: [(&[u16], &[u16]); 3] = [(&[], &[BX_LR]), (&[PUSH], &[POP]), (&[], &[NOP, BX_LR])];
+    let right: [(&[u16], &[u16]); 4] = [
+        (&[], &[dsb[0], dsb[1], BX_LR]),
+        (&[PUSH], &[dsb[0], dsb[1], POP]),
+        (&[], &[READ_BACK, BX_LR]),
+        (&[], &[NOP, NOP, NOP, BX_LR]),
+    ];
+    let told = |board: &dyn Board| board.warnings().iter().filter(|text| text.contains("returns right after")).count();
+    for chip in v7m_chips() {
+        for (before, ending) in late {
+            let mut board = with_timer(chip, false, before, ending);
+            assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip} {ending:x?}");
+            assert!(board.take_events().len() > 20, "{chip} {ending:x?}: the handler runs");
+            assert_eq!(told(&*board), 1, "{chip} {ending:x?}: {:?}", board.warnings());
+            let stop = with_timer(chip, true, before, ending).run(CYCLES);
+            assert_eq!(stop.reason, StopReason::Strict, "{chip} {ending:x?}: {stop:?}");
+        }
+        for (before, ending) in right {
+            let mut board = with_timer(chip, true, before, ending);
+            assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip} {ending:x?}: {:?}", board.warnings());
+            assert!(board.take_events().len() > 20, "{chip} {ending:x?}: the handler runs");
+            assert_eq!(told(&*board), 0, "{chip} {ending:x?}: {:?}", board.warnings());
+        }
+    }
+}

@@ -225,6 +225,7 @@ impl<F: Run> Machine<F> {
             Request::None | Request::Stopped => Outcome::None,
             Request::Svc => exception::supervisor_call(&mut self.core, &mut *self.system, timing),
             Request::ExceptionReturn(value) => {
+                self.warn_of_late_clear();
                 exception::exception_return(&mut self.core, &mut *self.system, value, timing)
             }
             Request::Abandonable(until) => {
