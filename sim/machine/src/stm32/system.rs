@@ -520,7 +520,7 @@ unsafe impl<F: Family> Bus for System<F> {
             return Some(instruction);
         }
         let skip = self.passed_until.take() == Some(address);
-        if self.probes.issue_at(site, address, 0, core.t, Held::of(&core.r), skip) {
+        if self.probes.issue_at(site, address, 0, core.next_executes(), Held::of(&core.r), skip) {
             self.passed_until = Some(address);
             self.stop_at(StopReason::Until, address, core.t, format!("0x{address:08x} is about to execute"));
             return None;
