@@ -125,6 +125,32 @@ def test_both_cores_are_threads_and_go_back_together() -> None:
 
 
 @with_gdb
+@pytest.mark.parametrize("thread", [1, 2])
+def test_the_thread_in_focus_stays_in_focus(thread: int) -> None:
+    """Steps back, by instruction and by line, and the end of history stop in the thread that the user looked at."""
+    image = Program("t7", "pico", cores=2).elf()
+    commands = ("stepi 5", "reverse-stepi", "reverse-stepi 2", "step", "reverse-step", "reverse-continue")
+    said = debugged(
+        image, "pico", "break xTaskIncrementTick", "continue", "delete", f"thread {thread}",
+        *(part for command in commands for part in (command, "thread")),
+    )  # fmt: skip
+    for place, command in enumerate(commands):
+        assert f"Thread 1.{thread})" in after(said, "thread", place), command
+
+
+@with_gdb
+@pytest.mark.parametrize("thread", [1, 2])
+def test_a_step_back_is_of_the_thread_in_focus_whatever_was_looked_at(thread: int) -> None:
+    """gdb names no thread with it. A list of threads looks at all of them in between."""
+    image = Program("t7", "pico", cores=2).elf()
+    said = debugged(
+        image, "pico", "break xTaskIncrementTick", "continue", "delete", f"thread {thread}", "info threads",
+        "reverse-stepi", "thread", "info threads", "reverse-stepi", "thread",
+    )  # fmt: skip
+    assert [f"Thread 1.{thread})" in after(said, "thread", place) for place in range(2)] == [True, True]
+
+
+@with_gdb
 def test_what_the_user_changes_begins_another_history() -> None:
     said = debugged(
         spoilt_pointer(BOARD), BOARD, "break use", "continue", "set var turn = 4990", "monitor history", "continue",
@@ -181,6 +207,67 @@ def _packet(body: bytes) -> bytes:
     return b"$" + body + f"#{sum(body) % 256:02x}".encode()
 
 
+def _answer(line: socket.socket) -> bytes:
+    """The body of the next packet from the server; acknowledgements before it are passed over."""
+    text = b""
+    while not (found := re.search(rb"\$([^#]*)#..", text)):
+        received = line.recv(4096)
+        assert received, "the server has closed the connection"
+        text += received
+    return found[1]
+
+
+@pytest.fixture
+def pico_line() -> Iterator[socket.socket]:
+    """A connection to the server of a board with two cores, which names threads with their process."""
+    with served(Program("t7", "pico", cores=2).elf(), "pico") as (address, _):
+        host, _, port = address.partition(":")
+        with socket.create_connection((host, int(port)), timeout=HANG_S) as line:
+            line.sendall(_packet(b"qSupported:multiprocess+"))
+            assert b"multiprocess+" in _answer(line)
+            yield line
+
+
+def test_ctrl_c_stops_in_the_thread_in_focus(pico_line: socket.socket) -> None:
+    pico_line.sendall(_packet(b"Hgp1.2"))
+    assert _answer(pico_line) == b"OK"
+    pico_line.sendall(_packet(b"g"))
+    _answer(pico_line)
+    pico_line.sendall(_packet(b"vCont;c") + b"\x03")
+    assert _answer(pico_line) == b"T02thread:p01.02;"
+
+
+@pytest.mark.parametrize("body", [b"g", b"m20000000,4", b"M20000000,1:00"])
+def test_a_thread_that_does_not_exist_is_an_error(pico_line: socket.socket, body: bytes) -> None:
+    pico_line.sendall(_packet(b"Hgp1.9"))
+    assert _answer(pico_line) == b"OK"
+    pico_line.sendall(_packet(body))
+    assert _answer(pico_line).startswith(b"E")
+    pico_line.sendall(_packet(b"Hgp1.2"))
+    assert _answer(pico_line) == b"OK"
+    pico_line.sendall(_packet(b"m20000000,4"))
+    assert not _answer(pico_line).startswith(b"E")
+
+
+def _is_answered(server: tuple[str, int]) -> None:
+    with socket.create_connection(server, timeout=30) as line:
+        line.sendall(_packet(b"qSupported:multiprocess+"))
+        assert _answer(line).startswith(b"PacketSize")
+
+
+def test_a_step_of_a_thread_that_does_not_exist_ends_the_session_alone(server: tuple[str, int]) -> None:
+    with socket.create_connection(server, timeout=HANG_S) as line:
+        line.sendall(_packet(b"vCont;s:9"))
+    _is_answered(server)
+
+
+@pytest.mark.parametrize("sent", [b"$", b"$m2000", b"$g#", b"$g#6"])
+def test_a_packet_without_end_does_not_keep_the_next_client_waiting(server: tuple[str, int], sent: bytes) -> None:
+    with socket.create_connection(server, timeout=HANG_S) as line:
+        line.sendall(_packet(b"?") + sent)
+        _is_answered(server)
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
@@ -196,6 +283,4 @@ def test_whatever_comes_over_the_wire_the_server_goes_on(server: tuple[str, int]
         return
     with socket.create_connection(server, timeout=HANG_S) as line:
         line.sendall(junk)
-    with socket.create_connection(server, timeout=HANG_S) as line:
-        line.sendall(_packet(b"qSupported:multiprocess+"))
-        assert line.recv(1) == b"+"
+    _is_answered(server)

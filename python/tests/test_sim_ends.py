@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from rtoslab.base.errors import SymbolError
 from rtoslab.targets.board import CYCLES_MOST, cycle_number
 from tests.differential.engines import elf
+from tests.instruments.spoilt_pointer import spoilt_pointer
 from tests.processes import started
 from tests.test_cli import HANG_S, ROOT, error, rtoslab
 
@@ -51,6 +53,13 @@ def test_cycles_are_told_from_symbols() -> None:
     ]  # fmt: skip
     with pytest.raises(SymbolError):
         cycle_number(str(CYCLES_MOST + 1))
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_warning_names_file_and_line_of_the_code_it_is_about(options: tuple[str, ...]) -> None:
+    done = rtoslab("sim", spoilt_pointer("nucleo-f446re"), "--board", "nucleo-f446re", "--until", "fault", *options)
+    said = done.stdout if options else done.stderr
+    assert re.search(r"core 0 faulted at 0x0800\w{4}, [^ ]*spoilt\.c:\d+, in cycle", said), said
 
 
 @pytest.mark.parametrize("board", ["nucleo-l053r8", "nucleo-l073rz", "nucleo-f103rb", "nucleo-h743zi"])

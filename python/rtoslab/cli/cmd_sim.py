@@ -1,6 +1,7 @@
 """`rtoslab sim`: any image on a virtual board."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -102,6 +103,7 @@ def command(
 
     on_uart = print_uart if show_uart or not as_json else lambda _: None
     result = simulate(image, facts, request, cores=cores, on_uart=on_uart)
+    result = _with_places(result, image)
     if as_json:
         answer(result.as_json())
     else:
@@ -109,6 +111,15 @@ def command(
     if result.stop == "interrupted":
         return EXIT_INTERRUPTED
     return EXIT_OK if result.reached else EXIT_POINT_FAILED
+
+
+def _with_places(result: SimResult, image: Path) -> SimResult:
+    """With file and line at the addresses that warnings name."""
+    if not result.warnings:
+        return result
+    from rtoslab.instruments import with_places  # noqa: PLC0415 (a run without warnings would wait for it)
+
+    return replace(result, warnings=with_places(result.warnings, image))
 
 
 def _read(script: Path) -> str:

@@ -15,6 +15,7 @@ from rtoslab.instruments.difference import difference_tables
 from rtoslab.instruments.formats import folded, speedscope
 from rtoslab.instruments.html import render, summary
 from rtoslab.instruments.interval_tables import interval_as_json, interval_table, interval_told
+from rtoslab.instruments.lines import with_places
 from rtoslab.instruments.masked import owner
 from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
 from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
@@ -78,4 +79,5 @@ __all__ = [
     "timeline",
     "traced",
     "vcd_text",
+    "with_places",
 ]

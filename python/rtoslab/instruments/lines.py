@@ -33,6 +33,8 @@ class Source:
 
 _ADDRESS = re.compile("0x[0-9a-f]{1,16}")
 NOWHERE = Source("", "", ())
+_BY = re.compile(r"\b(?:by|for at|Fault at|fault at|faulted at) (0x[0-9a-f]{8})\b")
+"""How a warning names the instruction that it is about: "used by 0x…", "first asked for at 0x…", "faulted at 0x…"."""
 
 
 def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
@@ -70,6 +72,18 @@ def _sections(elf: Path) -> Sequence[ElfSection]:
         return Elf(read_image(elf)).sections
     except (ValueError, ImageFileError):
         return ()
+
+
+def with_places(warnings: Iterable[str], image: Path) -> list[str]:
+    """Adds file and line to each address of code in warnings of the virtual board, where the image says them."""
+    texts = list(warnings)
+    places = sources(image, (int(found, 16) for text in texts for found in _BY.findall(text)))
+
+    def place(match: re.Match[str]) -> str:
+        line = places[int(match[1], 16)].line
+        return f"{match[0]}, {line}," if line else match[0]
+
+    return [_BY.sub(place, text).replace(",)", ")") for text in texts]
 
 
 def _short(line: str) -> str:

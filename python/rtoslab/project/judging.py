@@ -17,7 +17,7 @@ from typing import Final
 from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, Band, Metric
 from rtoslab.base import counted
 from rtoslab.compare import CALLS, Limit, Rules, lost_clauses
-from rtoslab.project.measuring import COUNTS, ImageFigures, Item, middle
+from rtoslab.project.measuring import COUNTS, ImageFigures, middle
 
 CHANGED: Final = "changed"
 OTHER_CODE: Final = "other code"

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gdbstub::conn::{Connection, ConnectionExt};
 
@@ -11,12 +11,39 @@ use crate::Shared;
 /// Between two looks whether the host still wants to wait.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// gdb sends a packet in one piece and takes answers at once. One that falls silent within a packet, or takes nothing, for
+/// so long is no gdb, and the next client waits for its end.
+const LONGEST_STALL: Duration = Duration::from_secs(5);
+
+/// Where in a packet (`$`, its body, `#`, two digits) the bytes received so far end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Between,
+    Body,
+    Checksum { missing: u8 },
+}
+
+impl Place {
+    fn after(self, byte: u8) -> Place {
+        match (self, byte) {
+            (Place::Between, b'$') => Place::Body,
+            (Place::Between, _) | (Place::Checksum { missing: ..=1 }, _) => Place::Between,
+            (Place::Body, b'#') => Place::Checksum { missing: 2 },
+            (Place::Body, _) => Place::Body,
+            (Place::Checksum { missing }, _) => Place::Checksum { missing: missing - 1 },
+        }
+    }
+}
+
 /// Bytes from and to gdb.
 pub struct Line<'h> {
     stream: TcpStream,
     host: Shared<'h>,
     /// A byte that was looked at and not taken.
     peeked: Option<u8>,
+    place: Place,
+    /// When the last byte came.
+    heard: Instant,
 }
 
 impl<'h> Line<'h> {
@@ -25,14 +52,22 @@ impl<'h> Line<'h> {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        Ok(Line { stream, host, peeked: None })
+        stream.set_write_timeout(Some(LONGEST_STALL))?;
+        Ok(Line { stream, host, peeked: None, place: Place::Between, heard: Instant::now() })
     }
 
     fn next(&mut self) -> io::Result<u8> {
         let mut byte = [0];
         match Read::read(&mut self.stream, &mut byte) {
             Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
-            Ok(_) => Ok(byte[0]),
+            Ok(_) => {
+                self.place = self.place.after(byte[0]);
+                self.heard = Instant::now();
+                Ok(byte[0])
+            }
+            Err(error) if waits(&error) && self.place != Place::Between && self.heard.elapsed() > LONGEST_STALL => {
+                Err(io::Error::other("a packet that began has no end"))
+            }
             Err(error) => Err(error),
         }
     }

@@ -35,6 +35,8 @@ use crate::timeline::{Halt, Timeline};
 /// Cycles between two looks for a byte from gdb, which means Ctrl-C.
 const SLICE_CYCLES: u64 = 1 << 21;
 
+const NO_SUCH_THREAD: &str = "gdb steps a thread that the board does not have";
+
 #[derive(Debug, Clone, Copy)]
 enum Action {
     Run,
@@ -48,6 +50,8 @@ pub struct Debugged<'h> {
     timeline: Timeline<'h>,
     layout: Layout,
     action: Action,
+    /// The core that gdb is looking at: the one it asked about last, or that stopped since.
+    focus: usize,
     host: Shared<'h>,
 }
 
@@ -55,15 +59,28 @@ impl<'h> Debugged<'h> {
     /// A timeline, with whom to tell what gdb does not show.
     pub fn new(mut timeline: Timeline<'h>, host: Shared<'h>) -> Debugged<'h> {
         let layout = Layout::of(timeline.board());
-        Debugged { timeline, layout, action: Action::Run, host }
+        Debugged { timeline, layout, action: Action::Run, focus: 0, host }
     }
 
-    fn stop_reason(&self, halt: Halt) -> MultiThreadStopReason<u32> {
+    /// The core of a thread, `None` if the board has no such core. It is in focus from then on.
+    fn focus_on(&mut self, tid: Tid) -> Option<usize> {
+        let core = tid.get() - 1;
+        if core >= self.timeline.board().cores() {
+            return None;
+        }
+        self.focus = core;
+        Some(core)
+    }
+
+    /// Every stop names its thread: gdb takes one without for the first thread's, whichever the user was looking at.
+    fn stop_reason(&mut self, halt: Halt) -> MultiThreadStopReason<u32> {
+        self.focus = match (halt, self.action) {
+            (Halt::Break { core } | Halt::Watch { core, .. } | Halt::Ended { core, .. }, _) => core,
+            (Halt::Done | Halt::Begin, Action::Step(core) | Action::StepBack(core)) => core,
+            (Halt::Done | Halt::Begin, Action::Run | Action::Back) => self.focus,
+        };
         match halt {
-            Halt::Done => match self.action {
-                Action::Step(core) | Action::StepBack(core) => signal(core, Signal::SIGTRAP),
-                Action::Run | Action::Back => signal(0, Signal::SIGTRAP),
-            },
+            Halt::Done => signal(self.focus, Signal::SIGTRAP),
             Halt::Break { core } => MultiThreadStopReason::SwBreak(tid_of(core)),
             Halt::Watch { core, address } => {
                 MultiThreadStopReason::Watch { tid: tid_of(core), kind: WatchKind::Write, addr: address }
@@ -72,7 +89,10 @@ impl<'h> Debugged<'h> {
                 self.host.borrow_mut().note(&format!("The firmware cannot go on: {detail} on core {core}."));
                 signal(core, Signal::SIGABRT)
             }
-            Halt::Begin => MultiThreadStopReason::ReplayLog { tid: None, pos: ReplayLogPosition::Begin },
+            Halt::Begin => {
+                let tid = Some(tid_of(self.focus));
+                MultiThreadStopReason::ReplayLog { tid, pos: ReplayLogPosition::Begin }
+            }
         }
     }
 }
@@ -84,10 +104,6 @@ fn signal(core: usize, signal: Signal) -> MultiThreadStopReason<u32> {
 /// Threads count from 1.
 fn tid_of(core: usize) -> Tid {
     NonZeroUsize::MIN.saturating_add(core)
-}
-
-fn core_of(tid: Tid) -> usize {
-    tid.get() - 1
 }
 
 impl Target for Debugged<'_> {
@@ -132,12 +148,14 @@ impl TargetDescriptionXmlOverride for Debugged<'_> {
 
 impl MultiThreadBase for Debugged<'_> {
     fn read_registers(&mut self, registers: &mut Words, tid: Tid) -> TargetResult<(), Self> {
-        *registers = self.layout.read(self.timeline.board(), core_of(tid));
+        let core = self.focus_on(tid).ok_or(TargetError::NonFatal)?;
+        *registers = self.layout.read(self.timeline.board(), core);
         Ok(())
     }
 
     fn write_registers(&mut self, registers: &Words, tid: Tid) -> TargetResult<(), Self> {
-        let (layout, core) = (&self.layout, core_of(tid));
+        let core = self.focus_on(tid).ok_or(TargetError::NonFatal)?;
+        let layout = &self.layout;
         let changes = layout.changes(self.timeline.board(), core, registers);
         let changed = self.timeline.change(|board| {
             changes.iter().fold(true, |all, (name, value)| {
@@ -149,7 +167,8 @@ impl MultiThreadBase for Debugged<'_> {
         if changed { Ok(()) } else { Err(TargetError::NonFatal) }
     }
 
-    fn read_addrs(&mut self, start: u32, data: &mut [u8], _: Tid) -> TargetResult<usize, Self> {
+    fn read_addrs(&mut self, start: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
+        self.focus_on(tid).ok_or(TargetError::NonFatal)?;
         // As many as there are from `start` on: gdb reads ahead, over the end of a memory.
         let mut length = data.len();
         while length > 0 {
@@ -162,13 +181,18 @@ impl MultiThreadBase for Debugged<'_> {
         Err(TargetError::NonFatal)
     }
 
-    fn write_addrs(&mut self, start: u32, data: &[u8], _: Tid) -> TargetResult<(), Self> {
+    fn write_addrs(&mut self, start: u32, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
+        self.focus_on(tid).ok_or(TargetError::NonFatal)?;
         let written = self.timeline.change(|board| board.write(start, data));
         if written { Ok(()) } else { Err(TargetError::NonFatal) }
     }
 
+    /// The core in focus comes first. gdb says "any thread" before it steps back and means the one it is looking at, and
+    /// `gdbstub` takes the first one here for it.
     fn list_active_threads(&mut self, thread_is_active: &mut dyn FnMut(Tid)) -> Result<(), &'static str> {
-        (0..self.timeline.board().cores()).for_each(|core| thread_is_active(tid_of(core)));
+        let focus = self.focus;
+        let others = (0..self.timeline.board().cores()).filter(|core| *core != focus);
+        std::iter::once(focus).chain(others).for_each(|core| thread_is_active(tid_of(core)));
         Ok(())
     }
 
@@ -210,7 +234,7 @@ impl MultiThreadResume for Debugged<'_> {
 
 impl MultiThreadSingleStep for Debugged<'_> {
     fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), &'static str> {
-        self.action = Action::Step(core_of(tid));
+        self.action = Action::Step(self.focus_on(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
     }
 }
@@ -225,7 +249,7 @@ impl MultiThreadSchedulerLocking for Debugged<'_> {
 
 impl ReverseStep<Tid> for Debugged<'_> {
     fn reverse_step(&mut self, tid: Tid) -> Result<(), &'static str> {
-        self.action = Action::StepBack(core_of(tid));
+        self.action = Action::StepBack(self.focus_on(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
     }
 }
@@ -322,7 +346,7 @@ impl<'h> BlockingEventLoop for Events<'h> {
         Ok(Event::TargetStopped(target.stop_reason(halt)))
     }
 
-    fn on_interrupt(_: &mut Debugged<'h>) -> Result<Option<MultiThreadStopReason<u32>>, &'static str> {
-        Ok(Some(MultiThreadStopReason::Signal(Signal::SIGINT)))
+    fn on_interrupt(target: &mut Debugged<'h>) -> Result<Option<MultiThreadStopReason<u32>>, &'static str> {
+        Ok(Some(signal(target.focus, Signal::SIGINT)))
     }
 }

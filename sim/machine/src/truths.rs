@@ -1,5 +1,6 @@
 //! What boards must say of firmware that goes astray, sleeps for good, or asks for what is not there.
 
+use rtoslab_lab::Kind;
 use rtoslab_periph::rp2040::limits::{FOUND_BY_BLOCKS, LIMITS, Limit};
 use rtoslab_periph::stm32::in_vain;
 
@@ -346,5 +347,172 @@ fn settings_of_exceptions_at_their_ends_take_no_board_out_of_time() {
                 assert!(board.cycle() == end && board.core_cycle(0) < end + 200, "{chip} {choice:b}: time ran away");
             }
         }
+    }
+}
+
+/// The chips with an ARMv7-M core.
+fn v7m_chips() -> impl Iterator<Item = &'static str> {
+    CHIPS.into_iter().filter(|chip| *chip != "rp2040" && !chip.starts_with("stm32l0"))
+}
+
+#[test]
+fn what_the_debug_units_lack_is_told_once_and_stops_a_strict_run() {
+    const TRACE: (u32, Option<u32>) = (0xe000_edfc, Some(1 << 24));
+    for chip in v7m_chips() {
+        warns_once(chip, &[(0xe000_1004, None)], "DWT registers are read while DEMCR.TRCENA is off");
+        warns_once(chip, &[(0xe000_1000, Some(1))], "DWT registers are written while DEMCR.TRCENA is off");
+        warns_once(chip, &[TRACE, (0xe000_1008, None)], "DWT: no profiling counter");
+        warns_once(chip, &[TRACE, (0xe000_1038, Some(4))], "DWT: comparators");
+        let right = [(0xe000_1fb0, Some(0xc5ac_ce55)), (0xe000_1fb4, None), TRACE, (0xe000_1000, Some(1))];
+        let mut board = start(chip, true, None, 0, &touching(&[&right[..], &[(0xe000_1004, None)]].concat()));
+        assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip}: {:?}", board.warnings());
+    }
+}
+
+/// A board whose TIM3 interrupts every 200 cycles; the handler's code ends with `ending`, behind the store that clears the
+/// flag. R0 is the register's address there.
+fn with_timer(chip: &str, strict: bool, before: &[u16], ending: &[u16]) -> Box<dyn Board> {
+    const DIER: (u32, Option<u32>) = (0x4000_040c, Some(1));
+    const ARR: (u32, Option<u32>) = (0x4000_042c, Some(199));
+    const CR1: (u32, Option<u32>) = (0x4000_0400, Some(1));
+    const ISER: (u32, Option<u32>) = (0xe000_e100, Some(1 << 29));
+    let clock = match chip {
+        "stm32f103" => (0x4002_101c, Some(2)),
+        "stm32h743" => (0x5802_44e8, Some(2)),
+        "stm32l053" | "stm32l073" => (0x4002_1038, Some(2)),
+        _ => (0x4002_3840, Some(2)),
+    };
+    let mut code = touching(&[clock, DIER, ARR, CR1, ISER]);
+    let handler = FLASH + CODE + 2 * code.len() as u32 + 1;
+    code.extend(before);
+    constant(&mut code, 0, 0x4000_0410);
+    code.extend([0x2100, 0x6001]);
+    code.extend(ending);
+    let mut board = start(chip, strict, None, handler, &code);
+    board.trace_exceptions(true);
+    board
+}
+
+#[test]
+fn a_handler_that_returns_right_after_the_store_that_clears_its_interrupt_is_told_once() {
+    const PUSH: u16 = 0xb510;
+    const POP: u16 = 0xbd10;
+    const BX_LR: u16 = 0x4770;
+    const NOP: u16 = 0xbf00;
+    const READ_BACK: u16 = 0x6802;
+    let dsb = [0xf3bf, 0x8f4f];
+    let late: [(&[u16], &[u16]); 3] = [(&[], &[BX_LR]), (&[PUSH], &[POP]), (&[], &[NOP, BX_LR])];
+    let right: [(&[u16], &[u16]); 4] = [
+        (&[], &[dsb[0], dsb[1], BX_LR]),
+        (&[PUSH], &[dsb[0], dsb[1], POP]),
+        (&[], &[READ_BACK, BX_LR]),
+        (&[], &[NOP, NOP, NOP, BX_LR]),
+    ];
+    let told = |board: &dyn Board| board.warnings().iter().filter(|text| text.contains("returns right after")).count();
+    for chip in v7m_chips() {
+        for (before, ending) in late {
+            let mut board = with_timer(chip, false, before, ending);
+            assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip} {ending:x?}");
+            assert!(board.take_events().len() > 20, "{chip} {ending:x?}: the handler runs");
+            assert_eq!(told(&*board), 1, "{chip} {ending:x?}: {:?}", board.warnings());
+            let stop = with_timer(chip, true, before, ending).run(CYCLES);
+            assert_eq!(stop.reason, StopReason::Strict, "{chip} {ending:x?}: {stop:?}");
+        }
+        for (before, ending) in right {
+            let mut board = with_timer(chip, true, before, ending);
+            assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip} {ending:x?}: {:?}", board.warnings());
+            assert!(board.take_events().len() > 20, "{chip} {ending:x?}: the handler runs");
+            assert_eq!(told(&*board), 0, "{chip} {ending:x?}: {:?}", board.warnings());
+        }
+    }
+}
+
+/// Code that asks for an interrupt between two readings of the core's counter, and a handler that reads it first of all.
+struct Readings {
+    code: Vec<u16>,
+    /// Addresses: the first reading, the handler's, the one it returns to.
+    first: u32,
+    handler: u32,
+    last: u32,
+}
+
+impl Readings {
+    /// For a chip, with as many instructions between the interrupt and the last reading that the handler comes before it.
+    fn new(chip: &str) -> Readings {
+        const NOP: u16 = 0xbf00;
+        const INTERRUPT: u32 = 20;
+        let is_v7m = v7m_chips().any(|each| each == chip);
+        let base = if chip == "rp2040" { SRAM } else { FLASH + CODE };
+        let starts_counter = if is_v7m {
+            vec![(0xe000_edfc, Some(1 << 24)), (0xe000_1fb0, Some(0xc5ac_ce55)), (0xe000_1000, Some(1))]
+        } else {
+            vec![(0xe000_e014, Some(0xff_ffff)), (0xe000_e018, Some(0)), (0xe000_e010, Some(5))]
+        };
+        let vectors = [(0xe000_ed08, Some(SRAM + 0x1000))];
+        let enable = [(0xe000_e100, Some(1 << INTERRUPT))];
+        let set_up =
+            [starts_counter, if chip == "rp2040" { vectors.to_vec() } else { vec![] }, enable.to_vec()].concat();
+        let mut code = touching(&set_up);
+        code.truncate(code.len() - 1);
+        constant(&mut code, 0, if is_v7m { 0xe000_1004 } else { 0xe000_e018 });
+        constant(&mut code, 5, 0xe000_e200);
+        constant(&mut code, 4, 1 << INTERRUPT);
+        let again = code.len();
+        code.extend([NOP; 16]);
+        let address = |code: &[u16]| base + 2 * code.len() as u32;
+        // ldr r2, [r0]; str r4, [r5]; nop; ldr r6, [r0]; and again.
+        let first = address(&code);
+        code.extend([0x6802, 0x602c, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP]);
+        let last = address(&code);
+        let back = (again as i32 - code.len() as i32 - 3) as u16 & 0x7ff;
+        code.extend([0x6806, 0xe000 | back]);
+        // ldr r7, [r0]; bx lr: the return restores r0 to r3.
+        let handler = address(&code);
+        code.extend([0x6807, 0x4770]);
+        Readings { code, first, handler, last }
+    }
+
+    fn start(&self, chip: &str) -> Box<dyn Board> {
+        if chip != "rp2040" {
+            return start(chip, false, None, self.handler | 1, &self.code);
+        }
+        let mut board = board(chip, &Options::default()).expect("a chip");
+        let vectors = [self.handler | 1; 48].map(u32::to_le_bytes).concat();
+        let image = elf(SRAM + 1, &[(SRAM, bytes(&self.code)), (SRAM + 0x1000, vectors)]);
+        board.load(&image, "test.elf").expect("an image");
+        board
+    }
+}
+
+#[test]
+fn counter_probes_and_exception_events_agree_on_the_way_into_a_handler_and_back() {
+    for chip in CHIPS {
+        let readings = Readings::new(chip);
+        let mut board = readings.start(chip);
+        board.trace_exceptions(true);
+        if board.settings().iter().any(|(key, ..)| key == "icache") {
+            board.set("icache", 1).expect("a setting");
+        }
+        let places = [(readings.first, readings.handler), (readings.first, readings.last)];
+        let spans = places.map(|(from, to)| board.between(from, to));
+        board.until(readings.last + 2);
+        let mut before = [0; 2];
+        // The first rounds fetch the code; from then on nothing waits for it.
+        for round in 0..4 {
+            assert_eq!(board.run(CYCLES).reason, StopReason::Until, "{chip}");
+            let totals = spans.map(|index| board.between_result(index).map_or(0, |span| span.total_cycles));
+            let probed = [0, 1].map(|span| totals[span] - before[span]);
+            let register = |name: &str| board.registers(0).into_iter().find(|(each, _)| each == name).expect("there").1;
+            // SysTick, the M0+'s counter, counts down.
+            let distance = |later: &str| (register(later).wrapping_sub(register("r2")) as i32).unsigned_abs();
+            let counted: [u64; 2] = ["r7", "r6"].map(|later| distance(later).into());
+            assert!(round < 2 || probed == counted, "{chip}: probes say {probed:?}, the counter {counted:?}");
+            before = totals;
+        }
+        let events = board.take_events();
+        let entered = events.iter().find(|event| event.kind == Kind::ExceptionEnter as u8).expect("entered");
+        let entry =
+            board.settings().into_iter().find(|(key, ..)| key == "timing.exception_entry_cycles").expect("a rule");
+        assert!(u64::from(entered.value) >= entry.2, "{chip}: {entered:?} {entry:?}");
     }
 }

@@ -94,6 +94,11 @@ pub const SETTINGS: [Setting; 8] = [
     },
 ];
 
+/// A handler of the M3, M4 or M7 that returns so few instructions after the store that clears its interrupt, itself
+/// counted, may be entered again on silicon. Assumed: what was reported of silicon (stm32f1xx-hal issue 332, stm32h7xx-hal
+/// issue 190) has the store as its last statement, so that one to three instructions follow it to the return.
+pub const LATE_CLEAR_INSTRUCTIONS: u64 = 3;
+
 /// Extra data-phase cycles of an APB access begun in core cycle `at`: bridge, start of the next APB clock, transfer.
 ///
 /// `prescaler` is the number of core cycles an APB clock (AHB and APB prescaler together).

@@ -112,6 +112,9 @@ pub struct Core {
     pub fpscr: u32,
     /// Local time: the earliest cycle at which the next instruction can execute.
     pub t: u64,
+    /// The next instruction executes no earlier, where `t`, at which interrupts are recognised, is before that: the M7 on its
+    /// way into a handler and back.
+    pub executes_from: u64,
     /// The executor stops at the first instruction boundary at or after this cycle; 0 asks for attention at once.
     pub limit: u64,
     /// Next instruction.
@@ -214,6 +217,7 @@ impl Core {
             s: [0; 32],
             fpscr: 0,
             t: 0,
+            executes_from: 0,
             limit: 0,
             ip: std::ptr::null_mut(),
             region: Region { base: 0, bytes: 0, ops: std::ptr::null_mut(), profile: std::ptr::null_mut() },
@@ -277,6 +281,11 @@ impl Core {
             systick,
             ..fresh
         };
+    }
+
+    /// The cycle in which the next instruction executes if nothing but its operands' way is in between.
+    pub fn next_executes(&self) -> u64 {
+        self.t.max(self.executes_from)
     }
 
     /// Address of the next instruction.

@@ -10,6 +10,8 @@ const CYCCNTENA: u32 = 1 << 0;
 const CTRL_FIXED: u32 = 4 << 28;
 const CTRL_WRITABLE: u32 = 0x007f_1fff;
 const UNLOCK_KEY: u32 = 0xc5ac_ce55;
+/// From here on: the lock and the identification, which need no DEMCR.TRCENA.
+const MANAGEMENT: u32 = 0xfb0;
 
 /// The unit's state.
 #[derive(Debug, Clone)]
@@ -45,6 +47,29 @@ impl Dwt {
     /// The clock that the counter follows, at cycle `now` of a core that has slept for `sleep_cycles`.
     pub fn clock(&self, now: u64, sleep_cycles: u64) -> u64 {
         if self.counts_in_sleep { now } else { now.wrapping_sub(sleep_cycles) }
+    }
+
+    /// What a read at an offset asks for and does not get, as a sentence without its stop.
+    pub fn read_limit(&self, offset: u32) -> Option<&'static str> {
+        match offset {
+            0..MANAGEMENT if !self.trace => Some(
+                "DWT registers are read while DEMCR.TRCENA is off: on silicon their values are unknown, here CYCCNT stands \
+                 still",
+            ),
+            0x008..=0x01c => Some("DWT: no profiling counter counts, and the program counter is not sampled"),
+            _ => None,
+        }
+    }
+
+    /// The same of a write of `value`.
+    pub fn write_limit(&self, offset: u32, value: u32) -> Option<&'static str> {
+        match offset {
+            0..MANAGEMENT if !self.trace => {
+                Some("DWT registers are written while DEMCR.TRCENA is off, which silicon may ignore")
+            }
+            0x028 | 0x038 | 0x048 | 0x058 if value != 0 => Some("DWT: comparators match nothing"),
+            _ => None,
+        }
     }
 
     fn counting(&self) -> bool {

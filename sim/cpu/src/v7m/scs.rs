@@ -52,6 +52,16 @@ pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, 
     Ok((word & lanes(address, bytes)) >> (8 * (address & 3)))
 }
 
+/// What an access to the bus asks for and does not get, as a sentence without its stop; `written` is a store's value.
+#[inline]
+pub fn limit(core: &Core, address: u32, written: Option<u32>) -> Option<&'static str> {
+    if address & !0xfff != DWT || !core.access_privileged() {
+        return None;
+    }
+    let offset = address & 0xffc;
+    written.map_or_else(|| core.dwt.read_limit(offset), |value| core.dwt.write_limit(offset, value))
+}
+
 /// Stores at `address` in cycle `now`.
 pub fn write(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> Result<Effect, Fault> {
     let fault = Fault::DataBus(address);

@@ -63,6 +63,9 @@ impl<F: Family> System<F> {
         }
         match address >> 28 {
             0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
+                if let Some(about) = scs::limit(core, address, None) {
+                    self.falls_short(core, about, at);
+                }
                 return scs::read(core, address, bytes, at).map(at_once);
             }
             0x2 | 0x4 if core.features.bit_band => {
@@ -86,6 +89,7 @@ impl<F: Family> System<F> {
             let now = at + 1 + wait;
             let value = self.periph.read(address, bytes, now, &mut self.effects);
             self.settle(core, now);
+            self.cleared = None;
             if self.polling.noted(core.pc(), value, || self.periph.is_steady(address)) {
                 core.limit = 0;
             }
@@ -122,6 +126,9 @@ impl<F: Family> System<F> {
     ) -> Result<u64, Fault> {
         match address >> 28 {
             0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
+                if let Some(about) = scs::limit(core, address, Some(value)) {
+                    self.falls_short(core, about, at);
+                }
                 let effect = scs::write(core, address, bytes, value, at)?;
                 self.carry_out(core, effect);
                 return Ok(0);
@@ -150,8 +157,10 @@ impl<F: Family> System<F> {
         }
         if let Some(wait) = self.bridge(address, true, at) {
             let now = at + 1 + wait;
+            let lines = self.lines;
             self.periph.write(address, bytes, value, now, &mut self.effects);
             self.settle(core, now);
+            self.cleared = self.own_line_fell(core, &lines);
             return Ok(wait);
         }
         self.nothing_there(core, address, "store", at).map(|()| 0)

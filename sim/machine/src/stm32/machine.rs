@@ -225,6 +225,7 @@ impl<F: Run> Machine<F> {
             Request::None | Request::Stopped => Outcome::None,
             Request::Svc => exception::supervisor_call(&mut self.core, &mut *self.system, timing),
             Request::ExceptionReturn(value) => {
+                self.warn_of_late_clear();
                 exception::exception_return(&mut self.core, &mut *self.system, value, timing)
             }
             Request::Abandonable(until) => {
@@ -318,7 +319,7 @@ impl<F: Run> Machine<F> {
         if !self.system.probes.trace_exceptions {
             return;
         }
-        let (t, pc) = (self.core.t, self.pc());
+        let (t, pc) = (self.core.next_executes(), self.pc());
         let probes = &mut self.system.probes;
         let mut enter = |number: u32| probes.record(Kind::ExceptionEnter, 0, t, number as u16, (t - before) as u32, pc);
         match outcome {

@@ -12,6 +12,7 @@ mod faults;
 pub mod flash;
 mod flash_port;
 pub mod l0;
+mod late_clear;
 mod loading;
 mod m7;
 mod machine;

@@ -11,6 +11,7 @@ use rtoslab_timing::stm32_bus;
 use super::families::Run;
 use super::family::Family;
 use super::flash_port::FlashPort;
+use super::late_clear::Cleared;
 use super::machine::Machine;
 use super::runner::Runner;
 use super::settings::Settings;
@@ -45,6 +46,7 @@ struct SavedSystem<F: Family> {
     periph: Stm32,
     effects: Effects,
     lines: [u32; 5],
+    cleared: Option<Cleared>,
     settings: Arc<Settings<F>>,
     bus_rules: [u64; stm32_bus::SETTINGS.len()],
     probes: Probes,
@@ -135,6 +137,7 @@ impl<F: Family> System<F> {
             periph,
             effects,
             lines,
+            cleared,
             epoch: _,
             settings,
             bus_rules,
@@ -157,6 +160,7 @@ impl<F: Family> System<F> {
             periph: periph.clone(),
             effects: effects.clone(),
             lines: *lines,
+            cleared: *cleared,
             settings: settings.clone(),
             bus_rules: *bus_rules,
             probes: probes.clone(),
@@ -188,6 +192,7 @@ impl<F: Family> System<F> {
         self.flash_port.restore(&saved.flash_port);
         self.effects.clone_from(&saved.effects);
         self.lines = saved.lines;
+        self.cleared = saved.cleared;
         self.probes.rewind(&saved.probes);
         self.injections.clone_from(&saved.injections);
         self.console.clone_from(&saved.console);

@@ -17,6 +17,7 @@ use super::chip::{FLASH_BASE, Map, Memory, RAM_BASE};
 use super::code::CodeTable;
 use super::family::Family;
 use super::flash_port::FlashPort;
+use super::late_clear::Cleared;
 use super::settings::Settings;
 use crate::board::ProfileRow;
 use crate::known::Known;
@@ -56,6 +57,8 @@ pub struct System<F: Family> {
     pub(super) effects: Effects,
     /// Levels of the interrupt lines as the core knows them.
     pub(super) lines: [u32; 5],
+    /// The last access to a peripheral cleared the interrupt that is being handled.
+    pub(super) cleared: Option<Cleared>,
     /// Changes when opcodes or the flash's timing do.
     pub(super) epoch: u64,
     pub(super) settings: Arc<Settings<F>>,
@@ -124,6 +127,7 @@ impl<F: Family> System<F> {
             periph,
             effects: Effects::default(),
             lines: [0; 5],
+            cleared: None,
             epoch: 1,
             bus_rules: stm32_bus::SETTINGS.map(|rule| rule.default),
             settings: Arc::new(settings),
@@ -143,7 +147,7 @@ impl<F: Family> System<F> {
     }
 
     /// Two little-endian bytes at an address that can hold code.
-    fn halfword(&self, address: u32) -> u16 {
+    pub(super) fn halfword(&self, address: u32) -> u16 {
         let bytes = self.bytes_at(address, 2).unwrap_or(&[0, 0]);
         u16::from_le_bytes([bytes[0], bytes[1]])
     }
@@ -341,7 +345,7 @@ impl<F: Family> System<F> {
         self.stop_if_strict(core, address, cycle, stops);
     }
 
-    fn stop_if_strict(&mut self, core: &mut Core, address: u32, cycle: u64, text: Option<String>) {
+    pub(super) fn stop_if_strict(&mut self, core: &mut Core, address: u32, cycle: u64, text: Option<String>) {
         if let Some(text) = text {
             core.limit = 0;
             self.stop_at(StopReason::Strict, address, cycle, text);
@@ -516,7 +520,7 @@ unsafe impl<F: Family> Bus for System<F> {
             return Some(instruction);
         }
         let skip = self.passed_until.take() == Some(address);
-        if self.probes.issue_at(site, address, 0, core.t, Held::of(&core.r), skip) {
+        if self.probes.issue_at(site, address, 0, core.next_executes(), Held::of(&core.r), skip) {
             self.passed_until = Some(address);
             self.stop_at(StopReason::Until, address, core.t, format!("0x{address:08x} is about to execute"));
             return None;

@@ -429,5 +429,6 @@ impl Pipeline for M7 {
         self.fetch.restart(target, at);
         bus.redirect(core, target, at);
         core.t = at;
+        core.executes_from = at + Self::REFILL;
     }
 }
