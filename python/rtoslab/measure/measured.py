@@ -84,6 +84,7 @@ def measured(
         params=decoded.params,
         proofs=proofs,
         virtual=_virtual(output, kernel),
+        state=dict(output.observed.state) if output.observed else {},
         series=_series(benchmark, decoded, output.observed),
         absent_series=tuple(
             AbsentSeries(id=each.id, title=each.title, reason=why) for each, why in whole.absent(kernel).items()

@@ -15,7 +15,7 @@ from rtoslab.targets.board import (
     simulator_fingerprint,
     timing_settings,
 )
-from rtoslab.targets.board_state import FLOAT_FRAMES, HEAP_BLOCKS, ISR_URGENCY
+from rtoslab.targets.board_state import FLOAT_CONTEXTS, HEAP_BLOCKS, ISR_URGENCY
 from rtoslab.targets.brought_image import BroughtImage, acquainted, brought_image
 from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, find_word, watch_idling
 from rtoslab.targets.debugging import debug
@@ -71,7 +71,7 @@ __all__ = [
     "DONE_SYMBOL",
     "EVENT",
     "FIRST_EXTERNAL",
-    "FLOAT_FRAMES",
+    "FLOAT_CONTEXTS",
     "HANDLER",
     "HEAP_BLOCKS",
     "IDENT_CURRENT",

@@ -19,7 +19,7 @@ from rtoslab.targets.board import (
     pin_number,
     simulator_errors,
 )
-from rtoslab.targets.board_state import FLOAT_FRAMES, HEAP_BLOCKS, ISR_URGENCY, read_state
+from rtoslab.targets.board_state import FLOAT_CONTEXTS, HEAP_BLOCKS, ISR_URGENCY, read_state
 from rtoslab.targets.current_task import TasksOnly, current_task_words, idle_ranges, last_tasks, watch_idling
 from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_KEEP, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
@@ -226,7 +226,8 @@ class _Run:
         whole = {core: stats["cores"][core]["cycles"] for core in cores}
         output.observed.loads = loads(output.functions, slept, whole)
         self.watch.close(output.observed)
-        output.observed.state = self.state | {FLOAT_FRAMES: sum(stats["cores"][core]["float_frames"] for core in cores)}
+        floats = any(stats["cores"][core]["float_frames"] for core in cores)
+        output.observed.state = dict(sorted({**self.state, FLOAT_CONTEXTS: int(floats)}.items()))
         output.observed.waits = waits(output.functions, self.job.kernel, cores)
         self.machine.trace_exceptions(False)
         if self.job.latency:

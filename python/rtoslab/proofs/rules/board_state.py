@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.results import Finding
-from rtoslab.targets import FLOAT_FRAMES, HEAP_BLOCKS, ISR_URGENCY
+from rtoslab.targets import FLOAT_CONTEXTS, HEAP_BLOCKS, ISR_URGENCY
 
 
 class Params(RuleParams):
@@ -50,7 +50,7 @@ def _expected(evidence: Evidence) -> Iterator[tuple[str, int]]:
         yield "xip.divider", board.memory.flash_clock_divider
     yield "xip.cache", 1
     if evidence.kernel.behaviour.float_context == "when_used":
-        yield FLOAT_FRAMES, 0
+        yield FLOAT_CONTEXTS, 0
     if ISR_URGENCY in state:
         for line in (board.irq.soft, board.irq.asynchronous, board.pins.in_irq):
             yield f"urgency.irq{line}", state[ISR_URGENCY] & ((1 << board.irq.priority_bits) - 1)
