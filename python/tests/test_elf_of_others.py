@@ -1,5 +1,6 @@
 """Images that other tools made: names, sizes, lines and cores as their own tools tell them."""
 
+import hashlib
 import json
 import subprocess
 from functools import cache
@@ -82,7 +83,7 @@ def made(source: str, suffix: str, *options: str, core: str = "cortex-m3") -> Pa
     """The linked image of one source file."""
     folder = build_folder(find_root()) / "tests" / "elf_of_others"
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"{abs(hash((source, suffix, options, core))):x}"
+    name = "x" + hashlib.sha256(repr((source, suffix, options, core)).encode()).hexdigest()[:12]
     (folder / "st.ld").write_text(SCRIPT)
     (folder / f"{name}.{suffix}").write_text(source)
     flags = ["-mthumb", f"-mcpu={core}", "-O1", "-g", "-nostdlib", "-fno-exceptions", "-T", "st.ld", *options]

@@ -4,10 +4,11 @@ Such a handler has as many names as there are interrupts, so a name tells nothin
 """
 
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import Final
 
 from rtoslab.base import code_address
-from rtoslab.targets.board import best_names
+from rtoslab.targets.board import best_names, simulator
 from rtoslab.targets.exceptions import FIRST_EXTERNAL
 from rtoslab.targets.machine import VirtualMachine
 
@@ -35,6 +36,8 @@ def _of_core(machine: VirtualMachine, core: int) -> str:
         return ""
     table = registers["vtor"]
     vectors = _vectors(machine, table, max(number + 1, FIRST_EXTERNAL + _VECTORS))
+    if number >= len(vectors):
+        return ""
     handler = code_address(vectors[number])
     pc = code_address(registers["pc"])
     shared = sum(code_address(each) == handler for each in vectors[_FIRST_HANDLER:] if each)
@@ -48,15 +51,25 @@ def _of_core(machine: VirtualMachine, core: int) -> str:
 
 
 def _vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
-    data = machine.read(table, 4 * count)
-    return [int.from_bytes(data[at : at + 4], "little") for at in range(0, 4 * count, 4)]
+    """The vectors, as many of them as lie in memory."""
+    words = (_read(machine, table + 4 * number, 4) for number in range(count))
+    return list(takewhile(lambda word: word is not None, words))  # type: ignore[arg-type]
+
+
+def _read(machine: VirtualMachine, address: int, size: int) -> int | None:
+    """A number in memory; None where there is none."""
+    try:
+        return int.from_bytes(machine.read(address, size), "little")
+    except (simulator().SimError, OverflowError):
+        return None
 
 
 def _is_endless(machine: VirtualMachine, pc: int, handler: int) -> bool:
     """Whether the next unconditional branch at or behind `pc` leads back into the handler, at or before it."""
-    code = machine.read(pc, _LOOP_BYTES)
     for at in range(0, _LOOP_BYTES, 2):
-        opcode = int.from_bytes(code[at : at + 2], "little")
+        opcode = _read(machine, pc + at, 2)
+        if opcode is None:
+            return False
         if opcode & 0xF800 == _BRANCH:
             offset = (opcode & 0x7FF) - (opcode & 0x400) * 2
             return handler <= pc + at + 4 + 2 * offset <= pc
