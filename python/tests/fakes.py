@@ -12,7 +12,7 @@ from rtoslab import results
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board
-from rtoslab.proofs import Evidence
+from rtoslab.proofs import Evidence, all_rules
 from rtoslab.records.decoder import Expected, decode
 from rtoslab.records.samples import Decoded
 from rtoslab.records.wire import WireConstants
@@ -144,6 +144,23 @@ def evidence(
         board(),
         kernel(time_slice_ticks=time_slice_ticks),
     )
+
+
+def judge_own(given: Evidence) -> list[Finding]:
+    """What the benchmark's own proofs find, without those that hold for every benchmark."""
+    found = []
+    for table in given.benchmark.proof:
+        rule = all_rules()[table["rule"]]
+        params = rule.Params.model_validate(table)
+        if all(map(given.is_so, params.when)):
+            found.append(rule.judge(params, given))
+    return found
+
+
+def judge_one(given: Evidence) -> Finding:
+    """The same of a benchmark with one proof."""
+    (found,) = judge_own(given)
+    return found
 
 
 def events(rows: Sequence[tuple[int, int, int, int]]) -> bytes:

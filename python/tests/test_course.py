@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import CatalogueError
-from rtoslab.proofs import Evidence, judge_all
+from rtoslab.proofs import Evidence
 from rtoslab.proofs.steps_wanted import parse
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.targets.observe import Load, Observed
 from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
-from tests.fakes import BODY, Fields, benchmark, board, decoded, handle, kernel
+from tests.fakes import BODY, Fields, benchmark, board, decoded, handle, judge_one, kernel
 
 ONE, OTHER, IDLE = handle(0), handle(1), 0x2000_F000
 FACTS: dict[str, Any] = {
@@ -47,8 +47,7 @@ def switch(before: int, after: int, cause: str = "send") -> Step:
 
 def judge(rule: dict[str, Any], steps: Sequence[Step] = (), facts: dict[str, Any] = FACTS, **seen: Any) -> Finding:
     observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)), **seen)
-    (finding,) = judge_all(Evidence(decoded(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
-    return finding
+    return judge_one(Evidence(decoded(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
 PAIR = {"rule": "course", "round": ["0 semaphore_take S", "0 semaphore_give S"]}
@@ -263,7 +262,7 @@ def test_rule(rule: dict[str, Any], seen: dict[str, Any], verdict: Verdict) -> N
     observed = Observed(**{name: each for name, each in seen.items() if name not in {"samples", "steps"}})
     observed.steps = tuple(seen.get("steps", ()))
     facts = decoded([*BODY[:2], *PARAMS, *BODY[2:]])
-    (finding,) = judge_all(
+    finding = judge_one(
         Evidence(facts, observed, benchmark([rule]), board(), kernel(**FACTS), samples=seen.get("samples", 0))
     )
     assert finding.verdict is verdict, finding.saw

@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from rtoslab.proofs import Evidence, judge_all
+from rtoslab.proofs import Evidence
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import Observed
-from tests.fakes import BODY, Fields, benchmark, board, decoded, kernel
+from tests.fakes import BODY, Fields, benchmark, board, decoded, judge_one, kernel
 from tests.test_course import FACTS, PAIR, call, give, judge, take
 
 SELDOM = {**PAIR, "drawn": {"percent": "percent", "cycles": 60}}
@@ -25,7 +25,7 @@ def rolled(percent: int, rounds: int, pass_cycles: int, seed: int) -> Verdict:
         steps += [take(own_cycles=60 + passes * pass_cycles), give()]
     body: list[tuple[str, Fields]] = [*BODY, ("param", {"name": "percent", "value": str(percent)})]
     observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
-    (found,) = judge_all(Evidence(decoded(body), observed, benchmark([SELDOM]), board(), kernel(**FACTS)))
+    found = judge_one(Evidence(decoded(body), observed, benchmark([SELDOM]), board(), kernel(**FACTS)))
     return found.verdict
 
 

@@ -11,7 +11,7 @@ import pytest
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.instruments.timelines import TASKS, _Reader
 from rtoslab.measure.measured import lock_sleeps
-from rtoslab.proofs import Evidence, judge_all
+from rtoslab.proofs import Evidence
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.rta.trace import read as read_trace
 from rtoslab.targets.events import (
@@ -27,7 +27,7 @@ from rtoslab.targets.intervals import Intervals
 from rtoslab.targets.observe import Observed
 from rtoslab.targets.profiles import IDLE, FunctionCycles
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
-from tests.fakes import benchmark, board, decoded, evidence, handle, kernel
+from tests.fakes import benchmark, board, decoded, evidence, handle, judge_one, kernel
 
 SOFT = 16 + 26
 TASK, POOL, BLOCK = handle(0), 0x500, 0x9000
@@ -40,8 +40,7 @@ TAKE_GIVE = {"rule": "course", "round": ["0 pool_take P", "0 pool_give"]}
 
 def judge(rule: dict[str, Any], steps: Sequence[Step], facts: dict[str, Any]) -> Finding:
     observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
-    (finding,) = judge_all(Evidence(decoded(), observed, benchmark([rule]), board(), kernel(**facts)))
-    return finding
+    return judge_one(Evidence(decoded(), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
 def call(name: str, first: int, second: int = 0, result: int | None = 0, who: int = TASK, own: int = 5) -> Step:
@@ -111,7 +110,7 @@ UP = {
     ],
 )
 def test_a_chain_may_go_by_resuming_and_suspending(change: dict[Any, int], verdict: Verdict) -> None:
-    (finding,) = judge_all(evidence(CHAIN, switches={**UP, **change}))
+    finding = judge_one(evidence(CHAIN, switches={**UP, **change}))
     assert finding.verdict is verdict, finding.saw
 
 
@@ -124,7 +123,7 @@ def test_places_are_looked_for_behind_the_exceptions_that_switch(names: list[str
     resumed = {PENDSV: frozenset({0x100}), SVCALL: frozenset({0x200})}
     observed = Observed(intervals=Intervals((), (), (), resumed))
     facts = kernel(behaviour={"switch_exceptions": names})
-    (finding,) = judge_all(Evidence(decoded(), observed, benchmark([rule]), board(), facts))
+    finding = judge_one(Evidence(decoded(), observed, benchmark([rule]), board(), facts))
     assert finding.verdict is verdict
 
 
@@ -163,7 +162,7 @@ def test_nobody_runs_in_a_timeline_where_the_word_says_so(none: list[int], spans
     ]
     recording: Any = SimpleNamespace(
         subject=SimpleNamespace(kernel=facts, cores=1, label="x", board=board()), events=made(*rows), start_cycle=0,
-        end_cycle=90, clock_hz=1, symbols=[], at_start={0x10: 8},
+        end_cycle=90, clock_hz=1, symbols=[], at_start={0x10: 8}, unhandled=(),
     )  # fmt: skip
     found = _Reader(recording, {}, {0: 0x10}).read()
     assert [(each.name, each.start, each.end) for each in found.spans if each.track.name == TASKS] == [

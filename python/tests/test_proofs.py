@@ -8,8 +8,8 @@ import pytest
 from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import all_rules, judge_all, watched_services
 from rtoslab.results.finding import Verdict
-from tests import test_course, test_handlers, test_latency_proofs, test_phases, test_stamped
-from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, kernel, task
+from tests import test_course, test_handlers, test_latency_proofs, test_phases, test_stamped, test_window_proofs
+from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, judge_one, judge_own, kernel, task
 from tests.test_proofs_not_pinned import CASES as NOT_PINNED
 from tests.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
 
@@ -89,7 +89,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
-    (found,) = judge_all(evidence(rule, **facts))
+    found = judge_one(evidence(rule, **facts))
     assert found.verdict is verdict
     assert found.saw
 
@@ -100,18 +100,19 @@ def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
     shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_stamped.CASES}
     shown |= {(rule["rule"], verdict) for rule, _, verdict in (*test_course.CASES, *test_phases.CASES)}
     shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_phases.CASES_OF_TICKS}
+    shown |= {(rule["rule"], verdict) for rule, _, verdict in test_window_proofs.CASES}
     assert shown == {(name, verdict) for name in all_rules() for verdict in (Verdict.HOLDS, Verdict.FAILS)}
 
 
 @pytest.mark.parametrize("rule", [ROTATION, CHAIN, IRQ, SWITCHES, CALLS, NONE])
 def test_without_probes_a_rule_that_needs_them_says_so(rule: dict[str, Any]) -> None:
-    (found,) = judge_all(evidence(rule, probes=False))
+    found = judge_one(evidence(rule, probes=False))
     assert found.verdict is Verdict.UNSEEN
 
 
 @pytest.mark.parametrize("rule", [SPREAD, ZERO, EQUAL])
 def test_without_probes_the_firmware_is_still_judged(rule: dict[str, Any]) -> None:
-    (found,) = judge_all(evidence(rule, probes=False))
+    found = judge_one(evidence(rule, probes=False))
     assert found.verdict is Verdict.HOLDS
 
 
@@ -156,7 +157,7 @@ SLICED = [WINDOW, ("param", {"name": "tick_hz", "value": "1000"}), *(task(index)
 def test_a_kernel_that_must_slice_time_may_switch_once_more_a_tick(
     rule: dict[str, Any], facts: dict[str, Any], slices: int, verdict: Verdict
 ) -> None:
-    (found,) = judge_all(evidence(rule, time_slice_ticks=slices, **facts))
+    found = judge_one(evidence(rule, time_slice_ticks=slices, **facts))
     assert found.verdict is verdict, found.saw
 
 
@@ -177,12 +178,12 @@ def test_services_that_end_in_one_function_are_counted_together(function: str, c
         benchmark=benchmark(rules),
         kernel=kernel(symbols=symbols),
     )
-    assert {each.verdict for each in judge_all(made)} == {verdict}
+    assert {each.verdict for each in judge_own(made)} == {verdict}
 
 
 def test_a_function_that_never_ran_is_named() -> None:
     """A name that is not the kernel's looks like a call that was not made."""
     made = dataclasses.replace(evidence(CALLS, calls={"malloc": 2}), kernel=kernel(symbols={"yield": ["yeild"]}))
-    (found,) = judge_all(made)
+    found = judge_one(made)
     assert "0 calls, " in found.saw
     assert "([symbols] of kernel.toml names yeild for it)" in found.saw

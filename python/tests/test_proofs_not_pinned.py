@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from rtoslab.catalogue.benchmark import Benchmark
-from rtoslab.proofs import Evidence, judge_all
+from rtoslab.proofs import Evidence
 from rtoslab.records.decoder import decode
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import Observed, Switch
-from tests.fakes import EXPECTED, WINDOW, WIRE, begin, board, count, handle, kernel, stream, task
+from tests.fakes import EXPECTED, WINDOW, WIRE, begin, board, count, handle, judge_one, judge_own, kernel, stream, task
 
 CALLS = {"rule": "calls_per_count", "service": "take", "ratio": 1, "tolerance": 2}
 SWITCHES = {"rule": "switches_per_count", "ratio": 1, "tolerance": 2}
@@ -78,13 +78,13 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
-    (found,) = judge_all(not_pinned(rule, **facts))
+    found = judge_one(not_pinned(rule, **facts))
     assert found.verdict is verdict, found.saw
     assert found.saw
 
 
 def test_what_pinned_tasks_show_is_not_asked_of_others() -> None:
-    assert not judge_all(not_pinned(ASKED_PINNED))
+    assert not judge_own(not_pinned(ASKED_PINNED))
 
 
 @pytest.mark.parametrize(("spread", "verdict"), [(4, Verdict.HOLDS), (5, Verdict.FAILS), (40, Verdict.FAILS)])
@@ -95,5 +95,5 @@ def test_counters_may_lie_apart_by_a_part_of_the_largest(spread: int, verdict: V
     for large, expected in ((400, verdict), (4100, Verdict.HOLDS if spread <= 41 else Verdict.FAILS)):
         body: list[Any] = [task(0), task(1), WINDOW, count(0, large), count(1, large - spread)]
         one = Evidence(decode(stream(body), WIRE, EXPECTED), evidence.observed, made, board(), kernel())
-        (found,) = judge_all(one)
+        found = judge_one(one)
         assert found.verdict is expected, found.saw

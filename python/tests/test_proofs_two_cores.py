@@ -12,7 +12,22 @@ from rtoslab.proofs import Evidence, judge_all
 from rtoslab.records.decoder import decode
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import Observed, Switch, Waited
-from tests.fakes import BODY, EXPECTED, WINDOW, WIRE, begin, benchmark, board, count, handle, kernel, stream, task
+from tests.fakes import (
+    BODY,
+    EXPECTED,
+    WINDOW,
+    WIRE,
+    begin,
+    benchmark,
+    board,
+    count,
+    handle,
+    judge_one,
+    judge_own,
+    kernel,
+    stream,
+    task,
+)
 from tests.test_course import FACTS, PAIR, give, take
 
 OWN = {"rule": "object_per_core", "service": "take"}
@@ -92,14 +107,14 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
-    (found,) = judge_all(two_cores(rule, **facts))
+    found = judge_one(two_cores(rule, **facts))
     assert found.verdict is verdict, found.saw
     assert found.saw
 
 
 @pytest.mark.parametrize("rule", [OWN, ONE, {"rule": "collisions", "service": "take"}])
 def test_without_probes_nothing_is_told_of_objects(rule: dict[str, Any]) -> None:
-    (found,) = judge_all(two_cores(rule, probes=False))
+    found = judge_one(two_cores(rule, probes=False))
     assert found.verdict is Verdict.UNSEEN
 
 
@@ -108,8 +123,8 @@ def test_without_probes_nothing_is_told_of_objects(rule: dict[str, Any]) -> None
     [("stress = 10", 1), ("stress = 11", 0), ("stress > 9", 1), ("stress > 10", 0), ("cores > 1", 1), ("cores = 1", 0)],
 )
 def test_a_rule_is_asked_under_its_conditions_only(when: str, asked: int) -> None:
-    assert len(judge_all(two_cores({**SHARE, "when": [when]}))) == asked
-    assert not judge_all(two_cores({**SHARE, "when": [when, "cores = 3"]}))
+    assert len(judge_own(two_cores({**SHARE, "when": [when]}))) == asked
+    assert not judge_own(two_cores({**SHARE, "when": [when, "cores = 3"]}))
 
 
 def test_a_condition_on_nothing_is_refused() -> None:
@@ -128,5 +143,5 @@ def test_cores_that_share_a_cache_may_take_longer_between(cores: int, fewest: in
     observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
     facts = benchmark([{**PAIR, "cores": [0]}]).model_copy(update={"min_cores": fewest})
     told = decode(stream(BODY, begin(cores=cores)), WIRE, EXPECTED)
-    (found,) = judge_all(Evidence(told, observed, facts, board(), kernel(**FACTS)))
+    found = judge_one(Evidence(told, observed, facts, board(), kernel(**FACTS)))
     assert found.verdict is verdict, found.saw

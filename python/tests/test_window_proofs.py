@@ -1,0 +1,158 @@
+"""What is shown of a whole window: each rule holds on what it is for, and breaks on what it is against."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from rtoslab.proofs import Evidence, all_rules, judge_all
+from rtoslab.results.finding import Verdict
+from rtoslab.targets.observe import Load, Observed, OwnFunction, Stretch
+from tests import latency_fakes
+from tests.fakes import BODY, benchmark, board, decoded, kernel
+
+OWN = {"rule": "own_code"}
+CALLS = {"rule": "kernel_calls"}
+TOLD = {"rule": "window_told"}
+INTERRUPTS = {"rule": "interrupts_told"}
+STATE = {"rule": "board_state"}
+TOTAL = 3003
+"""Counts of the three tasks of BODY."""
+YIELDS = {"rule": "calls_per_count", "service": "yield", "ratio": 1}
+SYMBOLS = {"yield": ["kYield"], "tick_now": ["kNow"]}
+
+
+def own(*executions: int, name: str = "body", entries: int = 1, calls: dict[str, int] | None = None) -> OwnFunction:
+    """A function with one instruction for each of these numbers of executions."""
+    stretches = tuple(Stretch(0x100 + 4 * at, 1, number, number) for at, number in enumerate(executions))
+    return OwnFunction(0, name, entries, stretches, tuple((calls or {}).items()))
+
+
+def seen(**facts: Any) -> Observed:
+    """What the board saw of a window of 31 250 000 cycles and 250 ticks, in which all was as it should be."""
+    usual: dict[str, Any] = {
+        "exceptions": {0: {15: 250}},
+        "own": (own(1, TOTAL),),
+        "loads": {0: Load(31_250_000, 0, 0)},
+        "state": {"feature.icache": 1, "float_contexts": 0, "heap_blocks": 0, "isr_urgency": 1, "urgency.irq26": 1},
+    }
+    return Observed(**{**usual, **facts})
+
+
+def evidence(rule: dict[str, Any], **facts: Any) -> Evidence:
+    described = board().model_copy(update={"features": {"icache": True}})
+    known = kernel(symbols=SYMBOLS, classes={"kernel": ["k"]}, services={"tasks": True})
+    return Evidence(decoded(BODY), seen(**facts), benchmark([rule, YIELDS]), described, known)
+
+
+ONCE = own(1, TOTAL, calls={"helper": TOTAL})
+CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
+    (OWN, {}, Verdict.HOLDS),
+    (OWN, {"own": (own(1, 1001, 2003, TOTAL),)}, Verdict.HOLDS),  # one task, two of them, all
+    (OWN, {"own": (own(1, 12 * TOTAL),)}, Verdict.FAILS),  # a loop in each round
+    (OWN, {"own": (own(1, TOTAL, 500),)}, Verdict.FAILS),  # a branch that is taken now and then
+    (OWN, {"own": (own(1, TOTAL, 7),)}, Verdict.HOLDS),  # at the window's edges
+    ({**OWN, "passes": ["words"]}, {"own": (own(1, TOTAL, 32 * TOTAL, 33 * TOTAL),)}, Verdict.HOLDS),
+    ({**OWN, "passes": ["words / 2"]}, {"own": (own(1, TOTAL, 32 * TOTAL),)}, Verdict.FAILS),
+    ({**OWN, "waits": 2}, {"own": (own(1, TOTAL, 77_777, 77_777),)}, Verdict.HOLDS),
+    ({**OWN, "waits": 2}, {"own": (own(1, TOTAL, 77_777, 77_777, 77_777),)}, Verdict.FAILS),
+    ({**OWN, "free": ["body"]}, {"own": (own(1, 77_777),)}, Verdict.HOLDS),
+    (OWN, {"own": (ONCE, own(TOTAL, TOTAL, name="helper", entries=TOTAL))}, Verdict.HOLDS),
+    (OWN, {"own": (ONCE, own(TOTAL, 2 * 250, name="helper", entries=TOTAL))}, Verdict.FAILS),  # a loop inside
+    (OWN, {"own": (own(1, TOTAL), own(TOTAL, name="helper", entries=TOTAL))}, Verdict.FAILS),  # nobody calls it
+    (OWN, {"own": (own(1, TOTAL), own(250, name="hook", entries=250))}, Verdict.FAILS),  # the kernel does, at each tick
+    ({**OWN, "entered": ["hook"]}, {"own": (own(1, TOTAL), own(250, name="hook", entries=250))}, Verdict.HOLDS),
+    (OWN, {"own": (own(1, TOTAL), own(TOTAL, name="isr_irq26", entries=TOTAL))}, Verdict.HOLDS),
+    (OWN, {"own": (own(1, TOTAL), own(TOTAL, 20 * TOTAL, name="isr_irq26", entries=TOTAL))}, Verdict.FAILS),
+    ({**OWN, "instructions": 1}, {}, Verdict.FAILS),
+    ({**OWN, "instructions": 2}, {}, Verdict.HOLDS),
+    (CALLS, {"own": (own(1, TOTAL, calls={"kYield": TOTAL, "kNow": 3}),)}, Verdict.HOLDS),
+    (CALLS, {"own": (own(1, TOTAL, calls={"kYield": TOTAL, "kNow": 100}),)}, Verdict.FAILS),
+    (CALLS, {"own": (own(1, TOTAL, calls={"kYield": TOTAL, "unknown": TOTAL}),)}, Verdict.FAILS),
+    (CALLS, {"own": (own(1, TOTAL, calls={"kYield": TOTAL, "memcpy": TOTAL}),)}, Verdict.HOLDS),  # of the C library
+    (CALLS, {"own": (own(1, TOTAL, calls={"svc": TOTAL, "indirect": TOTAL}),)}, Verdict.HOLDS),
+    ({**CALLS, "calling": ["tick_now"]}, {"own": (own(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
+    ({**CALLS, "asking": ["body"]}, {"own": (own(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
+    (TOLD, {}, Verdict.HOLDS),
+    (TOLD, {"loads": {0: Load(31_252_000, 0, 0)}}, Verdict.FAILS),
+    (TOLD, {"loads": {0: Load(26_500_000, 0, 0)}}, Verdict.FAILS),  # stamped before the window opened
+    (INTERRUPTS, {}, Verdict.HOLDS),
+    (INTERRUPTS, {"exceptions": {0: {15: 250, 14: 5000}}}, Verdict.HOLDS),  # the kernel's own
+    (INTERRUPTS, {"exceptions": {0: {15: 250, 42: 1}}}, Verdict.FAILS),  # a line that nobody asked for
+    ({**INTERRUPTS, "lines": ["soft"]}, {"exceptions": {0: {15: 250, 42: 1}}}, Verdict.HOLDS),
+    (INTERRUPTS, {"exceptions": {0: {15: 500}}}, Verdict.FAILS),  # a quicker tick than is told
+    (STATE, {}, Verdict.HOLDS),
+    (STATE, {"state": {"feature.icache": 0}}, Verdict.FAILS),
+    (STATE, {"state": {"float_contexts": 1}}, Verdict.FAILS),
+    (STATE, {"state": {"heap_blocks": 12}}, Verdict.FAILS),
+    (STATE, {"state": {"heap_blocks": -1}}, Verdict.FAILS),
+    ({**STATE, "held_blocks": 1}, {"state": {"heap_blocks": 1}}, Verdict.HOLDS),
+    (STATE, {"state": {"isr_urgency": 1, "urgency.irq26": 0}}, Verdict.FAILS),
+    (STATE, {"state": {"isr_urgency": 5, "urgency.irq26": 1}}, Verdict.HOLDS),  # of two bits, the lower ones
+    (STATE, {"state": {"wait_states": 3}}, Verdict.HOLDS),  # board.toml says nothing of it
+]
+
+
+@pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
+def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+    given = evidence(rule, **facts)
+    (found,) = (each for each in judge_all(given) if each.rule == rule["rule"])
+    assert found.verdict is verdict, found.saw
+    assert found.saw
+
+
+@pytest.mark.parametrize("rule", [OWN, CALLS, TOLD, INTERRUPTS, STATE])
+def test_a_target_without_probes_says_so(rule: dict[str, Any]) -> None:
+    given = dataclasses.replace(evidence(rule), observed=None)
+    (found,) = (each for each in judge_all(given) if each.rule == rule["rule"])
+    assert found.verdict is Verdict.UNSEEN
+
+
+def test_a_setting_of_the_point_is_what_must_be_on() -> None:
+    given = evidence(STATE, state={"feature.icache": 0})
+    (found,) = (each for each in judge_all(given) if each.rule == "board_state")
+    assert found.verdict is Verdict.FAILS
+    given = dataclasses.replace(given, settings={"feature.icache": "0"})
+    (found,) = (each for each in judge_all(given) if each.rule == "board_state")
+    assert found.verdict is Verdict.HOLDS
+
+
+KEPT = ((0, 7), (0, 7), (1, 107), (1, 127))
+"""Series and raw values of what the image of `latency_fakes` sends."""
+
+
+@pytest.mark.parametrize(
+    ("kept", "verdict"),
+    [
+        (None, Verdict.HOLDS),  # compiled into its callers: not to be seen
+        (KEPT, Verdict.HOLDS),
+        (KEPT[2:], Verdict.HOLDS),  # the empty interval's alone
+        (KEPT[:3], Verdict.FAILS),  # it sends one that it was not told
+        (KEPT[:2], Verdict.FAILS),  # a sample of which the runner was not told
+        ((*KEPT[:2], (1, 127), (1, 107)), Verdict.FAILS),  # another order
+        ((*KEPT[:2], (1, 107), (1, 173)), Verdict.FAILS),  # another value
+        ((*KEPT, (1, 107), (1, 107), (1, 107)), Verdict.FAILS),  # more than there were intervals
+    ],
+)
+def test_samples_are_what_the_runner_was_told(kept: tuple[tuple[int, int], ...] | None, verdict: Verdict) -> None:
+    rule = all_rules()["samples_complete"]
+    given = latency_fakes.evidence({"rule": "samples_complete"})
+    assert given.observed is not None
+    assert given.observed.intervals is not None
+    given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=kept)
+    found = rule.judge(rule.Params(rule="samples_complete"), given)
+    assert found.verdict is verdict, found.saw
+
+
+def test_a_runner_that_drops_samples_takes_longer_to_have_them() -> None:
+    """All are alike, so that no value tells."""
+    rows = [*latency_fakes.orderly(), *latency_fakes.orderly()[4:]]
+    given = latency_fakes.evidence({"rule": "samples_complete"}, rows=rows)
+    assert given.observed is not None
+    assert given.observed.intervals is not None
+    kept = ((0, 7), (0, 7), *((1, 107), (1, 127)) * 3)
+    given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=kept)
+    rule = all_rules()["samples_complete"]
+    found = rule.judge(rule.Params(rule="samples_complete"), given)
+    assert found.verdict is Verdict.FAILS
+    assert "when each series had its own" in found.saw
