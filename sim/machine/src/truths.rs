@@ -369,8 +369,8 @@ fn what_the_debug_units_lack_is_told_once_and_stops_a_strict_run() {
     }
 }
 
-/// A board whose TIM3 interrupts every 200 cycles; the handler's code ends with `ending`, behind the store that clears the
-/// flag. R0 is the register's address there.
+/// A board whose TIM3 interrupts every 200 cycles. The handler's code ends with `ending`, behind the store that clears
+/// the flag. R0 is the register's address there.
 fn with_timer(chip: &str, strict: bool, before: &[u16], ending: &[u16]) -> Box<dyn Board> {
     const DIER: (u32, Option<u32>) = (0x4000_040c, Some(1));
     const ARR: (u32, Option<u32>) = (0x4000_042c, Some(199));
@@ -427,7 +427,7 @@ fn a_handler_that_returns_right_after_the_store_that_clears_its_interrupt_is_tol
     }
 }
 
-/// Code that asks for an interrupt between two readings of the core's counter, and a handler that reads it first of all.
+/// Code that asks for an interrupt between two readings of the core's counter, and a handler that reads it first.
 struct Readings {
     code: Vec<u16>,
     /// Addresses: the first reading, the handler's, the one it returns to.

@@ -1,10 +1,11 @@
 //! Handlers that return right after the store that clears their interrupt.
 //!
-//! On silicon such a store is still on its way when the handler returns: through the core's store buffer, the bridge to the
-//! peripheral's bus, and back along the interrupt line. The interrupt controller then finds the line high and the handler
-//! runs again (Arm's knowledge article 3795; seen on STM32F103 with TIM3, stm32f1xx-hal issue 332, and on STM32H743 with
-//! EXTI, stm32h7xx-hal issue 190). How long that way takes is not published. On the virtual board the line falls with the
-//! store, so the run says what silicon may do instead. The Cortex-M0+ has no store buffer and is left out.
+//! On silicon such a store is still on its way when the handler returns: through the core's store buffer, the bridge to
+//! the peripheral's bus, and back along the interrupt line. The interrupt controller then finds the line high, and the
+//! handler runs again (Arm's knowledge article 3795; seen on STM32F103 with TIM3, stm32f1xx-hal issue 332, and on
+//! STM32H743 with EXTI, stm32h7xx-hal issue 190). How long that way takes is not published. On the virtual board the
+//! line falls with the store, so the run says what silicon may do instead. The Cortex-M0+ has no store buffer and is
+//! left out.
 
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::nvic::exception;
@@ -26,7 +27,7 @@ pub(super) struct Cleared {
 }
 
 impl<F: Family> System<F> {
-    /// Whether the store in hand let the line of the interrupt fall that is being handled; `before`: the lines before it.
+    /// Whether the store in hand let the line of the interrupt fall that is being handled; `before`: the lines before.
     pub(super) fn own_line_fell(&self, core: &Core, before: &[u32; 5]) -> Option<Cleared> {
         let line = core.ipsr.checked_sub(exception::IRQ0)?;
         let is_high = |lines: &[u32; 5]| lines[line as usize / 32] >> (line % 32) & 1 != 0;
@@ -55,8 +56,8 @@ impl<F: Run> Machine<F> {
         let key = format!("handler of interrupt {} returns right after", number - exception::IRQ0);
         let function = self.function_at(cleared.address).map_or(String::new(), |name| format!("in {name} "));
         let text = format!(
-            "the {key} the store that clears it ({function}by 0x{:08x}); on silicon that store may still be on its way, and \
-             the handler then runs a second time: clear earlier, read the register back or end with DSB",
+            "the {key} the store that clears it ({function}by 0x{:08x}); on silicon that store may still be on its way, \
+             and the handler then runs a second time: clear earlier, read the register back or end with DSB",
             cleared.address
         );
         let stops = self.system.warnings.once(&key, text);
