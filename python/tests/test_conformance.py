@@ -216,10 +216,10 @@ def test_the_table_asks_only_for_services_that_exist() -> None:
 
 
 def test_every_fact_that_scenes_can_show_is_asked_for() -> None:
-    """The last five of `[behaviour]` are the proofs' matter."""
+    """The last six of `[behaviour]` are the proofs' matter."""
     asked = {each.instead.when.split(" = ")[0] for each in Catalogue(find_root()).conformance.check if each.instead}
     assert set(Behaviour.model_fields) - asked == {
-        "heap_lock", "queue_lock", "lock_wait", "handler_entry", "switch_exceptions",
+        "heap_lock", "queue_lock", "lock_wait", "handler_entry", "switch_exceptions", "float_context",
     }  # fmt: skip
 
 

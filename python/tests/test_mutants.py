@@ -35,10 +35,14 @@ def test_every_benchmark_has_mutants_of_its_own() -> None:
 
 @pytest.mark.parametrize("benchmark", sorted(EVERY))
 def test_every_mutant_fits_its_source_and_names_a_rule(benchmark: str, tmp_path: Path) -> None:
-    folder = ROOT / "firmware" / "benchmarks" / benchmark
-    copy = tmp_path / benchmark
-    for path in folder.rglob("*.[ch]"):
-        target = copy / path.relative_to(folder)
+    firmware = ROOT / "firmware"
+    folder = firmware / "benchmarks" / benchmark
+    copy = tmp_path / "benchmarks" / benchmark
+    elsewhere = {
+        (folder / edit.file).resolve() for mutant in EVERY[benchmark].mutant for edit in mutant.edit if edit.file
+    }
+    for path in {*folder.rglob("*.[ch]"), *elsewhere}:
+        target = tmp_path / path.relative_to(firmware)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(path.read_text())
     for mutant in EVERY[benchmark].mutant:

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from rtoslab.base import find_root
-from rtoslab.proofs import Evidence, judge_all
+from rtoslab.proofs import Evidence
 from rtoslab.proofs.rules.phases_apart import ENOUGH
 from rtoslab.proofs.rules.ticks_met import Params
 from rtoslab.proofs.rules.ticks_met import judge as judge_ticks
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import Observed
 from rtoslab.targets.steps import START, STOP, TICK, Step
-from tests.fakes import decoded, kernel
+from tests.fakes import decoded, judge_own, kernel
 from tests.latency_fakes import Row, enter, evidence, orderly
 
 APART = {"rule": "phases_apart", "series": ["give"]}
@@ -47,7 +47,7 @@ def test_samples_begin_at_distances_of_their_own(
 ) -> None:
     made = evidence(rule)
     seen = replace(made, samples=max(4, len(distances)), observed=Observed(steps=tuple(behind_ticks(distances))))
-    (found,) = (each for each in judge_all(seen) if each.rule == APART["rule"])
+    (found,) = (each for each in judge_own(seen) if each.rule == APART["rule"])
     assert found.verdict is verdict, found.saw
 
 
@@ -76,4 +76,4 @@ def test_as_many_samples_as_asked_for_hold_a_tick(
 def test_without_probes_nothing_is_seen() -> None:
     made = evidence(APART)
     blind = Evidence(decoded(), None, made.benchmark, made.board, kernel(), 2)
-    assert {each.verdict for each in judge_all(blind)} == {Verdict.UNSEEN}
+    assert {each.verdict for each in judge_own(blind)} == {Verdict.UNSEEN}

@@ -50,7 +50,7 @@ def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     for pair in comparison.matching.pairs:
         lost += [] if pair.after.missing else _unpaired(pair)
     lost += [f"{label} is not in the baseline" for label in comparison.matching.only_after]
-    if not comparison.changes and not lost:
+    if not baseline.point:
         lost = ["nothing was measured, for the baseline has no point"]
     moved = [(change, limit) for change, limit in broken if change.verdict is Verdict.PLACEMENT]
     return Judgement(comparison, broken, moved, lost)

@@ -5,6 +5,7 @@ counts every instruction of every round, so a loop, a branch that is taken now a
 own show in these counts wherever they lie.
 """
 
+import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,8 +27,9 @@ INDIRECT: Final = "indirect"
 _WIDE: Final = 0b11101 << 11
 _BL: Final = 0xD000
 _VENEER: Final = "_veneer"
-_FIRMWARE: Final = "firmware/"
-"""The build names its files so, wherever they lie (-ffile-prefix-map)."""
+_ELF: Final = b"\x7fELF"
+_FIRMWARE: Final = re.compile(r"(^|/)firmware/(benchmarks|boards|chips|core|cpus|instruments|kernels)/")
+"""Our build names its files so, wherever they lie (-ffile-prefix-map). Another build may put a folder before it."""
 
 Symbol = tuple[int, int, str]
 """Address, size in bytes, name."""
@@ -88,8 +90,8 @@ class _Ours:
 
     def __init__(self, image: bytes) -> None:
         with simulator_errors(RunError):
-            units = simulator().sources(image)
-        ranges = sorted(each for name, mine in units if name.startswith(_FIRMWARE) for each in mine)
+            units = simulator().sources(image) if image.startswith(_ELF) else []
+        ranges = sorted(each for name, mine in units if _FIRMWARE.search(name) for each in mine)
         self._starts = [start for start, _ in ranges]
         self._ends = [end for _, end in ranges]
 

@@ -43,7 +43,7 @@ def _expected(evidence: Evidence) -> Iterator[tuple[str, int]]:
     board, state = evidence.board, evidence.observed.state if evidence.observed else {}
     clock = board.clocks.get(evidence.decoded.begin.clock_hz)
     if clock is not None:
-        yield "wait_states", clock.wait_states
+        yield "wait_states", int(evidence.settings.get("wait_states", clock.wait_states))
     for name, usual in board.features.items():
         yield f"feature.{name}", int(evidence.settings.get(f"feature.{name}", int(usual)))
     if "xip.divider" in state and board.memory.flash_clock_divider:

@@ -34,6 +34,8 @@ class Params(RuleParams):
     """Functions whose loops and branches depend on what was drawn, or that compute for some time: not accounted for."""
     entered: tuple[str, ...] = ()
     """Functions that the kernel calls: entries of tasks that are made in the window, hooks."""
+    checks: tuple[str, ...] = ()
+    """Check records that count what only some of the rounds do."""
     instructions: int | None = None
     """A round takes at most so many of the benchmark's own. More where code is slower."""
 
@@ -121,7 +123,8 @@ class _Books:
             sums |= {count + each for each in sums}
         intervals = self.evidence.observed.intervals if self.evidence.observed else None
         series = Counter(each.series for each in intervals.intervals) if intervals else Counter[int]()
-        return (sums - {0}) | set(series.values())
+        told = {each.value for each in self.evidence.decoded.checks if each.name in self.params.checks}
+        return (sums - {0}) | set(series.values()) | told
 
     def _number(self, text: str) -> int:
         """A number, a parameter, or several of them from left to right with `*` or `/` between."""
