@@ -289,7 +289,7 @@ class FakeMachine:
     def stats(self) -> Any:
         core = {
             "cycles": self.at, "instructions": 1, "sleep_cycles": 0, "bus_wait_cycles": 0, "flash_wait_cycles": 0,
-            "xip_misses": 0, "exception_cycles": 0, "exceptions": {15: 3},
+            "xip_misses": 0, "exception_cycles": 0, "float_frames": 0, "exceptions": {15: 3},
         }  # fmt: skip
         return {"cores": [core, core], "locks": []}
 
