@@ -92,7 +92,8 @@ def analyse(
 ) -> Analysis:
     """Bounds every task and interrupt. Without overheads, or under model (a), the kernel costs nothing.
 
-    `most`: steps of the search for each bound.
+    `most`: steps of the search for each bound. If they are fewer than STEPS, a search also ends with the first job that
+    misses its deadline: the response is then beyond the deadline, and no bound.
     """
     by_core = {core: charges(overheads, model, system, core) for core in cores_of(system, overheads)}
     return analyse_charged(system, model, by_core, most)
@@ -180,12 +181,20 @@ def _task(task: Task, system: System, charge: Charges, others: Neighbours, most:
         worst = (
             by_arrival(demand, equals, most)
             if in_order
-            else max((busy_period(each, first, most) for each, first in starts(demand)), key=lambda found: found[0])
+            else max(
+                (busy_period(each, first, most, _until(task, most)) for each, first in starts(demand)),
+                key=lambda found: found[0],
+            )
         )
     except NoBoundError:
         return _unbounded(task, _too_long(load, most), load, Obstacle.STEPS)
     response, parts = worst
     return Bound(task.name, task.deadline, response + task.jitter, "", _clean(parts, task.jitter), float(load))
+
+
+def _until(whose: Task | Handler, most: int) -> int | None:
+    """The longest response of interest, from the release on; None where every one is."""
+    return None if most >= STEPS else whose.deadline - whose.jitter
 
 
 def _unbounded(whose: Task | Handler, reason: str, load: Fraction, obstacle: Obstacle) -> Bound:
@@ -269,7 +278,7 @@ def _handler(handler: Handler, system: System, charge: Charges, others: Neighbou
         reason = f"interrupts at least as urgent ask for {float(100 * load):.1f} % of the processor"
         return _unbounded(handler, reason, load, Obstacle.OVERLOAD)
     try:
-        response, parts = busy_period(demand, 0, most)
+        response, parts = busy_period(demand, 0, most, _until(handler, most))
     except NoBoundError:
         return _unbounded(handler, _too_long(load, most), load, Obstacle.STEPS)
     return Bound(

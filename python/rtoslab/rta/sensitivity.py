@@ -16,7 +16,9 @@ RESOLUTION: Final = 1_000_000
 """Factors are told in steps of one part in so many."""
 _NANOSECONDS: Final = 1_000_000_000
 """Units a second, at least, where no clock says how long a cycle is."""
-STEPS: Final = 1_000
+_UNDECIDED: Final = 1_000
+"""The part of a WCET, or of the factor, that may stay undecided without a word."""
+STEPS: Final = 3_000
 """Of each bound in a test. A set near 100 % of the processor needs far more, and there are hundreds of tests."""
 
 Progress = Callable[[str], None]
@@ -32,7 +34,8 @@ class Sensitivity:
     """Task -> by how much its wcet alone may grow, in units of the system; negative if it must shrink for all to hold.
     A task is missing whose wcet would not help however short it were."""
     bounded: tuple[str, ...] = ()
-    """Tasks for which a test ended after STEPS steps without an answer: more growth than told may be possible."""
+    """Tasks for which tests ended after STEPS steps without an answer, and left more than a thousandth of the wcet
+    undecided: more growth than told may be possible."""
     factor_bounded: bool = False
     """The same of the factor."""
 
@@ -81,16 +84,17 @@ class _Search:
 
         `now` is the number of the system as it stands.
         """
-        self.bounded = False
         low, high = (now, max(now, high)) if self.holds else (low - 1, high)
+        too_large = high + 1
         while low < high:
             middle = (low + high + 1) // 2
             found = analyse(changed(middle), self.overheads, self.model, STEPS)
             if found.schedulable:
-                low, self.bounded = middle, False
+                low = middle
             else:
                 high = middle - 1
-                self.bounded |= _gave_up(found)
+                too_large = too_large if _gave_up(found) else middle
+        self.bounded = too_large - 1 - low > now // _UNDECIDED
         return low
 
 

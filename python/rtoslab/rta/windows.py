@@ -42,13 +42,13 @@ def _phase(first: Task, other: Task) -> int:
     return (other.offset - first.offset) % math.gcd(first.period, other.period)
 
 
-def busy_period(demand: Demand, first: int, most: int = STEPS) -> tuple[int, dict[str, int]]:
+def busy_period(demand: Demand, first: int, most: int = STEPS, until: int | None = None) -> tuple[int, dict[str, int]]:
     """The longest response of the task's jobs in one busy period, seen from each one's arrival, and its parts.
 
     At exactly 100 % and with blocking a busy period never ends, and shortly below it lasts for many hyperperiods.
     Without a kernel's charges the demand of a hyperperiod is never more than the hyperperiod, so no job takes longer
-    than the one a hyperperiod before it: the first hyperperiod's jobs are enough. Raises NoBoundError after `most`
-    steps.
+    than the one a hyperperiod before it: the first hyperperiod's jobs are enough. Ends with the
+    first response seen to be longer than `until`, which is then no bound. Raises NoBoundError after `most` steps.
     """
     task = demand.task
     worst, parts, window, steps = -1, {"own": 0}, 1, 0
@@ -61,10 +61,13 @@ def busy_period(demand: Demand, first: int, most: int = STEPS) -> tuple[int, dic
         if others < 1:
             own = demand.blocking + (finished + 1) * task.wcet
             window = max(window, math.ceil(own / (1 - others)))
-        window, found, steps = fixed_point(demand, window, finished, steps, most=most)
         arrival = first + finished * task.period
+        limit = None if until is None else arrival + until
+        window, found, steps = fixed_point(demand, window, finished, steps, most=most, limit=limit)
         if window - arrival > worst:
             worst, parts = window - arrival, {**found, "waiting": -arrival}
+        if limit is not None and window > limit:
+            return worst, parts
         end = window + demand.own_end
         if end <= first + (finished + 1) * task.period - task.jitter:
             return worst, parts
@@ -80,14 +83,20 @@ def _repeats(demand: Demand) -> int | None:
 
 
 def fixed_point(
-    demand: Demand, window: int, finished: int, steps: int, others: Sequence[int] | None = None, most: int = STEPS
+    demand: Demand,
+    window: int,
+    finished: int,
+    steps: int,
+    others: Sequence[int] | None = None,
+    most: int = STEPS,
+    limit: int | None = None,
 ) -> tuple[int, dict[str, int], int]:
-    """The shortest window that holds all its demand, not shorter than `window`."""
+    """The shortest window that holds all its demand, not shorter than `window`; or one beyond `limit` that does not."""
     while steps < most:
         steps += 1
         parts = demand.in_window(window, finished, others)
         total = sum(parts.values())
-        if total <= window:
+        if total <= window or (limit is not None and window > limit):
             return window, parts, steps
         window = total
     raise NoBoundError
