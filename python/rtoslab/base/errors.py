@@ -8,7 +8,8 @@ prints them. The exit codes are part of the command's interface:
 | 0 | everything asked for was done |
 | 1 | an error in the use or the environment (unknown name, missing compiler, full disk) |
 | 2 | the command line could not be parsed |
-| 3 | a point failed: its proof, a fault of the firmware, an unreadable record; of `gate`: a regression |
+| 3 | a point failed: its proof, a fault of the firmware, an unreadable record; of `gate`: a regression; of `rta`: a
+      deadline can be missed, or what was observed contradicts the bounds |
 | 130 | interrupted; what was finished is kept |
 """
 
@@ -205,8 +206,6 @@ class OverheadsError(RtoslabError):
 
 class CheckError(RtoslabError):
     """A task set that cannot be run on a board to check its bounds, or a run that did not do what it should."""
-
-    exit_code = EXIT_POINT_FAILED
 
 
 def disk_error(action: str, path: Path, cause: OSError) -> StoreError:

@@ -1,5 +1,8 @@
 """`rtoslab rta`: bounds of a task set's response times, checked against execution; and the search for a broken one."""
 
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +10,7 @@ import click
 from rich import box
 from rich.table import Table as RichTable
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_root, write_whole
+from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_POINT_FAILED, PlanError, RtoslabError, find_root, write_whole
 from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.cmd_report import write
@@ -18,6 +21,16 @@ from rtoslab.reports import TableData
 from rtoslab.rta import SHAPES, Overheads, Study, TaskSet, read_overheads, read_task_set, write_overheads
 
 _FILE = click.Path(path_type=Path)
+
+
+@contextmanager
+def _without_answer() -> Iterator[None]:
+    """Gives every error the code for no answer: a build or a run that failed says nothing of a deadline."""
+    try:
+        yield
+    except RtoslabError as error:
+        error.exit_code = EXIT_ERROR
+        raise
 
 
 class _Bounds(click.Group):
@@ -52,6 +65,7 @@ def command() -> None:
 @click.option("--save-image", type=_FILE, help="Write the image that was run, an ELF file that can be flashed.")
 @click.option("-o", "--output", type=_FILE, help="Write an HTML report with plots.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@_without_answer()
 def bounds(
     tasks: Path,
     kernel: str | None,
@@ -70,11 +84,12 @@ def bounds(
     """Bound the response times of the task set in TASKS, a TOML or CSV file.
 
     Without a kernel it is the textbook analysis, in which the kernel costs nothing. With --kernel its overheads on the
-    board are measured first (once) and included; --overheads takes them from a file instead. Exit code 3: a deadline is
-    not guaranteed, or a job took longer than its bound.
+    board are measured first (once) and included; --overheads takes them from a file instead. Exit code 1: no answer,
+    as the set is refused, cannot be built or run, or the model does not apply to it. Exit code 3: a deadline can be
+    missed, or what was observed contradicts the bounds.
     """
     from rtoslab.rta import as_json as json_of  # noqa: PLC0415
-    from rtoslab.rta import study  # noqa: PLC0415 (so that help and completion stay quick)
+    from rtoslab.rta import bounded, shown_growth, with_growth  # noqa: PLC0415 (so that help and completion stay quick)
 
     _demand_sense(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
     board = board or (DEFAULT_BOARD if kernel else None)
@@ -84,7 +99,7 @@ def bounds(
     overheads = given or (bench.overheads(operations=save_overheads is not None) if bench else None)
     if overheads is None and (save_overheads or beside):
         raise PlanError("There are no overheads to save or to compare; give --kernel or --overheads.")
-    found = study(task_set, overheads, clock_hz)
+    found = bounded(task_set, overheads, clock_hz)
     if beside is not None and overheads is not None:
         found = replace(found, beside=read_overheads(beside))
     if checked and bench is not None:
@@ -93,6 +108,9 @@ def bounds(
         write_overheads(overheads, save_overheads)
     if not as_json:
         _print(found)
+    found = with_growth(found, _progress(quiet=as_json))
+    if not as_json:
+        _print_tables(shown_growth(found))
     if output is not None:
         from rtoslab.reports import report_formats  # noqa: PLC0415
         from rtoslab.rta import document  # noqa: PLC0415
@@ -100,7 +118,7 @@ def bounds(
         write(report_formats()["html"](document(found)), output)
     if as_json:
         answer(json_of(found))
-    return EXIT_OK if found.holds else EXIT_POINT_FAILED
+    return _exit_code(found)
 
 
 @command.command("break", short_help="Search for a task set that breaks its bound.")
@@ -116,6 +134,7 @@ def bounds(
 @click.option("--shape", "shapes", type=click.Choice(list(SHAPES)), multiple=True, help="Sets of these shapes only.")
 @click.option("--out", type=_FILE, metavar="FOLDER", help="Folder of the results: each finding, shrunk, as a file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@_without_answer()
 def break_(
     kernel: str,
     board: str,
@@ -155,6 +174,20 @@ def break_(
     else:
         click.echo(told.text())
     return EXIT_OK if not told.findings else EXIT_POINT_FAILED
+
+
+def _exit_code(found: Study) -> int:
+    """1 where there is no answer: 3 says that a deadline can be missed."""
+    if found.holds:
+        return EXIT_OK
+    return EXIT_ERROR if found.undecided else EXIT_POINT_FAILED
+
+
+def _progress(*, quiet: bool) -> Callable[[str], None]:
+    """Says what is searched for, where somebody watches: the answer has been printed, and is not kept waiting."""
+    if quiet or not sys.stderr.isatty():
+        return lambda _: None
+    return lambda text: click.echo(f"searching {text}", err=True)
 
 
 def _demand_sense(kernel: str | None, board: str | None, *, checked: bool, of_a_run: bool) -> None:
@@ -217,15 +250,20 @@ def _print(found: Study) -> None:
     from rtoslab.rta import shown_tables  # noqa: PLC0415
 
     console = PlainConsole()
-    for table in shown_tables(found):
-        console.print(_rich(table))
-        if table.note:
-            console.print(table.note, soft_wrap=True)
+    _print_tables(shown_tables(found))
     for note in (*found.notes, *(found.check.notes if found.check is not None else ())):
         console.print(painted("note", "yellow"), note, soft_wrap=True)
     colour = "green" if found.holds else "red"
     for line in found.answer():
         console.print(painted(line, colour), soft_wrap=True)
+
+
+def _print_tables(tables: Sequence[TableData]) -> None:
+    console = PlainConsole()
+    for table in tables:
+        console.print(_rich(table))
+        if table.note:
+            console.print(table.note, soft_wrap=True)
 
 
 def _rich(table: TableData) -> RichTable:

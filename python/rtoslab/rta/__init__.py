@@ -17,10 +17,10 @@ from rtoslab.rta.images import Images
 from rtoslab.rta.operations import with_operations
 from rtoslab.rta.overheads import Overheads, read_overheads, write_overheads
 from rtoslab.rta.randomsets import SHAPES, cores_system, event_system, random_system
-from rtoslab.rta.report import document, shown_tables
+from rtoslab.rta.report import document, shown_growth, shown_tables
 from rtoslab.rta.system import System
 from rtoslab.rta.tables import as_json
-from rtoslab.rta.task_set_study import Study, study
+from rtoslab.rta.task_set_study import Study, bounded, study, with_growth
 from rtoslab.rta.taskset import TaskSet, read_task_set
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "TaskSet",
     "analyse",
     "as_json",
+    "bounded",
     "check",
     "cores_system",
     "document",
@@ -47,10 +48,12 @@ __all__ = [
     "read_task_set",
     "rows_of",
     "search",
+    "shown_growth",
     "shown_tables",
     "shrunk",
     "study",
     "summary",
+    "with_growth",
     "with_operations",
     "write_finding",
     "write_overheads",

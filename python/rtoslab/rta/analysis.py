@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
 
 from rtoslab.rta.blocking import blocking, masks
@@ -22,6 +23,18 @@ from rtoslab.rta.windows import STEPS, NoBoundError, busy_period, by_arrival, fi
 
 ROUNDS = 40
 """In which bounds of several cores, each made with the others', must have settled."""
+
+
+class Obstacle(StrEnum):
+    """Why there is no bound."""
+
+    NONE = ""
+    OVERLOAD = "overload"
+    """More is asked for than the processor has: deadlines will be missed."""
+    MODEL = "model"
+    """The model does not apply."""
+    STEPS = "steps"
+    """The search ended without one after so many steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +50,18 @@ class Bound:
     """The response of the worst job by cause. `waiting` is what arrived before that job, less what it had to itself."""
     utilisation: float = 0.0
     """Of everything at least as urgent, and the kernel."""
+    obstacle: Obstacle = Obstacle.NONE
+    """What kept the analysis from a bound."""
 
     @property
     def meets(self) -> bool:
         """Whether the deadline is met."""
         return self.response is not None and self.response <= self.deadline
+
+    @property
+    def missed(self) -> bool:
+        """Whether a deadline can be missed: by a bound beyond it, or by more work than the processor can do."""
+        return self.obstacle is Obstacle.OVERLOAD or (self.response is not None and self.response > self.deadline)
 
     @property
     def slack(self) -> int | None:
@@ -67,61 +87,72 @@ class Analysis:
         return next(each for each in (*self.tasks, *self.interrupts) if each.name == name)
 
 
-def analyse(system: System, overheads: Overheads | None = None, model: Model = Model.PARTITION) -> Analysis:
-    """Bounds every task and interrupt. Without overheads, or under model (a), the kernel costs nothing."""
+def analyse(
+    system: System, overheads: Overheads | None = None, model: Model = Model.PARTITION, most: int = STEPS
+) -> Analysis:
+    """Bounds every task and interrupt. Without overheads, or under model (a), the kernel costs nothing.
+
+    `most`: steps of the search for each bound. If they are fewer than STEPS, a search also ends with the first job that
+    misses its deadline: the response is then beyond the deadline, and no bound.
+    """
     by_core = {core: charges(overheads, model, system, core) for core in cores_of(system, overheads)}
-    return analyse_charged(system, model, by_core)
+    return analyse_charged(system, model, by_core, most)
 
 
-def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges]) -> Analysis:
+def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges], most: int = STEPS) -> Analysis:
     """The same with what the kernel is charged with, core by core.
 
     On several cores what one waits for depends on how late the others' jobs may end: bounds are found again, each with
-    those before, until they stay. They only grow, so the first that stay are the least.
+    those before, until they stay. They only grow, so the first that stay are the least. A task that has no bound keeps
+    the reason it was found with: later it would name a task that has none because of this one.
     """
     if len(by_core) == 1 or not any(each.tick_period for each in by_core.values()):
-        return Analysis(model, *_bounds(system, by_core, None))
+        return Analysis(model, *_bounds(system, by_core, None, most))
     system = delayed(system, by_core)
     ends: dict[str, int | None] = {each.name: each.wcet + each.jitter for each in system.tasks}
+    unbounded: dict[str, Bound] = {}
     for _ in range(ROUNDS):
-        tasks, handlers = _bounds(system, by_core, ends)
+        tasks, handlers = _bounds(system, by_core, ends, most)
+        tasks = tuple(unbounded.get(each.name, each) for each in tasks)
+        unbounded |= {each.name: each for each in tasks if each.response is None}
         found = {each.name: each.response for each in tasks}
         if found == ends:
             return Analysis(model, tasks, handlers)
         ends = found
     reason = f"what the cores wait for each other does not settle within {ROUNDS} rounds"
-    return Analysis(model, tuple(replace(each, response=None, reason=reason, parts={}) for each in tasks), handlers)
+    unsettled = (replace(each, response=None, reason=reason, parts={}, obstacle=Obstacle.STEPS) for each in tasks)
+    return Analysis(model, tuple(unbounded.get(each.name, each) for each in unsettled), handlers)
 
 
 def _bounds(
-    system: System, by_core: Mapping[int, Charges], ends: Mapping[str, int | None] | None
+    system: System, by_core: Mapping[int, Charges], ends: Mapping[str, int | None] | None, most: int
 ) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
     """Of tasks and interrupts, where tasks end so late; without, there is one core."""
     cores = {core: Neighbours() if ends is None else neighbours(system, by_core, core, ends) for core in system.cores}
     return (
-        tuple(_task(each, system, by_core[each.core], cores[each.core]) for each in system.tasks),
+        tuple(_task(each, system, by_core[each.core], cores[each.core], most) for each in system.tasks),
         tuple(
-            _handler(each, system, by_core[each.core], cores[each.core])
+            _handler(each, system, by_core[each.core], cores[each.core], most)
             for each in system.interrupts
             if not each.implied
         ),
     )
 
 
-def costs(system: System, overheads: Overheads, model: Model, name: str) -> dict[str, int]:
-    """Component of the overhead -> by how much a task's bound is lower without it. Nothing where there is no bound."""
+def costs(system: System, overheads: Overheads, model: Model) -> dict[str, dict[str, int]]:
+    """Task -> component of the overhead -> by how much its bound is lower without it. Nothing where it has no bound."""
     by_core = {core: charges(overheads, model, system, core) for core in cores_of(system, overheads)}
-    whole = analyse_charged(system, model, by_core).bound(name).response
-    if whole is None:
-        return {}
-    found: dict[str, int | None] = {}
+    whole = analyse_charged(system, model, by_core).tasks
+    found: dict[str, dict[str, int]] = {each.name: {} for each in whole}
     for label, without in COMPONENTS.items():
         less = {core: without(each) for core, each in by_core.items()}
-        found[label] = analyse_charged(system, model, less).bound(name).response
-    return {label: whole - response for label, response in found.items() if response is not None and response < whole}
+        for one, other in zip(whole, analyse_charged(system, model, less).tasks, strict=True):
+            if one.response is not None and other.response is not None and other.response < one.response:
+                found[one.name][label] = one.response - other.response
+    return found
 
 
-def _task(task: Task, system: System, charge: Charges, others: Neighbours) -> Bound:
+def _task(task: Task, system: System, charge: Charges, others: Neighbours, most: int) -> Bound:
     peers = [each for each in system.tasks if each.core == task.core]
     above = [each for each in peers if each.priority > task.priority]
     equals = [each for each in peers if each.priority == task.priority and each is not task]
@@ -140,20 +171,38 @@ def _task(task: Task, system: System, charge: Charges, others: Neighbours) -> Bo
     )
     whole = replace(demand, others=[*above, *equals]) if in_order else demand
     load = whole.utilisation()
-    reason = _beyond(task, load, system, charge, others)
+    if load > 1:
+        reason = f"everything at least as urgent asks for {float(100 * load):.1f} % of the processor"
+        return _unbounded(task, reason, load, Obstacle.OVERLOAD)
+    reason = _beyond(task, system, charge, others)
     if reason:
-        return Bound(task.name, task.deadline, None, reason, utilisation=float(load))
+        return _unbounded(task, reason, load, Obstacle.MODEL)
     try:
         worst = (
-            by_arrival(demand, equals)
+            by_arrival(demand, equals, most)
             if in_order
-            else max((busy_period(each, first) for each, first in starts(demand)), key=lambda found: found[0])
+            else max(
+                (busy_period(each, first, most, _until(task, most)) for each, first in starts(demand)),
+                key=lambda found: found[0],
+            )
         )
     except NoBoundError:
-        reason = f"no bound within {STEPS} steps, at {float(100 * load):.2f} % of the processor"
-        return Bound(task.name, task.deadline, None, reason, utilisation=float(load))
+        return _unbounded(task, _too_long(load, most), load, Obstacle.STEPS)
     response, parts = worst
     return Bound(task.name, task.deadline, response + task.jitter, "", _clean(parts, task.jitter), float(load))
+
+
+def _until(whose: Task | Handler, most: int) -> int | None:
+    """The longest response of interest, from the release on; None where every one is."""
+    return None if most >= STEPS else whose.deadline - whose.jitter
+
+
+def _unbounded(whose: Task | Handler, reason: str, load: Fraction, obstacle: Obstacle) -> Bound:
+    return Bound(whose.name, whose.deadline, None, reason, utilisation=float(load), obstacle=obstacle)
+
+
+def _too_long(load: Fraction, most: int) -> str:
+    return f"the search ended after {most} steps, at {float(100 * load):.2f} % of the processor"
 
 
 def _shared(tasks: Sequence[Task]) -> frozenset[str]:
@@ -175,12 +224,10 @@ def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Char
     return max(charge.block, charge.late, _held_off(task.core, system, charge))
 
 
-def _beyond(task: Task, load: Fraction, system: System, charge: Charges, others: Neighbours) -> str:
+def _beyond(task: Task, system: System, charge: Charges, others: Neighbours) -> str:
     """Why the model gives no bound; empty if it does."""
     if others.obstacle:
         return others.obstacle
-    if load > 1:
-        return f"everything at least as urgent asks for {float(100 * load):.1f} % of the processor"
     if charge.tick_period and task.period < charge.tick_period and not task.released_by:
         return "its period is shorter than the tick's, by which it is released"
     late = _tick_waits(task.core, system, charge, others) if charge.tick_period else 0
@@ -214,8 +261,10 @@ def _tick_waits(core: int, system: System, charge: Charges, others: Neighbours) 
         return None
 
 
-def _handler(handler: Handler, system: System, charge: Charges, others: Neighbours) -> Bound:
+def _handler(handler: Handler, system: System, charge: Charges, others: Neighbours, most: int) -> Bound:
     """An interrupt waits for more urgent ones, and once for whatever holds it off: a task, the kernel, its tick."""
+    if others.obstacle:
+        return _unbounded(handler, others.obstacle, Fraction(0), Obstacle.MODEL)
     mine = [each for each in system.interrupts if each.core == handler.core]
     above = mine[: mine.index(handler)]
     # Who masks it may wait for a lock meanwhile: for all of what the other cores' kernel does until its deadline.
@@ -227,12 +276,11 @@ def _handler(handler: Handler, system: System, charge: Charges, others: Neighbou
     load = demand.utilisation()
     if load > 1:
         reason = f"interrupts at least as urgent ask for {float(100 * load):.1f} % of the processor"
-        return Bound(handler.name, handler.deadline, None, reason, utilisation=float(load))
+        return _unbounded(handler, reason, load, Obstacle.OVERLOAD)
     try:
-        response, parts = busy_period(demand, 0)
+        response, parts = busy_period(demand, 0, most, _until(handler, most))
     except NoBoundError:
-        reason = f"no bound within {STEPS} steps, at {float(100 * load):.2f} % of the processor"
-        return Bound(handler.name, handler.deadline, None, reason, utilisation=float(load))
+        return _unbounded(handler, _too_long(load, most), load, Obstacle.STEPS)
     return Bound(
         handler.name, handler.deadline, response + handler.jitter, "", _clean(parts, handler.jitter), float(load)
     )

@@ -45,6 +45,11 @@ class Observed:
         return self.seen.ended
 
     @property
+    def jobs(self) -> int:
+        """That were released and observed, ended or not."""
+        return len(self.seen.ended) + len(self.seen.unfinished)
+
+    @property
     def longest(self) -> int:
         """The longest response; 0 if no job ended."""
         return max(self.responses, default=0)
@@ -69,8 +74,8 @@ class Check:
 
     @property
     def jobs(self) -> int:
-        """That ended."""
-        return sum(len(each.responses) for each in self.tasks)
+        """That were released, ended or not."""
+        return sum(each.jobs for each in self.tasks)
 
     @property
     def misses(self) -> int:

@@ -31,6 +31,11 @@ class ChainBound:
         """Whether the deadline is met."""
         return self.latency is not None and self.latency <= self.deadline
 
+    @property
+    def missed(self) -> bool:
+        """Whether the deadline can be missed."""
+        return self.latency is not None and self.latency > self.deadline
+
 
 def bound_chain(chain: Chain, system: System, analysis: Analysis) -> ChainBound:
     """The sum over its tasks of period and response: between two looks of a task at its input lie, from the release of

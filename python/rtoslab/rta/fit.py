@@ -82,7 +82,8 @@ def _seen(firmware: Firmware, work: Work, progress: Progress) -> list[Trace]:
         traces.append(run(firmware, rows, ticks))
         progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
     if firmware.events:
-        traces += [run(firmware, rows, ticks, lines) for rows, ticks, lines in training.events(firmware, work)]
+        given = [*training.gives_in_ticks(firmware, work, reach), *training.events(firmware, work)]
+        traces += [run(firmware, rows, ticks, lines) for rows, ticks, lines in given]
     return traces
 
 

@@ -64,8 +64,16 @@ def _sources(study: Study) -> list[Overheads]:
 def shown_tables(study: Study) -> list[TableData]:
     """Those for a terminal."""
     beside = beside_table(study, study.beside) if study.beside is not None else None
-    found = (beside, bounds_table(study), check_table(study), chains_table(study), sensitivity_table(study))
-    page = Document("", "", "", (Section("", "", tables=tuple(filter(None, found))),))
+    return _flagged(study, (beside, bounds_table(study), check_table(study), chains_table(study)))
+
+
+def shown_growth(study: Study) -> list[TableData]:
+    """Those for a terminal behind the answer: they take longer than it."""
+    return _flagged(study, (sensitivity_table(study),))
+
+
+def _flagged(study: Study, tables: tuple[TableData | None, ...]) -> list[TableData]:
+    page = Document("", "", "", (Section("", "", tables=tuple(filter(None, tables))),))
     return [*flagged_by(page, deviations(study), all_deviate=_all_deviate(study)).sections[0].tables]
 
 

@@ -7,13 +7,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.analysis import analyse
+from rtoslab.rta.analysis import Analysis, Obstacle, analyse
 from rtoslab.rta.charges import Model
 from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.system import System, Task, utilisation
+from rtoslab.rta.system import System, Task, finer, utilisation
 
-RESOLUTION: Final = 10_000
+RESOLUTION: Final = 1_000_000
 """Factors are told in steps of one part in so many."""
+_NANOSECONDS: Final = 1_000_000_000
+"""Units a second, at least, where no clock says how long a cycle is."""
+_UNDECIDED: Final = 1_000
+"""The part of a WCET, or of the factor, that may stay undecided without a word."""
+STEPS: Final = 3_000
+"""Of each bound in a test. A set near 100 % of the processor needs far more, and there are hundreds of tests."""
+
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,39 +30,78 @@ class Sensitivity:
 
     factor: Fraction
     utilisation: Fraction
-    growth: dict[str, int]
+    growth: dict[str, Fraction]
     """Task -> by how much its wcet alone may grow, in units of the system; negative if it must shrink for all to hold.
     A task is missing whose wcet would not help however short it were."""
+    bounded: tuple[str, ...] = ()
+    """Tasks for which tests ended after STEPS steps without an answer, and left more than a thousandth of the wcet
+    undecided: more growth than told may be possible."""
+    factor_bounded: bool = False
+    """The same of the factor."""
 
 
-def sensitivity(system: System, overheads: Overheads | None, model: Model) -> Sensitivity:
-    """By bisection: every test is one whole analysis."""
+def sensitivity(
+    system: System,
+    overheads: Overheads | None,
+    model: Model,
+    holds: bool | None = None,
+    progress: Progress = lambda _: None,
+) -> Sensitivity:
+    """By bisection, to a cycle; every test is one whole analysis of at most STEPS steps a bound.
 
-    def holds(changed: System) -> bool:
-        return analyse(changed, overheads, model).schedulable
-
-    parts = _largest(lambda part: holds(_scaled(system, Fraction(part, RESOLUTION))), 0, _most(system))
-    factor = Fraction(max(parts, 0), RESOLUTION)
+    `holds`: whether the set as it stands meets its deadlines, where that is known. Then nothing needs to shrink,
+    whatever a shorter search says.
+    """
+    scale = 1 if overheads is not None else -(-_NANOSECONDS // system.units_per_second)
+    fine = finer(system, scale)
+    search = _Search(overheads, model, holds)
+    progress("how much all WCETs may grow")
+    now, most = RESOLUTION, max(RESOLUTION, _most(fine))
+    parts = search.largest(lambda part: _scaled(fine, Fraction(part, RESOLUTION)), 0, now, most)
+    factor, factor_bounded = Fraction(max(parts, 0), RESOLUTION), search.bounded
     load = utilisation((each.wcet, each.period) for each in system.tasks)
-    growth = {}
-    for each in system.tasks:
+    growth, bounded = {}, []
+    for each in fine.tasks:
+        progress(f"how much the WCET of {each.name} may grow")
         least = max([1, each.masked, *(length for _, length in each.sections)])
-        wcet = _largest(lambda wcet, each=each: holds(_with_wcet(system, each, wcet)), least, each.deadline)  # type: ignore[misc]
+        wcet = search.largest(lambda wcet, each=each: _with_wcet(fine, each, wcet), least, each.wcet, each.deadline)  # type: ignore[misc]
         if wcet >= least:
-            growth[each.name] = wcet - each.wcet
-    return Sensitivity(factor, factor * load, growth)
+            growth[each.name] = Fraction(wcet - each.wcet, scale)
+        if search.bounded:
+            bounded.append(each.name)
+    return Sensitivity(factor, factor * load, growth, tuple(bounded), factor_bounded)
 
 
-def _largest(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The largest number in [low, high] that holds, if what holds stays so below; low - 1 if none does."""
-    low -= 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if holds(middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
+class _Search:
+    """Bisections over one system that was changed, and whether the last of them was bounded."""
+
+    def __init__(self, overheads: Overheads | None, model: Model, holds: bool | None) -> None:
+        self.overheads, self.model, self.holds = overheads, model, holds
+        self.bounded = False
+
+    def largest(self, changed: Callable[[int], System], low: int, now: int, high: int) -> int:
+        """The largest number in [low, high] whose system holds, if what holds stays so below; low - 1 if none does.
+
+        `now` is the number of the system as it stands.
+        """
+        low, high = (now, max(now, high)) if self.holds else (low - 1, high)
+        too_large = high + 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            found = analyse(changed(middle), self.overheads, self.model, STEPS)
+            if found.schedulable:
+                low = middle
+            else:
+                high = middle - 1
+                too_large = too_large if _gave_up(found) else middle
+        self.bounded = too_large - 1 - low > now // _UNDECIDED
+        return low
+
+
+def _gave_up(found: Analysis) -> bool:
+    """No deadline is known to be missed, but a bound was not found in so few steps."""
+    bounds = (*found.tasks, *found.interrupts)
+    return any(each.obstacle is Obstacle.STEPS for each in bounds) and not any(each.missed for each in bounds)
 
 
 def _most(system: System) -> int:

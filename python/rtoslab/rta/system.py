@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from rtoslab.base import TaskSetError
@@ -90,6 +90,10 @@ class System:
         """For people."""
         return units * 1e6 / self.units_per_second
 
+    def exact_microseconds(self, units: int | Fraction) -> Fraction:
+        """Not rounded."""
+        return Fraction(units) * 1_000_000 / self.units_per_second
+
     def microseconds_of_cycles(self, cycles: float) -> float:
         """For people; of what a trace tells."""
         return cycles * 1e6 / self.clock_hz
@@ -97,6 +101,32 @@ class System:
     def cycles(self, units: int) -> int:
         """Rounded up."""
         return -(-units // self.units_per_cycle)
+
+
+def finer(system: System, scale: int) -> System:
+    """The same system in units that are so many times shorter."""
+    if scale == 1:
+        return system
+
+    def task(each: Task) -> Task:
+        return replace(
+            each,
+            **{name: scale * getattr(each, name) for name in ("period", "wcet", "deadline", "jitter", "masked")},
+            offset=None if each.offset is None else scale * each.offset,
+            sections=tuple((name, scale * length) for name, length in each.sections),
+        )
+
+    def handler(each: Handler) -> Handler:
+        return replace(each, **{name: scale * getattr(each, name) for name in ("period", "wcet", "deadline", "jitter")})
+
+    return replace(
+        system,
+        tasks=tuple(map(task, system.tasks)),
+        interrupts=tuple(map(handler, system.interrupts)),
+        units_per_second=scale * system.units_per_second,
+        units_per_cycle=scale * system.units_per_cycle,
+        chains=tuple(replace(each, deadline=scale * each.deadline) for each in system.chains),
+    )
 
 
 def utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:

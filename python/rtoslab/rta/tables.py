@@ -12,12 +12,12 @@ from rtoslab.reports import TableData
 from rtoslab.rta.analysis import Bound
 from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, Model
 from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.sensitivity import STEPS, Sensitivity
 from rtoslab.rta.system import utilisation
 from rtoslab.rta.task_set_study import Study
+from rtoslab.rta.units import WHOLE, shown_decimals, shown_microseconds
 
 _DASH: Final = "-"
-_WHOLE: Final = 1_000
-"""Microseconds from which on decimals are not told."""
 
 
 def bounds_table(study: Study) -> TableData:
@@ -76,7 +76,7 @@ def check_table(study: Study) -> TableData | None:
     rows = [
         [
             each.name,
-            f"{len(each.responses):,}",
+            f"{each.jobs:,}",
             _us(study, round(each.middle)),
             _us(study, each.longest or None),
             _bound(study, study.analysis.bound(each.name)),
@@ -142,18 +142,58 @@ def costs_table(study: Study) -> TableData | None:
     )
 
 
-def sensitivity_table(study: Study) -> TableData:
-    """Sensitivity: how much each WCET may grow alone, and to what."""
+def sensitivity_table(study: Study) -> TableData | None:
+    """Sensitivity: how much each WCET may grow alone, and to what; None where it was not asked for."""
+    grown = study.sensitivity
+    if grown is None:
+        return None
     rows = []
     for each in study.system.tasks:
-        growth = study.sensitivity.growth.get(each.name)
-        percent = _DASH if growth is None else f"{100 * growth / each.wcet:+,.1f} %"
-        limit = None if growth is None else each.wcet + growth
-        rows.append([each.name, _us(study, each.wcet), _us(study, growth), _us(study, limit), percent])
-    factor, load = float(study.sensitivity.factor), float(study.sensitivity.utilisation)
-    note = f"All WCETs together may grow by a factor of {factor:.3f}, to the breakdown utilisation of {load:.3f}."
+        growth = grown.growth.get(each.name)
+        if growth is None:
+            rows.append([each.name, _us(study, each.wcet), _DASH, _DASH, _DASH])
+            continue
+        sign = "+" if growth >= 0 else ""
+        percent = f"{sign}{shown_decimals(100 * growth / each.wcet, 1, math.floor)} %"
+        limit = _shown_sum(study, each.wcet, growth)
+        rows.append([each.name, _us(study, each.wcet), _us_down(study, growth), limit, percent])
+    load = float(grown.utilisation)
+    note = (
+        f"All WCETs together may grow by a factor of {_factor(grown.factor)}, to the breakdown utilisation of "
+        f"{load:.3f}.{_search_ended(grown)}"
+    )
     columns = ("task", ">WCET", ">margin", ">new WCET", ">change")
     return TableData("Sensitivity to each WCET alone, us", columns, rows, note)
+
+
+def _factor(factor: Fraction) -> str:
+    """Rounded down; what is not 1 is told as not 1."""
+    if factor < 1:
+        return shown_decimals(factor, 3, math.floor)
+    decimals = 3
+    while factor > 1 and math.floor(factor * 10**decimals) == 10**decimals:
+        decimals += 1
+    return shown_decimals(factor, decimals, math.floor)
+
+
+def _shown_sum(study: Study, wcet: int, growth: Fraction) -> str:
+    """The new WCET, rounded down, with decimals enough to differ from the present one where the margin is not 0."""
+    exact, now = (study.system.exact_microseconds(each) for each in (wcet + growth, wcet))
+    decimals = 0 if exact >= WHOLE else 1
+    while exact != now and math.floor(exact * 10**decimals) == round(now * 10**decimals):
+        decimals += 1
+    return shown_decimals(exact, decimals, math.floor)
+
+
+def _search_ended(grown: Sensitivity) -> str:
+    """Which figures are no more than lower limits, as a sentence; empty if none is."""
+    names = [*(["the factor"] if grown.factor_bounded else []), *grown.bounded]
+    if not names:
+        return ""
+    return (
+        f" The search was bounded to {STEPS:,} steps a bound, and ended there for {', '.join(names)}: at least as much "
+        "growth as shown is possible, perhaps more."
+    )
 
 
 def fits_table(overheads: Overheads) -> TableData:
@@ -208,8 +248,7 @@ def as_json(study: Study) -> dict[str, Any]:
         },
         "costs_us": {task: {name: study.system.microseconds(value) for name, value in found.items()}
                      for task, found in study.costs.items()},
-        "breakdown": {"factor": float(study.sensitivity.factor), "utilisation": float(study.sensitivity.utilisation)},
-        "growth_us": {name: study.system.microseconds(value) for name, value in study.sensitivity.growth.items()},
+        **_growth_json(study),
         "chains": {
             each.name: {
                 "latency_us": None if each.latency is None else study.system.microseconds(each.latency),
@@ -221,6 +260,17 @@ def as_json(study: Study) -> dict[str, Any]:
         },
         "check": _check_json(study),
     }  # fmt: skip
+
+
+def _growth_json(study: Study) -> dict[str, Any]:
+    grown = study.sensitivity
+    if grown is None:
+        return {}
+    return {
+        "breakdown": {"factor": float(grown.factor), "utilisation": float(grown.utilisation)},
+        "growth_us": {name: float(study.system.exact_microseconds(value)) for name, value in grown.growth.items()},
+        "growth_bounded": {"factor": grown.factor_bounded, "tasks": list(grown.bounded)},
+    }
 
 
 def _microseconds(study: Study, units: int | None) -> float | None:
@@ -259,7 +309,7 @@ def _check_json(study: Study) -> dict[str, Any] | None:
         ],
         "tasks": {
             each.name: {
-                "jobs": len(each.responses),
+                "jobs": each.jobs,
                 "longest_us": study.system.microseconds(each.longest),
                 "longest_units": each.longest,
                 "misses": each.misses,
@@ -273,8 +323,12 @@ def _check_json(study: Study) -> dict[str, Any] | None:
 def _us(study: Study, units: int | None) -> str:
     if units is None:
         return _DASH
-    value = study.system.microseconds(units)
-    return f"{value:,.1f}" if abs(value) < _WHOLE else f"{value:,.0f}"
+    return shown_microseconds(study.system.exact_microseconds(units))
+
+
+def _us_down(study: Study, units: Fraction) -> str:
+    """Rounded down: what may grow by so much may grow by no more."""
+    return shown_microseconds(study.system.exact_microseconds(units), rounding=math.floor)
 
 
 def _bound(study: Study, bound: Bound) -> str:
@@ -286,7 +340,7 @@ def _us_up(study: Study, units: int | None) -> str:
     if units is None:
         return "none"
     exact = Fraction(units * 1_000_000, study.system.units_per_second)
-    return f"{math.ceil(exact):,}" if exact >= _WHOLE else f"{math.ceil(exact * 10) / 10:,.1f}"
+    return f"{math.ceil(exact):,}" if exact >= WHOLE else f"{math.ceil(exact * 10) / 10:,.1f}"
 
 
 def _ratio(value: float | None) -> str:

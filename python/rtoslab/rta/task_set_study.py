@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rtoslab.base import counted
 from rtoslab.rta.analysis import Analysis, Bound, analyse, costs
@@ -12,9 +12,10 @@ from rtoslab.rta.chains import ChainBound, bound_chain, observed_chain
 from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, Model
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.prices import Excess
-from rtoslab.rta.sensitivity import Sensitivity, sensitivity
+from rtoslab.rta.sensitivity import Progress, Sensitivity, sensitivity
 from rtoslab.rta.system import System, Task, make_system
 from rtoslab.rta.taskset import TaskSet
+from rtoslab.rta.units import shown_microseconds
 
 _BETWEEN_CORES = ("lock_wait_cycles", "release_cycles", "yield_cycles")
 
@@ -28,10 +29,11 @@ class Study:
     overheads: Overheads | None
     analyses: Mapping[Model, Analysis]
     """By model; that without overheads alone where no overheads are known."""
-    sensitivity: Sensitivity
-    costs: Mapping[str, Mapping[str, int]]
-    """Task -> component of the overhead -> by how much its bound is lower without it."""
     notes: tuple[str, ...]
+    sensitivity: Sensitivity | None = None
+    """None where it was not asked for yet: it takes hundreds of analyses."""
+    costs: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Task -> component of the overhead -> by how much its bound is lower without it."""
     check: Check | None = None
     beside: Overheads | None = None
     """Another source's overheads, to be shown next to these."""
@@ -83,6 +85,13 @@ class Study:
         return _silent(self.system, self.overheads)
 
     @property
+    def undecided(self) -> bool:
+        """No deadline is known to be missed and nothing observed speaks against the bounds, but some are unknown."""
+        bounds = (*self.analysis.tasks, *self.analysis.interrupts)
+        missed = any(each.missed for each in bounds) or any(each.missed for each in self.chains)
+        return not self.holds and not missed and not self.exceeded and not self.uncovered
+
+    @property
     def holds(self) -> bool:
         """Every deadline is met by the bounds, and nothing observed speaks against them."""
         if self.unknown:
@@ -119,7 +128,7 @@ class Study:
 
     def _late(self, chain: ChainBound) -> str:
         if chain.latency is None:
-            return f"No: the chain {chain.name} has no bound, for one of its tasks has none."
+            return f"No answer: the chain {chain.name} has no bound, for one of its tasks has none."
         latency, deadline = self._us(chain.latency), self._us(chain.deadline)
         return f"No: the chain {chain.name} may take {latency} us from end to end, its deadline is {deadline} us."
 
@@ -139,7 +148,8 @@ class Study:
 
     def _why(self, bound: Bound) -> str:
         if bound.response is None:
-            return f"No: {bound.name} has no bound, for {bound.reason}."
+            answer = "No" if bound.missed else "No answer"
+            return f"{answer}: {bound.name} has no bound, for {bound.reason}."
         parts = sorted(bound.parts.items(), key=lambda part: -part[1])
         spent = ", ".join(f"{name} {self._us(value)}" for name, value in parts if value > 0)
         return (
@@ -148,11 +158,25 @@ class Study:
         )
 
     def _us(self, units: int) -> str:
-        return f"{self.system.microseconds(units):,.1f}"
+        return shown_microseconds(self.system.exact_microseconds(units), whole_from=None)
 
 
 def study(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> Study:
-    """Analyses a task set at the overheads' clock, or the one given. Raises TaskSetError."""
+    """Analyses a task set, with its sensitivity and what each overhead costs. Raises TaskSetError."""
+    return with_growth(bounded(task_set, overheads, clock_hz))
+
+
+def with_growth(found: Study, progress: Progress = lambda _: None) -> Study:
+    """With its sensitivity, and what each overhead costs, which takes hundreds of analyses."""
+    system, overheads, holds = found.system, found.overheads, found.analysis.schedulable
+    grown = sensitivity(system, overheads, found.model, holds, progress)
+    progress("what each overhead costs")
+    by_task = costs(system, overheads, found.model) if overheads is not None else {}
+    return replace(found, sensitivity=grown, costs=by_task)
+
+
+def bounded(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> Study:
+    """Bounds a task set at the overheads' clock, or the one given. Raises TaskSetError."""
     system = make_system(task_set, overheads.clock_hz if overheads is not None else clock_hz)
     notes = []
     if overheads is None:
@@ -168,9 +192,7 @@ def study(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None =
         notes += _lacking(system, overheads)
     models = tuple(Model) if overheads is not None else (Model.NOTHING,)
     analyses = {model: analyse(system, overheads, model) for model in models}
-    main = models[-1]
-    by_task = {each.name: costs(system, overheads, main, each.name) for each in system.tasks} if overheads else {}
-    return Study(task_set, system, overheads, analyses, sensitivity(system, overheads, main), by_task, tuple(notes))
+    return Study(task_set, system, overheads, analyses, tuple(notes))
 
 
 def _as_seen(system: System, overheads: Overheads) -> tuple[System, list[str]]:

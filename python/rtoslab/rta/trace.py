@@ -256,9 +256,10 @@ class _Reader:
             raise CheckError(f"Job {job.number} of task {task} began before its period; the check cannot be trusted.")
         self.trace.jobs.append(job)
 
-    def _job(self, task: int, begin: int, end: int) -> Job:
+    def _job(self, task: int, begin: int, end: int, later: int = 0) -> Job:
+        """The next job of the task that has not ended, or one that comes so many later."""
         row, trace = self.trace.rows[task], self.trace
-        number = self.done[task]
+        number = self.done[task] + later
         if row.line:
             arrivals = trace.lines[row.line - 1].arrivals
             if number >= len(arrivals):
@@ -270,5 +271,8 @@ class _Reader:
     def _unfinished(self) -> None:
         for task in (at for at, row in enumerate(self.trace.rows) if row.core == self.core):
             job = self._job(task, self.running.get(task, 0), self.trace.end)
-            if job.release < job.end:
+            later = 0
+            while job.release < job.end:
                 self.trace.unfinished.append(job)
+                later += 1
+                job = self._job(task, 0, self.trace.end, later)

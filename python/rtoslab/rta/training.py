@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import product
 from random import Random
 from typing import Final
 
@@ -21,6 +22,8 @@ _MIXED_TICKS: Final = 60
 _ALL_CORES: Final = 80
 _LITTLE: Final = 200
 """Cycles."""
+_HANDLED: Final = 800
+"""Cycles that a handler works before it gives."""
 _DIVISORS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 48)
 """Periods that begin together every 48 ticks, and any part of them at other ticks."""
 _STEPS: Final = 160
@@ -124,6 +127,23 @@ def on_all_cores(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], in
             row = Row(period, random.randrange(period), *work.lasting(cycles), random.randrange(count))
             rows.append(replace(row, core=random.randrange(firmware.cores)))
         yield rows, _MIXED_TICKS
+
+
+def gives_in_ticks(firmware: Firmware, work: Work, reach: int) -> Iterator[tuple[list[Row], int, list[Line]]]:
+    """An interrupt that gives, at every place from shortly before a tick that releases tasks to their first job.
+
+    The task that it wakes is more urgent than those, or less. Its handler works, or gives at once. The core idles as
+    the tick comes, or works. A random set meets such a place once in some thousand jobs.
+    """
+    tick, many = firmware.tick_cycles, min(firmware.most_tasks, firmware.priorities) - 2
+    little, long = work.lasting(_LITTLE), work.lasting(20 * tick)
+    for released, urgent, handled, busy in product((1, many), (True, False), (0, _HANDLED), (False, True)):
+        raised = tuple(tick * (at + 1) + reach * (at - _STEPS) // _STEPS for at in range(2 * _STEPS))
+        woken = Row(1, 0, *little, released + 1 if urgent else 1, 1)
+        rows = [Row(1, 0, *little, at + (1 if urgent else 2)) for at in range(released)]
+        rows += [woken, *([Row(40, 0, *long, 0)] if busy else [])]
+        rounds, extra = work.lasting(handled) if handled else (0, 0)
+        yield rows, 2 * _STEPS + 2, [Line(rounds, extra, raised, raised)]
 
 
 def events(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int, list[Line]]]:

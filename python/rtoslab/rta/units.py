@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -31,6 +31,26 @@ class Time:
     def cycles(self, clock_hz: int) -> Fraction:
         """Exactly, at this clock."""
         return self.value if self.in_cycles else self.value * clock_hz
+
+
+WHOLE: Final = 1_000
+"""Microseconds from which on decimals are not told."""
+
+
+def shown_microseconds(
+    value: Fraction, *, whole_from: int | None = WHOLE, rounding: Callable[[Fraction], int] = round
+) -> str:
+    """One decimal, none from `whole_from` on, and as many as it takes for what is not 0 to be told as not 0."""
+    if whole_from is not None and abs(value) >= whole_from:
+        return f"{rounding(value):,}"
+    return shown_decimals(value, 1, rounding)
+
+
+def shown_decimals(value: Fraction, decimals: int, rounding: Callable[[Fraction], int] = round) -> str:
+    """So many decimals, or as many as it takes for what is not 0 to be told as not 0."""
+    while value and not rounding(value * 10**decimals):
+        decimals += 1
+    return f"{Decimal(rounding(value * 10**decimals)).scaleb(-decimals):,.{decimals}f}"
 
 
 NO_TIME: Final = Time(Fraction(0))

@@ -42,27 +42,32 @@ def _phase(first: Task, other: Task) -> int:
     return (other.offset - first.offset) % math.gcd(first.period, other.period)
 
 
-def busy_period(demand: Demand, first: int) -> tuple[int, dict[str, int]]:
+def busy_period(demand: Demand, first: int, most: int = STEPS, until: int | None = None) -> tuple[int, dict[str, int]]:
     """The longest response of the task's jobs in one busy period, seen from each one's arrival, and its parts.
 
-    At exactly 100 % and with blocking a busy period never ends. Without a kernel's charges every demand then repeats
-    with the hyperperiod, and so do the responses: its jobs are all there are.
+    At exactly 100 % and with blocking a busy period never ends, and shortly below it lasts for many hyperperiods.
+    Without a kernel's charges the demand of a hyperperiod is never more than the hyperperiod, so no job takes longer
+    than the one a hyperperiod before it: the first hyperperiod's jobs are enough. Ends with the
+    first response seen to be longer than `until`, which is then no bound. Raises NoBoundError after `most` steps.
     """
     task = demand.task
     worst, parts, window, steps = -1, {"own": 0}, 1, 0
     repeats = _repeats(demand)
     # No window is shorter than if the others took their share evenly: from there it is few steps, near 100 % too.
     others = Fraction(1) if demand.phases else demand.competing()
-    for finished in range(STEPS):
+    for finished in range(most):
         if finished == repeats:
             return worst, parts
         if others < 1:
             own = demand.blocking + (finished + 1) * task.wcet
             window = max(window, math.ceil(own / (1 - others)))
-        window, found, steps = fixed_point(demand, window, finished, steps)
         arrival = first + finished * task.period
+        limit = None if until is None else arrival + until
+        window, found, steps = fixed_point(demand, window, finished, steps, most=most, limit=limit)
         if window - arrival > worst:
             worst, parts = window - arrival, {**found, "waiting": -arrival}
+        if limit is not None and window > limit:
+            return worst, parts
         end = window + demand.own_end
         if end <= first + (finished + 1) * task.period - task.jitter:
             return worst, parts
@@ -70,49 +75,55 @@ def busy_period(demand: Demand, first: int) -> tuple[int, dict[str, int]]:
 
 
 def _repeats(demand: Demand) -> int | None:
-    """After how many jobs the responses repeat; None where nothing is known of that."""
-    if demand.charges != NO_CHARGES or demand.utilisation() != 1:
+    """After how many jobs no response is longer than those before; None where nothing is known of that."""
+    if demand.charges != NO_CHARGES or demand.utilisation() > 1:
         return None
     periods = [each.period for each in (demand.task, *demand.others)] + [each.period for each in demand.interrupts]
     return math.lcm(*periods) // demand.task.period
 
 
 def fixed_point(
-    demand: Demand, window: int, finished: int, steps: int, others: Sequence[int] | None = None
+    demand: Demand,
+    window: int,
+    finished: int,
+    steps: int,
+    others: Sequence[int] | None = None,
+    most: int = STEPS,
+    limit: int | None = None,
 ) -> tuple[int, dict[str, int], int]:
-    """The shortest window that holds all its demand, not shorter than `window`."""
-    while steps < STEPS:
+    """The shortest window that holds all its demand, not shorter than `window`; or one beyond `limit` that does not."""
+    while steps < most:
         steps += 1
         parts = demand.in_window(window, finished, others)
         total = sum(parts.values())
-        if total <= window:
+        if total <= window or (limit is not None and window > limit):
             return window, parts, steps
         window = total
     raise NoBoundError
 
 
-def by_arrival(demand: Demand, equals: Sequence[Task]) -> tuple[int, dict[str, int]]:
+def by_arrival(demand: Demand, equals: Sequence[Task], most: int = STEPS) -> tuple[int, dict[str, int]]:
     """Equals in the order of arrival: for each arrival inside the busy period, with all that arrived up to it."""
     task = demand.task
-    busy = _busy_length(replace(demand, others=[*demand.others, *equals]))
+    busy = _busy_length(replace(demand, others=[*demand.others, *equals]), most)
     worst, parts = -1, {"own": 0}
-    points = _arrivals_before(busy, [task, *equals])
-    if len(points) * 2 > STEPS:
+    points = _arrivals_before(busy, [task, *equals], most)
+    if len(points) * 2 > most:
         raise NoBoundError
     steps = 0
     for at in points:
         before = (at + task.jitter) // task.period
         ahead = [(at + each.jitter) // each.period + 1 for each in equals]
-        window, found, steps = _with_equals(demand, equals, ahead, before, steps)
+        window, found, steps = _with_equals(demand, equals, ahead, before, steps, most)
         if window - at > worst:
             worst, parts = window - at, {**found, "waiting": -at}
     return worst, parts
 
 
-def _busy_length(demand: Demand) -> int:
+def _busy_length(demand: Demand, most: int) -> int:
     """The longest time in which the processor does nothing less urgent."""
     window, steps, task = 1, 0, demand.task
-    while steps < STEPS:
+    while steps < most:
         steps += 1
         jobs = arrivals(window, task.period, task.jitter)
         total = sum(demand.in_window(window, jobs - 1).values()) + demand.own_end
@@ -122,21 +133,21 @@ def _busy_length(demand: Demand) -> int:
     raise NoBoundError
 
 
-def _arrivals_before(end: int, tasks: Sequence[Task]) -> list[int]:
+def _arrivals_before(end: int, tasks: Sequence[Task], most: int) -> list[int]:
     found = {0}
     for each in tasks:
-        if end // each.period > STEPS:
+        if end // each.period > most:
             raise NoBoundError
         found |= {at for at in range(-each.jitter, end, each.period) if at >= 0}
     return sorted(found)
 
 
 def _with_equals(
-    demand: Demand, equals: Sequence[Task], ahead: Sequence[int], before: int, steps: int
+    demand: Demand, equals: Sequence[Task], ahead: Sequence[int], before: int, steps: int, most: int
 ) -> tuple[int, dict[str, int], int]:
     both = replace(demand, others=[*demand.others, *equals])
     window = 1
-    while steps < STEPS:
+    while steps < most:
         steps += 1
         counts = [arrivals(window, each.period, each.jitter) for each in demand.others]
         parts = both.in_window(window, before, [*counts, *ahead])

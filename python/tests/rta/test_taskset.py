@@ -168,9 +168,14 @@ def test_wcet_beyond_the_deadline() -> None:
 
 def test_huge_jitter_ends() -> None:
     system = System((task("A", 3, 1, 2, jitter=10_000_000), task("B", 7, 2, 1, jitter=10_000_000)))
-    found = analyse(system)
-    assert found.tasks[0].reason == "no bound within 50000 steps, at 33.33 % of the processor"
+    assert analyse(system).tasks[0].response == 10_000_001
+    found = analyse(system, KERNEL.model_copy(update={"tick": KERNEL.tick.model_copy(update={"base_cycles": 0})}))
     assert not found.schedulable
+    found = analyse(
+        System((task("A", 84_000, 60_000, 2), task("B", 90_000, 17_000, 1, deadline=10**9))), KERNEL, most=1
+    )
+    assert found.tasks[1].reason.startswith("the search ended after 1 steps, at 9")
+    assert not found.tasks[1].missed
 
 
 @pytest.mark.parametrize("name", ["overheads.toml", "overheads.json"])
@@ -210,7 +215,7 @@ def test_models_are_ordered_and_costs_are_parts() -> None:
         assert high.response is not None
         assert low.response < middle.response < high.response + (low.name != "C")
         assert sum(middle.parts.values()) == middle.response
-    found = costs(system, KERNEL, Model.PARTITION, "C")
+    found = costs(system, KERNEL, Model.PARTITION)["C"]
     assert found["tick"] == 100 * partition.bound("C").parts["tick"] // 100
     assert set(found) >= {"tick", "releases in the tick", "switches to more urgent tasks", "kernel not interruptible"}
 

@@ -1,0 +1,141 @@
+"""How much may grow, how it is printed, and what a set without an answer ends with."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rtoslab.base.errors import CheckError, RtoslabError, TaskSetError
+from rtoslab.cli import app
+from rtoslab.rta import sensitivity as growth
+from rtoslab.rta.analysis import Obstacle, analyse
+from rtoslab.rta.charges import Model
+from rtoslab.rta.firmware import Row
+from rtoslab.rta.overheads import Smp
+from rtoslab.rta.record import Trace
+from rtoslab.rta.system import System, finer
+from rtoslab.rta.tables import sensitivity_table
+from rtoslab.rta.task_set_study import study
+from rtoslab.rta.taskset import read_task_set
+from rtoslab.rta.trace import _Reader
+from rtoslab.rta.units import shown_decimals, shown_microseconds
+from tests.rta.systems import KERNEL, task
+
+LEHOCZKY = "name,period_us,wcet_us,priority,deadline_us\na,70,26,2,\nb,100,62,1,200\n"
+OVERLOAD = "name,period_us,wcet_us,priority,core\na,1000,600,3,0\nb,2000,964,2,0\nc,5000,500,2,1\n"
+SHORTER_THAN_THE_TICK = "name,period_us,wcet_us,priority\na,100,10,1\n"
+OVERHEADS = """
+clock_hz = 84_000_000
+tick = {period_cycles = 84_000, base_cycles = 100, per_task_cycles = 150}
+switch = {up_cycles = 90, down_cycles = 95, to_idle_cycles = 95, from_idle_cycles = 90}
+"""
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def test_margins_smaller_than_the_unit_of_the_set_are_found(tmp_path: Path) -> None:
+    """26.6 / 70 + 62 / 100 = 1: `a` may grow by 0.6 us and no further, `b` by 6/7 us, both to 1 / 0.9914."""
+    found = study(read_task_set(written(tmp_path / "set.csv", LEHOCZKY)), None)
+    assert found.sensitivity is not None
+    assert found.sensitivity.growth["a"] == Fraction(6, 10)
+    assert 0 <= Fraction(6, 7) - found.sensitivity.growth["b"] < Fraction(1, 1000)
+    assert 0 <= Fraction(700, 694) - found.sensitivity.factor < Fraction(1, 10_000)
+    table = sensitivity_table(found)
+    assert table is not None
+    assert [row[2:] for row in table.rows] == [["0.6", "26.6", "+2.3 %"], ["0.8", "62.8", "+1.3 %"]]
+    assert "by a factor of 1.008" in table.note
+
+
+@pytest.mark.parametrize("clock_hz", [None, 125_000_000])
+def test_no_margin_is_printed_as_nothing(clock_hz: int | None, tmp_path: Path) -> None:
+    text = "name,period_us,wcet_us,priority\na,5000,4999.976,1\n"
+    found = study(read_task_set(written(tmp_path / "set.csv", text)), None, clock_hz)
+    table = sensitivity_table(found)
+    assert table is not None
+    assert table.rows == [["a", "5,000", "0.02", "5,000.00", "+0.0004 %"]]
+    assert "factor of 1.000004" in table.note
+
+
+def test_decimals_are_as_many_as_needed() -> None:
+    assert shown_microseconds(Fraction(0)) == "0.0"
+    assert shown_microseconds(Fraction(8, 1000)) == "0.01"
+    assert shown_microseconds(Fraction(-8, 1000)) == "-0.01"
+    assert shown_microseconds(Fraction(12_345, 10)) == "1,234"
+    assert shown_decimals(Fraction(12_345, 10), 1) == "1,234.5"
+
+
+def test_a_finer_system_is_the_same() -> None:
+    system = System((task("A", 50, 20, 2, jitter=3), task("B", 90, 30, 1, offset=7, masked=4, sections=(("r", 5),))))
+    fine = finer(system, 10)
+    assert [each.response for each in analyse(fine).tasks] == [
+        10 * (each.response or 0) for each in analyse(system).tasks
+    ]
+    assert fine.microseconds(fine.tasks[1].wcet) == system.microseconds(system.tasks[1].wcet)
+
+
+def test_the_search_is_bounded_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deadlines far beyond the periods: near 100 % the busy period lasts for thousands of jobs. What is told still
+    holds, and nothing shrinks that meets its deadline."""
+    pairs = ((84_000, 30_000), (168_001, 30_000), (252_005, 30_000))
+    tasks = (task(name, *each, 3 - at, 10**9) for at, (name, each) in enumerate(zip("ABC", pairs, strict=True)))
+    system = System(tuple(tasks), units_per_second=84_000_000)
+    assert analyse(system, KERNEL).schedulable
+    monkeypatch.setattr(growth, "STEPS", 3)
+    said: list[str] = []
+    found = growth.sensitivity(system, KERNEL, Model.PARTITION, holds=True, progress=said.append)
+    assert found.factor_bounded
+    assert found.bounded == ("A", "B", "C")
+    assert found.factor >= 1
+    assert all(each >= 0 for each in found.growth.values())
+    assert len(said) == 4
+
+
+def test_an_overload_of_one_core_is_named_by_its_utilisation() -> None:
+    smp = KERNEL.model_copy(update={"smp": Smp(cores=2)})
+    tick = 84_000
+    here = (task("a", 2 * tick, tick, 3), task("b", 4 * tick, int(2.2 * tick), 2))
+    system = System((*here, task("c", 5 * tick, 40_000, 2, core=1)), units_per_second=KERNEL.clock_hz)
+    found = analyse(system, smp)
+    assert "% of the processor" in found.bound("b").reason
+    assert found.bound("b").obstacle is Obstacle.OVERLOAD
+    assert found.bound("c").reason.startswith("b on another core has none")
+    assert not any("b on" in each.reason or "a on" in each.reason for each in found.tasks if each.name == "b")
+
+
+def ended(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["rta", *map(str, arguments)], standalone_mode=False)
+    if isinstance(done.exception, RtoslabError):
+        return done.exception.exit_code, str(done.exception)
+    assert done.exception is None, done.exception
+    return done.return_value, done.stdout
+
+
+def test_what_has_no_answer_does_not_end_like_a_missed_deadline(tmp_path: Path) -> None:
+    overheads = written(tmp_path / "kernel.toml", OVERHEADS)
+    code, text = ended(written(tmp_path / "short.csv", SHORTER_THAN_THE_TICK), "--overheads", overheads)
+    assert (code, "No answer: a has no bound, for its period is shorter than the tick's" in text) == (1, True)
+    assert ended(written(tmp_path / "over.csv", OVERLOAD), "--overheads", overheads)[0] == 3
+    assert ended(written(tmp_path / "bad.csv", "name,period_us\na,1\n"))[0] == 1
+    assert CheckError.exit_code == TaskSetError.exit_code == 1
+
+
+def test_the_answer_comes_before_the_sensitivity(tmp_path: Path) -> None:
+    _, text = ended(written(tmp_path / "set.csv", LEHOCZKY))
+    assert text.index("Yes: every deadline") < text.index("Sensitivity to each")
+
+
+def test_every_released_job_is_counted() -> None:
+    """Jobs behind one that had not ended are unfinished as well: a miss is never of more jobs than there were."""
+    trace = Trace([Row(1, 0, 1, 0, 0)], (), 100, 1000, end=1350)
+    reader = _Reader(trace, {}, (), 0, frozenset(), chosen=False)
+    reader._begin(1001, 0)
+    reader._end(1120, 0)
+    reader._unfinished()
+    assert [each.number for each in trace.jobs] == [0]
+    assert [(each.number, each.release) for each in trace.unfinished] == [(1, 1100), (2, 1200), (3, 1300)]
