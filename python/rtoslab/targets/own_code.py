@@ -142,7 +142,7 @@ def _function(
 
 
 def _called(address: int, code: bytes, place: Symbol, places: _Places) -> str | None:
-    """What an instruction calls, or jumps to outside its function; None if it stays inside.
+    """What an instruction calls, or jumps to outside its function. None if it stays inside.
 
     Encodings: ARMv6-M Architecture Reference Manual, A6.7.10 (B), A6.7.13 (BL), A6.7.14 (BLX), A6.7.15 (BX), A6.7.68
     (SVC).

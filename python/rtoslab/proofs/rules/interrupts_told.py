@@ -1,6 +1,6 @@
 """The interrupts of the window are those that the benchmark asks for, the kernel's own, and one tick a period.
 
-Another interrupt takes time from what is measured and shows in no figure; a tick that comes more often does as well.
+Another interrupt takes time from what is measured and shows in no figure. A tick that comes more often does as well.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen

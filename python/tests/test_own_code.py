@@ -1,0 +1,87 @@
+"""How often each instruction of a benchmark was executed, and what it called."""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+import pytest
+
+from rtoslab import _sim
+from rtoslab.targets.observe import ALL_CORES, Stretch
+from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL, own_functions
+from rtoslab.targets.profiles import PROFILE
+from tests.fakes import kernel
+
+F, G, VENEER, KERNELS = (0x100, 0x40, "f"), (0x200, 0x20, "g"), (0x300, 8, "__far_veneer"), (0x400, 16, "kGive")
+SYMBOLS: Final = [F, G, VENEER, KERNELS]
+FACTS: Final = kernel(classes={"kernel": ["k"]})
+NOP: Final = (0xBF00).to_bytes(2, "little")
+
+
+@pytest.fixture(autouse=True)
+def _every_file_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = [("/there/firmware/benchmarks/t/t.c", [(0x100, 0x310)]), ("/there/kernel/k.c", [(0x400, 0x410)])]
+    monkeypatch.setattr(_sim, "sources", lambda _: ours)
+
+
+def profile(*rows: tuple[int, int, int]) -> bytes:
+    """Rows of address, executions and cycles, as the virtual board packs them."""
+    made = np.zeros(len(rows), dtype=PROFILE)
+    for at, (address, executions, cycles) in enumerate(rows):
+        made[at] = (address, 0, cycles, executions, 0)
+    return made.tobytes()
+
+
+def memory(code: dict[int, bytes]) -> Callable[[int, int], bytes]:
+    return lambda address, count: code.get(address, NOP).ljust(count, b"\0")
+
+
+def halves(*words: int) -> bytes:
+    return b"".join(word.to_bytes(2, "little") for word in words)
+
+
+def test_instructions_side_by_side_that_were_executed_equally_often_are_one_stretch() -> None:
+    rows = [(0x100, 1, 2), (0x102, 7, 7), (0x104, 7, 21), (0x108, 7, 7), (0x10A, 3, 3), (0x400, 9, 9)]
+    code = {0x104: halves(0xF3BF, 0x8F4F)}  # DSB, of four bytes
+    (found,) = own_functions({0: profile(*rows)}, SYMBOLS, FACTS, (), b"\x7fELF", memory(code))
+    assert (found.core, found.name, found.entries) == (0, "f", 1)
+    assert found.stretches == (Stretch(0x100, 1, 1, 2), Stretch(0x102, 3, 7, 35), Stretch(0x10A, 1, 3, 3))
+
+
+@pytest.mark.parametrize(
+    ("code", "called"),
+    [
+        (halves(0xF000, 0xF87E), "g"),  # BL
+        (halves(0xF000, 0xB87E), "g"),  # B.W out of the function: a tail call
+        (halves(0xE07E), "g"),  # B
+        (halves(0xE002), None),  # B inside
+        (halves(0xD07E), "g"),  # BEQ
+        (halves(0xDF05), SUPERVISOR_CALL),
+        (halves(0x4798), INDIRECT),  # BLX R3
+        (halves(0x4718), INDIRECT),  # BX R3
+        (halves(0x4770), None),  # BX LR, a return
+        (halves(0xF000, 0xF8FE), "far"),  # through the linker's veneer
+        (halves(0xF000, 0xF97E), "kGive"),
+        (halves(0xF7FF, 0xFFFE), "f"),  # BL to itself
+        (halves(0xBF00), None),
+    ],
+)
+def test_what_an_instruction_calls(code: bytes, called: str | None) -> None:
+    (found,) = own_functions({0: profile((0x100, 5, 5))}, SYMBOLS, FACTS, (), b"\x7fELF", memory({0x100: code}))
+    assert found.calls == (((called, 5),) if called else ())
+
+
+def test_of_several_cores_all_are_told_together() -> None:
+    rows = {0: profile((0x100, 1, 1), (0x102, 5, 5)), 1: profile((0x102, 7, 7), (0x200, 2, 2))}
+    found = own_functions(rows, SYMBOLS, FACTS, (), b"\x7fELF", memory({}))
+    assert [(each.core, each.name) for each in found] == [
+        (0, "f"), (1, "f"), (1, "g"), (ALL_CORES, "f"), (ALL_CORES, "g"),
+    ]  # fmt: skip
+    assert found[3].stretches == (Stretch(0x100, 1, 1, 1), Stretch(0x102, 1, 12, 12))
+
+
+def test_code_that_idles_and_code_of_other_files_is_not_own() -> None:
+    rows = {0: profile((0x102, 5, 5), (0x200, 9, 9), (0x300, 3, 3), (0x500, 3, 3))}
+    (found,) = own_functions(rows, SYMBOLS, FACTS, [(0x200, 0x220, "idle")], b"\x7fELF", memory({}))
+    assert found.name == "f"
+    assert not own_functions(rows, SYMBOLS, FACTS, (), b"no ELF file", memory({}))
