@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
+from rtoslab.base import counted
 from rtoslab.rta.blocking import blocking, masks
 from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, Charges, Model, charges
 from rtoslab.rta.cores import Neighbours, cores_of, delayed, neighbours, released
@@ -202,7 +203,7 @@ def _unbounded(whose: Task | Handler, reason: str, load: Fraction, obstacle: Obs
 
 
 def _too_long(load: Fraction, most: int) -> str:
-    return f"the search ended after {most} steps, at {float(100 * load):.2f} % of the processor"
+    return f"the search ended after {counted(most, 'step')}, at {float(100 * load):.2f} % of the processor"
 
 
 def _shared(tasks: Sequence[Task]) -> frozenset[str]:

@@ -191,8 +191,9 @@ def _search_ended(grown: Sensitivity) -> str:
     if not names:
         return ""
     return (
-        f" The search was bounded to {STEPS:,} steps a bound, and ended there for {', '.join(names)}: at least as much "
-        "growth as shown is possible, perhaps more."
+        " The search was bounded to "
+        f"{counted(STEPS, 'step')} a bound, and ended there for {', '.join(names)}: at least "
+        "as much growth as shown is possible, perhaps more."
     )
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from rtoslab.base import CheckError
+from rtoslab.base import CheckError, counted
 from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END, IDENT_LINE, Firmware, Line, Row, start
 from rtoslab.rta.record import IDLE, Handler, Job, Trace
 from rtoslab.rta.spins import BUSY, TAKEN, Spins, spins_of
+from rtoslab.rta.stack_check import overrun_stacks, stack_ends
 from rtoslab.targets import (
     EVENT,
     IDENT_CURRENT,
@@ -23,6 +24,7 @@ from rtoslab.targets import (
     SVCALL,
     SYSTICK,
     IdlingAsReturns,
+    VirtualMachine,
     switching_exceptions,
 )
 
@@ -48,7 +50,11 @@ def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Lin
         origin = _origin(events, rows, firmware.tick_cycles)
     events, end = _events(firmware, image, ticks + lead, lines, origin or 0)
     asked = (switching_exceptions(firmware.kernel) | {SVCALL}) - {SYSTICK}
-    trace = read(events, rows, firmware.tick_cycles, end, lines, firmware.lines, origin, firmware.cores, asked)
+    try:
+        trace = read(events, rows, firmware.tick_cycles, end, lines, firmware.lines, origin, firmware.cores, asked)
+    except CheckError as cause:
+        _require_stacks(firmware, image, events, ticks + lead, lines, origin or 0, cause)
+        raise
     for at, line in enumerate(lines, 1):
         taken = sum(each.line == at for each in trace.handlers)
         if taken < sum(trace.origin + cycle < end - firmware.tick_cycles for cycle in line.raised):
@@ -56,11 +62,42 @@ def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Lin
     return trace
 
 
-def _events(
-    firmware: Firmware, image: bytes, ticks: int, lines: Sequence[Line] = (), origin: int = 0
-) -> tuple[npt.NDArray[np.void], int]:
-    """What happened in so many ticks from the window's begin on, in the order of time, and the cycle of the end."""
+def _require_stacks(
+    firmware: Firmware,
+    image: bytes,
+    events: npt.NDArray[np.void],
+    ticks: int,
+    lines: Sequence[Line],
+    origin: int,
+    cause: CheckError,
+) -> None:
+    """Raises CheckError if a stack that is full explains it. The same run again shows it, so no other has to wait."""
+    is_current = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + firmware.cores)
+    written = events["value"][(events["kind"] == KIND_WRITE) & is_current]
+    blocks = {int(each) for each in np.unique(written)} - {0}
     machine = start(image, firmware.board, firmware.kernel, firmware.cores)
+    before = stack_ends(machine, firmware, blocks)
+    _events(firmware, image, ticks, lines, origin, machine)
+    if many := overrun_stacks(before, stack_ends(machine, firmware, blocks)):
+        raise CheckError(
+            f"The run does not do what its tasks say, and {counted(many, 'stack')} ran full: this "
+            "configuration needs more stack than the image gives a task; choose another, such as --config opt=-O2."
+        ) from cause
+
+
+def _events(
+    firmware: Firmware,
+    image: bytes,
+    ticks: int,
+    lines: Sequence[Line] = (),
+    origin: int = 0,
+    machine: VirtualMachine | None = None,
+) -> tuple[npt.NDArray[np.void], int]:
+    """What happened in so many ticks from the window's begin on, in the order of time, and the cycle of the end.
+
+    `machine`: a board that stands there already.
+    """
+    machine = machine or start(image, firmware.board, firmware.kernel, firmware.cores)
     machine.trace_exceptions(True)
     if firmware.cores > 1:
         cast("ObservedMachine", machine).observe(True, events=True)  # for the locks

@@ -174,7 +174,7 @@ def test_huge_jitter_ends() -> None:
     found = analyse(
         System((task("A", 84_000, 60_000, 2), task("B", 90_000, 17_000, 1, deadline=10**9))), KERNEL, most=1
     )
-    assert found.tasks[1].reason.startswith("the search ended after 1 steps, at 9")
+    assert found.tasks[1].reason.startswith("the search ended after 1 step, at 9")
     assert not found.tasks[1].missed
 
 
