@@ -15,7 +15,7 @@ from rtoslab.targets.board import (
     simulator_fingerprint,
     timing_settings,
 )
-from rtoslab.targets.board_state import FLOAT_CONTEXTS, HEAP_BLOCKS, ISR_URGENCY
+from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY
 from rtoslab.targets.brought_image import BroughtImage, acquainted, brought_image
 from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, find_word, watch_idling
 from rtoslab.targets.debugging import debug
@@ -73,7 +73,6 @@ __all__ = [
     "FIRST_EXTERNAL",
     "FLOAT_CONTEXTS",
     "HANDLER",
-    "HEAP_BLOCKS",
     "IDENT_CURRENT",
     "IDENT_MARK",
     "IDENT_WINDOW",

@@ -18,8 +18,6 @@ ISR_URGENCY: Final = "isr_urgency"
 """How urgent interrupts that call the kernel must be, by the port's word."""
 FLOAT_CONTEXTS: Final = "float_contexts"
 """1: an exception of the window made room for floating-point state, for what it interrupted had used the unit."""
-HEAP_BLOCKS: Final = "heap_blocks"
-"""Blocks of the heap that the benchmark had taken and not given back."""
 _ENABLED: Final = 0xE000_E100
 _PRIORITIES: Final = 0xE000_E400
 _LINES_IN_WORD: Final = 32

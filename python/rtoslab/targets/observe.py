@@ -133,6 +133,9 @@ class Observed:
     """What each core executed that is neither the kernel's nor a library's, over the whole window."""
     state: dict[str, int] = field(default_factory=dict)
     """What was switched on as the window opened, by the board's registers; see `board_state`."""
+    heap_blocks: int = 0
+    """Blocks of the heap that the benchmark held as the window opened, by its calls. A call whose entry was interrupted
+    is seen twice, so this may be off by one or two."""
 
 
 class Observer:

@@ -19,7 +19,7 @@ from rtoslab.targets.board import (
     pin_number,
     simulator_errors,
 )
-from rtoslab.targets.board_state import FLOAT_CONTEXTS, HEAP_BLOCKS, ISR_URGENCY, read_state
+from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, read_state
 from rtoslab.targets.current_task import TasksOnly, current_task_words, idle_ranges, last_tasks, watch_idling
 from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_KEEP, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
@@ -189,7 +189,6 @@ class _Run:
         depths = {core: (opened, self._word(each)) for core, each in self.nesting_words.items()}
         self.observer = Observer(self.job.watched_services, self.current, depths)
         self.watch.open(before, self.current)
-        self.state[HEAP_BLOCKS] = self.watch.blocks_held(before)
         urgency = self.machine.symbol(URGENCY_SYMBOL)
         self.state |= {} if urgency is None else {ISR_URGENCY: urgency}
         if self.job.latency:

@@ -116,9 +116,9 @@ class StepsWatch:
         self._told.priorities = structures.priorities(self._word, blocks_of_tasks)
         self._told.numbers = structures.numbers(self._word, blocks_of_tasks)
         self._told.objects_at_open = structures.objects(self._word, self._called(before))
+        self._told.heap_blocks = self._blocks_held(before)
 
-    def blocks_held(self, before: bytes) -> int:
-        """Heap blocks that the benchmark had taken and not given back as the window opened."""
+    def _blocks_held(self, before: bytes) -> int:
         events = np.frombuffer(before, dtype=EVENT)
         events = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
         events = events[self._is_outside(events["pc"])]
@@ -168,6 +168,7 @@ class StepsWatch:
         observed.priorities = self._told.priorities
         observed.numbers = self._told.numbers
         observed.objects_at_open = self._told.objects_at_open
+        observed.heap_blocks = self._told.heap_blocks
 
     def _blocks(self, before: bytes) -> set[int]:
         """Every task that has run so far."""
