@@ -73,20 +73,25 @@ def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, i
     state = {"clock_hz": machine.clock_hz()}
     for core in range(cores):
         before = f"core{core}." if core else ""
-        fields = {**_CORE, **(_ARMV7M if board.cpu == "armv7m" else {}), **(_M7 if board.core == "cortex-m7" else {})}
-        fields.update(next(found for name, found in _CHIPS.items() if board.chip.startswith(name)) if not core else {})
-        words = machine.read_registers(core, [each.address for each in fields.values()])
-        found = zip(fields.items(), words, strict=True)
-        state |= {f"{before}{name}": each.of(word) for (name, each), word in found if word is not None}
-        state |= {f"{before}urgency.irq{line}": urgency for line, urgency in _lines(machine, board, core).items()}
+        state |= {f"{before}{name}": value for name, value in _of_core(machine, board, core).items()}
     return dict(sorted(state.items()))
 
 
-def _lines(machine: VirtualMachine, board: Board, core: int) -> dict[int, int]:
-    """Urgency of each interrupt line that is enabled, 0 the most urgent."""
-    count = board.irq.lines
-    words = machine.read_registers(core, [_ENABLED + 4 * each for each in range(-(-count // _LINES_IN_WORD))])
-    lines = [line for line in range(count) if (words[line // _LINES_IN_WORD] or 0) >> line % _LINES_IN_WORD & 1]
-    bytes_of = machine.read_registers(core, [_PRIORITIES + (line & ~3) for line in lines])
+def _of_core(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
+    fields = {**_CORE, **(_ARMV7M if board.cpu == "armv7m" else {}), **(_M7 if board.core == "cortex-m7" else {})}
+    if not core:
+        fields.update(next(found for name, found in _CHIPS.items() if board.chip.startswith(name)))
+    words = -(-board.irq.lines // _LINES_IN_WORD)
+    enabled = [_ENABLED + 4 * word for word in range(words)]
+    priorities = [_PRIORITIES + line for line in range(0, board.irq.lines, 4)]
+    settings = [each.address for each in fields.values()]
+    # All at once, for each question is asked of a copy of the board.
+    answers = machine.read_registers(core, [*settings, *enabled, *priorities])
+    told = zip(fields.items(), answers, strict=False)
+    state = {name: each.of(word) for (name, each), word in told if word is not None}
+    lines = [word or 0 for word in answers[len(settings) :]]
     shift = _TOP_BIT - board.irq.priority_bits
-    return {line: ((word or 0) >> 8 * (line & 3) & 0xFF) >> shift for line, word in zip(lines, bytes_of, strict=True)}
+    for line in range(board.irq.lines):
+        if lines[line // _LINES_IN_WORD] >> line % _LINES_IN_WORD & 1:
+            state[f"urgency.irq{line}"] = (lines[words + line // 4] >> 8 * (line % 4) & 0xFF) >> shift
+    return state
