@@ -84,8 +84,11 @@ pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Mem
     Ok(found)
 }
 
-/// The source file of each compilation unit, and the addresses of its code, from each first one to behind the last.
-pub fn sources(image: &[u8]) -> Result<Vec<(String, Vec<(u64, u64)>)>, Damaged> {
+/// A source file, and the addresses of its code, from each first one to behind the last.
+pub type Source = (String, Vec<(u64, u64)>);
+
+/// The source file of each compilation unit.
+pub fn sources(image: &[u8]) -> Result<Vec<Source>, Damaged> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| contents(&file, id.name()))?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));

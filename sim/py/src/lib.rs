@@ -426,10 +426,8 @@ fn structures(image: &[u8], names: Vec<String>) -> PyResult<Members> {
     Ok(found.into_iter().map(|(name, members)| (name, members.into_iter().map(row).collect())).collect())
 }
 
-type Ranges = Vec<(u64, u64)>;
-
 #[pyfunction]
-fn sources(image: &[u8]) -> PyResult<Vec<(String, Ranges)>> {
+fn sources(image: &[u8]) -> PyResult<Vec<rtoslab_debuginfo::Source>> {
     rtoslab_debuginfo::sources(image).map_err(|error| ImageError::new_err(error.to_string()))
 }
 
