@@ -121,11 +121,13 @@ class Evidence:
     def slices(self) -> int:
         """At most so many switches among equals on a core come from the tick: this kernel cannot be told not to."""
         period = self.kernel.time_slice_ticks
-        if period == 0:
-            return 0
+        return (self.ticks + 1) // period if period else 0
+
+    @property
+    def ticks(self) -> int:
+        """Ticks of the kernel that the window lasted, by its stamps."""
         begin, (window, *_) = self.decoded.begin, self.decoded.windows
-        ticks = (window.close_ticks - window.open_ticks) * int(self.decoded.params["tick_hz"]) // begin.timer_hz
-        return (ticks + 1) // period
+        return (window.close_ticks - window.open_ticks) * int(self.decoded.params["tick_hz"]) // begin.timer_hz
 
     def counted(self, core: int) -> int:
         """Counts of the metric's tasks on one core, all windows."""

@@ -36,15 +36,10 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             for number, count in sorted(entered.items())
             if number >= FIRST_EXTERNAL and number not in numbers and not _is_kernels(number, evidence)
         ]
-    expected = _ticks(evidence)
+    expected = evidence.ticks
     if abs(ticks - expected) > len(evidence.cores) and evidence.is_so("tasks = 1"):
         problems.append(f"{ticks} ticks, {expected} expected")
     return finding(params.rule, demands, problems, [f"{ticks} ticks"])
-
-
-def _ticks(evidence: Evidence) -> int:
-    begin, (window, *_) = evidence.decoded.begin, evidence.decoded.windows
-    return (window.close_ticks - window.open_ticks) * int(evidence.decoded.params["tick_hz"]) // begin.timer_hz
 
 
 def _names(evidence: Evidence, line: str) -> bool:
