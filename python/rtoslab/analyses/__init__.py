@@ -1,7 +1,8 @@
 """From stored points to what can be said of them: figures, latencies, losses by cause, claims."""
 
-from rtoslab.analyses.axis_values import Value, axis_of_point, in_unit, select, values
+from rtoslab.analyses.axis_values import Selector, Value, axis_of_point, in_unit, select, values
 from rtoslab.analyses.bands import Band, Ratio
+from rtoslab.analyses.claim_rules import Told, worst
 from rtoslab.analyses.claims import OUTCOMES, ClaimVerdict, Outcome, judge_claims
 from rtoslab.analyses.collisions import LEVEL, SEED, Level, Step, levels, steps
 from rtoslab.analyses.counts_per_second import Gain, gains, throughput
@@ -82,8 +83,10 @@ __all__ = [
     "PlacedValues",
     "Places",
     "Ratio",
+    "Selector",
     "Step",
     "TickModel",
+    "Told",
     "Value",
     "absences",
     "axis_of_point",
@@ -139,4 +142,5 @@ __all__ = [
     "unplaced",
     "values",
     "values_over_placements",
+    "worst",
 ]

@@ -32,6 +32,8 @@ class CaseVerdict:
     """None: not computed."""
     seen: str
     """The numbers, or why there are none."""
+    in_placements: tuple[Told, ...] = ()
+    """The verdict in each placement of the code; empty where nothing was computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _judge(claim: Claim, found: ValueIndex, resolution: Resolution, absence: Abs
         except NotComputedError as why:
             cases.append(CaseVerdict(_name(case, names), None, str(why)))
         else:
-            cases.append(CaseVerdict(_name(case, names), *_over_builds(judged)))
+            cases.append(CaseVerdict(_name(case, names), *_over_builds(judged), tuple(told for told, _ in judged)))
     return ClaimVerdict(claim, tuple(cases), _threshold(claim, resolution))
 
 

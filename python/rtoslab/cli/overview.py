@@ -39,6 +39,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "gate": "compare figures with a baseline; exit code for CI",
         "baseline": "keep the figures of runs as a baseline",
         "lint": "show where a comparison is unfair, and what that costs",
+        "stability": "show in how many builds a paper's statements hold",
     },
     "Keep and report": {
         "runs": "find stored points; export them; show their history",

@@ -8,8 +8,10 @@ from rtoslab.papers.document import paper_document
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
 from rtoslab.papers.explain import Tried, candidates, explain_plan, own_setups, plain_distance, together, tried
 from rtoslab.papers.in_setup import InSetup
+from rtoslab.papers.names import names_of
 from rtoslab.papers.on_terminal import show_paper
-from rtoslab.papers.placed_plan import placed_where_it_matters
+from rtoslab.papers.over_placements import with_substitutes
+from rtoslab.papers.placed_plan import may_matter, placed_where_it_matters
 from rtoslab.papers.reproduction import Reproduction, reproduce
 from rtoslab.papers.weights import weigh_programs
 from rtoslab.papers.whole import demand_whole
@@ -22,7 +24,9 @@ __all__ = [
     "candidates",
     "demand_whole",
     "explain_plan",
+    "may_matter",
     "missing_benchmarks",
+    "names_of",
     "own_setups",
     "paper_document",
     "paper_plan",
@@ -33,4 +37,5 @@ __all__ = [
     "together",
     "tried",
     "weigh_programs",
+    "with_substitutes",
 ]

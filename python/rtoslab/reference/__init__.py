@@ -8,6 +8,7 @@ from rtoslab.reference.reference_file import (
     reference_paths,
     write_reference,
 )
+from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
 from rtoslab.reference.stand_ins import (
     WORD,
     further_placements,
@@ -31,8 +32,10 @@ __all__ = [
     "reference_path",
     "reference_paths",
     "references",
+    "seal_lines",
     "stand_ins",
     "tree_changes",
+    "unseal_lines",
     "weights_of_paper",
     "write_reference",
 ]

@@ -6,7 +6,6 @@ placements, then what minimal programs weigh (each with its whole manifest), las
 image, no raw sample, no path of a machine.
 """
 
-import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,13 +16,13 @@ from rtoslab.analyses import PlacedValues, by_placement, placed_values, placemen
 from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
 from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_object, read_text
 from rtoslab.reference.distributions import distribution, samples_of, values_in
+from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
 from rtoslab.reference.shared_parts import own, shared, together
 from rtoslab.results import Measured, NotApplicable, PointId, ResultFile, Weight
 from rtoslab.store import StoredPoint
 
 FOLDER: Final = "reference"
 FORMAT: Final = 1
-_SEAL: Final = "sha256"
 _WEIGHT: Final = "weight"
 _PLACED: Final = "placed"
 
@@ -73,15 +72,14 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
     if not any(isinstance(each.result, Measured) for each in kept):
         raise StoreError(f"No point was measured, so {path.name} is not written; `rtoslab run` says what failed.")
     common = shared([each.manifest for each in kept if isinstance(each.result, Measured)])
-    lines = [
-        _line({"format": FORMAT, "paper": path.parent.name, "kernel": path.stem, "manifest": common}),
-        *(_line(_as_json(each, common)) for each in kept),
-        *(_line(_placed_json(each)) for each in placed),
-        *(_line({_WEIGHT: each.weight.model_dump(mode="json"), "manifest": each.manifest}) for each in weights),
+    objects = [
+        {"format": FORMAT, "paper": path.parent.name, "kernel": path.stem, "manifest": common},
+        *(_as_json(each, common) for each in kept),
+        *(_placed_json(each) for each in placed),
+        *({_WEIGHT: each.weight.model_dump(mode="json"), "manifest": each.manifest} for each in weights),
     ]
-    text = "".join(lines)
     make_folder(path.parent)
-    write_whole(path, text + _line({_SEAL: _digest(text)}), "the reference results")
+    write_whole(path, seal_lines(objects), "the reference results")
 
 
 def read_reference(path: Path, like: Collection[PointId] | None = None) -> Reference:
@@ -92,7 +90,7 @@ def read_reference(path: Path, like: Collection[PointId] | None = None) -> Refer
     """
     text = read_text(path, "the reference results", AlteredError, STORED_BYTES)
     try:
-        head, *lines = _sealed_lines(text)
+        head, *lines = unseal_lines(text)
         told = _head(path, head)
         parsed = list(_of_bearable_size(lines if like is None else _lines_like(like, lines)))
         points = tuple(_point(path, each, told["manifest"]) for each in parsed if "result" in each)
@@ -108,7 +106,7 @@ def read_reference(path: Path, like: Collection[PointId] | None = None) -> Refer
 
 
 def _lines_like(like: Collection[PointId], lines: Iterable[str]) -> list[str]:
-    """As `_line` writes them, so that no other line needs to be parsed."""
+    """As `json_line` writes them, so that no other line needs to be parsed."""
     wanted = {tuple(f'"{key}":{json.dumps(getattr(each, key))}' for key in ("benchmark", "board")) for each in like}
     return [line for line in lines if any(all(part in line for part in parts) for parts in wanted)]
 
@@ -122,13 +120,6 @@ def _of_bearable_size(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         if left < 0:
             raise ValueError(f"its distributions stand for more than {SERIAL_VALUES:,} values")
         yield parsed
-
-
-def _sealed_lines(text: str) -> list[str]:
-    *lines, seal = text.splitlines(keepends=True)
-    if parse_object(seal) != {_SEAL: _digest("".join(lines))}:
-        raise ValueError("its checksum is another one")
-    return lines
 
 
 def _head(path: Path, line: str) -> dict[str, Any]:
@@ -176,11 +167,3 @@ def _placed(line: Mapping[str, Any]) -> PlacedValues:
 
 def _weight(path: Path, line: Mapping[str, Any]) -> StoredWeight:
     return StoredWeight(path, Weight.model_validate(line[_WEIGHT]), line["manifest"])
-
-
-def _line(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True) + "\n"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -204,11 +204,22 @@ def _multiples(chart: ChartData) -> Drawn:
     return drawn
 
 
+def _strip(chart: ChartData) -> Drawn:
+    """One line for each series, a tick for each value on it: where lines overlap, the series have no order."""
+    series = order(chart.rows, "series")
+    values = alt.X("value:Q", title=chart.x_title, scale=alt.Scale(zero=False, nice=True, padding=12))
+    lines = alt.Y("series:N", title=None, sort=series, axis=alt.Axis(labelLimit=LABEL_LIMIT_PX))
+    ticks = alt.Chart(data(chart.rows)).mark_tick(thickness=2, size=22, opacity=0.45)
+    drawn = ticks.encode(x=values, y=lines, color=colour(chart.rows, legend=False))
+    return alt.layer(drawn).properties(width=WIDTH, height=34 * len(series))
+
+
 KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "bars": _bars,
     "lines": _lines,
     "multiples": _multiples,
     "pairs": _pairs,
     "panels": panels,
+    "strip": _strip,
     "sweep": _sweep,
 }

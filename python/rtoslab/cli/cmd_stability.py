@@ -1,0 +1,171 @@
+"""`rtoslab stability`: in how many builds of the same kernels a paper's statements hold."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rtoslab.api import default_out
+from rtoslab.base import EXIT_OK, PlanError, counted, find_root
+from rtoslab.catalogue import Catalogue, PaperFolder, find_paper
+from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
+from rtoslab.cli.cmd_report import write
+from rtoslab.cli.display import announce, displayed, short_path
+from rtoslab.cli.ended import answer
+from rtoslab.cli.failures import points_exit_code, tell_failures
+from rtoslab.cli.names import PaperName, form_of, report_files
+from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.sections import show_document
+from rtoslab.measure import Outcome, run_plan
+from rtoslab.papers import demand_whole
+from rtoslab.plan import Plan
+from rtoslab.reports import report_formats
+from rtoslab.stability import (
+    JudgedPaper,
+    JudgedStatement,
+    judge_builds,
+    measured_rows,
+    read_stability,
+    stability_document,
+    stability_path,
+    stability_plan,
+    write_stability,
+)
+from rtoslab.store import RunDirectory
+from rtoslab.sweep import run_on_cluster
+
+
+@click.command("stability")
+@click.argument("name", type=PaperName(), metavar="PAPER")
+@click.option("--measure", "measuring", is_flag=True, help="Measure all builds first, and keep their values in FILE.")
+@click.option(
+    "--values",
+    "values_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Where the values are kept.  [default: reference/stability/PAPER.ndjson]",
+)
+@click.option(
+    "--placements",
+    type=click.IntRange(1, 1000),
+    default=8,
+    show_default=True,
+    help="With --measure: how many placements of each build, where the place of the code may matter.",
+)
+@out_option
+@jobs_option
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster instead.")
+@dry_run_option
+@report_files("html", "md")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
+def command(
+    name: str,
+    measuring: bool,
+    values_file: Path | None,
+    placements: int,
+    out: Path | None,
+    jobs: int,
+    scheduler: str | None,
+    dry_run: bool,
+    outputs: tuple[Path, ...],
+    as_json: bool,
+) -> int:
+    """Show in how many builds of its kernels each statement of a PAPER holds, and what turns it.
+
+    A paper measures one build of each kernel. Here the same points are built with other optimisation, assertions,
+    versions and switches, each in several placements of its code, and every statement is judged in all of them. The
+    values of these builds come with rtoslab; `--measure` measures them with the trees that you have named. The same
+    command again resumes.
+    """
+    root = find_root()
+    catalogue = Catalogue(root)
+    paper = find_paper(catalogue, name)
+    demand_whole(catalogue, paper)
+    path = values_file or stability_path(root, paper.key)
+    code = EXIT_OK
+    if measuring or dry_run:
+        code = _measure(catalogue, paper, path, placements, out, jobs, scheduler, dry_run=dry_run, as_json=as_json)
+        if dry_run:
+            return code
+    elif not path.is_file():
+        raise PlanError(
+            f"No values of builds are kept in {short_path(path)}; measure them with `rtoslab stability {paper.key} "
+            "--measure`, or say --values FILE."
+        )
+    judged = judge_builds(catalogue, paper, read_stability(path))
+    document = stability_document(judged)
+    for output in outputs:
+        write(report_formats()[form_of(output)](document), output)
+    if as_json:
+        answer(_as_json(judged))
+    else:
+        show_document(document, PlainConsole())
+    return code
+
+
+def _measure(
+    catalogue: Catalogue,
+    paper: PaperFolder,
+    path: Path,
+    placements: int,
+    out: Path | None,
+    jobs: int,
+    scheduler: str | None,
+    *,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    root = catalogue.root
+    whole = stability_plan(catalogue, paper, placements)
+    if not whole.points:
+        raise PlanError(f"No kernel of {paper.key} is here; name a tree or an export of one by `rtoslab tree add`.")
+    plan = Plan(whole.points, paper.key)
+    folder = out or default_out(root, plan, ["stability", paper.key])
+    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+        return EXIT_OK
+    with displayed(plan.points, folder, quiet=as_json) as display:
+        outcomes = _run(root, plan, folder, jobs, scheduler, display.note)
+    results = [each.result for each in outcomes]
+    tell_failures([each for each in results if each.status == "failed"])
+    stored = RunDirectory.open(folder).points()
+    write_stability(path, measured_rows(catalogue, paper, whole, placements, stored, results))
+    size = f"{path.stat().st_size / 1024:,.0f} kB"
+    click.echo(f"{counted(len(whole.rows), 'row')} of values in {short_path(path)}, {size}.", err=True)
+    return points_exit_code(results)
+
+
+def _run(root: Path, plan: Plan, folder: Path, jobs: int, scheduler: str | None, listener: Any) -> list[Outcome]:
+    if scheduler is None:
+        return list(run_plan(root, plan, folder, jobs=jobs, listener=listener))
+    return list(run_on_cluster(root, plan, folder, scheduler, listener=listener))
+
+
+def _as_json(judged: JudgedPaper) -> dict[str, Any]:
+    return {
+        "paper": judged.paper.key,
+        "placements": judged.stored.placements,
+        "factors": {each.name: list(each.levels) for each in judged.stored.factors},
+        "builds": [list(each.levels) for each in judged.builds],
+        "statements": [_statement(each) for each in judged.statements],
+        "not_judged": [each.id for each in judged.not_judged],
+    }
+
+
+def _statement(each: JudgedStatement) -> dict[str, Any]:
+    whole = each.whole.whole
+    return {
+        "id": each.claim.id,
+        "says": each.claim.says,
+        "held": whole.held,
+        "turned": whole.turned,
+        "tied": whole.tied,
+        "verdicts": [
+            {"build": list(build.levels), "in_placements": list(told)} for build, told in each.whole.by_build.items()
+        ],
+        "turns": [{"change": one.change, "turned": one.turned, "pairs": one.pairs} for one in each.whole.turns()],
+        "fewest_changes": each.whole.fewest(),
+        "cases": [
+            {"case": one.name, "held": one.whole.held, "turned": one.whole.turned, "tied": one.whole.tied}
+            for one in each.cases
+        ],
+    }

@@ -1,0 +1,33 @@
+"""Lines of JSON with the SHA-256 of all of them in the last line, so that an edit by hand is noticed."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from rtoslab.intake import parse_object
+
+_SEAL: Final = "sha256"
+
+
+def json_line(value: Mapping[str, Any]) -> str:
+    """Returns one object as a line that is the same for the same object."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True) + "\n"
+
+
+def seal_lines(objects: Iterable[Mapping[str, Any]]) -> str:
+    """Returns the objects as lines, the seal behind them."""
+    text = "".join(json_line(each) for each in objects)
+    return text + json_line({_SEAL: _digest(text)})
+
+
+def unseal_lines(text: str) -> list[str]:
+    """Returns the lines without their seal. Raises ValueError if they are not what was sealed."""
+    *lines, seal = text.splitlines(keepends=True) or [""]
+    if parse_object(seal) != {_SEAL: _digest("".join(lines))}:
+        raise ValueError("its checksum is another one")
+    return lines
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,155 @@
+"""The builds in which a paper's statements are examined: what a developer may choose without changing the question.
+
+Versions, optimisation and assertions are combined with each other. Every other switch of the kernels' parity tables is
+changed alone. The trap it prevents: a ranking of kernels that is a ranking of one set of flags.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+from rtoslab.catalogue import DEFAULT_OPT, Catalogue, PaperFolder
+
+VERSION: Final = "version"
+OPTIMISATION: Final = "optimisation"
+ASSERTIONS: Final = "assertions"
+SWITCH: Final = "switch"
+AUTHORS: Final = "the authors'"
+TODAYS: Final = "today's"
+OFF: Final = "off"
+ON: Final = "on"
+NONE: Final = "none"
+LEVELS: Final = ("-O2", "-O3", "-Os")
+_SWITCHES: Final = ("stack_checking", "trace_hooks", "time_slicing", "task_selection")
+"""Concepts of the parity tables that are on or off, without assertions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """One thing that builds differ in. The first level is the one of the paper's own suites."""
+
+    name: str
+    levels: tuple[str, ...]
+
+    def words(self, level: str) -> str:
+        """Returns what a reader calls a level: `-O3`, `assertions on`, `today's versions`."""
+        if self.name == VERSION:
+            return f"{level} versions"
+        return f"{self.name} {level}" if self.name == ASSERTIONS else level
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One way to build every kernel: the level of each factor, in the factors' order."""
+
+    levels: tuple[str, ...]
+
+    def changes(self, base: "Build", factors: Sequence[Factor]) -> tuple[str, ...]:
+        """Returns what differs from another build, in words: `-O3`, `assertions on`."""
+        told = zip(factors, self.levels, base.levels, strict=True)
+        return tuple(factor.words(level) for factor, level, usual in told if level != usual)
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A macro of one kernel, set to another value than the suites have."""
+
+    kernel: str
+    macro: str
+    value: str
+
+    @property
+    def name(self) -> str:
+        """As a level of the factor: `configUSE_TIME_SLICING=1 (freertos)`."""
+        return f"{self.macro}={self.value} ({self.kernel})"
+
+
+def paper_factors(catalogue: Catalogue, paper: PaperFolder) -> tuple[Factor, ...]:
+    """Returns what the builds of a paper differ in. A factor that the paper itself varies is left out."""
+    experiments = [each for suite in paper.suites for each in suite.experiments]
+    swept = {key for each in experiments for key in each.sweep}
+    given = {each.config.get("opt", DEFAULT_OPT) for each in experiments}
+    factors = []
+    if any(set(each.trees) - {each.kernel} for each in paper.facts.version):
+        factors.append(Factor(VERSION, (AUTHORS, TODAYS)))
+    if len(given) == 1 and "opt" not in swept:
+        (usual,) = given
+        factors.append(Factor(OPTIMISATION, (usual, *(each for each in LEVELS if each != usual))))
+    factors.append(Factor(ASSERTIONS, (OFF, ON)))
+    switches = tuple(each.name for each in paper_switches(catalogue, paper))
+    return (*factors, Factor(SWITCH, (NONE, *switches)))
+
+
+def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[Switch]:
+    """Returns every switch of the paper's kernels, each in both positions. Its own position changes nothing."""
+    experiments = [each for suite in paper.suites for each in suite.experiments]
+    varied = {key for each in experiments for key in (*each.sweep, *each.config)}
+    found = []
+    for kernel in paper.facts.kernels:
+        entry = catalogue.kernels.get(kernel)
+        if entry is None or entry.facts.export is not None:
+            continue  # an export is built by its user, with the switches that its own configuration has
+        macros = [entry.facts.parity[each] for each in _SWITCHES if each in entry.facts.parity]
+        found += [
+            Switch(kernel, macro, value)
+            for macro in macros
+            if not macro.startswith("=") and macro not in varied
+            for value in ("0", "1")
+        ]
+    return found
+
+
+def base_build(factors: Sequence[Factor]) -> Build:
+    """Returns the build of the suites: the first level of each factor."""
+    return Build(tuple(each.levels[0] for each in factors))
+
+
+def paper_builds(factors: Sequence[Factor]) -> list[Build]:
+    """Returns every combination of the factors without a switch, then each switch alone; the base is the first."""
+    crossed = [each for each in factors if each.name != SWITCH]
+    builds = [Build((*levels, *([NONE] if len(crossed) < len(factors) else []))) for levels in _products(crossed)]
+    usual = base_build(factors).levels[: len(crossed)]
+    alone = (level for each in factors if each.name == SWITCH for level in each.levels[1:])
+    return [*builds, *(Build((*usual, level)) for level in alone)]
+
+
+def _products(factors: Sequence[Factor]) -> Iterator[tuple[str, ...]]:
+    return product(*(each.levels for each in factors))
+
+
+def level_of(build: Build, factors: Sequence[Factor], name: str) -> str:
+    """Returns the build's level of a factor; empty if its paper does not have the factor."""
+    named = {factor.name: level for factor, level in zip(factors, build.levels, strict=True)}
+    return named.get(name, "")
+
+
+def kernel_changes(
+    catalogue: Catalogue, build: Build, factors: Sequence[Factor], kernel: str, role: str
+) -> dict[str, str] | None:
+    """Returns the configuration keys that a build sets for a kernel, beyond the paper's suites.
+
+    `role` is the kernel of the paper that `kernel` is a version of. None: the kernel cannot be built so, because it is
+    an export whose own build decides about assertions.
+    """
+    changes: dict[str, str] = {}
+    optimisation = level_of(build, factors, OPTIMISATION)
+    if optimisation and optimisation != base_build(factors).levels[_place(factors, OPTIMISATION)]:
+        changes["opt"] = optimisation
+    facts = catalogue.kernel(kernel).facts
+    if level_of(build, factors, ASSERTIONS) == ON:
+        macro = facts.parity.get("assertions", "=0")
+        if facts.export is not None:
+            return None
+        changes |= {} if macro.startswith("=") else {macro: "1"}
+    return {**changes, **_switched(level_of(build, factors, SWITCH), role)}
+
+
+def _switched(level: str, role: str) -> Mapping[str, str]:
+    setting, _, named = level.partition(" (")
+    macro, _, value = setting.partition("=")
+    return {macro: value} if named.removesuffix(")") == role else {}
+
+
+def _place(factors: Sequence[Factor], name: str) -> int:
+    return next(number for number, each in enumerate(factors) if each.name == name)

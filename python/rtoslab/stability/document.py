@@ -1,0 +1,209 @@
+"""How stable a paper's statements are, as a report: the answer first, then each statement, each change, the values."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from rtoslab.analyses import Selector, select
+from rtoslab.base import counted
+from rtoslab.reports import ChartData, Document, Section, TableData
+from rtoslab.stability.build_points import claim_places
+from rtoslab.stability.builds import base_build
+from rtoslab.stability.judged import JudgedPaper, JudgedStatement, turned_by
+from rtoslab.stability.shares import PLACEMENT, Share, Stability, Turn
+
+_HOW = (
+    "A build is one image of each kernel: one combination of version, optimisation and assertions, or one switch of a "
+    "kernel alone, in one placement of the code. A statement holds in a build if it holds in all of its cases there. "
+    "Kernels are compared in builds of the same flags. Placements of one build are independent draws, so their share "
+    "has an interval (95 %, Wilson). The flags are chosen and not drawn, so the share over all builds is a count."
+)
+_COMPARED = (
+    "Each change is compared with the suites' own level of the same factor, everything else alike. A change of flags "
+    "also moves the code, so its row contains what placement does. The row `placement` is that alone."
+)
+_LEAST_STABLE: Final = 6
+"""So many statements are drawn."""
+_DASH: Final = "\N{EN DASH}"
+
+
+def stability_document(judged: JudgedPaper) -> Document:
+    """Returns the report. Statements that no build can judge are named at the end."""
+    sections = [_statements(judged), _changes(judged), _drawn(judged), _cases(judged), _builds(judged), _open(judged)]
+    return Document(
+        title=f"How stable are the statements of {judged.paper.facts.authors} {judged.paper.facts.year}?",
+        subtitle=f"{judged.paper.facts.title} \N{MIDDLE DOT} {judged.paper.key}",
+        summary=summary(judged),
+        sections=tuple(each for each in sections if each.tables or each.charts or each.prose),
+    )
+
+
+def summary(judged: JudgedPaper) -> str:
+    """Returns the answer in sentences."""
+    wholes = [each.whole.whole for each in judged.statements]
+    always = sum(each.held == each.observed for each in wholes)
+    never = sum(each.held == 0 for each in wholes)
+    turning = len(wholes) - always - never
+    by_placement = sum(_placement_turns(each.whole) for each in judged.statements)
+    said = (
+        f"{counted(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} placements. "
+        f"{counted(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in some. "
+        f"The place of the code alone turns {by_placement}."
+    )
+    changes = {change: count for change, count in turned_by(judged.statements).items() if change != PLACEMENT and count}
+    if changes:
+        change, count = next(iter(changes.items()))
+        said += f" Of the other changes {change} turns the most: {count}."
+    return said
+
+
+def _placement_turns(each: Stability) -> bool:
+    return any(turn.change == PLACEMENT and turn.turned for turn in each.turns())
+
+
+def _statements(judged: JudgedPaper) -> Section:
+    rows = [
+        [
+            f"{each.claim.says} ({each.claim.section})",
+            share_text(each.whole.base, interval=True),
+            share_text(each.whole.whole),
+            turn_text(each.whole.turns()),
+            _fewest_text(each.whole),
+        ]
+        for each in sorted(judged.statements, key=lambda one: abs(one.whole.whole.part - 0.5))
+    ]
+    columns = (
+        "the paper says (section)", ">holds, suites' build", ">holds, all builds", "turned most often by",
+        "fewest changes that turn it",
+    )  # fmt: skip
+    note = (
+        "Suites' build: over its placements. Turned: the verdict changes between two builds that differ in this alone. "
+        "A tie does not count as held."
+    )
+    return Section("statements", "Statements", (_HOW,), (), (TableData("Share of builds", columns, rows, note),))
+
+
+def share_text(share: Share | None, *, interval: bool = False) -> str:
+    """Returns `29 of 32 (76 to 97 %)`; a dash where nothing was computed."""
+    if share is None or not share.observed:
+        return _DASH
+    said = f"{share.held} of {share.observed}"
+    if interval and share.observed > 1:
+        low, high = share.interval
+        said += f" ({100 * low:.0f} to {100 * high:.0f} %)"
+    return f"{said}, {counted(share.tied, 'tie')}" if share.tied else said
+
+
+def turn_text(turns: Sequence[Turn]) -> str:
+    """Returns `-Os: 12 of 24 pairs`; a dash where nothing turns it."""
+    turned = [each for each in turns if each.turned]
+    return f"{turned[0].change}: {turned[0].turned} of {counted(turned[0].pairs, 'pair')}" if turned else _DASH
+
+
+def _fewest_text(each: Stability) -> str:
+    found = each.fewest()
+    if found is None:
+        return "nothing measured turns it" if each.first != "tie" else "a tie in the suites' build"
+    return ", ".join(found)
+
+
+def _changes(judged: JudgedPaper) -> Section:
+    turns: dict[str, list[Turn]] = {}
+    for each in judged.statements:
+        for turn in each.whole.turns():
+            turns.setdefault(turn.change, []).append(turn)
+    rows = [
+        [change, str(sum(bool(each.turned) for each in found)), str(len(found)), _percent(found)]
+        for change, found in sorted(turns.items(), key=lambda item: -_mean(item[1]))
+    ]
+    columns = ("change", ">statements turned", ">statements compared", ">pairs turned, mean")
+    table = TableData("What turns statements", columns, rows)
+    return Section("changes", "What turns them", (_COMPARED,), (), (table,))
+
+
+def _mean(turns: Sequence[Turn]) -> float:
+    return sum(each.part for each in turns) / len(turns)
+
+
+def _percent(turns: Sequence[Turn]) -> str:
+    return f"{100 * _mean(turns):.1f} %"
+
+
+def _drawn(judged: JudgedPaper) -> Section:
+    able = [each for each in judged.statements if 0 < each.whole.whole.held < each.whole.whole.observed]
+    charts = [chart for each in _least_stable(able) if (chart := _chart(judged, each)) is not None]
+    prose = ("Each mark is one build in one placement. Kernels whose marks mix have no order.",) if charts else ()
+    return Section("values", "The values behind them", prose, tuple(charts))
+
+
+def _least_stable(statements: Sequence[JudgedStatement]) -> list[JudgedStatement]:
+    """Those whose share is nearest to a half."""
+    return sorted(statements, key=lambda each: abs(each.whole.whole.part - 0.5))[:_LEAST_STABLE]
+
+
+def _chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
+    """The values of the statement's least stable case, a row for each member."""
+    cases = statement.cases or (statement.whole,)
+    chosen = min(cases, key=lambda each: abs(each.whole.part - 0.5))
+    number = next((at for at, each in enumerate(statement.cases) if each is chosen), 0)
+    members = max(len(statement.claim.of), 1)
+    places = [place for place in claim_places(statement.claim) if not statement.claim.over]
+    of_case = places[number * members : (number + 1) * members]
+    rows: list[dict[str, Any]] = []
+    units = set()
+    for place in of_case:
+        name = ", ".join(judged.names.get(str(each), str(each)) for each in _member(statement, place))
+        for build in range(len(judged.stored.builds)):
+            for value in select(judged.stored.values(build), place):
+                units.add(value.unit)
+                rows += [{"series": name, "value": each} for each in value.placed.values]
+    if len(units) != 1 or len({row["series"] for row in rows}) < 2:
+        return None
+    (unit,) = units
+    caption = f"{statement.claim.says}: {chosen.name}" if statement.cases else statement.claim.says
+    return ChartData("strip", rows, f"{caption}. Holds in {share_text(chosen.whole)}.", x_title=unit)
+
+
+def _member(statement: JudgedStatement, place: Selector) -> list[str]:
+    axes = {axis for of in statement.claim.of for axis in of}
+    return [str(place[axis]) for axis in place if axis in axes]
+
+
+def _cases(judged: JudgedPaper) -> Section:
+    rows = [
+        [
+            f"{statement.claim.says} ({statement.claim.section})",
+            each.name,
+            share_text(each.base, interval=True),
+            share_text(each.whole),
+            turn_text(each.turns()),
+        ]
+        for statement in judged.statements
+        for each in statement.cases
+    ]
+    columns = (
+        "the paper says (section)", "case", ">holds, suites' build", ">holds, all builds", "turned most often by",
+    )  # fmt: skip
+    return Section(
+        "cases", "Case by case", (), (), (TableData("Share of builds, by case", columns, rows),), folded=True
+    )
+
+
+def _builds(judged: JudgedPaper) -> Section:
+    stored = judged.stored
+    rows = []
+    for number, build in enumerate(stored.builds):
+        members = [stored.rows[each] for each in stored.members[number]]
+        kernels = dict.fromkeys(f"{each.kernel} {each.version}".strip() for each in members)
+        changes = ", ".join(build.changes(base_build(stored.factors), stored.factors)) or "the suites' own"
+        missing = sum(bool(each.reason) for each in members)
+        same = "" if build in judged.builds else " (no image differs from an earlier build's: not counted)"
+        rows.append([changes + same, ", ".join(kernels), str(len(members) - missing), str(missing)])
+    columns = ("build", "kernels", ">points", ">points refused")
+    table = TableData("Builds", columns, rows)
+    made = "; ".join(f"{key}: {value}" for key, value in stored.made_by.items())
+    return Section("builds", "Builds", (f"Measured with {made}.",), (), (table,), folded=True)
+
+
+def _open(judged: JudgedPaper) -> Section:
+    rows = [[each.section, each.says, each.why or "no value of it in any build"] for each in judged.not_judged]
+    return Section("open", "Not judged", (), (), (TableData("Not judged", ("section", "the paper says", "why"), rows),))

@@ -1,0 +1,90 @@
+"""A paper's statements judged in every build, by the stored values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rtoslab.analyses import ClaimVerdict, Told, judge_claims
+from rtoslab.catalogue import Catalogue, Claim, PaperFolder
+from rtoslab.papers import names_of, with_substitutes
+from rtoslab.stability.builds import Build, Factor
+from rtoslab.stability.shares import Stability, over_cases
+from rtoslab.stability.values_file import StoredStability
+
+
+@dataclass(frozen=True)
+class JudgedStatement:
+    """One statement over all builds, as a whole and in each of its cases."""
+
+    claim: Claim
+    whole: Stability
+    cases: tuple[Stability, ...]
+    """Of a statement with several cases; each is named by its place in words."""
+
+
+@dataclass(frozen=True)
+class JudgedPaper:
+    """All statements of a paper that the stored values can judge."""
+
+    paper: PaperFolder
+    stored: StoredStability
+    builds: tuple[Build, ...]
+    """Those that differ from each other. A build that has the images of an earlier one is none of its own."""
+    statements: tuple[JudgedStatement, ...]
+    names: Mapping[str, str]
+    not_judged: tuple[Claim, ...]
+
+
+def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStability) -> JudgedPaper:
+    """Returns every statement in every build. Where nothing could be computed, the build does not count."""
+    numbers = list(_distinct(stored))
+    names = names_of(catalogue, paper, [], {})
+    by_build = {
+        stored.builds[number]: judge_claims(
+            paper.claims,
+            with_substitutes(paper, stored.values(number)),
+            paper.facts.resolution,
+            absence=lambda _: "not measured in this build",
+            names=names,
+        )
+        for number in numbers
+    }
+    found = [
+        _statement(claim, {build: verdicts[place] for build, verdicts in by_build.items()}, stored.factors)
+        for place, claim in enumerate(paper.claims)
+    ]
+    return JudgedPaper(
+        paper=paper,
+        stored=stored,
+        builds=tuple(by_build),
+        statements=tuple(each for each in found if each.whole.by_build),
+        names=names,
+        not_judged=tuple(each.claim for each in found if not each.whole.by_build),
+    )
+
+
+def _distinct(stored: StoredStability) -> Iterator[int]:
+    seen: set[tuple[int, ...]] = set()
+    for number, members in enumerate(stored.members):
+        if members and members not in seen:
+            seen.add(members)
+            yield number
+
+
+def _statement(claim: Claim, verdicts: Mapping[Build, ClaimVerdict], factors: tuple[Factor, ...]) -> JudgedStatement:
+    whole = {build: told for build, each in verdicts.items() if (told := over_cases(each))}
+    named: dict[str, dict[Build, tuple[Told, ...]]] = {}
+    for build, verdict in verdicts.items():
+        for case in verdict.cases:
+            if case.in_placements:
+                named.setdefault(case.name, {})[build] = case.in_placements
+    cases = [Stability(name, told, factors) for name, told in named.items()]
+    return JudgedStatement(claim, Stability(claim.says, whole, factors), tuple(cases if len(cases) > 1 else ()))
+
+
+def turned_by(statements: Sequence[JudgedStatement]) -> dict[str, int]:
+    """Returns for each change how many statements it turns in at least one pair of builds."""
+    found: dict[str, int] = {}
+    for each in statements:
+        for turn in each.whole.turns():
+            found[turn.change] = found.get(turn.change, 0) + bool(turn.turned)
+    return dict(sorted(found.items(), key=lambda item: -item[1]))

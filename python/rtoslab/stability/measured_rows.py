@@ -1,0 +1,72 @@
+"""From the points of a run to the rows of a stability file: only the values that a statement needs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rtoslab.analyses import Selector, Value, select
+from rtoslab.catalogue import Catalogue, PaperFolder
+from rtoslab.measure import point_id
+from rtoslab.results import Failed, Measured
+from rtoslab.stability.build_points import Row, StabilityPlan, statement_places
+from rtoslab.stability.values_file import StoredRow, StoredStability, row_values
+from rtoslab.store import AnyResult, StoredPoint
+
+
+def measured_rows(
+    catalogue: Catalogue,
+    paper: PaperFolder,
+    plan: StabilityPlan,
+    placements: int,
+    stored: Sequence[StoredPoint],
+    results: Sequence[AnyResult],
+) -> StoredStability:
+    """Returns what a run gave for a plan. A row of which no placement was measured says why.
+
+    `stored` are the run's points with their manifests, `results` what became of every point of the plan.
+    """
+    by_point = {each.result.point.model_dump_json(): each for each in stored}
+    failures = {each.point.model_dump_json(): each for each in results if isinstance(each, Failed)}
+    places = statement_places(paper)
+    rows = tuple(_row(catalogue, each, by_point, failures, places) for each in plan.rows)
+    manifests = [each.manifest for each in stored if isinstance(each.result, Measured)]
+    return StoredStability(
+        paper.key,
+        placements,
+        plan.factors,
+        plan.builds,
+        plan.members,
+        rows,
+        _made_by(manifests[0]) if manifests else {},
+    )
+
+
+def _row(
+    catalogue: Catalogue,
+    row: Row,
+    by_point: Mapping[str, StoredPoint],
+    failures: Mapping[str, Failed],
+    places: Sequence[Selector],
+) -> StoredRow:
+    names = [point_id(catalogue, each).model_dump_json() for each in row.points]
+    found = [by_point[name] for name in names if name in by_point]
+    measured = [each.result for each in found if isinstance(each.result, Measured)]
+    kernel = row.points[0].kernel
+    if not measured:
+        failed = next((failures[name] for name in names if name in failures), None)
+        return StoredRow(row.stands_for, kernel, "", (), failed.message if failed else "it was not measured")
+    build: Any = next(each.manifest["build"] for each in found if isinstance(each.result, Measured))
+    kept = _needed(row_values(measured, row.stands_for), places)
+    return StoredRow(row.stands_for, kernel, str(build.get("kernel_version", "")), kept)
+
+
+def _needed(found: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:
+    chosen = {id(each) for place in places for each in select(found, place)}
+    return tuple(each for each in found if id(each) in chosen)
+
+
+def _made_by(manifest: Mapping[str, Any]) -> dict[str, str]:
+    compiler = manifest["build"]["compiler"]
+    return {
+        "virtual board": str(manifest["target"].get("sources_sha256", ""))[:16],
+        "compiler": f"{compiler['id']} {compiler['version']}",
+    }

@@ -1,0 +1,274 @@
+"""How stable statements are: which builds are made, what they share, how shares are counted, the kept file."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtoslab.analyses import Band, Value
+from rtoslab.base import AlteredError, find_root
+from rtoslab.catalogue import Catalogue, Claim, find_paper
+from rtoslab.reference import seal_lines
+from rtoslab.results import PointId
+from rtoslab.stability import read_stability, stability_document, stability_plan, write_stability
+from rtoslab.stability.builds import NONE, Build, Factor, base_build, paper_builds, paper_factors
+from rtoslab.stability.judged import JudgedPaper, judge_builds
+from rtoslab.stability.shares import Share, Stability, Turn, share_of
+from rtoslab.stability.values_file import StoredRow, StoredStability
+
+ROOT = find_root()
+OPT = Factor("optimisation", ("-O2", "-O3", "-Os"))
+ASSERT = Factor("assertions", ("off", "on"))
+FACTORS = (OPT, ASSERT)
+BASE = Build(("-O2", "off"))
+YES, NO, EVEN = "same", "different", "tie"
+
+
+def test_builds_are_every_combination_then_each_switch_alone() -> None:
+    switch = Factor("switch", (NONE, "A=1 (k)", "B=0 (k)"))
+    builds = paper_builds((OPT, ASSERT, switch))
+    crossed = [Build((opt, on, NONE)) for opt in OPT.levels for on in ASSERT.levels]
+    assert builds == [*crossed, Build(("-O2", "off", "A=1 (k)")), Build(("-O2", "off", "B=0 (k)"))]
+    assert builds[0] == base_build((OPT, ASSERT, switch))
+
+
+@pytest.mark.parametrize("paper", ["eren2024", "lentka2022", "miranda2021", "ungurean2020", "vieira2026"])
+def test_a_papers_own_level_comes_first_and_what_it_varies_is_no_factor(paper: str) -> None:
+    catalogue = Catalogue(ROOT)
+    found = find_paper(catalogue, paper)
+    factors = {each.name: each.levels for each in paper_factors(catalogue, found)}
+    experiments = [each for suite in found.suites for each in suite.experiments]
+    optimised = {each.config.get("opt", "-O2") for each in experiments}
+    swept = any("opt" in each.sweep for each in experiments)
+    assert ("optimisation" in factors) == (len(optimised) == 1 and not swept)
+    if "optimisation" in factors:
+        assert {factors["optimisation"][0]} == optimised
+        assert sorted(factors["optimisation"]) == ["-O2", "-O3", "-Os"]
+    assert factors["switch"][0] == NONE
+
+
+def test_builds_share_rows_where_a_kernel_does_not_change() -> None:
+    catalogue = Catalogue(ROOT)
+    plan = stability_plan(catalogue, find_paper(catalogue, "eren2024"), 2)
+    assert plan.rows, "FreeRTOS comes with the checkout"
+    assert all(len(set(members)) == len(members) for members in plan.members)
+    for build, members in zip(plan.builds, plan.members, strict=True):
+        for number in members:
+            (kernel,) = {each.kernel for each in plan.rows[number].points}
+            options = {each.opt for each in plan.rows[number].points}
+            assert options == {build.levels[plan_place(plan.factors, "optimisation")]}
+            assert kernel in catalogue.kernels_here
+    # A switch of FreeRTOS leaves the points of `bare` as they are: no row is measured twice.
+    base, *_, last = plan.members
+    bare = {number for number in base if plan.rows[number].points[0].kernel == "bare"}
+    assert bare <= set(last)
+    placements = {tuple(each.placement for each in row.points) for row in plan.rows}
+    assert placements <= {(0,), (0, 1)}
+    assert (0, 1) in placements
+
+
+def plan_place(factors: tuple[Factor, ...], name: str) -> int:
+    return [each.name for each in factors].index(name)
+
+
+@pytest.mark.parametrize(
+    ("told", "share"),
+    [([], Share(0, 0, 0)), ([YES, NO, EVEN, YES], Share(2, 1, 1)), ([NO] * 3, Share(0, 3, 0))],
+)
+def test_a_share_counts_every_verdict(told: list[str], share: Share) -> None:
+    assert share_of(told) == share  # type: ignore[arg-type]
+    assert share.observed == len(told)
+
+
+@pytest.mark.parametrize(
+    ("held", "observed", "low", "high"),
+    # By the formula of Wilson 1927, checked by hand and against published tables.
+    [(29, 32, 0.7578, 0.9676), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (1, 2, 0.0945, 0.9055)],
+)
+def test_the_interval_is_wilsons(held: int, observed: int, low: float, high: float) -> None:
+    assert Share(held, observed - held, 0).interval == pytest.approx((low, high), abs=5e-4)
+
+
+@given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
+def test_an_interval_contains_its_share_and_narrows_with_more(held: int, turned: int, tied: int) -> None:
+    share = Share(held, turned, tied)
+    low, high = share.interval
+    assert 0 <= low <= share.part + 1e-12
+    assert share.part - 1e-12 <= high <= 1
+    wider = Share(4 * held, 4 * turned, 4 * tied).interval
+    assert wider[1] - wider[0] <= high - low
+
+
+def stability(**by_build: tuple[str, ...]) -> Stability:
+    """Of builds named like `O2_on`."""
+    told = {Build((f"-{name[:2]}", name[3:])): verdicts for name, verdicts in by_build.items()}
+    return Stability("it holds", told, FACTORS)  # type: ignore[arg-type]
+
+
+def test_turns_are_counted_over_builds_alike_in_all_else() -> None:
+    seen = stability(O2_off=(YES, YES), O3_off=(NO, YES), O2_on=(NO, NO), O3_on=(NO, NO), Os_on=(YES, YES))
+    assert {each.change: each for each in seen.turns()} == {
+        "placement": Turn("placement", 1, 5),
+        "-O3": Turn("-O3", 1, 4),
+        "-Os": Turn("-Os", 2, 2),  # with assertions on alone: without them it was not computed
+        "assertions on": Turn("assertions on", 3, 4),
+    }
+    assert [each.change for each in seen.turns()] == ["-Os", "assertions on", "-O3", "placement"]
+
+
+def test_one_placement_counts_beside_each_of_many() -> None:
+    seen = stability(O2_off=(YES,), O3_off=(NO, YES, NO))
+    assert next(each for each in seen.turns() if each.change == "-O3") == Turn("-O3", 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("seen", "fewest"),
+    [
+        (stability(O2_off=(YES, NO)), ("placement 1",)),
+        (stability(O2_off=(YES, YES), O3_on=(NO, NO), Os_off=(YES, NO)), ("-O3", "assertions on")),
+        (stability(O2_off=(YES,), O3_off=(NO,), O3_on=(NO,)), ("-O3",)),
+        (stability(O2_off=(NO,), O2_on=(YES,)), ("assertions on",)),
+        (stability(O2_off=(YES,), O2_on=(EVEN,)), None),
+        (stability(O2_off=(EVEN,), O2_on=(YES,)), None),
+        (stability(O2_on=(YES,)), None),
+    ],
+)
+def test_the_fewest_changes_that_turn_a_statement(seen: Stability, fewest: tuple[str, ...] | None) -> None:
+    assert seen.fewest() == fewest
+
+
+def point(kernel: str) -> PointId:
+    return PointId(benchmark="call_times", title="Calls", kernel=kernel, board="b", cores=1, window_ms=250, config={})
+
+
+def row(kernel: str, *numbers: float) -> StoredRow:
+    found = Value(
+        point(kernel),
+        "row",
+        8_000_000,
+        {"samples": "9"},
+        "latency",
+        "semaphore.take",
+        "median",
+        numbers[0],
+        "cycles",
+        9,
+    )
+    if len(numbers) > 1:
+        band = Band(numbers)
+        found = replace(found, value=band.median, band=band)
+    return StoredRow(point(kernel), kernel, "1.0", (found,))
+
+
+def stored(
+    rows: tuple[StoredRow, ...], members: tuple[tuple[int, ...], ...], builds: tuple[Build, ...]
+) -> StoredStability:
+    return StoredStability("lentka2022", 2, FACTORS, builds, members, rows, {"compiler": "GNU 12"})
+
+
+def example() -> StoredStability:
+    refused = StoredRow(point("c"), "c", "", (), "it does not fit")
+    return stored(
+        (row("a", 10, 12), row("b", 11, 11), row("b", 9), refused),
+        ((0, 1), (0, 2), (0, 1), (3,)),
+        (BASE, Build(("-O3", "off")), Build(("-Os", "off")), Build(("-O2", "on"))),
+    )
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "lentka2022.ndjson"
+    write_stability(path, example())
+    found = read_stability(path)
+    for one, other in zip(example().rows, found.rows, strict=True):
+        assert replace(one, values=()) == replace(other, values=())
+        assert [(each.value, tuple(each.placed.values)) for each in other.values] == [
+            (each.value, tuple(each.placed.values)) for each in one.values
+        ]
+    assert replace(found, rows=()) == replace(example(), rows=())
+    before = path.read_bytes()
+    write_stability(path, found)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"cycles"', '"ms"'), ("[10,12]", "[10,11]"), ('"-O3"', '"-O1"'), ('"sha256":"', '"sha256":"0'), ("}\n", "}")],
+)
+def test_a_file_that_was_edited_is_refused(tmp_path: Path, old: str, new: str) -> None:
+    path = tmp_path / "lentka2022.ndjson"
+    write_stability(path, example())
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(AlteredError, match=r"lentka2022\.ndjson holds no values of builds .* --measure"):
+        read_stability(path)
+
+
+@pytest.mark.parametrize(
+    "change", [{"format": 9}, {"paper": "else"}, {"members": [[7]]}, {"builds": [["-O2"]]}, {"factors": []}]
+)
+def test_a_sealed_file_that_does_not_fit_itself_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    path = tmp_path / "lentka2022.ndjson"
+    write_stability(path, example())
+    head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text(seal_lines([{**head, **change}, *rows]))
+    with pytest.raises(AlteredError):
+        read_stability(path)
+
+
+def judged(claims: tuple[Claim, ...]) -> JudgedPaper:
+    catalogue = Catalogue(ROOT)
+    paper = find_paper(catalogue, "lentka2022")
+    paper.__dict__["claims"] = claims
+    return judge_builds(catalogue, paper, example())
+
+
+LEAST = Claim.model_validate(
+    {
+        "id": "a_is_least",
+        "section": "4",
+        "says": "a takes a semaphore in less time than b",
+        "kind": "ratio",
+        "where": {"benchmark": "call_times", "metric": "semaphore.take", "stat": "median"},
+        "of": [{"kernel": "b"}, {"kernel": "a"}],
+        "at_least": 1.0,
+        "bound_from": "times",
+    }
+)
+UNKNOWN = LEAST.model_copy(update={"id": "of_c", "says": "c is quicker", "of": ({"kernel": "c"}, {"kernel": "a"})})
+
+
+def test_statements_are_judged_in_each_build_and_placement() -> None:
+    found = judged((LEAST, UNKNOWN))
+    (statement,) = found.statements
+    assert found.not_judged == (UNKNOWN,)
+    assert statement.whole.by_build == {BASE: (YES, NO), Build(("-O3", "off")): (NO, NO)}
+    assert statement.whole.whole == Share(1, 3, 0)
+    assert statement.whole.base == Share(1, 1, 0)
+    assert statement.cases == ()
+
+
+def test_a_build_with_the_rows_of_an_earlier_one_is_not_counted() -> None:
+    assert Build(("-Os", "off")) not in judged((LEAST,)).builds
+
+
+def test_the_report_says_what_was_counted() -> None:
+    document = stability_document(judged((LEAST, UNKNOWN)))
+    assert document.summary == (
+        "3 builds of each kernel in up to 2 placements. 1 statement: 0 true in every build, 0 in none, 1 in some. The "
+        "place of the code alone turns 1. Of the other changes -O3 turns the most: 1."
+    )
+    tables = {table.title: table.rows for section in document.sections for table in section.tables}
+    assert tables["Share of builds"] == [
+        [
+            "a takes a semaphore in less time than b (4)", "1 of 2 (9 to 91 %)", "1 of 4", "placement: 1 of 2 pairs",
+            "-O3",
+        ]
+    ]  # fmt: skip
+    assert tables["Not judged"] == [["4", "c is quicker", "no value of it in any build"]]
+    assert tables["Builds"][2][0] == "-Os (no image differs from an earlier build's: not counted)"
+    (chart,) = [chart for section in document.sections for chart in section.charts]
+    assert {(row["series"], row["value"]) for row in chart.rows} == {("a", 10), ("a", 12), ("b", 11), ("b", 9)}
