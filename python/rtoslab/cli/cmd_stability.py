@@ -74,7 +74,7 @@ def command(
 
     A paper measures one build of each kernel. Here the same points are built with other optimisation, assertions,
     versions and switches, each in several placements of its code, and every statement is judged in all of them. The
-    values of these builds come with rtoslab; `--measure` measures them with the trees that you have named. The same
+    values of these builds come with rtoslab. `--measure` measures them with the trees that you have named. The same
     command again resumes.
     """
     root = find_root()

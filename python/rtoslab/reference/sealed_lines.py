@@ -16,7 +16,7 @@ def json_line(value: Mapping[str, Any]) -> str:
 
 
 def seal_lines(objects: Iterable[Mapping[str, Any]]) -> str:
-    """Returns the objects as lines, the seal behind them."""
+    """Returns the objects as lines, followed by the seal."""
     text = "".join(json_line(each) for each in objects)
     return text + json_line({_SEAL: _digest(text)})
 

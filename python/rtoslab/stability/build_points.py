@@ -90,7 +90,7 @@ class _Rows:
         return kernel_changes(self._catalogue, build, factors, plain.kernel, role)
 
     def number(self, plain: Point, changes: Mapping[str, str]) -> int | None:
-        """Returns the row of a point of the suites with further configuration; None if it cannot be built so."""
+        """Returns the row of a point of the suites with further configuration. None if it cannot be built so."""
         key = f"{plain!r} {sorted(changes.items())}"
         if key not in self._numbers:
             row = self._row(plain, changes)
@@ -140,7 +140,7 @@ def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> 
 
 
 def _changed(catalogue: Catalogue, plain: Point, changes: Mapping[str, str]) -> Point | None:
-    """The point with further configuration; None if the configuration is not possible."""
+    """The point with further configuration. None if the configuration is not possible."""
     if not changes:
         return plain
     experiment = Experiment(
@@ -159,7 +159,7 @@ def _changed(catalogue: Catalogue, plain: Point, changes: Mapping[str, str]) -> 
 
 
 def statement_places(paper: PaperFolder) -> list[Selector]:
-    """Returns where the values of every statement that can be computed lie, and of what stands for them."""
+    """Returns the places of all values that the statements need. Substitutes of values are among them."""
     places: list[Selector] = []
     for claim in paper.claims:
         if claim.kind != "not computed":

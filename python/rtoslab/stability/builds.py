@@ -61,7 +61,7 @@ class Switch:
 
     @property
     def name(self) -> str:
-        """As a level of the factor: `configUSE_TIME_SLICING=1 (freertos)`."""
+        """The name of the level, such as `configUSE_TIME_SLICING=1 (freertos)`."""
         return f"{self.macro}={self.value} ({self.kernel})"
 
 
@@ -106,7 +106,7 @@ def base_build(factors: Sequence[Factor]) -> Build:
 
 
 def paper_builds(factors: Sequence[Factor]) -> list[Build]:
-    """Returns every combination of the factors without a switch, then each switch alone; the base is the first."""
+    """Returns every combination of the factors without a switch, then each switch alone. The first is the base."""
     crossed = [each for each in factors if each.name != SWITCH]
     builds = [Build((*levels, *([NONE] if len(crossed) < len(factors) else []))) for levels in _products(crossed)]
     usual = base_build(factors).levels[: len(crossed)]
@@ -119,7 +119,7 @@ def _products(factors: Sequence[Factor]) -> Iterator[tuple[str, ...]]:
 
 
 def level_of(build: Build, factors: Sequence[Factor], name: str) -> str:
-    """Returns the build's level of a factor; empty if its paper does not have the factor."""
+    """Returns the build's level of a factor. Empty if its paper does not have the factor."""
     named = {factor.name: level for factor, level in zip(factors, build.levels, strict=True)}
     return named.get(name, "")
 

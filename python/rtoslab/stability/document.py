@@ -83,7 +83,7 @@ def _statements(judged: JudgedPaper) -> Section:
 
 
 def share_text(share: Share | None, *, interval: bool = False) -> str:
-    """Returns `29 of 32 (76 to 97 %)`; a dash where nothing was computed."""
+    """Returns `29 of 32 (76 to 97 %)`, or a dash where nothing was computed."""
     if share is None or not share.observed:
         return _DASH
     said = f"{share.held} of {share.observed}"
@@ -94,7 +94,7 @@ def share_text(share: Share | None, *, interval: bool = False) -> str:
 
 
 def turn_text(turns: Sequence[Turn]) -> str:
-    """Returns `-Os: 12 of 24 pairs`; a dash where nothing turns it."""
+    """Returns `-Os: 12 of 24 pairs`, or a dash where nothing turns it."""
     turned = [each for each in turns if each.turned]
     return f"{turned[0].change}: {turned[0].turned} of {counted(turned[0].pairs, 'pair')}" if turned else _DASH
 

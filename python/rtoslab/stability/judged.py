@@ -35,7 +35,7 @@ class JudgedPaper:
 
 
 def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStability) -> JudgedPaper:
-    """Returns every statement in every build. Where nothing could be computed, the build does not count."""
+    """Returns every statement in every build. A build in which nothing could be computed does not count."""
     numbers = list(_distinct(stored))
     names = names_of(catalogue, paper, [], {})
     by_build = {

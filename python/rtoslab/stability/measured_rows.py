@@ -20,7 +20,7 @@ def measured_rows(
     stored: Sequence[StoredPoint],
     results: Sequence[AnyResult],
 ) -> StoredStability:
-    """Returns what a run gave for a plan. A row of which no placement was measured says why.
+    """Returns what a run gave for a plan. A row without a measured placement says why.
 
     `stored` are the run's points with their manifests, `results` what became of every point of the plan.
     """

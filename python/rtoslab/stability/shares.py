@@ -87,7 +87,7 @@ class Stability:
 
     @property
     def base(self) -> Share | None:
-        """Over the placements of the suites' own build; None if it could not be computed there."""
+        """Over the placements of the suites' own build. None if it could not be computed there."""
         told = self.by_build.get(base_build(self.factors))
         return None if told is None else share_of(told)
 
@@ -141,7 +141,7 @@ class Stability:
 
 
 def _matched(one: Sequence[Told], other: Sequence[Told]) -> Iterator[tuple[Told, Told]]:
-    """Verdicts in placements of the same number; one that stands in a single placement counts beside each."""
+    """Verdicts in placements of the same number. A verdict in a single placement is matched with each of the others."""
     if not one or not other:
         return
     for number in range(max(len(one), len(other))):

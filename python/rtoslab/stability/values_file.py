@@ -1,7 +1,8 @@
 """`reference/stability/<paper>.ndjson`: the values that a paper's statements need, in every build and placement.
 
-One JSON object a line: the factors, the builds and which rows belong to each; then the rows, each with its values by
-placement; last the SHA-256 of the lines before. Verdicts are not kept: they are made of the values when they are read.
+Each line is a JSON object. The first has the factors, the builds and the rows of each build. Then come the rows, each
+with its values by placement. The last line is the SHA-256 of all others. Verdicts are not kept. They are computed from
+the values when the file is read.
 """
 
 from collections import Counter
@@ -53,7 +54,7 @@ class StoredStability:
 
 
 def stability_path(root: Path, paper: str) -> Path:
-    """Where the values of a paper's builds lie, or would."""
+    """Returns the path of the values of a paper's builds."""
     return root / "reference" / "stability" / f"{paper}.ndjson"
 
 
