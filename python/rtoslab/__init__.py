@@ -25,3 +25,8 @@ def __getattr__(name: str) -> Any:
     from rtoslab import api, base  # noqa: PLC0415
 
     return getattr(base if name == "__version__" else api, name)
+
+
+def __dir__() -> list[str]:
+    """What a Python shell completes: the public names, though they are not loaded yet."""
+    return sorted(__all__)

@@ -233,6 +233,28 @@ def test_a_point_without_a_number_in_all_placements_is_one_row() -> None:
     assert "placement=" not in text.getvalue()
 
 
+def test_what_is_not_applicable_for_one_reason_on_several_boards_is_one_line() -> None:
+    first = at(0)[0]
+    absent = [
+        NotApplicable(
+            point=first.point.model_copy(update={"kernel": kernel, "board": board, "benchmark": name, "title": name}),
+            reason="no heap", run_id=f"{kernel}{board}{name}",
+        )
+        for kernel, boards in (("a", ("x", "y", "z")), ("b", ("x",)))
+        for board in boards
+        for name in ("T8", "heap_mixed")
+    ]  # fmt: skip
+    other = absent[0].model_copy(update={"reason": "no export for x", "run_id": "o"})
+    text = io.StringIO()
+    show_points([*at(0), *absent, other], Console(file=text, width=300))
+    told = [line.partition(" ")[2] for line in text.getvalue().splitlines() if line.startswith("n/a")]
+    assert told == [
+        "T8, heap_mixed a x, y, z 1 core: no heap",
+        "T8, heap_mixed b x 1 core: no heap",
+        "T8 a x 1 core: no export for x",
+    ]
+
+
 def test_a_point_in_one_placement_among_others_says_so() -> None:
     """Without brackets it would be taken for the same in all of them, as of a kernel with a script of its own."""
     lone = alone(0)[0]

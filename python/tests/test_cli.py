@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import rtoslab as rtoslab_package
 from rtoslab.base.errors import ImageFileError
 from rtoslab.base.paths import find_root
 from rtoslab.targets.simulation import SimRequest, parse_script, simulate, unescape
@@ -43,6 +45,20 @@ def error(done: subprocess.CompletedProcess[str], code: int) -> str:
     return done.stderr.strip()
 
 
+def test_show_without_a_run_lists_those_that_are_there() -> None:
+    assert rtoslab("show").stdout == rtoslab("runs").stdout
+
+
+def test_list_names_the_groups_of_benchmarks() -> None:
+    listed = rtoslab("list", "suites").stdout
+    assert re.search(r"counts +│ all that give counts: ", listed)
+    assert re.search(r"latency +│ all that give latency: ", listed)
+
+
+def test_a_python_shell_completes_the_public_names() -> None:
+    assert {"run", "board", "load", "__version__"} <= set(dir(rtoslab_package))
+
+
 def test_list_for_machines() -> None:
     found = json.loads(rtoslab("list", "--json").stdout)
     assert {"kernels", "boards", "benchmarks", "suites"} == set(found)
@@ -63,7 +79,15 @@ def test_list_for_machines() -> None:
         (["run", "t1", "--cores", "one"], 2, "not a list of core counts"),
         (["run", "t1", "--config", "novalue"], 2, "is not KEY=VALUE"),
         (["run"], 2, "Missing argument"),
-        (["nonsense"], 2, "No such command"),
+        (["zzz"], 2, "No such command"),
+        (["lst"], 2, "There is no command 'lst'. Did you mean 'list'?"),
+        (["run", "tt1"], 1, "There is no suite or benchmark named 'tt1'; did you mean 't1_arithmetic'?"),
+        (
+            ["run", "t1", "--config", "feature.icach=0"],
+            1,
+            "no feature of a board named 'icach'; did you mean 'icache'?",
+        ),
+        (["query", "x.pftrace", "lod"], 1, "There is no question named 'lod'; did you mean 'load'?"),
         (["show", "nowhere"], 1, "is not a run directory"),
         (["report", "nowhere", "-o", "x.html"], 1, "is not a run directory"),
         (["sweep", "docs/sweeps/f446re.toml", "-o", "x.pdf"], 1, "x.pdf must end in .html or .md"),

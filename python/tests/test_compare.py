@@ -1,6 +1,7 @@
 """Comparisons: exact figures to the cycle, noisy ones by their samples, manifests first."""
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -10,7 +11,7 @@ import pytest
 from rtoslab.analyses.named_figures import Metric
 from rtoslab.compare.attribution import attribution
 from rtoslab.compare.comparison import Verdict, compare
-from rtoslab.compare.document import comparison_document, summary
+from rtoslab.compare.document import comparison_document, extremes, summary
 from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.noise import ALPHA, claims, shift, too_few
 from rtoslab.compare.sides import Figures, Side, read_side
@@ -74,7 +75,7 @@ def test_sides_that_differ_in_one_axis_are_compared_over_it() -> None:
     assert (list(strict.pairs), len(strict.only_before)) == ([], 2)
 
 
-def test_what_differs_between_manifests_comes_first() -> None:
+def test_figures_come_before_what_differs_between_manifests() -> None:
     mine = {"build.compiler.banner": "gcc 12", "build.sources.a.c": "1", "elf_sha256": "2", "board.title": "B"}
     other = {"build.compiler.banner": "gcc 13", "build.sources.a.c": "3", "elf_sha256": "4", "board.title": "B"}
     found = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
@@ -82,7 +83,28 @@ def test_what_differs_between_manifests_comes_first() -> None:
         ("build.compiler.banner", "gcc 12", "gcc 13"),
         ("build.sources.a.c", "1", "3"),
     ]
-    assert comparison_document([found]).sections[0].title == "What differs"
+    assert [each.title for each in comparison_document([found]).sections] == ["Worse and better", "What differs"]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sentence"),
+    [
+        (
+            [(10, 5), (10, 8), (9, 12)],
+            "y is up to 2.00 times as fast as x (t1, time) and takes up to 1.33 times as long (t3, time).",
+        ),
+        ([(10, 5), (7, 7)], "y is up to 2.00 times as fast as x (t1, time)."),
+        ([(10, 15), (10, 20)], "y takes up to 2.00 times as long as x (t2, time)."),
+        ([(10, 10)], "No difference in time between x and y is claimed."),
+    ],
+)  # fmt: skip
+def test_the_last_line_says_who_is_faster_and_where_not(pairs: list[tuple[float, float]], sentence: str) -> None:
+    def side(name: str, place: int) -> Side:
+        made = [figures(pair[place], kernel="xy"[place], test=f"t{n}") for n, pair in enumerate(pairs, start=1)]
+        return Side(name, made)
+
+    found = extremes(compare(side("a", 0), side("b", 1)))
+    assert re.sub(r"\([^)]*?(t\d)?, cycles_per_count\)", r"(\1, time)", found) == sentence
 
 
 def test_settings_that_one_kernel_alone_has_come_last() -> None:

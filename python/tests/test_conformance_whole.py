@@ -1,5 +1,6 @@
 """Every check of the conformance suite fails on a port that is broken in the way it looks for."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,21 @@ from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.results.results import Failed, Measured
 from tests.broken_ports import BREAKS
 from tests.checkouts import alter
+from tests.test_cli import rtoslab
 
 BREAKS_OF_TIMEOUTS = {f"{each}_timeout_{end}" for each in ("event", "mailbox") for end in ("expires", "given")}
+
+
+def test_several_suites_end_with_a_line_for_each() -> None:
+    done = rtoslab("conformance", "--kernel", "bare,freertos")
+    *_, table = done.stdout.split("All suites")
+    rows = [
+        [cell.strip() for cell in line.strip("│").split("│")] for line in table.splitlines() if line.startswith("│")
+    ]
+    assert [row[:3] for row in rows] == [["bare", "pico", "1"], ["freertos", "pico", "1"]]
+    assert {row[4] for row in rows} == {"holds"}
+    assert all(re.match(r"\d+ hold", row[3]) for row in rows)
+    assert "All suites" not in rtoslab("conformance", "--kernel", "bare").stdout
 
 
 def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> Conformance:

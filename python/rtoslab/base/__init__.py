@@ -56,6 +56,7 @@ from rtoslab.base.errors import (
     ToolMissingError,
     UnknownNameError,
     disk_error,
+    nearest_name,
 )
 from rtoslab.base.extras import demand_extra, from_extra, how_to_install, missing_package
 from rtoslab.base.file_locks import alone, alone_if_free
@@ -148,6 +149,7 @@ __all__ = [
     "looked_at",
     "make_folder",
     "missing_package",
+    "nearest_name",
     "one_look",
     "open_flags",
     "read_architecture",

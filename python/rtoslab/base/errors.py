@@ -14,7 +14,7 @@ prints them. The exit codes are part of the command's interface:
 """
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -36,15 +36,25 @@ class CatalogueError(RtoslabError):
     """A folder of the catalogue holds a file that cannot be used."""
 
 
+def nearest_name(name: str, names: Sequence[str], likeness: float = 0.5) -> str | None:
+    """Returns the name that was probably meant: one that looks alike as a whole, else in its first word (`tt7` for
+    `t7_synchronisation`). None if no name is as much alike as `likeness`, from 0 to 1 (all letters)."""
+    near = difflib.get_close_matches(name, names, n=1, cutoff=likeness)
+    if near:
+        return near[0]
+    by_word = {each.replace("-", "_").partition("_")[0]: each for each in reversed(names)}
+    words = difflib.get_close_matches(name, by_word, n=1, cutoff=0.6)
+    return by_word[words[0]] if words else None
+
+
 class UnknownNameError(RtoslabError):
     """A name that no folder bears; suggests the nearest known one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}."
+        self.nearest = nearest_name(name, names)
+        hint = f"did you mean {self.nearest!r}?" if self.nearest else f"known: {', '.join(names) or 'none'}."
         super().__init__(f"There is no {kind} named {name!r}; {hint}")
-        self.nearest = near[0] if near else None
 
 
 class PlanError(RtoslabError):

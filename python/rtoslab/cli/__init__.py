@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from rtoslab import interrupts
-from rtoslab.base import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error
+from rtoslab.base import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error, nearest_name
 from rtoslab.cli.altered import told
 from rtoslab.cli.ended import last_words
 from rtoslab.cli.overview import SECTIONS
@@ -37,6 +37,16 @@ class _Commands(click.Group):
         command = importlib.import_module(f"{__name__}.{_PREFIX}{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, but a name that no command has is answered with the one that was probably meant."""
+        known = self.list_commands(ctx)
+        near = None if args[0] in known else nearest_name(args[0], known, likeness=0.6)
+        if near and not args[0].startswith("-"):
+            ctx.fail(f"There is no command {visible(args[0])!r}. Did you mean {near!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """One whole line for each command, by what one wants to do; none of them is loaded for it."""

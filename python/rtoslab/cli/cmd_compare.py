@@ -18,6 +18,7 @@ from rtoslab.compare import (
     as_junit,
     compare,
     comparison_document,
+    extremes,
     over_placements,
     read_side,
 )
@@ -39,7 +40,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     (`run --placements`) are compared by their medians, and only a difference that exceeds their bands is called worse
     or better. In one placement each, times are called neither where the place of code matters. On real boards medians
     are compared with a confidence interval and a rank test; directories that repeat the same measurement are joined by
-    commas (A1,A2,A3). What differs between the manifests is listed first.
+    commas (A1,A2,A3). What differs between the manifests is listed behind the figures.
 
     Two kernels or two options are two runs: give each `rtoslab run` an --out of its own. Exit code 3 if no figure is on
     both sides.
@@ -59,6 +60,8 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
         click.echo(rendered(form), nl=False)
     elif not outputs:
         show_document(document, PlainConsole())
+        for each in comparisons:
+            click.echo(extremes(each))
     if any(each.changes for each in comparisons):
         return EXIT_OK
     click.echo("Nothing was compared: no point with a number is on both sides.", err=True)

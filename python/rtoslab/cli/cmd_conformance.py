@@ -66,6 +66,8 @@ def command(
         built = _examine(catalogue, points, verdicts, None if as_json else PlainConsole())
     if as_json:
         answer(_as_json(verdicts), indent=2)
+    elif len(verdicts) > 1:
+        PlainConsole().print(_summary(verdicts))
     if not verdicts:
         click.echo("Nothing was examined: none of the suites can run.", err=True)
     return EXIT_OK if built and verdicts and all(each.holds for each in verdicts) else EXIT_POINT_FAILED
@@ -99,6 +101,17 @@ def _examine(
         if console is not None:
             _print(console, verdict)
     return built
+
+
+def _summary(verdicts: Sequence[Conformance]) -> Table:
+    """One line for each kernel, board and number of cores: those that fail first."""
+    table = Table("kernel", "board", "cores", "checks", "", title="All suites", title_justify="left")
+    for each in sorted(verdicts, key=lambda verdict: verdict.holds):
+        failing = [finding.title for finding in each.findings if finding.outcome is Outcome.FAILS]
+        words = "holds" if each.holds else f"fails: {', '.join(failing) or each.failure or 'nothing was examined'}"
+        colour = "green" if each.holds else "red"
+        table.add_row(each.kernel, each.board, str(each.cores), each.counted, painted(words, colour))
+    return table
 
 
 def _print(console: PlainConsole, verdict: Conformance) -> None:

@@ -1,13 +1,14 @@
 """`rtoslab list`: what can be measured."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import click
 from rich.table import Table
 
 from rtoslab.base import find_root
-from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree
+from rtoslab.catalogue import RESULT_KINDS, Catalogue, Entry, Kernel, Tree
 from rtoslab.cli.ended import answer
 from rtoslab.cli.plain import PlainConsole
 
@@ -36,17 +37,33 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         answer(found, indent=2)
         return
+    _show(catalogue, found, lacking=bool(kinds))
+
+
+def _show(catalogue: Catalogue, found: Mapping[str, list[dict[str, Any]]], *, lacking: bool) -> None:
+    """Prints each list. `lacking`: of kernels also the services that each lacks."""
     console = PlainConsole()
     for kind, rows in found.items():
         table = Table("id", "title", "about", title=kind, title_justify="left")
         for row in rows:
             table.add_row(row["id"], row["title"], row["about"])
         console.print(table if rows else f"{kind}: none found")
+        if kind == "suites":
+            console.print(_groups(catalogue))
         if rows and "grades" in rows[0]:
             console.print(_graded(rows))
-        for row in rows if kinds else ():
+        for row in rows if lacking else ():
             if row.get("lacks"):
                 console.print(_lacking(row))
+
+
+def _groups(catalogue: Catalogue) -> Table:
+    """What else `rtoslab run` takes as a name: all benchmarks of one kind."""
+    table = Table("id", "benchmarks", title="groups", title_justify="left")
+    for kind in RESULT_KINDS:
+        names = [each.id for each in catalogue.benchmarks.values() if each.facts.kind == kind]
+        table.add_row(kind, f"all that give {kind}: {', '.join(names)}")
+    return table
 
 
 def _graded(rows: list[dict[str, Any]]) -> Table:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, PlanError
+from rtoslab.base import EXIT_OK, PlanError, UnknownNameError
 from rtoslab.cli.ended import answer
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, read_trace, rich_table
@@ -38,6 +38,8 @@ def command(trace: Path, question: str, names: tuple[str, ...], limit_cycles: in
         raise PlanError("Only latency takes names; put the words of a SELECT into quotation marks.")
     if question == "latency" and len(names) != 2:
         raise PlanError("latency needs two names of slices: where it begins and where it ends.")
+    if question.isidentifier() and question not in {*NAMED_QUERIES, "latency"}:
+        raise UnknownNameError("question", question, [*NAMED_QUERIES, "latency"])
     database = TraceDatabase(read_trace(trace))
     if question == "latency":
         table = database.latency(names[0], names[1], limit_cycles)

@@ -7,16 +7,24 @@ import click
 from rtoslab.api import load
 from rtoslab.base import StoreError
 from rtoslab.cli.cmd_report import load_document
+from rtoslab.cli.cmd_runs import command as list_runs
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.reports import report_formats, show_points, show_proofs
 
 
 @click.command("show")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN]...")
 @click.option("--proofs", is_flag=True, help="Also every proof: what it demanded, what was seen.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def command(runs: tuple[Path, ...], proofs: bool, as_json: bool) -> None:
-    """Show stored runs: a table of the figures, what failed, and what is n/a."""
+@click.pass_context
+def command(ctx: click.Context, runs: tuple[Path, ...], proofs: bool, as_json: bool) -> None:
+    """Show stored runs: a table of the figures, what failed, and what is n/a.
+
+    Without a RUN, list the runs that are there.
+    """
+    if not runs:
+        ctx.invoke(list_runs, as_json=as_json)
+        return
     points = load(*runs)
     if not points:
         raise StoreError(f"{runs[0]} holds no finished point yet; run the same `rtoslab run` again to go on.")

@@ -16,7 +16,7 @@ from rtoslab.compare.baseline import (
     write_baseline,
 )
 from rtoslab.compare.comparison import Change, Comparison, compare
-from rtoslab.compare.document import comparison_document
+from rtoslab.compare.document import comparison_document, extremes
 from rtoslab.compare.gate import (
     Judgement,
     baseline_points,
@@ -47,6 +47,7 @@ __all__ = [
     "baseline_points",
     "compare",
     "comparison_document",
+    "extremes",
     "gate_document",
     "history_document",
     "judge",

@@ -24,17 +24,17 @@ FEW_SAMPLES = 20
 
 
 def comparison_document(comparisons: Sequence[Comparison], extra: Sequence[Section] = ()) -> Document:
-    """One document of one reference and everything set against it. `extra` sections come first."""
+    """One document of one reference and everything set against it: figures, then what else differs, then `extra`."""
     reference = comparisons[0].before.name
     names = ", ".join(each.after.name for each in comparisons)
-    sections = list(extra)
+    sections: list[Section] = []
     for index, each in enumerate(comparisons):
         sections += _sections(each, f"-{index}" if len(comparisons) > 1 else "")
     document = Document(
         title=f"{names} against {reference}",
         subtitle=_subtitle(comparisons),
         summary=" ".join(summary(each) for each in comparisons),
-        sections=tuple(sections),
+        sections=(*sections, *extra),
     )
     figures = [each for one in comparisons for side in (one.before, one.after) for each in side.figures]
     return flagged(document, [each.result for each in figures if each.result is not None])
@@ -63,6 +63,31 @@ def summary(comparison: Comparison) -> str:
     said = f" The largest{' difference' if largest[0] in alone else ''}: {sentence(largest[0])}." if largest else ""
     told = f"of {counted(pairs, 'point')} {told}"
     return f"{comparison.after.name} against {comparison.before.name}: {told}.{said}"
+
+
+def extremes(comparison: Comparison) -> str:
+    """Returns in which point the second side is fastest against the first, and in which slowest, as a sentence.
+
+    Only differences in time that are claimed count. A side is called by what is compared over (a kernel's name), if
+    that is one thing, else by its run.
+    """
+    over = list(comparison.matching.over.values())
+    first, second = over[0] if len(over) == 1 else (comparison.before.name, comparison.after.name)
+    ratios = [
+        (each.before.value / each.after.value, f"{each.pair.label}, {each.before.id}")
+        for each in comparison.real
+        if each.before.unit == CYCLES and each.before.value > 0 and each.after.value > 0
+    ]
+    faster = max((each for each in ratios if each[0] > 1), default=None)
+    slower = min((each for each in ratios if each[0] < 1), default=None)
+    told = []
+    if faster is not None:
+        told.append(f"is up to {faster[0]:.2f} times as fast as {first} ({faster[1]})")
+    if slower is not None:
+        told.append(f"takes up to {1 / slower[0]:.2f} times as long{'' if faster else f' as {first}'} ({slower[1]})")
+    return (
+        f"{second} {' and '.join(told)}." if told else f"No difference in time between {first} and {second} is claimed."
+    )
 
 
 def _of(comparison: Comparison, verdict: Verdict) -> list[Change]:
@@ -97,13 +122,13 @@ def _subtitle(comparisons: Sequence[Comparison]) -> str:
 def _sections(comparison: Comparison, suffix: str) -> list[Section]:
     against = f": {comparison.after.name}" if suffix else ""
     parts = [
-        _unequal(comparison, f"differs{suffix}", against),
         _changes(comparison, f"changes{suffix}", against),
         _undecided(comparison, f"undecided{suffix}", against),
         _alone(comparison, f"one-placement{suffix}", against),
         _placement(comparison, f"placement{suffix}", against),
         _attribution(comparison, f"where{suffix}", against),
         _missing(comparison, f"missing{suffix}", against),
+        _unequal(comparison, f"differs{suffix}", against),
     ]
     return [each for each in parts if each is not None]
 

@@ -119,6 +119,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
         experiment.benchmarks, options.kernels or experiment.kernels, options.boards or experiment.boards,
         options.cores or experiment.cores, *experiment.sweep.values(),
     )  # fmt: skip
+    _demand_features(catalogue, {**experiment.config, **options.config})
     brought = [each for each in experiment.bring_your_own if each in catalogue.kernels_here]
     full = options.full and experiment.paper_window_ms
     window_ms = options.window_ms or full or experiment.window_ms
@@ -139,6 +140,15 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
             config,
         )
     ]
+
+
+def _demand_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
+    """Raises UnknownNameError for a feature that no board has."""
+    known = {name for each in catalogue.boards.values() for name in each.facts.features}
+    for key in config:
+        group, _, name = key.partition(".")
+        if group == "feature" and name not in known:
+            raise UnknownNameError("feature of a board", name, known)
 
 
 def demand_few(*axes: Sequence[object]) -> None:

@@ -1,6 +1,6 @@
 """The comparison as a table for the terminal: one line per test, one core beside two."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rich.console import Console
@@ -84,8 +84,8 @@ def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
             console.print(
                 Text("failed", style="red") + Text(f" {where} ({result.stage}): {result.message}"), soft_wrap=True
             )
-    for (where, reason), tests in _missing(results).items():
-        line = f" {', '.join(tests)} {where}: {reason}"
+    for (where, reason, tests), boards in _by_reason(_missing(results)).items():
+        line = f" {', '.join(tests)} {where.format(board=', '.join(boards))}: {reason}"
         console.print(Text("n/a", style="yellow") + Text(line), soft_wrap=True)
 
 
@@ -94,18 +94,30 @@ def _numberless(results: Sequence[AnyResult]) -> list[tuple[Sequence[Failed | No
     return numberless(absent, [each for each in results if isinstance(each, Measured)])
 
 
-def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str], list[str]]:
-    """(where, why) -> the tests, or series of one, that cannot exist there for that reason."""
-    found: dict[tuple[str, str], list[str]] = {}
+def _by_reason(
+    missing: Mapping[tuple[str, str, str], Sequence[str]],
+) -> dict[tuple[str, str, tuple[str, ...]], list[str]]:
+    """(where, why, tests) -> the boards: what is alike on several boards is told once."""
+    found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for (where, board, reason), tests in missing.items():
+        found.setdefault((where, reason, tuple(tests)), []).append(board)
+    return found
+
+
+def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[str]]:
+    """(where, board, why) -> the tests, or series of one, that cannot exist there for that reason. In `where` the
+    board's place is `{board}`."""
+    found: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         reasons: list[tuple[str, str]] = []
         if isinstance(result, NotApplicable):
             reasons = [(short_test(result.point), result.reason)]
         elif isinstance(result, Measured):
             reasons = [(f"{short_test(result.point)} ({each.title})", each.reason) for each in result.absent_series]
-        alike = result.model_copy(update={"point": unplaced(conditions(result.point))})
+        point = unplaced(conditions(result.point)).model_copy(update={"board": "{board}"})
+        where = label(result.model_copy(update={"point": point})).partition(" ")[2]
         for test, reason in reasons:
-            tests = found.setdefault((label(alike).partition(" ")[2], reason), [])
+            tests = found.setdefault((where, result.point.board, reason), [])
             if test not in tests:
                 tests.append(test)
     return found
