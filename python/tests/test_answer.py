@@ -15,7 +15,7 @@ from rtoslab.reports.sections.answer import answer_section
 from rtoslab.reports.sections.rivals import IN_ONE, UNDOABLE
 from rtoslab.reports.sections.speed_figures import speed_figures
 from rtoslab.reports.sections.wording import listed
-from rtoslab.results.results import Measured
+from rtoslab.results.results import Measured, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import STEADY, measured
 from tests.latency_fakes import timed
@@ -234,6 +234,26 @@ def test_nothing_but_the_answer_stands_before_the_chart_and_the_conditions(form:
     assert order == sorted(order)
     if form == "html":
         assert order[0] < page.index("<svg") < order[1] < page.index("<nav")
+
+
+def test_tables_are_divided_by_board_and_reasons_are_not() -> None:
+    made = points([Planted(kernel, (rate,), board=board) for kernel in "ab" for board, rate in (("x", 10), ("y", 20))])
+    absent: list[Measured | NotApplicable] = [
+        NotApplicable(
+            point=made[0].point.model_copy(update={"kernel": "c", "board": board, "title": test, "benchmark": test}),
+            reason="no yield", run_id=f"{board}{test}",
+        )
+        for board in "xy"
+        for test in ("T2 cooperative scheduling", "T3 preemptive scheduling")
+    ]  # fmt: skip
+    stored = [StoredPoint(Path(), each, STEADY) for each in (*made, *absent)]
+    tables = {each.title: each for section in make_document(CATALOGUE, stored, None).shown for each in section.tables}
+    for board in "xy":
+        rows = tables[f"Throughput, {board}"].rows
+        assert [row[:2] for row in rows] == [["T2 cooperative scheduling", f"{kernel}, 1 core"] for kernel in "ab"]
+    assert [[*row] for row in tables["Points without a number"].rows] == [
+        ["T2, T3", "c, x, 1 core; c, y, 1 core", "n/a", "no yield"]
+    ]
 
 
 def test_a_chart_for_each_board() -> None:

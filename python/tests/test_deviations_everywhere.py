@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,7 +25,7 @@ from rtoslab.archive.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figur
 from rtoslab.archive.index import Wanted, find
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.cli import app, cmd_paper, cmd_rta, cmd_worst_case
+from rtoslab.cli import app, cmd_paper, cmd_rta, cmd_stability, cmd_worst_case
 from rtoslab.cli.display import run_as_json
 from rtoslab.cli.sections import show_document
 from rtoslab.compare.baseline import make_baseline
@@ -56,6 +57,7 @@ from rtoslab.rta.report import document as rta_document
 from rtoslab.rta.tables import as_json as study_json
 from rtoslab.rta.task_set_study import Study, study
 from rtoslab.rta.taskset import read_task_set
+from rtoslab.stability import read_stability, stability_document, write_stability
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.report import sweep_document
 from rtoslab.worst_case.arrivals import ARRIVAL
@@ -68,6 +70,8 @@ from tests.rta.systems import KERNEL
 from tests.test_papers import folder as paper_folder
 from tests.test_papers import published
 from tests.test_runs import run_of
+from tests.test_stability import LEAST, judged
+from tests.test_stability import example as stability_example
 
 CATALOGUE = Catalogue(find_root())
 CHECK, SAW = "Order", "noted 2 1 where 1 2 was due; declared: by design"
@@ -88,6 +92,10 @@ def side(name: str, *results: Measured) -> Side:
     return Side(name, tuple(figures_of(each) for each in stored(*results)))
 
 
+STABILITY = replace(
+    stability_example(),
+    rows=tuple(replace(row, deviations=APART if row.kernel == "a" else {}) for row in stability_example().rows),
+)
 BEFORE, AFTER = side("a", odd()), side("b", odd(2000))
 
 
@@ -134,6 +142,7 @@ DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
     "compare/history.py": history,
     "sweep/report.py": lambda _: sweep_document("Sweep", stored(odd(), odd(2000, config={"opt": "-Os"}))),
     "placements/report.py": lambda _: flagged(study_document([placed()]), [odd()]),
+    "stability/document.py": lambda _: stability_document(judged((LEAST,), STABILITY)),
     "papers/document.py": lambda path: paper_document(CATALOGUE, reproduced(path)),
     "rta/report.py": lambda _: rta_document(response_times()),
     "worst_case/document.py": lambda _: worst_case_document(sweep_of_offsets(), np.zeros(4, ARRIVAL)),
@@ -235,6 +244,13 @@ def _paper(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     yield json.dumps(cmd_paper._as_json(path, done))
 
 
+def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
+    yield json.dumps(cmd_stability._as_json(judged((LEAST,), STABILITY)))
+    write_stability(path / "lentka2022.ndjson", STABILITY)
+    assert read_stability(path / "lentka2022.ndjson").deviations == {"a": APART}
+    yield (path / "lentka2022.ndjson").read_text()
+
+
 def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     found = response_times()
     yield said(lambda: cmd_rta._print(found), capsys)
@@ -261,7 +277,8 @@ ANY_IMAGE = "observes an image, anybody's or a benchmark's, whose port nobody wa
 BY_DOCUMENT = "shows one of the documents above"
 COMMANDS: Mapping[str, Callable[[pytest.CaptureFixture[str], Path], Iterator[str]] | str] = {
     "run": _points, "demo": _points, "show": _points, "report": _report, "compare": _compare, "gate": _gate,
-    "runs": _runs, "placement": _placement, "paper": _paper, "rta": _rta, "worst-case": _worst_case,
+    "runs": _runs, "placement": _placement, "paper": _paper, "stability": _stability, "rta": _rta,
+    "worst-case": _worst_case,
     "sweep": BY_DOCUMENT,
     "profile": ANY_IMAGE, "trace": ANY_IMAGE, "query": ANY_IMAGE, "measure": ANY_IMAGE, "masked": ANY_IMAGE,
     "sim": ANY_IMAGE, "gdb": ANY_IMAGE, "footprint": "tells bytes, which do not depend on what a kernel does",

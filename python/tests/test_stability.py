@@ -219,11 +219,11 @@ def test_a_sealed_file_that_does_not_fit_itself_is_refused(tmp_path: Path, chang
         read_stability(path)
 
 
-def judged(claims: tuple[Claim, ...]) -> JudgedPaper:
+def judged(claims: tuple[Claim, ...], values: StoredStability | None = None) -> JudgedPaper:
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "lentka2022")
     paper.__dict__["claims"] = claims
-    return judge_builds(catalogue, paper, example())
+    return judge_builds(catalogue, paper, values or example())
 
 
 LEAST = Claim.model_validate(

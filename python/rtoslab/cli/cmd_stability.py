@@ -144,6 +144,7 @@ def _as_json(judged: JudgedPaper) -> dict[str, Any]:
     return {
         "paper": judged.paper.key,
         "placements": judged.stored.placements,
+        "deviations": judged.stored.deviations,
         "factors": {each.name: list(each.levels) for each in judged.stored.factors},
         "builds": [list(each.levels) for each in judged.builds],
         "statements": [_statement(each) for each in judged.statements],

@@ -40,7 +40,7 @@ def _version(name: str, titles: Mapping[str, str]) -> str:
 
 
 def with_reader_names(document: Document, names: Mapping[str, str]) -> Document:
-    """The document with titles in charts and in the columns that name kernels and boards.
+    """The document with titles in charts, in the columns that name kernels and boards, and at the end of tables' names.
 
     In a chart in which all tasks on several cores are pinned, the word is left out: a sentence says it for all.
     """
@@ -58,7 +58,8 @@ def with_reader_names(document: Document, names: Mapping[str, str]) -> Document:
     def of_table(table: TableData) -> TableData:
         columns = [name in _COLUMNS for name, _ in table.heads]
         rows = [[named(cell) if so else cell for cell, so in zip(row, columns, strict=True)] for row in table.rows]
-        return replace(table, rows=rows)
+        title, comma, board = table.title.rpartition(", ")
+        return replace(table, rows=rows, title=f"{title}{comma}{names.get(board, board)}")
 
     def of_section(section: Section) -> Section:
         charts = _brief([of_chart(each) for each in section.charts])

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rtoslab.analyses import Selector, select
 from rtoslab.base import counted
-from rtoslab.reports import ChartData, Document, Section, TableData
+from rtoslab.reports import ChartData, Document, Section, TableData, flagged_by
 from rtoslab.stability.build_points import claim_places
 from rtoslab.stability.builds import base_build
 from rtoslab.stability.judged import JudgedPaper, JudgedStatement, turned_by
@@ -29,12 +29,15 @@ _DASH: Final = "\N{EN DASH}"
 def stability_document(judged: JudgedPaper) -> Document:
     """Returns the report. Statements that no build can judge are named at the end."""
     sections = [_statements(judged), _changes(judged), _drawn(judged), _cases(judged), _builds(judged), _open(judged)]
-    return Document(
+    document = Document(
         title=f"How stable are the statements of {judged.paper.facts.authors} {judged.paper.facts.year}?",
         subtitle=f"{judged.paper.facts.title} \N{MIDDLE DOT} {judged.paper.key}",
         summary=summary(judged),
         sections=tuple(each for each in sections if each.tables or each.charts or each.prose),
     )
+    deviations = judged.stored.deviations
+    names = {judged.names.get(row.stands_for.kernel, row.kernel): row.kernel for row in judged.stored.rows}
+    return flagged_by(document, deviations, names, all_deviate=set(deviations) == {*names.values()})
 
 
 def summary(judged: JudgedPaper) -> str:

@@ -56,7 +56,8 @@ def _row(
         return StoredRow(row.stands_for, kernel, "", (), failed.message if failed else "it was not measured")
     build: Any = next(each.manifest["build"] for each in found if isinstance(each.result, Measured))
     kept = _needed(row_values(measured, row.stands_for), places)
-    return StoredRow(row.stands_for, kernel, str(build.get("kernel_version", "")), kept)
+    version = str(build.get("kernel_version", ""))
+    return StoredRow(row.stands_for, kernel, version, kept, deviations=measured[0].deviations)
 
 
 def _needed(found: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:

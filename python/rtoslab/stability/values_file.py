@@ -7,7 +7,7 @@ the values when the file is read.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +32,8 @@ class StoredRow:
     values: tuple[Value, ...]
     reason: str = ""
     """Why there are no values."""
+    deviations: Mapping[str, str] = field(default_factory=dict)
+    """The checks of the port contract that the kernel fails as declared, and what was seen."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,15 @@ class StoredStability:
     rows: tuple[StoredRow, ...]
     made_by: Mapping[str, str]
     """Version of rtoslab, its commit, the digest of the virtual board's sources, the compiler."""
+
+    @property
+    def deviations(self) -> dict[str, dict[str, str]]:
+        """By kernel, what it does against the port contract as it declares."""
+        found: dict[str, dict[str, str]] = {}
+        for row in self.rows:
+            if row.deviations:
+                found.setdefault(row.kernel, {}).update(row.deviations)
+        return found
 
     def values(self, build: int) -> list[Value]:
         """Returns all values of one build."""
@@ -126,7 +137,8 @@ def _stored(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any
 
 
 def _row_json(row: StoredRow) -> dict[str, Any]:
-    told = {"point": row.stands_for.model_dump(mode="json"), "kernel": row.kernel, "version": row.version}
+    told: dict[str, Any] = {"point": row.stands_for.model_dump(mode="json"), "kernel": row.kernel}
+    told |= {"version": row.version} | ({"deviations": dict(row.deviations)} if row.deviations else {})
     if row.reason:
         return told | {"reason": row.reason}
     first = row.values[0] if row.values else None
@@ -158,7 +170,8 @@ def _row(number: int, line: Mapping[str, Any]) -> StoredRow:
         )
         for metric, stat, unit, n, numbers in line.get("values", ())
     )
-    return StoredRow(point, str(line["kernel"]), str(line["version"]), found, reason)
+    deviations = {str(check): str(saw) for check, saw in line.get("deviations", {}).items()}
+    return StoredRow(point, str(line["kernel"]), str(line["version"]), found, reason, deviations)
 
 
 def _plain(number: float) -> float:

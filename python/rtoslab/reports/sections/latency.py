@@ -44,9 +44,24 @@ def latency_section(points: Sequence[Measured], places: Places) -> Section | Non
     if not found:
         return None
     absent = absences(points)
+    names = _names([*found, *absent])[: len(found)]
+    boards = dict.fromkeys([*(each.point.board for each in found), *(each.point.board for each in absent)])
+    tables = [
+        _figures_table(
+            f"Latencies, cycles, {board}" if len(boards) > 1 else "Latencies, cycles",
+            [each for each in found if each.point.board == board],
+            [each for each in absent if each.point.board == board],
+            places,
+        )
+        for board in boards
+    ]
+    return Section("latency", "Latencies", (_PROSE,), _charts(found, names, places), tables)
+
+
+def _figures_table(title: str, found: Sequence[Comparison], absent: Sequence[Absence], places: Places) -> TableData:
+    """The figures of one board."""
     together = _names([*found, *absent])
-    names = together[: len(found)]
-    rows = [_figures(each, name, places) for each, name in zip(found, names, strict=True)]
+    rows = [_figures(each, name, places) for each, name in zip(found, together, strict=False)]
     columns = ("series", "run with", "by", ">n", ">min", ">median", ">mean", ">p99", ">max", ">at sample", ">jitter",
                ">median, us", ">max, us", ">with a tick")  # fmt: skip
     empty = [NONE] * (len(columns) - 3)
@@ -57,8 +72,7 @@ def latency_section(points: Sequence[Measured], places: Places) -> Section | Non
     records += [
         {**record_axes(each.point), "metric": each.title, "note": f"{NOT_APPLICABLE}: {each.reason}"} for each in absent
     ]
-    table = TableData("Latencies, cycles", columns, rows, note, records=records)
-    return Section("latency", "Latencies", (_PROSE,), _charts(found, names, places), (table,))
+    return TableData(title, columns, rows, note, records=records)
 
 
 def instruments_section(points: Sequence[Measured], places: Places) -> Section | None:

@@ -1,8 +1,8 @@
 """Points without a number."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from rtoslab.analyses import numberless, series_names
+from rtoslab.analyses import conditions, numberless, series_names
 from rtoslab.base import counted
 from rtoslab.reports.sections.naming import brief_test
 from rtoslab.reports.table import Section, TableData
@@ -18,14 +18,15 @@ def not_measured(
     measured: Sequence[Measured], failed: Sequence[Failed], missing: Sequence[NotApplicable]
 ) -> Section | None:
     """What gave no number, first, because a reader must not overlook it."""
-    groups = numberless([*failed, *missing], measured)
+    groups = [(group, conditions(point)) for group, point in numberless([*failed, *missing], measured)]
     if not groups:
         return None
-    names = series_names([*(point for _, point in groups), *(each.point for each in measured)])
-    rows = [
-        [brief_test(point), _named(name, len(group)), *_outcome(group[0])]
-        for (group, point), name in zip(groups, names, strict=False)
-    ]
+    names = series_names([*(point for _, point in groups), *(conditions(each.point) for each in measured)])
+    tests: dict[tuple[str, str, str], list[str]] = {}
+    for (group, point), name in zip(groups, names, strict=False):
+        test = tests.setdefault((_named(name, len(group)), *_outcome(group[0])), [])
+        test += [] if brief_test(point) in test else [brief_test(point)]
+    rows = [[", ".join(alike), "; ".join(where), *why] for (alike, *why), where in _alike(tests).items()]
     table = TableData("Points without a number", ("test", "run with", "outcome", "why"), rows)
     return Section(
         "missing",
@@ -34,6 +35,14 @@ def not_measured(
         (),
         (table,),
     )
+
+
+def _alike(tests: Mapping[tuple[str, str, str], Sequence[str]]) -> dict[tuple[tuple[str, ...], str, str], list[str]]:
+    """(tests, outcome, why) -> where: one row for what has one reason on several boards or with several kernels."""
+    found: dict[tuple[tuple[str, ...], str, str], list[str]] = {}
+    for (where, outcome, why), named_tests in tests.items():
+        found.setdefault((tuple(named_tests), outcome, why), []).append(where)
+    return found
 
 
 def _outcome(result: Failed | NotApplicable) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """How a section calls its points."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,6 +22,19 @@ def named(points: Sequence[Measured]) -> list[tuple[str, str, Measured]]:
     """(test, series, point)"""
     names = series_names([each.point for each in points])
     return [(brief_test(each.point), name, each) for name, each in zip(names, points, strict=True)]
+
+
+def by_board(points: Sequence[Measured]) -> dict[str, list[Measured]]:
+    """The points of each board, in the order in which boards come: figures of two boards are seldom compared."""
+    groups: dict[str, list[Measured]] = {}
+    for point in points:
+        groups.setdefault(point.point.board, []).append(point)
+    return groups
+
+
+def titled(title: str, groups: Mapping[str, Sequence[Measured]]) -> list[tuple[str, Sequence[Measured]]]:
+    """Each board's points with the title of their table, which names the board where there are several."""
+    return [(f"{title}, {board}" if len(groups) > 1 else title, points) for board, points in groups.items()]
 
 
 def brief_test(point: PointId) -> str:

@@ -3,15 +3,21 @@
 from collections.abc import Iterator, Sequence
 
 from rtoslab.analyses import Band, Places, gains, series_names, throughput
-from rtoslab.reports.sections.naming import axes, named, record_axes
+from rtoslab.reports.sections.naming import axes, by_board, named, record_axes, titled
 from rtoslab.reports.table import ChartData, Record, Section, TableData, banded, ends
 from rtoslab.results import Measured
 
 
 def throughput_section(points: Sequence[Measured], places: Places) -> Section | None:
-    """Counts per second as a table; the answer has the chart."""
+    """Counts per second, a table for each board. The answer has the chart."""
     if not points:
         return None
+    groups = by_board(points)
+    tables = [_throughput_table(title, group, places) for title, group in titled("Throughput", groups)]
+    return Section("throughput", "Throughput", (), (), tables)
+
+
+def _throughput_table(title: str, points: Sequence[Measured], places: Places) -> TableData:
     rows = []
     for _, series, point in named(points):
         total = places.band(point, lambda each: throughput(each).total_hz)
@@ -34,14 +40,13 @@ def throughput_section(points: Sequence[Measured], places: Places) -> Section | 
         "over the cores: 1 means all counted alike."
     )
     records = [record for point in points for record in _records(point, places)]
-    table = TableData(
-        "Throughput",
+    return TableData(
+        title,
         ("test", "run with", ">counts/s, all cores", ">per core", ">cycles per count", ">fairness", "what is counted"),
         rows,
         note,
         records=records,
     )
-    return Section("throughput", "Throughput", (), (), (table,))
 
 
 def _core(core: int, point: Measured, places: Places) -> str:
