@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from rtoslab.analyses import Band, Value
 from rtoslab.base import AlteredError, find_root
 from rtoslab.catalogue import Catalogue, Claim, find_paper
-from rtoslab.reference import seal_lines
+from rtoslab.reference import StoredRow, seal_lines
 from rtoslab.results import PointId
 from rtoslab.stability import read_stability, stability_document, stability_plan, write_stability
 from rtoslab.stability.builds import NONE, Build, Factor, base_build, paper_builds, paper_factors
 from rtoslab.stability.judged import JudgedPaper, judge_builds
 from rtoslab.stability.shares import Share, Stability, Turn, share_of
-from rtoslab.stability.values_file import StoredRow, StoredStability
+from rtoslab.stability.values_file import StoredStability
 
 ROOT = find_root()
 OPT = Factor("optimisation", ("-O2", "-O3", "-Os"))

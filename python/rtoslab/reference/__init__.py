@@ -18,11 +18,13 @@ from rtoslab.reference.stand_ins import (
     stand_ins,
     weights_of_paper,
 )
+from rtoslab.reference.stored_rows import StoredRow, row_as_json, row_from_json, row_values
 from rtoslab.reference.tree_age import tree_changes
 
 __all__ = [
     "WORD",
     "Reference",
+    "StoredRow",
     "StoredWeight",
     "changed_since",
     "further_placements",
@@ -32,6 +34,9 @@ __all__ = [
     "reference_path",
     "reference_paths",
     "references",
+    "row_as_json",
+    "row_from_json",
+    "row_values",
     "seal_lines",
     "stand_ins",
     "tree_changes",

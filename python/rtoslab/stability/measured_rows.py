@@ -6,9 +6,10 @@ from typing import Any
 from rtoslab.analyses import Selector, Value, select
 from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.measure import point_id
+from rtoslab.reference import StoredRow, row_values
 from rtoslab.results import Failed, Measured
 from rtoslab.stability.build_points import Row, StabilityPlan, statement_places
-from rtoslab.stability.values_file import StoredRow, StoredStability, row_values
+from rtoslab.stability.values_file import StoredStability
 from rtoslab.store import AnyResult, StoredPoint
 
 

@@ -5,35 +5,18 @@ with its values by placement. The last line is the SHA-256 of all others. Verdic
 the values when the file is read.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.analyses import Band, PlacedValues, Value, placed_values, values
+from rtoslab.analyses import Value
 from rtoslab.base import AlteredError, make_folder, write_whole
 from rtoslab.intake import STORED_BYTES, parse_object, read_text
-from rtoslab.reference import seal_lines, unseal_lines
-from rtoslab.results import Measured, PointId
+from rtoslab.reference import StoredRow, row_as_json, row_from_json, seal_lines, unseal_lines
 from rtoslab.stability.builds import Build, Factor
 
 FORMAT: Final = 1
-
-
-@dataclass(frozen=True)
-class StoredRow:
-    """One point of the suites in one configuration, with its values by placement."""
-
-    stands_for: PointId
-    kernel: str
-    """The id of the tree or kernel that was measured, and its version."""
-    version: str
-    values: tuple[Value, ...]
-    reason: str = ""
-    """Why there are no values."""
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    """The checks of the port contract that the kernel fails as declared, and what was seen."""
 
 
 @dataclass(frozen=True)
@@ -69,29 +52,6 @@ def stability_path(root: Path, paper: str) -> Path:
     return root / "reference" / "stability" / f"{paper}.ndjson"
 
 
-def row_values(points: Sequence[Measured], stands_for: PointId) -> tuple[Value, ...]:
-    """Returns the values of one point, which is given in each of its placements, as values of another point."""
-    known = placed_values(points)
-    return _with_numbers(points[0], stands_for, known)
-
-
-def _with_numbers(first: Measured, stands_for: PointId, known: PlacedValues) -> tuple[Value, ...]:
-    times: Counter[tuple[str, str, str]] = Counter()
-    found = []
-    for each in values([first]):
-        key = (each.metric, each.stat, each.unit)
-        numbers = known.of(each, times[key])
-        times[key] += 1
-        if numbers:
-            found.append(_placed(replace(each, point=stands_for), numbers))
-    return tuple(found)
-
-
-def _placed(value: Value, numbers: Sequence[float]) -> Value:
-    band = Band(tuple(numbers)) if len(numbers) > 1 else None
-    return replace(value, value=numbers[0] if band is None else band.median, band=band)
-
-
 def write_stability(path: Path, stored: StoredStability) -> None:
     """Writes one file, sealed. Raises StoreError if the disk refuses it."""
     head = {
@@ -104,7 +64,7 @@ def write_stability(path: Path, stored: StoredStability) -> None:
         "made_by": dict(stored.made_by),
     }
     make_folder(path.parent)
-    write_whole(path, seal_lines([head, *(_row_json(each) for each in stored.rows)]), "the values of builds")
+    write_whole(path, seal_lines([head, *(row_as_json(row) for row in stored.rows)]), "the values of builds")
 
 
 def read_stability(path: Path) -> StoredStability:
@@ -124,7 +84,7 @@ def read_stability(path: Path) -> StoredStability:
 def _stored(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> StoredStability:
     if (head["format"], head["paper"]) != (FORMAT, path.stem):
         raise ValueError("it says another format or paper")
-    stored = tuple(_row(number, each) for number, each in enumerate(rows))
+    stored = tuple(row_from_json(f"row {number}", line) for number, line in enumerate(rows))
     members = tuple(tuple(int(number) for number in each) for each in head["members"])
     builds = tuple(Build(tuple(map(str, each))) for each in head["builds"])
     factors = tuple(Factor(str(name), tuple(map(str, levels))) for name, levels in head["factors"])
@@ -134,46 +94,3 @@ def _stored(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any
         raise ValueError("its builds have other factors than it names")
     made_by = {str(key): str(value) for key, value in head["made_by"].items()}
     return StoredStability(str(head["paper"]), int(head["placements"]), factors, builds, members, stored, made_by)
-
-
-def _row_json(row: StoredRow) -> dict[str, Any]:
-    told: dict[str, Any] = {"point": row.stands_for.model_dump(mode="json"), "kernel": row.kernel}
-    told |= {"version": row.version} | ({"deviations": dict(row.deviations)} if row.deviations else {})
-    if row.reason:
-        return told | {"reason": row.reason}
-    first = row.values[0] if row.values else None
-    shared = {"clock_hz": first.clock_hz, "params": dict(first.params), "counted": first.counted} if first else {}
-    numbers = [
-        [each.metric, each.stat, each.unit, each.n, [_plain(one) for one in each.placed.values]] for each in row.values
-    ]
-    return told | shared | {"values": numbers}
-
-
-def _row(number: int, line: Mapping[str, Any]) -> StoredRow:
-    point = PointId.model_validate(line["point"])
-    reason = str(line.get("reason", ""))
-    found = tuple(
-        _placed(
-            Value(
-                point=point,
-                run_id=f"row {number}",
-                clock_hz=int(line["clock_hz"]),
-                params={str(key): str(value) for key, value in line["params"].items()},
-                counted=str(line["counted"]),
-                metric=str(metric),
-                stat=str(stat),
-                value=0.0,
-                unit=str(unit),
-                n=int(n),
-            ),
-            [float(each) for each in numbers],
-        )
-        for metric, stat, unit, n, numbers in line.get("values", ())
-    )
-    deviations = {str(check): str(saw) for check, saw in line.get("deviations", {}).items()}
-    return StoredRow(point, str(line["kernel"]), str(line["version"]), found, reason, deviations)
-
-
-def _plain(number: float) -> float:
-    """A whole number without its decimal point: most are counts of cycles."""
-    return int(number) if number == int(number) else number

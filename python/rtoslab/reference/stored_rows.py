@@ -1,0 +1,92 @@
+"""The values of one point in all its placements as a line of JSON: figures without samples, evidence and manifest.
+
+A whole reference point takes some 13 kB, and a row 1 kB. Whoever wants the proofs measures the point again.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rtoslab.analyses import Band, Value, placed_values, values
+from rtoslab.results import Measured, PointId
+
+
+@dataclass(frozen=True)
+class StoredRow:
+    """One point in one configuration, with its values by placement."""
+
+    stands_for: PointId
+    kernel: str
+    """The id of the tree or kernel that was measured, and its version."""
+    version: str
+    values: tuple[Value, ...]
+    reason: str = ""
+    """Why there are no values."""
+    deviations: Mapping[str, str] = field(default_factory=dict)
+    """The checks of the port contract that the kernel fails as declared, and what was seen."""
+
+
+def row_values(points: Sequence[Measured], stands_for: PointId) -> tuple[Value, ...]:
+    """Returns the values of one point, which is given in each of its placements, as values of another point."""
+    known = placed_values(points)
+    times: Counter[tuple[str, str, str]] = Counter()
+    found = []
+    for value in values([points[0]]):
+        key = (value.metric, value.stat, value.unit)
+        numbers = known.of(value, times[key])
+        times[key] += 1
+        if numbers:
+            found.append(_placed(replace(value, point=stands_for), numbers))
+    return tuple(found)
+
+
+def row_as_json(row: StoredRow) -> dict[str, Any]:
+    """Returns the row as `row_from_json` reads it."""
+    written: dict[str, Any] = {"point": row.stands_for.model_dump(mode="json"), "kernel": row.kernel}
+    written |= {"version": row.version} | ({"deviations": dict(row.deviations)} if row.deviations else {})
+    if row.reason:
+        return written | {"reason": row.reason}
+    first = row.values[0] if row.values else None
+    shared = {"clock_hz": first.clock_hz, "params": dict(first.params), "counted": first.counted} if first else {}
+    numbers = [
+        [value.metric, value.stat, value.unit, value.n, [_plain(number) for number in value.placed.values]]
+        for value in row.values
+    ]
+    return written | shared | {"values": numbers}
+
+
+def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
+    """Returns one row, whose values bear `name` as their run id. Raises ValueError, LookupError, TypeError."""
+    point = PointId.model_validate(line["point"])
+    reason = str(line.get("reason", ""))
+    found = tuple(
+        _placed(
+            Value(
+                point=point,
+                run_id=name,
+                clock_hz=int(line["clock_hz"]),
+                params={str(key): str(value) for key, value in line["params"].items()},
+                counted=str(line["counted"]),
+                metric=str(metric),
+                stat=str(stat),
+                value=0.0,
+                unit=str(unit),
+                n=int(n),
+            ),
+            [float(number) for number in numbers],
+        )
+        for metric, stat, unit, n, numbers in line.get("values", ())
+    )
+    deviations = {str(check): str(saw) for check, saw in line.get("deviations", {}).items()}
+    return StoredRow(point, str(line["kernel"]), str(line["version"]), found, reason, deviations)
+
+
+def _placed(value: Value, numbers: Sequence[float]) -> Value:
+    band = Band(tuple(numbers)) if len(numbers) > 1 else None
+    return replace(value, value=numbers[0] if band is None else band.median, band=band)
+
+
+def _plain(number: float) -> float:
+    """A whole number without its decimal point: most are counts of cycles."""
+    return int(number) if number == int(number) else number
