@@ -25,7 +25,8 @@ from rtoslab.archive.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figur
 from rtoslab.archive.index import Wanted, find
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.cli import app, cmd_paper, cmd_rta, cmd_stability, cmd_worst_case
+from rtoslab.choose import choice_document
+from rtoslab.cli import app, cmd_choose, cmd_paper, cmd_rta, cmd_stability, cmd_worst_case
 from rtoslab.cli.display import run_as_json
 from rtoslab.cli.sections import show_document
 from rtoslab.compare.baseline import make_baseline
@@ -67,6 +68,8 @@ from rtoslab.worst_case.worst_case import Latency, WorstCase
 from tests.fakes import measured
 from tests.latency_fakes import timed
 from tests.rta.systems import KERNEL
+from tests.test_choose import CLEAR, compared
+from tests.test_choose import NAMES as CHOICE_NAMES
 from tests.test_papers import folder as paper_folder
 from tests.test_papers import published
 from tests.test_runs import run_of
@@ -142,6 +145,7 @@ DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
     "compare/history.py": history,
     "sweep/report.py": lambda _: sweep_document("Sweep", stored(odd(), odd(2000, config={"opt": "-Os"}))),
     "placements/report.py": lambda _: flagged(study_document([placed()]), [odd()]),
+    "choose/document.py": lambda _: choice_document(compared(CLEAR), CHOICE_NAMES, [], {"a": APART}),
     "stability/document.py": lambda _: stability_document(judged((LEAST,), STABILITY)),
     "papers/document.py": lambda path: paper_document(CATALOGUE, reproduced(path)),
     "rta/report.py": lambda _: rta_document(response_times()),
@@ -244,6 +248,10 @@ def _paper(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     yield json.dumps(cmd_paper._as_json(path, done))
 
 
+def _choose(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
+    yield json.dumps(cmd_choose._as_json(compared(CLEAR), CHOICE_NAMES, [], {"a": APART}))
+
+
 def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     yield json.dumps(cmd_stability._as_json(judged((LEAST,), STABILITY)))
     write_stability(path / "lentka2022.ndjson", STABILITY)
@@ -278,6 +286,7 @@ BY_DOCUMENT = "shows one of the documents above"
 COMMANDS: Mapping[str, Callable[[pytest.CaptureFixture[str], Path], Iterator[str]] | str] = {
     "run": _points, "demo": _points, "show": _points, "report": _report, "compare": _compare, "gate": _gate,
     "runs": _runs, "placement": _placement, "paper": _paper, "stability": _stability, "rta": _rta,
+    "choose": _choose,
     "worst-case": _worst_case,
     "sweep": BY_DOCUMENT,
     "profile": ANY_IMAGE, "trace": ANY_IMAGE, "query": ANY_IMAGE, "measure": ANY_IMAGE, "masked": ANY_IMAGE,

@@ -23,6 +23,7 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
 from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.reference_matrix import command as matrix_command
 from rtoslab.measure import run_plan
 from rtoslab.papers import paper_plan, placed_where_it_matters, weigh_programs
 from rtoslab.plan import Options, Plan
@@ -48,6 +49,9 @@ def command() -> None:
 
     Reports and papers show them beside a run that does not hold these kernels, marked as reference.
     """
+
+
+command.add_command(matrix_command)
 
 
 @command.command("list", short_help="Show every paper and kernel that has results.")

@@ -25,6 +25,8 @@ class StoredRow:
     """Why there are no values."""
     deviations: Mapping[str, str] = field(default_factory=dict)
     """The checks of the port contract that the kernel fails as declared, and what was seen."""
+    one_of_many: bool = False
+    """Whether it stands in one placement, though the place of its code may move its figures."""
 
 
 def row_values(points: Sequence[Measured], stands_for: PointId) -> tuple[Value, ...]:
@@ -47,6 +49,7 @@ def row_as_json(row: StoredRow) -> dict[str, Any]:
     written |= {"version": row.version} | ({"deviations": dict(row.deviations)} if row.deviations else {})
     if row.reason:
         return written | {"reason": row.reason}
+    written |= {"one_of_many": True} if row.one_of_many else {}
     first = row.values[0] if row.values else None
     shared = {"clock_hz": first.clock_hz, "params": dict(first.params), "counted": first.counted} if first else {}
     numbers = [
@@ -79,7 +82,8 @@ def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
         for metric, stat, unit, n, numbers in line.get("values", ())
     )
     deviations = {str(check): str(saw) for check, saw in line.get("deviations", {}).items()}
-    return StoredRow(point, str(line["kernel"]), str(line["version"]), found, reason, deviations)
+    alone = bool(line.get("one_of_many", False))
+    return StoredRow(point, str(line["kernel"]), str(line["version"]), found, reason, deviations, alone)
 
 
 def _placed(value: Value, numbers: Sequence[float]) -> Value:

@@ -1,0 +1,43 @@
+"""Which kernel on which board: every kernel's figures beside each other, who leads for a use, and what speaks against.
+
+`compared_operations` says what is compared, `matrix_points` and `observed_rows` what is measured for it, `matrix_file`
+keeps it, `board_comparison` finds the best of each row and over all, `answer` says it in sentences, `document` as a
+report.
+"""
+
+from rtoslab.choose.answer import answer, not_counted
+from rtoslab.choose.board_comparison import Comparison, make_comparison
+from rtoslab.choose.compared_operations import Operation, Question, ask, read_operations
+from rtoslab.choose.document import choice_document, figure_text
+from rtoslab.choose.matrix_file import Matrix, matrices, matrix_path, read_matrix, write_matrix
+from rtoslab.choose.matrix_points import matrix_boards, matrix_kernels, matrix_plan, matrix_points
+from rtoslab.choose.measured_matrix import board_manifests, matrix_rows, merged
+from rtoslab.choose.observed_rows import observed_rows
+from rtoslab.choose.own_runs import rows_of_runs
+
+__all__ = [
+    "Comparison",
+    "Matrix",
+    "Operation",
+    "Question",
+    "answer",
+    "ask",
+    "board_manifests",
+    "choice_document",
+    "figure_text",
+    "make_comparison",
+    "matrices",
+    "matrix_boards",
+    "matrix_kernels",
+    "matrix_path",
+    "matrix_plan",
+    "matrix_points",
+    "matrix_rows",
+    "merged",
+    "not_counted",
+    "observed_rows",
+    "read_matrix",
+    "read_operations",
+    "rows_of_runs",
+    "write_matrix",
+]

@@ -1,0 +1,116 @@
+"""The answer in two sentences: which kernel leads for a use and by how much, and what speaks against it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from rtoslab.analyses import Ratio
+from rtoslab.base import counted
+from rtoslab.choose.board_comparison import Comparison, Score
+from rtoslab.choose.compared_operations import Operation
+
+_WORTH_TELLING: Final = 1.1
+"""A disadvantage by a smaller factor is no argument."""
+_MOST_ARGUMENTS: Final = 3
+_MANY: Final = 3
+"""Of more kernels than this a list gives their number."""
+
+
+def answer(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
+    """Returns sentences. `names` are the kernels' titles."""
+    scores = comparison.scores
+    left_out = [_lacks(kernel, comparison, names) for kernel in comparison.kernels if comparison.lacking[kernel]]
+    if not scores:
+        return ["No figures are here that all of these kernels have, so none is ranked.", *left_out]
+    if len(scores) == 1:
+        return [f"{names[scores[0].kernel]} is the only kernel here that has what is needed.", *left_out]
+    leaders = [scores[0], *(each for each in scores[1:] if not _is_behind(scores[0], each))]
+    said = [_lead(comparison, scores, names) if len(leaders) == 1 else _tie(comparison, leaders, names)]
+    return [*said, _against(comparison, scores[0].kernel, names), *left_out]
+
+
+def _is_behind(first: Score, other: Score) -> bool:
+    ratio = other.ratio.over(first.ratio)
+    return ratio.is_known and ratio.least > 1
+
+
+def _use(comparison: Comparison) -> str:
+    use = comparison.question.use
+    return "By " + use if use.startswith("your") else "Over all" if use == "general" else f"For {use}"
+
+
+def _lead(comparison: Comparison, scores: Sequence[Score], names: Mapping[str, str]) -> str:
+    first, second, last = scores[0], scores[1], scores[-1]
+    factor = second.ratio.over(first.ratio)
+    count = len(comparison.counted)
+    said = (
+        f"{_use(comparison)} on the {names[comparison.board]} {names[first.kernel]} leads: in the weighted mean of "
+        f"{counted(count, 'operation')} {names[second.kernel]} needs {times(factor)} as much"
+    )
+    if last is not second:
+        said += f" and {names[last.kernel]} {times(last.ratio.over(first.ratio))}"
+    return f"{said}. It is the best, or as good as the best, in {first.firsts} of them."
+
+
+def _tie(comparison: Comparison, leaders: Sequence[Score], names: Mapping[str, str]) -> str:
+    known = all(each.ratio.is_known for each in leaders)
+    reason = (
+        "their figures differ by less than the place of the code is worth"
+        if known
+        else "some figures stand in one placement of the code, and another could turn them round"
+    )
+    listed = _listed([names[each.kernel] for each in leaders])
+    return f"{_use(comparison)} on the {names[comparison.board]} {listed} cannot be told apart: {reason}."
+
+
+def _against(comparison: Comparison, kernel: str, names: Mapping[str, str]) -> str:
+    found = disadvantages(comparison, kernel)[:_MOST_ARGUMENTS]
+    arguments = [f"{operation.title} {times(ratio)} that of {names[other]}" for operation, other, ratio in found]
+    lacks = comparison.services.get(kernel, {})
+    weighted = [each for each in comparison.operations if each.id in comparison.question.weights]
+    absent = dict.fromkeys(service for each in weighted for service in each.services if service in lacks)
+    arguments += [f"it has no {_listed([*absent])}"] if absent else []
+    if not arguments:
+        return f"Nothing that was measured speaks against {names[kernel]}."
+    return f"Against {names[kernel]}: {'; '.join(arguments)}."
+
+
+def disadvantages(comparison: Comparison, kernel: str) -> list[tuple[Operation, str, Ratio]]:
+    """Returns the operations in which another kernel is clearly better, the largest factor first."""
+    found = []
+    for operation in comparison.operations:
+        best = comparison.best(operation)
+        mine = comparison.cell(kernel, operation).band
+        if not best or mine is None or kernel in best or not mine.least:
+            continue
+        theirs = comparison.cell(best[0], operation).band
+        if theirs is not None and theirs.least > 0:
+            ratio = comparison.ratio(kernel, best[0], operation)
+            if ratio.is_claimed and ratio.value >= _WORTH_TELLING:
+                found.append((operation, best[0], ratio))
+    return sorted(found, key=lambda each: -each[2].value)
+
+
+def _lacks(kernel: str, comparison: Comparison, names: Mapping[str, str]) -> str:
+    return f"{names[kernel]} is not ranked: it has no {_listed(comparison.lacking[kernel])}."
+
+
+def times(ratio: Ratio) -> str:
+    """Returns `1.72 times`, with the band where the place of the code moves it."""
+    text, least, most = (f"{number:.2f}" for number in (ratio.value, ratio.least, ratio.most))
+    return f"{text} times" if least == most else f"{text} times ({least} to {most})"
+
+
+def _listed(words: Sequence[str]) -> str:
+    if len(words) > _MANY:
+        return f"{', '.join(words[:_MANY])} and {len(words) - _MANY} more"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def not_counted(comparison: Comparison, names: Mapping[str, str]) -> str:
+    """Returns which operations do not count in the mean, because not all ranked kernels have them. Empty: none."""
+    said = [f"{operation.title} ({_whose(kernels, names)})" for operation, kernels in comparison.not_counted]
+    return f"Not in the mean, because not every kernel has such a figure: {'; '.join(said)}." if said else ""
+
+
+def _whose(kernels: Sequence[str], names: Mapping[str, str]) -> str:
+    return _listed([names[kernel] for kernel in kernels]) if kernels else "a figure of zero, or of one placement"

@@ -1,0 +1,104 @@
+"""What kernels are compared by (`operations.toml`): where each figure lies, what it needs, how much it counts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import Field
+
+from rtoslab.analyses import Selector
+from rtoslab.base import PlanError, Strict, UnknownNameError
+from rtoslab.catalogue import read_toml
+
+GENERAL: Final = "general"
+
+
+class Operation(Strict):
+    """One row of the comparison."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]+$")
+    title: str
+    """In a reader's words, short enough for a column."""
+    benchmark: str
+    metric: str
+    stat: str = "median"
+    unit: str = "cycles"
+    better: Literal["less", "more"] = "less"
+    cores: int = 1
+    services: tuple[str, ...] = ()
+    """Services of the port contract that a kernel needs for it, for `--need`."""
+    weights: dict[str, float] = Field(default_factory=dict)
+    """Use -> how much it counts there. A use that is not named counts nothing."""
+
+    @property
+    def place(self) -> Selector:
+        """Where its value lies, on the axes of values."""
+        return {"benchmark": self.benchmark, "metric": self.metric, "stat": self.stat, "cores": self.cores}
+
+
+class OperationFile(Strict):
+    """operations.toml."""
+
+    operation: tuple[Operation, ...]
+    needs: dict[str, tuple[str, ...]]
+    """Use -> services without which a kernel is not ranked for it."""
+
+
+class WeightFile(Strict):
+    """What `--weights` reads: how much each operation counts, by its id."""
+
+    weights: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a user asks: which operations count how much, and what a kernel must have."""
+
+    use: str
+    weights: Mapping[str, float]
+    """By the operation's id; all above zero."""
+    needs: tuple[str, ...] = ()
+
+
+def read_operations() -> OperationFile:
+    """Returns the operations that come with rtoslab."""
+    return read_toml(Path(str(files("rtoslab.choose") / "operations.toml")), OperationFile)
+
+
+def ask(
+    known: OperationFile,
+    services: Mapping[str, str],
+    use: str = GENERAL,
+    needs: Sequence[str] = (),
+    weights: Path | None = None,
+) -> Question:
+    """Returns the question for a use, further services and weights of the user's own.
+
+    `services` are those of the port contract. Raises UnknownNameError for a use, service or operation that is none,
+    and PlanError for weights below zero or none above it.
+    """
+    if use not in known.needs:
+        raise UnknownNameError("use", use, known.needs)
+    for service in needs:
+        if service not in services:
+            raise UnknownNameError("service", service, services)
+    own = {each.id: each.weights.get(use, 0.0) for each in known.operation}
+    if weights is not None:
+        own = _own_weights(known, weights)
+    counted = {name: weight for name, weight in own.items() if weight > 0}
+    return Question("your weights" if weights else use, counted, tuple(dict.fromkeys([*known.needs[use], *needs])))
+
+
+def _own_weights(known: OperationFile, path: Path) -> dict[str, float]:
+    found = read_toml(path, WeightFile).weights
+    names = [each.id for each in known.operation]
+    for name, weight in found.items():
+        if name not in names:
+            raise UnknownNameError("operation", name, names)
+        if weight < 0:
+            raise PlanError(f"{path}: the weight of {name} is {weight:g}; write a number from 0 on.")
+    if not any(found.values()):
+        raise PlanError(f"{path} gives no operation a weight above 0; give at least one.")
+    return found

@@ -1,0 +1,100 @@
+"""The comparison as a report: the answer, a table with kernels as columns, bars by operation, what is unequal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rtoslab.base import counted
+from rtoslab.choose.answer import answer, not_counted
+from rtoslab.choose.board_comparison import Cell, Comparison
+from rtoslab.choose.compared_operations import Operation
+from rtoslab.parity import Unfairness
+from rtoslab.reports import ChartData, Document, Section, TableData, banded, ends, flagged_by
+
+BEST = "*"
+ALONE = "?"
+ABSENT = "-"
+_HOW = (
+    "Times in cycles of the core's clock, by instruments that cost nothing. A figure is the median over placements of "
+    "the code, with the lowest and the highest where they differ. `*` marks the best of a row and every figure that "
+    "cannot be told from it. `?` marks a figure of one placement where another could move it. `-` means that there is "
+    "none."
+)
+
+
+def figure_text(cell: Cell, *, is_best: bool) -> str:
+    """Returns a cell's text: the median with its marks, or a dash."""
+    if cell.band is None:
+        return ABSENT
+    marks = (BEST if is_best else "") + (ALONE if cell.is_alone else "")
+    return f"{cell.band.median:,.0f}{marks}"
+
+
+def choice_document(
+    comparison: Comparison,
+    names: Mapping[str, str],
+    unequal: Sequence[Unfairness],
+    deviations: Mapping[str, Mapping[str, str]],
+) -> Document:
+    """Returns the report. `unequal` is what the parity lint says of the kernels' builds."""
+    kernels = [names[kernel] for kernel in comparison.kernels]
+    sections = [_figures(comparison, names), _bars(comparison, names), _unequal(unequal), _absent(comparison, names)]
+    document = Document(
+        title=f"{counted(len(kernels), 'kernel')} on the {names[comparison.board]}",
+        subtitle=", ".join(kernels),
+        summary=" ".join(answer(comparison, names)),
+        sections=tuple(each for each in sections if each.charts or any(table.rows for table in each.tables)),
+    )
+    also = {names[kernel]: kernel for kernel in comparison.kernels}
+    return flagged_by(document, deviations, also, all_deviate=set(deviations) >= set(comparison.kernels))
+
+
+def _figures(comparison: Comparison, names: Mapping[str, str]) -> Section:
+    rows = [
+        [operation.title, operation.unit, *(_cell(comparison, kernel, operation) for kernel in comparison.kernels)]
+        for operation in comparison.operations
+    ]
+    columns = ("operation", "unit", *(f">{names[kernel]}" for kernel in comparison.kernels))
+    prose = tuple(filter(None, (_HOW, not_counted(comparison, names))))
+    return Section("figures", "Figures", prose, (), (TableData("Figures", columns, rows),))
+
+
+def _cell(comparison: Comparison, kernel: str, operation: Operation) -> str:
+    cell = comparison.cell(kernel, operation)
+    if cell.band is None:
+        return ABSENT
+    marks = figure_text(cell, is_best=kernel in comparison.best(operation)).lstrip("0123456789,")
+    return f"{banded(cell.band, '{:,.0f}'.format)}{marks}"
+
+
+def _bars(comparison: Comparison, names: Mapping[str, str]) -> Section:
+    """One chart for each unit, with a panel for each operation."""
+    charts = []
+    for unit in dict.fromkeys(operation.unit for operation in comparison.operations):
+        rows: list[dict[str, Any]] = []
+        for operation in comparison.operations:
+            for kernel in comparison.kernels:
+                band = comparison.cell(kernel, operation).band
+                if operation.unit == unit and band is not None:
+                    mark = {"x": operation.title, "series": names[kernel], "kernel": kernel, "y": band.median}
+                    rows.append({**mark, "text": f"{band.median:,.0f}", **ends(band)})
+        caption = f"Each operation in {unit}, with its own scale from zero."
+        charts.append(ChartData("panels", rows, caption, "", unit))
+    return Section("bars", "Operation by operation", (), tuple(charts))
+
+
+def _unequal(unequal: Sequence[Unfairness]) -> Section:
+    rows = [[each.concept.title, each.sentence, each.cost] for each in unequal]
+    table = TableData("What is unequal between them", ("what", "how", "what it costs"), rows)
+    return Section("unequal", "What is unequal", (), (), (table,))
+
+
+def _absent(comparison: Comparison, names: Mapping[str, str]) -> Section:
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for kernel in comparison.kernels:
+        for operation in comparison.operations:
+            cell = comparison.cell(kernel, operation)
+            if cell.band is None:
+                reasons.setdefault((names[kernel], cell.reason), []).append(operation.title)
+    rows = [[kernel, ", ".join(titles), reason] for (kernel, reason), titles in reasons.items()]
+    table = TableData("Cells without a figure", ("kernel", "operations", "why"), rows)
+    return Section("absent", "What is not there", (), (), (table,))

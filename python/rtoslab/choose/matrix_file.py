@@ -1,0 +1,78 @@
+"""`reference/matrix/<kernel>.ndjson`: figures of one kernel on every board, in all their placements.
+
+Each line is a JSON object. The first has the kernel and a manifest for each board. Then come the rows, one for each
+point, with its values or the reason why it has none. The last line is the SHA-256 of all others.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rtoslab.base import AlteredError, make_folder, write_whole
+from rtoslab.intake import STORED_BYTES, parse_object, read_text
+from rtoslab.reference import StoredRow, row_as_json, row_from_json, seal_lines, unseal_lines
+
+FORMAT: Final = 1
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """One file."""
+
+    kernel: str
+    date: str
+    """Of the last measurement, as ISO 8601."""
+    manifests: Mapping[str, Mapping[str, Any]]
+    """By board, the manifest of one of its points: version, flags, kernel configuration, compiler."""
+    rows: tuple[StoredRow, ...]
+
+    @property
+    def boards(self) -> list[str]:
+        """Boards with a figure."""
+        return list(dict.fromkeys(row.stands_for.board for row in self.rows if row.values))
+
+    @property
+    def versions(self) -> list[str]:
+        """The kernel's versions, as its sources tell them."""
+        return list(dict.fromkeys(row.version for row in self.rows if row.version))
+
+
+def matrix_path(root: Path, kernel: str) -> Path:
+    """Returns the path of a kernel's figures."""
+    return root / "reference" / "matrix" / f"{kernel}.ndjson"
+
+
+def matrices(root: Path) -> list[Matrix]:
+    """Returns every kernel's figures, by name. Raises AlteredError for a file that was edited."""
+    return [read_matrix(path) for path in sorted((root / "reference" / "matrix").glob("*.ndjson"))]
+
+
+def write_matrix(path: Path, matrix: Matrix) -> None:
+    """Writes one file, sealed. Raises StoreError if the disk refuses it."""
+    manifests = {board: dict(manifest) for board, manifest in sorted(matrix.manifests.items())}
+    head = {"format": FORMAT, "kernel": matrix.kernel, "date": matrix.date, "manifests": manifests}
+    make_folder(path.parent)
+    write_whole(path, seal_lines([head, *(row_as_json(row) for row in matrix.rows)]), "the figures of kernels")
+
+
+def read_matrix(path: Path) -> Matrix:
+    """Returns one file. Raises AlteredError naming it if it is not what was written, or of another format."""
+    text = read_text(path, "the figures of kernels", AlteredError, STORED_BYTES)
+    try:
+        head, *lines = (parse_object(line) for line in unseal_lines(text))
+        return _matrix(path.stem, head, lines)
+    except (ValueError, LookupError, TypeError, AttributeError) as cause:
+        why = cause if type(cause) is ValueError else type(cause).__name__
+        raise AlteredError(
+            f"{path} holds no figures of kernels that can be read ({why}); restore it, or measure it again with "
+            f"`rtoslab reference matrix --kernel {path.stem}`."
+        ) from None
+
+
+def _matrix(kernel: str, head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> Matrix:
+    if (head["format"], head["kernel"]) != (FORMAT, kernel):
+        raise ValueError("it says another format or kernel")
+    rows = tuple(row_from_json(f"{kernel} {number}", line) for number, line in enumerate(lines))
+    manifests = {str(board): dict(manifest) for board, manifest in head["manifests"].items()}
+    return Matrix(kernel, str(head["date"]), manifests, rows)

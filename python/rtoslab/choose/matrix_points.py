@@ -1,0 +1,67 @@
+"""What the matrix measures: the points of its suite, in several placements where the place of code may matter."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtoslab.catalogue import Catalogue, Suite, read_toml
+from rtoslab.measure import point_id
+from rtoslab.papers import may_matter
+from rtoslab.plan import Options, Plan, Point, experiment_points, placed
+from rtoslab.results import PointId
+
+
+@dataclass(frozen=True)
+class MatrixPoint:
+    """One point of the suite, in all placements that are measured."""
+
+    stands_for: PointId
+    points: tuple[Point, ...]
+    reason: str = ""
+    """Why it cannot be measured."""
+    place_matters: bool = False
+    """Whether the place of its code may move its figures."""
+
+
+def matrix_suite(root: Path) -> Suite:
+    """Returns the suite of the matrix: `reference/matrix/suite.toml`."""
+    return read_toml(root / "reference" / "matrix" / "suite.toml", Suite)
+
+
+def matrix_kernels(catalogue: Catalogue) -> list[str]:
+    """Returns the kernels of the suite that can be built here."""
+    experiments = matrix_suite(catalogue.root).experiments
+    named = (name for each in experiments for name in (*each.kernels, *each.bring_your_own))
+    return [name for name in dict.fromkeys(named) if name in catalogue.kernels_here]
+
+
+def matrix_boards(root: Path) -> list[str]:
+    """Returns the boards of the suite."""
+    return list(dict.fromkeys(board for each in matrix_suite(root).experiments for board in each.boards))
+
+
+def matrix_points(catalogue: Catalogue, kernel: str, boards: Collection[str], placements: int) -> list[MatrixPoint]:
+    """Returns the points of one kernel on these boards. Raises PlanError, UnknownNameError.
+
+    `kernel` may be one that the suite does not name, such as an earlier version.
+    """
+    found = []
+    for experiment in matrix_suite(catalogue.root).experiments:
+        of_kernel = experiment.model_copy(update={"kernels": (kernel,), "bring_your_own": ()})
+        points = experiment_points(catalogue, of_kernel, Options())
+        found += [_in_placements(catalogue, point, placements) for point in points if point.board in boards]
+    return found
+
+
+def _in_placements(catalogue: Catalogue, point: Point, placements: int) -> MatrixPoint:
+    stands_for = point_id(catalogue, point)
+    if point.not_applicable is not None:
+        return MatrixPoint(stands_for, (), point.not_applicable)
+    matters = may_matter(catalogue, point)
+    points = placed(catalogue, Plan((point,), None), placements if matters else 1).points
+    return MatrixPoint(stands_for, points, place_matters=matters)
+
+
+def matrix_plan(rows: Sequence[MatrixPoint]) -> Plan:
+    """Returns everything to measure."""
+    return Plan(tuple(point for row in rows for point in row.points), "matrix")

@@ -1,0 +1,78 @@
+"""From the points of a run to the rows of the matrix, and new rows in the place of old ones."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.choose.matrix_file import Matrix
+from rtoslab.choose.matrix_points import MatrixPoint
+from rtoslab.measure import point_id
+from rtoslab.reference import StoredRow, row_values
+from rtoslab.results import Failed, Measured
+from rtoslab.store import AnyResult, StoredPoint
+
+_KEPT_OF_A_BUILD = (
+    "calls", "clock", "clock_hz", "code", "compiler", "cores", "data", "features", "flags", "kernel", "kernel_version",
+)  # fmt: skip
+"""What the parity lint and a reader need of a manifest's build."""
+
+
+def matrix_rows(
+    catalogue: Catalogue, wanted: Sequence[MatrixPoint], stored: Sequence[StoredPoint], results: Sequence[AnyResult]
+) -> list[StoredRow]:
+    """Returns a row for each point of the matrix: its values in all placements that were measured, or why there is
+    none."""
+    by_point = {each.result.point.model_dump_json(): each for each in stored}
+    failures = {each.point.model_dump_json(): each for each in results if isinstance(each, Failed)}
+    return [_row(catalogue, point, by_point, failures) for point in wanted]
+
+
+def _row(
+    catalogue: Catalogue, wanted: MatrixPoint, by_point: Mapping[str, StoredPoint], failures: Mapping[str, Failed]
+) -> StoredRow:
+    kernel = wanted.stands_for.kernel
+    names = [point_id(catalogue, point).model_dump_json() for point in wanted.points]
+    found = [by_point[name] for name in names if name in by_point]
+    measured = [each.result for each in found if isinstance(each.result, Measured)]
+    if not measured:
+        failed = next((failures[name] for name in names if name in failures), None)
+        reason = wanted.reason or (f"{failed.stage} failed: {failed.message}" if failed else "it was not measured")
+        return StoredRow(wanted.stands_for, kernel, "", (), reason)
+    build: Any = next(each.manifest["build"] for each in found if isinstance(each.result, Measured))
+    return StoredRow(
+        wanted.stands_for,
+        kernel,
+        str(build.get("kernel_version", "")),
+        row_values(measured, wanted.stands_for),
+        deviations=measured[0].deviations,
+        one_of_many=wanted.place_matters and len(measured) == 1,
+    )
+
+
+def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:
+    """Returns by board what a reader needs of the manifest of its first measured point on one core.
+
+    Of the kernel's configuration the macros of its parity table are kept. An export has hundreds of others.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for each in stored:
+        point = each.result.point
+        if isinstance(each.result, Measured) and point.cores == 1 and point.board not in found:
+            build: Any = each.manifest.get("build", {})
+            target: Any = each.manifest.get("target", {})
+            kept = {key: build[key] for key in _KEPT_OF_A_BUILD if key in build}
+            parity = set(catalogue.kernel(point.kernel).facts.parity.values())
+            macros = build.get("kernel_config", {})
+            kept["kernel_config"] = {name: value for name, value in macros.items() if name in parity}
+            found[point.board] = {"build": kept, "target": {"sources_sha256": target.get("sources_sha256", "")}}
+    return found
+
+
+def merged(old: Matrix | None, new: Matrix, boards: Collection[str]) -> Matrix:
+    """Returns the new rows for these boards, and the old ones for all others."""
+    if old is None:
+        return new
+    kept = tuple(row for row in old.rows if row.stands_for.board not in boards)
+    manifests = {board: each for board, each in old.manifests.items() if board not in boards}
+    return replace(new, rows=(*kept, *new.rows), manifests={**manifests, **new.manifests})

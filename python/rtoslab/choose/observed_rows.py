@@ -1,0 +1,107 @@
+"""Figures of a kernel on a board that no single point gives: bytes, masked interrupts, the worst over all phases."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from rtoslab.analyses import Band, Value
+from rtoslab.base import BuildError, PlanError, RtoslabError, architecture
+from rtoslab.catalogue import Catalogue
+from rtoslab.footprint import survey
+from rtoslab.instruments import Choice, make_subject, owner, profile
+from rtoslab.plan import Options
+from rtoslab.reference import StoredRow
+from rtoslab.results import PointId
+from rtoslab.targets import APPLICATION
+from rtoslab.worst_case import WINDOW_MS, choose_span, find, inject_at_each, of_benchmark, pick_service
+from rtoslab.worst_case import sweeping_benchmark as sweeping
+
+_MASKING = ("call_times", "preemption", "mutex")
+"""Benchmarks whose calls mask interrupts."""
+_SERVICE = "semaphore"
+"""What the background calls while the interrupt comes at each of its cycles."""
+Figure = tuple[str, str, float, str, int]
+"""(metric, statistic, value, unit, number of observations)"""
+Say = Callable[[str], None]
+
+
+def observed_rows(
+    catalogue: Catalogue, kernel: str, board: str, version: str, *, placements: int, matters: bool, say: Say
+) -> list[StoredRow]:
+    """Returns the rows of one kernel on a board. A figure that cannot be had has its reason.
+
+    Times are measured in `placements` placements of the code if its place `matters`, else in one.
+    """
+    found = []
+    for name, make in {"footprint": _bytes, "masked": _masked, "worst_case": _worst}.items():
+        say(f"{name} {kernel} {board}")
+        point = PointId(benchmark=name, title=name, kernel=kernel, board=board, cores=1, window_ms=0, config={})
+        is_time = matters and name != "footprint"
+        count = placements if is_time else 1
+        try:
+            in_placements = [list(make(catalogue, point, number)) for number in range(count)]
+        except RtoslabError as cause:
+            found.append(StoredRow(point, kernel, version, (), str(cause)))
+        else:
+            values = tuple(_values(catalogue, point, in_placements))
+            found.append(StoredRow(point, kernel, version, values, one_of_many=is_time and count == 1))
+    return found
+
+
+def _values(catalogue: Catalogue, point: PointId, in_placements: list[list[Figure]]) -> Iterator[Value]:
+    clock_hz = catalogue.board(point.board).facts.clock.sys_hz
+    for alike in zip(*in_placements, strict=True):
+        metric, stat, number, unit, n = alike[0]
+        value = Value(point, "", clock_hz, {}, point.benchmark, metric, stat, number, unit, n)
+        if len(alike) == 1:
+            yield value
+        else:
+            band = Band([figure[2] for figure in alike])
+            yield replace(value, value=band.median, band=band)
+
+
+def _bytes(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:
+    """Flash and RAM of an image that starts the kernel, and the RAM of a task with 512 bytes of stack beyond that."""
+    surveyed = survey(catalogue, point.kernel, point.board, programs=["minimal", "task"])
+    costs = {each.program: each for each in surveyed.costs}
+    whole, task = costs["minimal"], costs["task"]
+    yield "footprint", "flash", whole.kinds["text"] + whole.kinds["rodata"] + whole.kinds["data"], "bytes", 1
+    yield "footprint", "ram", whole.kinds["data"] + whole.kinds["bss"] + (whole.pool or 0), "bytes", 1
+    if task.not_applicable is None and task.pool is not None:
+        yield "footprint", "task", task.kinds["data"] + task.kinds["bss"] + task.pool, "bytes", 1
+
+
+def _masked(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
+    """The longest stretch in which the kernel masked the least urgent interrupt, over several benchmarks.
+
+    What the benchmarks mask themselves is left out.
+    """
+    level = architecture().priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
+    lengths = [0]
+    count = 0
+    for benchmark in _MASKING:
+        choice = Choice(kernel=point.kernel, board=point.board, config={"placement": str(placement)})
+        try:
+            found = profile(make_subject(catalogue, benchmark, **choice))
+        except (PlanError, BuildError):
+            continue  # the kernel lacks a service that the benchmark needs
+        for held in found.held:
+            if held.priority == level and found.classes.get(owner(held.opener, found)) != APPLICATION:
+                lengths.append(held.longest_cycles)
+                count += held.count
+    if not count:
+        raise PlanError(f"no benchmark shows what {point.kernel} masks on {point.board}")
+    yield "interrupts.masked", "max", max(lengths), "cycles", count
+
+
+def _worst(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
+    """Latencies of an interrupt that comes at every cycle of the period of a background that calls the kernel."""
+    program = sweeping(catalogue)
+    chosen = {**(pick_service(catalogue.benchmark(program).facts, _SERVICE) or {}), "placement": str(placement)}
+    options = Options([point.kernel], [point.board], [1], WINDOW_MS, chosen)
+    scenario = of_benchmark(catalogue, program, options, core=0, progress=lambda *_: None)
+    span = choose_span(scenario, "period", None, 1)
+    finding = find(scenario, span, inject_at_each(scenario, span, threads=1, progress=lambda *_: None))
+    for name, latency in (("handler", finding.handler), ("task", finding.task)):
+        if latency is not None:
+            yield f"{_SERVICE}.{name}", "median", latency.median_cycles, "cycles", finding.arrivals
+            yield f"{_SERVICE}.{name}", "max", latency.maximum_cycles, "cycles", finding.arrivals

@@ -1,0 +1,232 @@
+"""`rtoslab choose`: which kernel for a board and a use, from figures that come with rtoslab."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from rich.table import Table
+
+from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.choose import (
+    Comparison,
+    Matrix,
+    Operation,
+    answer,
+    ask,
+    choice_document,
+    figure_text,
+    make_comparison,
+    matrices,
+    not_counted,
+    read_operations,
+    rows_of_runs,
+)
+from rtoslab.cli.cmd_report import write
+from rtoslab.cli.ended import answer as answer_json
+from rtoslab.cli.names import CatalogueName, CatalogueNames, form_of, report_files, split_names
+from rtoslab.cli.plain import PlainConsole
+from rtoslab.parity import Subject, Unfairness, lint, read_costs
+from rtoslab.reports import report_formats
+from rtoslab.results import PointId
+
+_MARKS: Final = "* the best of the row, or not to be told from it. ? of one placement of the code. - no figure."
+
+
+@click.command("choose")
+@click.option("--board", required=True, type=CatalogueName("boards"), help="The board.")
+@click.option(
+    "--for",
+    "use",
+    default="general",
+    show_default=True,
+    metavar="USE",
+    help="What it is for: general, control, queues, isr, low-ram or smp.",
+)
+@click.option("--need", "needs", multiple=True, metavar="SERVICE,...", help="Services that the kernel must have.")
+@click.option(
+    "--weights",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE.toml",
+    help="How much each operation counts, in a table [weights].",
+)
+@click.option(
+    "--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"), help="Only these kernels: one or a,b."
+)
+@click.option(
+    "--from",
+    "runs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="A run of your own, whose figures take the place of those that come with rtoslab.",
+)
+@report_files("html", "md")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def command(
+    board: str,
+    use: str,
+    needs: tuple[str, ...],
+    weights: Path | None,
+    kernels: tuple[str, ...],
+    runs: tuple[Path, ...],
+    outputs: tuple[Path, ...],
+    as_json: bool,
+) -> int:
+    """Compare the kernels on a BOARD: which leads for a use, by how much, and what speaks against it.
+
+    The figures come with rtoslab: measured on the virtual board, with all proofs, in several placements of the code.
+    Differences that the place of the code can undo are not called differences.
+    """
+    catalogue = Catalogue(find_root())
+    board = catalogue.board(board).id
+    known = read_operations()
+    services = tuple(name for each in needs for name in each.split(",") if name)
+    question = ask(known, catalogue.services, use, services, weights)
+    here = {each.kernel: each for each in matrices(catalogue.root)}
+    chosen = _chosen(catalogue, kernels, here)
+    rows = rows_of_runs(runs, {name: here[name].rows if name in here else () for name in chosen})
+    lacks = {name: _lacks(catalogue, name) for name in rows}
+    comparison = make_comparison(board, question, known.operation, rows, lacks)
+    if not comparison.kernels:
+        raise PlanError(
+            f"No figures of {', '.join(chosen) or 'any kernel'} on {board} are here; measure them with "
+            f"`rtoslab reference matrix --board {board}`."
+        )
+    names = {name: _title(catalogue, here.get(name), name) for name in comparison.kernels}
+    names[board] = catalogue.board(board).facts.title
+    unequal = _unequal(catalogue, comparison, here)
+    deviations = {name: _deviations(here.get(name)) for name in comparison.kernels if _deviations(here.get(name))}
+    document = choice_document(comparison, names, unequal, deviations)
+    for output in outputs:
+        write(report_formats()[form_of(output)](document), output)
+    if as_json:
+        answer_json(_as_json(comparison, names, unequal, deviations))
+    else:
+        _show(comparison, names, unequal, document.summary)
+    return EXIT_OK
+
+
+def _chosen(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, Matrix]) -> list[str]:
+    """The kernels asked for, else those that bear the name of their port: earlier versions have names of their own."""
+    asked = split_names(kernels, here)
+    if asked is None:
+        return [name for name in here if name in catalogue.kernels and catalogue.kernels[name].folder.name == name]
+    for name in asked:
+        if name not in here:
+            raise UnknownNameError("kernel with figures", name, here)
+    return list(asked)
+
+
+def _lacks(catalogue: Catalogue, kernel: str) -> dict[str, str]:
+    return catalogue.kernels[kernel].facts.lacks() if kernel in catalogue.kernels else {}
+
+
+def _title(catalogue: Catalogue, matrix: Matrix | None, kernel: str) -> str:
+    title = catalogue.kernels[kernel].facts.title if kernel in catalogue.kernels else kernel
+    version = matrix.versions[0] if matrix is not None and matrix.versions else ""
+    return f"{title} {version.lstrip('vV')}".strip()
+
+
+def _deviations(matrix: Matrix | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for row in matrix.rows if matrix is not None else ():
+        found.update(row.deviations)
+    return found
+
+
+def _unequal(catalogue: Catalogue, comparison: Comparison, here: Mapping[str, Matrix]) -> list[Unfairness]:
+    """What the parity lint says of the kernels' builds on the board."""
+    point = PointId(
+        benchmark="context_switch", title="", kernel="", board=comparison.board, cores=1, window_ms=0, config={}
+    )
+    here = {
+        name: here[name] for name in comparison.kernels if name in here and comparison.board in here[name].manifests
+    }
+    titles = {name: catalogue.kernels[name].facts.title if name in catalogue.kernels else name for name in here}
+    subjects = [
+        Subject(titles[name], point.model_copy(update={"kernel": name}), dict(each.manifests[comparison.board]))
+        for name, each in here.items()
+    ]
+    return lint(catalogue, [subjects], read_costs(catalogue.root)) if len(subjects) > 1 else []
+
+
+_LABEL_COLUMNS: Final = 30
+_FIGURE_COLUMNS: Final = 11
+"""Of a figure with its marks and the gap behind it."""
+
+
+def _show(comparison: Comparison, names: Mapping[str, str], unequal: Sequence[Unfairness], summary: str) -> None:
+    console = PlainConsole()
+    console.print(summary, markup=False)
+    ranking = [score.kernel for score in comparison.scores]
+    ordered = [*ranking, *(kernel for kernel in comparison.kernels if kernel not in ranking)]
+    beside = max(2, (console.width - _LABEL_COLUMNS) // _FIGURE_COLUMNS)
+    for first in range(0, len(ordered), beside):
+        console.print(_table(comparison, names, ordered[first : first + beside]))
+    console.print(_MARKS, markup=False)
+    costs = (f"{each.sentence} What it costs: {each.cost}." for each in unequal)
+    for line in filter(None, (not_counted(comparison, names), *costs)):
+        console.print(line, markup=False)
+
+
+def _table(comparison: Comparison, names: Mapping[str, str], kernels: Sequence[str]) -> Table:
+    """One line for each operation: the figures of these kernels."""
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("cycles, else the unit", min_width=_LABEL_COLUMNS - 1)
+    for kernel in kernels:
+        table.add_column(names[kernel], justify="right", min_width=_FIGURE_COLUMNS - 1)
+    for operation in comparison.operations:
+        best = comparison.best(operation)
+        cells = (figure_text(comparison.cell(kernel, operation), is_best=kernel in best) for kernel in kernels)
+        table.add_row(_head(operation), *cells)
+    return table
+
+
+def _head(operation: Operation) -> str:
+    return operation.title if operation.unit in {"cycles", "1/s"} else f"{operation.title}, {operation.unit}"
+
+
+def _as_json(
+    comparison: Comparison,
+    names: Mapping[str, str],
+    unequal: Sequence[Unfairness],
+    deviations: Mapping[str, Mapping[str, str]],
+) -> dict[str, Any]:
+    return {
+        "board": comparison.board,
+        "use": comparison.question.use,
+        "needs": list(comparison.question.needs),
+        "answer": answer(comparison, names),
+        "kernels": {kernel: names[kernel] for kernel in comparison.kernels},
+        "deviations": {kernel: dict(each) for kernel, each in deviations.items()},
+        "ranking": [
+            {"kernel": each.kernel, "ratio": each.ratio.value, "least": each.ratio.least, "most": each.ratio.most}
+            for each in comparison.scores
+        ],
+        "operations": [_operation(comparison, each) for each in comparison.operations],
+        "unequal": [{"what": each.concept.id, "sentence": each.sentence, "cost": each.cost} for each in unequal],
+    }
+
+
+def _operation(comparison: Comparison, operation: Operation) -> dict[str, Any]:
+    figures: dict[str, dict[str, Any]] = {}
+    for kernel in comparison.kernels:
+        cell = comparison.cell(kernel, operation)
+        if cell.band is None:
+            figures[kernel] = {"reason": cell.reason}
+        else:
+            figures[kernel] = {
+                "median": cell.band.median, "least": cell.band.least, "most": cell.band.most,
+                "placements": len(cell.band.values), "one_of_many": cell.is_alone, "n": cell.n,
+                "clock_hz": cell.clock_hz,
+            }  # fmt: skip
+    return {
+        "id": operation.id,
+        "title": operation.title,
+        "unit": operation.unit,
+        "better": operation.better,
+        "best": list(comparison.best(operation)),
+        "figures": figures,
+    }

@@ -1,0 +1,108 @@
+"""`rtoslab reference matrix`: the figures that `rtoslab choose` compares, measured for every kernel and board."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import click
+
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, build_folder, counted, find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.choose import (
+    Matrix,
+    board_manifests,
+    matrix_boards,
+    matrix_kernels,
+    matrix_path,
+    matrix_plan,
+    matrix_points,
+    matrix_rows,
+    merged,
+    observed_rows,
+    read_matrix,
+    write_matrix,
+)
+from rtoslab.cli.choices import dry_run_option, jobs_option
+from rtoslab.cli.display import announce, displayed
+from rtoslab.cli.failures import tell_failures
+from rtoslab.cli.names import CatalogueNames, split_names
+from rtoslab.measure import run_plan
+from rtoslab.store import RunDirectory
+
+PLACEMENTS: Final = 8
+_OBSERVED_PLACEMENTS: Final = 4
+"""What is masked and the worst over all phases take seconds in each placement."""
+
+
+@click.command("matrix", short_help="Measure the figures that `choose` compares.")
+@click.option(
+    "--kernel",
+    "kernels",
+    multiple=True,
+    type=CatalogueNames("kernels"),
+    help="Kernels: one, a,b or all.  [default: all]",
+)
+@click.option(
+    "--board", "boards", multiple=True, type=CatalogueNames("boards"), help="One, a,b or all.  [default: all]"
+)
+@click.option(
+    "--placements",
+    type=click.IntRange(1, 64),
+    default=PLACEMENTS,
+    show_default=True,
+    help="How many placements of the code, where the place may matter.",
+)
+@jobs_option
+@dry_run_option
+def command(kernels: tuple[str, ...], boards: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool) -> int:
+    """Measure every kernel that is here on every board, and keep the figures in reference/matrix/.
+
+    A kernel's file is written as soon as its points are measured. What was measured before comes from the cache, so the
+    same command again goes on where it was interrupted. Figures of other kernels and boards stay as they are. Exit code
+    3 if a point fails, which is kept with its reason.
+    """
+    catalogue = Catalogue(find_root())
+    known = matrix_kernels(catalogue)
+    chosen = split_names(kernels, known) or tuple(known)
+    on = split_names(boards, matrix_boards(catalogue.root)) or tuple(matrix_boards(catalogue.root))
+    for board in on:
+        catalogue.board(board)
+    codes = [_measure(catalogue, catalogue.kernel(name).id, on, placements, jobs, dry_run=dry_run) for name in chosen]
+    return max(codes, default=EXIT_OK)
+
+
+def _measure(
+    catalogue: Catalogue, kernel: str, boards: Sequence[str], placements: int, jobs: int, *, dry_run: bool
+) -> int:
+    wanted = matrix_points(catalogue, kernel, boards, placements)
+    plan = matrix_plan(wanted)
+    if not plan.points:
+        reasons = dict.fromkeys(each.reason for each in wanted)
+        raise PlanError(f"{kernel} can be measured on none of these boards: {next(iter(reasons), 'none is named')}")
+    folder = build_folder(catalogue.root).with_name("matrix") / kernel
+    number = next(each for each in range(10_000) if not (folder / str(each)).exists())
+    if announce(catalogue, plan, folder / str(number), jobs, dry_run=dry_run, as_json=False):
+        return EXIT_OK
+    with displayed(plan.points, folder / str(number), quiet=False) as display:
+        outcomes = run_plan(catalogue.root, plan, folder / str(number), jobs=jobs, listener=display.note)
+    results = [each.result for each in outcomes]
+    failed = [each for each in results if each.status == "failed"]
+    tell_failures(failed)
+    stored = RunDirectory.open(folder / str(number)).points()
+    rows = matrix_rows(catalogue, wanted, stored, results)
+    matters = {each.stands_for.board for each in wanted if each.place_matters}
+    version = next((row.version for row in rows if row.version), "")
+    for board in dict.fromkeys(row.stands_for.board for row in rows if row.values):
+        count = min(placements, _OBSERVED_PLACEMENTS)
+        rows += observed_rows(catalogue, kernel, board, version, placements=count, matters=board in matters, say=_say)
+    path = matrix_path(catalogue.root, kernel)
+    old = read_matrix(path) if path.is_file() else None
+    new = Matrix(kernel, datetime.now(UTC).date().isoformat(), board_manifests(catalogue, stored), tuple(rows))
+    write_matrix(path, merged(old, new, boards))
+    size = f"{path.stat().st_size / 1024:,.0f} kB"
+    click.echo(f"{path.relative_to(catalogue.root)}: {counted(len(rows), 'row')} measured, {size}.")
+    return EXIT_POINT_FAILED if failed else EXIT_OK
+
+
+def _say(what: str) -> None:
+    click.echo(what, err=True)

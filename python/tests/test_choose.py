@@ -1,0 +1,309 @@
+"""Which kernel: made-up figures and the sentences that they must become, the kept file, the command."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtoslab.analyses import Band, Value
+from rtoslab.base import AlteredError, PlanError, UnknownNameError, find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.choose import (
+    Comparison,
+    Matrix,
+    Question,
+    answer,
+    ask,
+    choice_document,
+    make_comparison,
+    matrices,
+    matrix_boards,
+    matrix_points,
+    merged,
+    not_counted,
+    read_matrix,
+    read_operations,
+    rows_of_runs,
+    write_matrix,
+)
+from rtoslab.choose.answer import disadvantages
+from rtoslab.reference import StoredRow, seal_lines
+from rtoslab.results import PointId
+from tests.fakes import measured
+from tests.test_cli import error, rtoslab
+from tests.test_runs import run_of
+
+ROOT = find_root()
+CATALOGUE = Catalogue(ROOT)
+KNOWN = read_operations()
+BY_ID = {each.id: each for each in KNOWN.operation}
+NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "board": "BOARD"}
+EVEN = Question("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
+
+
+def row(kernel: str, operation: str, *numbers: float, alone: bool = False) -> StoredRow:
+    of = BY_ID[operation]
+    point = PointId(
+        benchmark=of.benchmark, title="T", kernel=kernel, board="board", cores=of.cores, window_ms=5, config={}
+    )  # fmt: skip
+    band = Band(numbers)
+    value = Value(point, "r", 1_000_000, {}, of.benchmark, of.metric, of.stat, band.median, of.unit, 9)
+    return StoredRow(
+        point, kernel, "1.0", (replace(value, band=band if len(numbers) > 1 else None),), one_of_many=alone
+    )
+
+
+def compared(
+    figures: Mapping[str, Mapping[str, tuple[float, ...]]],
+    question: Question = EVEN,
+    lacks: Mapping[str, Mapping[str, str]] | None = None,
+    *,
+    alone: bool = False,
+) -> Comparison:
+    """Of figures by kernel and operation, each in its placements."""
+    rows = {
+        kernel: [row(kernel, name, *numbers, alone=alone) for name, numbers in own.items()]
+        for kernel, own in figures.items()
+    }
+    return make_comparison("board", question, KNOWN.operation, rows, lacks or {})
+
+
+CLEAR = {
+    "a": {"switch": (100.0,), "semaphore_take": (50.0,), "queue_send": (200.0,)},
+    "b": {"switch": (200.0,), "semaphore_take": (100.0,), "queue_send": (100.0,)},
+    "c": {"switch": (400.0,), "semaphore_take": (200.0,), "queue_send": (800.0,)},
+}
+
+
+def test_the_leader_its_lead_and_what_speaks_against_it() -> None:
+    lead, against = answer(compared(CLEAR), NAMES)
+    assert lead == (
+        "Over all on the BOARD Alpha leads: in the weighted mean of 3 operations Beta needs 1.26 times as much and "
+        "Gamma 4.00 times. It is the best, or as good as the best, in 2 of them."
+    )
+    assert against == "Against Alpha: queue, send 2.00 times that of Beta."
+
+
+def test_weights_decide() -> None:
+    question = replace(EVEN, use="queues", weights={"queue_send": 5, "switch": 1, "semaphore_take": 1})
+    lead, _ = answer(compared(CLEAR, question), NAMES)
+    assert lead.startswith("For queues on the BOARD Beta leads: in the weighted mean of 3 operations Alpha needs 1.35")
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "best"),
+    [
+        ((100.0, 104.0), (103.0, 107.0), ("a", "b")),
+        ((100.0, 102.0), (103.0, 107.0), ("a",)),
+        ((100.0,), (100.0,), ("a", "b")),
+        ((100.0,), (101.0,), ("a",)),
+        ((0.0,), (0.0,), ("a", "b")),
+        ((0.0,), (3.0,), ("a",)),
+        ((7.0,), (3.0,), ("b",)),
+    ],
+)
+def test_a_difference_within_the_bands_is_none(
+    mine: tuple[float, ...], theirs: tuple[float, ...], best: tuple[str, ...]
+) -> None:
+    found = compared({"a": {"switch": mine}, "b": {"switch": theirs}})
+    assert found.best(BY_ID["switch"]) == best
+
+
+def test_more_is_better_where_it_is_a_rate() -> None:
+    found = compared(
+        {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, Question("smp", {"smp_switch": 1})
+    )
+    assert found.best(BY_ID["smp_switch"]) == ("b",)
+    assert found.ratio("a", "b", BY_ID["smp_switch"]).value == 2.0
+    assert answer(found, NAMES)[0].startswith("For smp on the BOARD Beta leads")
+
+
+def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
+    figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
+    lead, against = answer(compared(figures, Question("general", {"switch": 1})), NAMES)
+    assert lead == (
+        "Over all on the BOARD Alpha and Beta cannot be told apart: their figures differ by less than the place of the "
+        "code is worth."
+    )
+    assert against == "Nothing that was measured speaks against Alpha."
+
+
+def test_one_placement_that_another_could_move_claims_nothing() -> None:
+    found = compared({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, alone=True)
+    assert found.best(BY_ID["switch"]) == ("a", "b")
+    assert found.counted == ()
+    assert not_counted(found, NAMES).endswith("context switch (a figure of zero, or of one placement).")
+    assert answer(found, NAMES) == ["No figures are here that all of these kernels have, so none is ranked."]
+
+
+def test_a_kernel_that_lacks_what_is_needed_is_shown_and_not_ranked() -> None:
+    question = replace(EVEN, needs=("queue",))
+    lacks = {"a": {"queue": "its queues hold pointers"}}
+    figures = {**CLEAR, "a": {"switch": (1.0,), "semaphore_take": (1.0,)}}
+    found = compared(figures, question, lacks)
+    lead, against, left_out = answer(found, NAMES)
+    assert "Beta leads" in lead
+    assert left_out == "Alpha is not ranked: it has no queue."
+    assert (
+        against
+        == "Against Beta: context switch 200.00 times that of Alpha; semaphore, take 100.00 times that of Alpha."
+    )
+    assert found.cell("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
+
+
+def test_operations_that_not_all_have_do_not_count() -> None:
+    figures = {**CLEAR, "c": {"switch": (400.0,), "semaphore_take": (200.0,)}}
+    found = compared(figures, lacks={"c": {"queue": "none"}})
+    assert [each.id for each in found.counted] == ["switch", "semaphore_take"]
+    assert not_counted(found, NAMES) == (
+        "Not in the mean, because not every kernel has such a figure: queue, send (Gamma)."
+    )
+    assert {score.kernel: round(score.ratio.value, 2) for score in found.scores} == {"a": 1.0, "b": 2.0, "c": 4.0}
+
+
+def test_one_kernel_alone() -> None:
+    assert answer(compared({"a": CLEAR["a"]}), NAMES) == ["Alpha is the only kernel here that has what is needed."]
+
+
+def test_small_disadvantages_are_no_arguments() -> None:
+    found = compared({"a": {"switch": (105.0,), "queue_send": (1.0,)}, "b": {"switch": (100.0,), "queue_send": (9.0,)}})
+    assert disadvantages(found, "a") == []
+
+
+def test_every_operation_is_of_a_series_that_there_is() -> None:
+    made_otherwise = {"footprint", "masked", "worst_case"}
+    for each in KNOWN.operation:
+        if each.benchmark in made_otherwise:
+            continue
+        facts = CATALOGUE.benchmark(each.benchmark).facts
+        assert each.metric == "throughput" or each.metric in facts.series_ids, each.id
+        assert set(each.services) <= {*CATALOGUE.services, "smp"}, each.id
+        assert set(each.weights) <= set(KNOWN.needs), each.id
+    assert set().union(*(each.weights for each in KNOWN.operation)) == set(KNOWN.needs)
+
+
+def test_every_operation_of_a_benchmark_is_measured_for_the_matrix() -> None:
+    points = matrix_points(CATALOGUE, "freertos", matrix_boards(ROOT), 1)
+    there = {(each.stands_for.benchmark, each.stands_for.cores) for each in points if each.points}
+    wanted = {(each.benchmark, each.cores) for each in KNOWN.operation}
+    assert wanted - there == {("footprint", 1), ("masked", 1), ("worst_case", 1)}
+
+
+def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="no use named 'contrl'; did you mean 'control'"):
+        ask(KNOWN, CATALOGUE.services, "contrl")
+    with pytest.raises(UnknownNameError, match="no service named 'que'; did you mean 'queue'"):
+        ask(KNOWN, CATALOGUE.services, needs=("que",))
+    path = tmp_path / "w.toml"
+    path.write_text("[weights]\nswich = 1\n")
+    with pytest.raises(UnknownNameError, match="no operation named 'swich'; did you mean 'switch'"):
+        ask(KNOWN, CATALOGUE.services, weights=path)
+    for text, sentence in (("switch = -1", "is -1; write a number from 0 on"), ("switch = 0", "at least one")):
+        path.write_text(f"[weights]\n{text}\n")
+        with pytest.raises(PlanError, match=sentence):
+            ask(KNOWN, CATALOGUE.services, weights=path)
+    path.write_text("[weights]\nswitch = 2\nflash = 0\n")
+    assert ask(KNOWN, CATALOGUE.services, weights=path).weights == {"switch": 2}
+
+
+def example() -> Matrix:
+    bare = StoredRow(row("a", "flash", 1).stands_for, "a", "", (), "it does not fit")
+    rows = (row("a", "switch", 100, 104), row("a", "queue_send", 50), row("a", "masked", 9, alone=True), bare)
+    return Matrix("a", "2026-11-28", {"board": {"build": {"kernel_version": "1.0"}}}, rows)
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    write_matrix(path, example())
+    found = read_matrix(path)
+    assert (found.boards, found.versions, found.date) == (["board"], ["1.0"], "2026-11-28")
+    assert [each.one_of_many for each in found.rows] == [False, False, True, False]
+    assert [[tuple(value.placed.values) for value in each.values] for each in found.rows] == [
+        [(100, 104)], [(50,)], [(9,)], [],
+    ]  # fmt: skip
+    before = path.read_bytes()
+    write_matrix(path, found)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("change", [{"format": 2}, {"kernel": "b"}, {"manifests": []}])
+def test_a_file_of_another_form_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    path = tmp_path / "a.ndjson"
+    write_matrix(path, example())
+    head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text(seal_lines([{**head, **change}, *rows]))
+    with pytest.raises(AlteredError, match=r"a\.ndjson holds no figures of kernels .* reference matrix --kernel a"):
+        read_matrix(path)
+
+
+def test_an_edited_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    write_matrix(path, example())
+    path.write_text(path.read_text().replace("[100,104]", "[99,104]"))
+    with pytest.raises(AlteredError, match="its checksum is another one"):
+        read_matrix(path)
+
+
+def test_new_rows_take_the_place_of_those_of_their_boards_alone() -> None:
+    def on(board: str, number: float) -> StoredRow:
+        made = row("a", "switch", number)
+        return replace(made, stands_for=made.stands_for.model_copy(update={"board": board}))
+
+    old = replace(example(), rows=(on("x", 1), on("y", 2)), manifests={"x": {"n": 1}, "y": {"n": 2}})
+    new = replace(example(), rows=(on("y", 3),), manifests={"y": {"n": 3}})
+    found = merged(old, new, ["y"])
+    assert [(each.stands_for.board, each.values[0].value) for each in found.rows] == [("x", 1), ("y", 3)]
+    assert found.manifests == {"x": {"n": 1}, "y": {"n": 3}}
+    assert merged(None, new, ["y"]) == new
+
+
+def test_figures_of_an_own_run_come_first(tmp_path: Path) -> None:
+    point = measured(1, 1000, benchmark_id="t7_synchronisation", kernel="a", title="T7")
+    run_of(tmp_path, 0, [point.model_copy(update={"point": point.point.model_copy(update={"board": "board"})})])
+    (run,) = tmp_path.iterdir()
+    known = {"a": [row("a", "synchronisation", 1.0), row("a", "switch", 10.0)], "b": [row("b", "synchronisation", 5.0)]}
+    found = make_comparison("board", EVEN, KNOWN.operation, rows_of_runs([run], known), {})
+    band = found.cell("a", BY_ID["synchronisation"]).band
+    assert band is not None
+    assert band.median > 1.0
+    kept = found.cell("a", BY_ID["switch"]).band
+    assert kept is not None
+    assert kept.median == 10.0
+
+
+def test_the_report_has_a_column_for_each_kernel_and_a_reason_for_each_gap() -> None:
+    figures: dict[str, Mapping[str, tuple[float, ...]]] = {**CLEAR, "c": {"switch": (400.0, 420.0)}}
+    document = choice_document(compared(figures, lacks={"c": {"queue": "none"}}), NAMES, [], {})
+    tables = {table.title: table for section in document.sections for table in section.tables}
+    assert tables["Figures"].columns == ("operation", "unit", ">Alpha", ">Beta", ">Gamma")
+    assert [[*each] for each in tables["Figures"].rows] == [
+        ["context switch", "cycles", "100*", "200", "410 (400 to 420)"],
+        ["semaphore, take", "cycles", "50*", "100", "-"],
+        ["queue, send", "cycles", "200", "100*", "-"],
+    ]
+    assert [[*each] for each in tables["Cells without a figure"].rows] == [
+        ["Gamma", "semaphore, take", "it was not measured"],
+        ["Gamma", "queue, send", "none"],
+    ]
+
+
+def test_the_command_answers_from_what_comes_with_rtoslab() -> None:
+    here = matrices(ROOT)
+    assert here
+    board = here[0].boards[0]
+    done = rtoslab("choose", "--board", board, "--json")
+    found = json.loads(done.stdout)
+    assert found["board"] == board
+    assert {each["id"] for each in found["operations"]} <= set(BY_ID)
+    assert found["answer"]
+    plain = rtoslab("choose", "--board", board, "--for", "control", "--need", "semaphore").stdout
+    assert all(len(line) <= 80 for line in plain.splitlines())
+
+
+def test_misuse_is_one_sentence(tmp_path: Path) -> None:
+    assert "There is no board named 'picoo'; did you mean 'pico'?" in error(rtoslab("choose", "--board", "picoo"), 1)
+    assert "no kernel with figures named 'rt'" in error(rtoslab("choose", "--board", "pico", "--kernel", "rt"), 1)
+    assert "did you mean 'queues'?" in error(rtoslab("choose", "--board", "pico", "--for", "queue"), 1)
+    assert "is not a run directory" in error(rtoslab("choose", "--board", "pico", "--from", tmp_path), 1)
