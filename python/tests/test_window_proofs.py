@@ -89,6 +89,10 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (STATE, {"heap_blocks": 1}, Verdict.HOLDS),  # an entry that was interrupted is seen twice
     (STATE, {"heap_blocks": 3}, Verdict.FAILS),
     ({**STATE, "held_blocks": 1}, {"heap_blocks": 3}, Verdict.HOLDS),
+    (STATE, {"state": {"heap.free_pieces": 1}}, Verdict.HOLDS),
+    (STATE, {"state": {"heap.free_pieces": 0}}, Verdict.HOLDS),  # all is taken
+    (STATE, {"state": {"heap.free_pieces": 2}}, Verdict.FAILS),
+    ({**STATE, "free_pieces": 2}, {"state": {"heap.free_pieces": 2}}, Verdict.HOLDS),
     (STATE, {"state": {"isr_urgency": 1, "urgency.irq26": 0}}, Verdict.FAILS),
     (STATE, {"state": {"isr_urgency": 5, "urgency.irq26": 1}}, Verdict.HOLDS),  # of two bits, the lower ones
     (STATE, {"state": {"wait_states": 3}}, Verdict.HOLDS),  # board.toml says nothing of it

@@ -116,6 +116,19 @@ class TaskBlock(Strict):
     """From that argument to the stack's true end."""
 
 
+class FreeList(Strict):
+    """The list of a heap's free pieces in the order of their addresses, whose last member is no memory."""
+
+    head: str
+    """The variable that the list begins with."""
+    type: str
+    """The structure at the begin of each piece, and of the head."""
+    next: str
+    """Its member that points at the next piece."""
+    mask: str = ""
+    """A variable that these pointers are combined with by exclusive or, where the image has it."""
+
+
 class KernelMemory(Strict):
     """What a kernel takes at run time, and from where."""
 
@@ -126,6 +139,7 @@ class KernelMemory(Strict):
     pool_used_symbol: str | None = None
     """Word that holds what is taken."""
     task_block: TaskBlock | None = None
+    free_list: FreeList | None = None
 
 
 class ObjectFacts(Strict):
