@@ -162,3 +162,7 @@ def test_a_runner_that_drops_samples_takes_longer_to_have_them() -> None:
     found = rule.judge(rule.Params(rule="samples_complete"), given)
     assert found.verdict is Verdict.FAILS
     assert "when each series had its own" in found.saw
+    # One that releases what it holds at the end says so.
+    told = dataclasses.replace(given.decoded, params={**given.decoded.params, "places": "4"})
+    held = rule.Params(rule="samples_complete", held="places")
+    assert "when each series" not in rule.judge(held, dataclasses.replace(given, decoded=told)).saw
