@@ -24,6 +24,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     (folder / "heap.c").write_text(
         "typedef struct A_BLOCK_LINK { struct A_BLOCK_LINK *pxNextFreeBlock; unsigned xBlockSize; } BlockLink_t;\n"
         "BlockLink_t xStart;\n"
+        "struct heap_mem { unsigned used, next; } *heap_ptr;\n"
     )
     subprocess.run(["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-g", "-c", "heap.c"], cwd=folder, check=True)
     return (folder / "heap.o").read_bytes()
@@ -63,6 +64,33 @@ def test_pointers_may_be_masked(image: bytes) -> None:
 )
 def test_a_list_that_is_none_tells_nothing(image: bytes, memory: dict[int, int]) -> None:
     assert pieces(image, memory) == {}
+
+
+BASE, BLOCKS, LAST = 0x2000_0010, 0x2000_0400, 0x2000_0700
+# Taken, free, taken, free.
+_BLOCKS = ((0, 1, 0x100), (0x100, 0, 0x200), (0x200, 1, 0x280), (0x280, 0, 0x300))
+CHAIN = {BASE: BLOCKS, BASE + 4: LAST} | {
+    BLOCKS + at + place: value for at, used, following in _BLOCKS for place, value in ((0, used), (4, following))
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({}, {HEAP_PIECES: 2}),
+        ({BLOCKS + 0x280: 1}, {HEAP_PIECES: 1}),
+        ({BASE: 0}, {}),  # nobody made a heap yet
+        ({BLOCKS + 0x104: 0}, {}),  # in a circle
+        ({BLOCKS + 0x284: 0x380}, {}),  # it goes on behind its last block
+        ({BLOCKS + 0x104: 0x240}, {}),  # it leaves the memory
+    ],
+)
+def test_free_blocks_of_a_chain_of_all_blocks_count(
+    image: bytes, changed: dict[int, int], told: dict[str, int]
+) -> None:
+    memory = {**CHAIN, **changed}
+    assert pieces(image, memory, kernel="rtthread", heap_ptr=BASE, heap_end=BASE + 4) == told
+    assert pieces(image, memory, kernel="rtthread", heap_ptr=BASE) == {}
 
 
 def test_what_the_image_or_the_kernel_lacks_tells_nothing(image: bytes) -> None:
