@@ -158,6 +158,7 @@ docs: set-up-dev
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_pages
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_reference
 	cd python && $(CURDIR)/$(BIN)/python -m tests.paper_page
+	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_accuracy
 
 # The pages as a site in build/site, searchable and readable on a phone.
 site: set-up-dev $(STAMPS)/site

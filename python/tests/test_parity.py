@@ -1,20 +1,23 @@
 """The lint: planted unfairness is found, fairness is not accused, costs come from points that differ in one thing."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rtoslab import api
+from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.cli import app
 from rtoslab.parity.concepts import CONCEPTS, OF_KERNELS, facts_of, kernel_of
-from rtoslab.parity.costs import Cost, cost_of, measured_costs, read_costs, write_costs
+from rtoslab.parity.costs import COSTS_FILE, Cost, cost_of, measured_costs, read_cost_file, read_costs, write_costs
 from rtoslab.parity.unfairness import Subject, alike, lint
 from rtoslab.reference.stand_ins import references
 from rtoslab.results.results import Measured
 from tests.fakes import measured, point
-from tests.test_cli import rtoslab
+from tests.test_cli import error, rtoslab
 
 CATALOGUE = Catalogue(find_root())
 MACROS = {
@@ -142,6 +145,65 @@ def test_costs_come_from_points_that_differ_in_one_key_alone(tmp_path: Path, mon
     write_costs(costs, path)
     write_costs(costs[:1], path)
     assert list(read_costs(tmp_path)) == costs
+
+
+def test_an_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "costs.toml"
+    costs = measured_costs([at(2000, x="0"), at(1000, x="1")])
+    write_costs(costs, path)
+    written = path.read_text()
+    path.write_text("# A comment.\n" + written)
+    assert list(read_cost_file(path)) == costs
+    for old, new in (('key = "x"', 'key = "y"'), ("t2 = 1", "t2 = 2"), ('kernel = "freertos"', 'kernel = "rt"')):
+        assert old in written
+        path.write_text(written.replace(old, new))
+        with pytest.raises(PlanError, match=r"was edited; remove it, and `rtoslab sweep PLAN.toml --costs` writes"):
+            read_cost_file(path)
+        with pytest.raises(PlanError, match="was edited"):
+            write_costs(costs, path)
+    for text in (re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE), written.partition("\n\n")[2]):
+        path.write_text(text)
+        with pytest.raises(PlanError, match="has no seal"):
+            read_cost_file(path)
+    path.write_text(written.replace("format = 2", "format = 3"))
+    with pytest.raises(PlanError, match="has format 3, this version reads 2"):
+        read_cost_file(path)
+
+
+def test_commands_refuse_an_edited_cost(checkout: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], window_ms=5, out=run)
+    assert rtoslab("lint", run).returncode == 0
+    write_costs(measured_costs([at(2000, x="0"), at(1000, x="1")]), checkout / COSTS_FILE)
+    edit_cost(checkout / COSTS_FILE)
+    for words in (("lint", run), ("report", run, "-o", tmp_path / "report.html")):
+        message = error(rtoslab(*words), 1)
+        assert "costs.toml is not what was written: a value was edited" in message, words
+        assert "\n" not in message
+
+
+def test_a_sweep_refuses_an_edited_cost_before_it_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_costs(measured_costs([at(2000, x="0"), at(1000, x="1")]), tmp_path / COSTS_FILE)
+    edit_cost(tmp_path / COSTS_FILE)
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'title = "T"\nbenchmarks = ["t2"]\nkernels = ["freertos"]\nboards = ["pico"]\n[grid]\n"opt" = ["-O1"]\n'
+    )
+    with pytest.raises(PlanError, match="a value was edited"):
+        app.main(["sweep", str(plan), "--costs"], standalone_mode=False)
+    assert not (tmp_path / "runs").exists()
+
+
+def edit_cost(path: Path) -> None:
+    text = path.read_text()
+    changed = text.replace("percent = { t", "percent = { u", 1)
+    assert changed != text
+    path.write_text(changed)
+
+
+def test_our_own_costs_are_sealed() -> None:
+    assert read_cost_file(find_root() / COSTS_FILE)
 
 
 def test_a_cost_that_was_measured_is_told() -> None:

@@ -89,6 +89,10 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (STATE, {"heap_blocks": 1}, Verdict.HOLDS),  # an entry that was interrupted is seen twice
     (STATE, {"heap_blocks": 3}, Verdict.FAILS),
     ({**STATE, "held_blocks": 1}, {"heap_blocks": 3}, Verdict.HOLDS),
+    (STATE, {"state": {"heap.free_pieces": 1}}, Verdict.HOLDS),
+    (STATE, {"state": {"heap.free_pieces": 0}}, Verdict.HOLDS),  # all is taken
+    (STATE, {"state": {"heap.free_pieces": 2}}, Verdict.FAILS),
+    ({**STATE, "free_pieces": 2}, {"state": {"heap.free_pieces": 2}}, Verdict.HOLDS),
     (STATE, {"state": {"isr_urgency": 1, "urgency.irq26": 0}}, Verdict.FAILS),
     (STATE, {"state": {"isr_urgency": 5, "urgency.irq26": 1}}, Verdict.HOLDS),  # of two bits, the lower ones
     (STATE, {"state": {"wait_states": 3}}, Verdict.HOLDS),  # board.toml says nothing of it
@@ -158,3 +162,7 @@ def test_a_runner_that_drops_samples_takes_longer_to_have_them() -> None:
     found = rule.judge(rule.Params(rule="samples_complete"), given)
     assert found.verdict is Verdict.FAILS
     assert "when each series had its own" in found.saw
+    # One that releases what it holds at the end says so.
+    told = dataclasses.replace(given.decoded, params={**given.decoded.params, "places": "4"})
+    held = rule.Params(rule="samples_complete", held="places")
+    assert "when each series" not in rule.judge(held, dataclasses.replace(given, decoded=told)).saw

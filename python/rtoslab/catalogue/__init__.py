@@ -5,7 +5,7 @@ from rtoslab.catalogue.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Ent
 from rtoslab.catalogue.claim_schemas import TIMED, Claim, Place, Resolution, WidePlace
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
-from rtoslab.catalogue.kernel_facts import Kernel, TaskBlock
+from rtoslab.catalogue.kernel_facts import BlockChain, FreeList, Kernel, TaskBlock
 from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
 from rtoslab.catalogue.paper_schemas import Condition, Figure, OverTime, Part, Setup, Slip, Table, Version, Weighed
 from rtoslab.catalogue.schemas import Board, FlashNames
@@ -39,6 +39,7 @@ __all__ = [
     "SILICON_FILE",
     "TIMED",
     "Benchmark",
+    "BlockChain",
     "Board",
     "Catalogue",
     "Check",
@@ -49,6 +50,7 @@ __all__ = [
     "ExportWants",
     "Figure",
     "FlashNames",
+    "FreeList",
     "Kernel",
     "OverTime",
     "PaperFolder",

@@ -84,6 +84,14 @@ class Phase(Strict):
     """Tag of the mark at which the task that the handler wakes executes first; an image without tasks has none."""
 
 
+class StackNeed(Strict):
+    """The stack of each task where a configuration needs another one than `stack_bytes`."""
+
+    cores: int = Field(ge=1)
+    opt: str = Field(pattern="^-O[0123sg]$")
+    bytes: int = Field(ge=1)
+
+
 class Benchmark(Strict):
     """`firmware/benchmarks/<id>/benchmark.toml`."""
 
@@ -93,6 +101,7 @@ class Benchmark(Strict):
     paper: str = ""
     tasks_per_core: int
     stack_bytes: int
+    stack: tuple[StackNeed, ...] = ()
     priorities: int = 6
     """So many different ones its tasks may have."""
     task_table: bool = False

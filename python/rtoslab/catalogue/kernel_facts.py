@@ -116,6 +116,34 @@ class TaskBlock(Strict):
     """From that argument to the stack's true end."""
 
 
+class FreeList(Strict):
+    """The list of a heap's free pieces in the order of their addresses, whose last member is no memory."""
+
+    head: str
+    """The variable that the list begins with."""
+    type: str
+    """The structure at the begin of each piece, and of the head."""
+    next: str
+    """Its member that points at the next piece."""
+    mask: str = ""
+    """A variable that these pointers are combined with by exclusive or, where the image has it."""
+
+
+class BlockChain(Strict):
+    """All blocks of a heap, taken and free, in the order of their addresses. The last one is no memory."""
+
+    first: str
+    """The variable that points at the first block."""
+    last: str
+    """The variable that points at the last one."""
+    type: str
+    """The structure at the begin of each block."""
+    next: str
+    """Its member that says how far the next block is from the first one."""
+    used: str
+    """Its member that is 0 in a free block."""
+
+
 class KernelMemory(Strict):
     """What a kernel takes at run time, and from where."""
 
@@ -126,6 +154,9 @@ class KernelMemory(Strict):
     pool_used_symbol: str | None = None
     """Word that holds what is taken."""
     task_block: TaskBlock | None = None
+    free_list: FreeList | None = None
+    """How the heap's free pieces are found; or the next one."""
+    block_chain: BlockChain | None = None
 
 
 class ObjectFacts(Strict):

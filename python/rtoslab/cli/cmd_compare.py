@@ -76,7 +76,7 @@ def _fair(comparisons: Sequence[Comparison]) -> list[Section]:
     """What the lint says of each pair of points that is compared."""
     catalogue = Catalogue(find_root())
     groups = [
-        [Subject(side.name, figures.point, dict(figures.tree)) for side, figures in sides]
+        [Subject(side.name, figures.point, dict(figures.tree), figures.state) for side, figures in sides]
         for each in comparisons
         for pair in each.matching.pairs
         for sides in [((each.before, pair.before), (each.after, pair.after))]

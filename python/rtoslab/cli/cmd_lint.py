@@ -36,6 +36,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
 
     Looks at assertions, stack checking, trace hooks, run-time statistics, tick rate, priorities, time slicing, tickless
     idle, memory protection, task selection, compiler and flags, clock, wait states, caches, placement of code and data.
+    Also compares the board's registers as they were when the window opened.
     """
     catalogue = Catalogue(find_root())
     stored = {path: load(path) for path in runs}

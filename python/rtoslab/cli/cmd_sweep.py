@@ -18,7 +18,7 @@ from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import Manner, Outcome, run_plan
-from rtoslab.parity import COSTS_FILE, measured_costs, write_costs
+from rtoslab.parity import COSTS_FILE, measured_costs, read_cost_file, write_costs
 from rtoslab.reports import report_formats
 from rtoslab.results import Measured
 from rtoslab.store import RunDirectory
@@ -56,6 +56,8 @@ def command(
     catalogue = Catalogue(root)
     plan = sweep_points(catalogue, sweep)
     folder = out or default_out(root, plan, [plan_file.stem])
+    if costs:
+        read_cost_file(Path.cwd() / COSTS_FILE)  # hours of measuring must not end in a file that is refused
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     manner = Manner(again=fresh, skip_refused=True)

@@ -25,6 +25,8 @@ class Concept:
     """Why a difference is unfair, as a clause."""
     off_on: tuple[str, str] | None = None
     """Words for zero and for anything else; None: the value speaks for itself."""
+    of_state: bool = False
+    """Read from the board as the window opened, so no option asks for it."""
 
     def words(self, value: str) -> str:
         """A value in a reader's words."""

@@ -3,21 +3,27 @@
 baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time; of several
                          placements its band, and the names of those benchmarks where some choice would undo it, or
                          that stand in one placement
+
+The file is sealed as a baseline is: an edited cost would be a wrong answer of every report that tells it.
 """
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from pydantic import Field
 
 from rtoslab.analyses import PlacedTime, Ratio, mean_ratio, placed_times
-from rtoslab.base import Strict, make_folder, write_whole
+from rtoslab.base import PlanError, Strict, content_seal, make_folder, toml_rows, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.plan import with_usual
 from rtoslab.results import Measured
 
 COSTS_FILE = Path("baselines") / "costs.toml"
+FORMAT: Final = 2
+UNSEALED: Final = 1
+"""The format of files without a seal."""
 
 
 class Cost(Strict):
@@ -51,13 +57,37 @@ def _turned(percent: float) -> float:
 class CostFile(Strict):
     """The file as a whole."""
 
+    format: int = UNSEALED
+    seal: str = ""
+    """Digest of the costs."""
     cost: tuple[Cost, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The seal that its content has."""
+        return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
 
 def read_costs(root: Path) -> tuple[Cost, ...]:
-    """What the working directory keeps, then what the checkout does. Raises CatalogueError."""
+    """What the working directory keeps, then what the checkout does. Raises as `read_cost_file` does."""
     paths = dict.fromkeys([Path.cwd() / COSTS_FILE, root.resolve() / COSTS_FILE])
-    return tuple(cost for path in paths if path.is_file() for cost in read_toml(path, CostFile).cost)
+    return tuple(cost for path in paths for cost in read_cost_file(path))
+
+
+def read_cost_file(path: Path) -> tuple[Cost, ...]:
+    """Returns the costs of a file whose seal holds, or none where there is no file. Raises CatalogueError naming file
+    and key, PlanError for costs that are not those that were written."""
+    if not path.is_file():
+        return ()
+    found = read_toml(path, CostFile)
+    again = "remove it, and `rtoslab sweep PLAN.toml --costs` writes it anew"
+    if found.format not in {UNSEALED, FORMAT}:
+        raise PlanError(f"{path} has format {found.format}, this version reads {FORMAT}; {again}.")
+    if not found.seal:
+        raise PlanError(f"{path} has no seal: an earlier version wrote it, or a hand did; {again}.")
+    if found.seal != found.digest:
+        raise PlanError(f"{path} is not what was written: a value was edited; {again}.")
+    return found.cost
 
 
 def measured_costs(points: Iterable[Measured], bound: Collection[int] = ()) -> list[Cost]:
@@ -129,12 +159,15 @@ def cost_of(costs: Iterable[Cost], kernel: str, board: str, key: str, values: tu
 
 
 def write_costs(costs: Sequence[Cost], path: Path) -> None:
-    """Replaces those of the same kernel, board and key; keeps the others. Raises StoreError, CatalogueError."""
-    kept = read_toml(path, CostFile).cost if path.is_file() else ()
+    """Replaces those of the same kernel, board and key; keeps the others. Raises as `read_cost_file`."""
+    kept = read_cost_file(path)
     fresh = {(each.kernel, each.board, each.key) for each in costs}
     every = [*(each for each in kept if (each.kernel, each.board, each.key) not in fresh), *costs]
+    every.sort(key=lambda one: (one.kernel, one.board, one.key, one.before, one.after))
+    seal = CostFile(format=FORMAT, cost=tuple(every)).digest
     lines = ["# What a difference costs, in percent of each benchmark's time; written by `rtoslab sweep --costs`."]
-    for each in sorted(every, key=lambda one: (one.kernel, one.board, one.key, one.before, one.after)):
+    lines += toml_rows({"format": FORMAT, "seal": seal})
+    for each in every:
         texts = each.model_dump(exclude={"percent", "band", "placement", "one_placement"})
         lines += ["", "[[cost]]", *(f"{name} = {json.dumps(text)}" for name, text in texts.items())]
         lines.append(f"percent = {{ {', '.join(_pairs(each.percent))} }}")

@@ -1,6 +1,6 @@
 """Stored points as subjects of the lint: each named by what tells it from the others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rtoslab.analyses import PLACEMENT, place_bound, series_names
 from rtoslab.catalogue import Catalogue
@@ -18,9 +18,13 @@ def subjects_of(points: Sequence[StoredPoint], run: str = "") -> list[Subject]:
     found = _once(points)
     names = series_names([point for point, _ in found], with_cores=False)
     return [
-        Subject(", ".join(part for part in (run, name) if part) or point.kernel, point, stored.manifest)
+        Subject(", ".join(part for part in (run, name) if part) or point.kernel, point, stored.manifest, _state(stored))
         for (point, stored), name in zip(found, names, strict=True)
     ]
+
+
+def _state(stored: StoredPoint) -> Mapping[str, str | int]:
+    return stored.result.state if isinstance(stored.result, Measured) else {}
 
 
 def _once(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:

@@ -1,11 +1,12 @@
 """Which points of the same benchmark on the same board are not measured alike, concept by concept."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
 from rtoslab.catalogue import Catalogue, Kernel
+from rtoslab.parity.board_settings import absent_value, state_concept, state_facts, told_by_setting
 from rtoslab.parity.concepts import CONCEPTS, Concept, asked_for, facts_of, kernel_of, keys_of
 from rtoslab.parity.costs import AS_USUAL, Cost, cost_of
 from rtoslab.reference import WORD
@@ -22,6 +23,8 @@ class Subject:
     """The side it stands for: a kernel, a run, a configuration."""
     point: PointId
     manifest: dict[str, Any]
+    state: Mapping[str, str | int] = field(default_factory=dict)
+    """`Measured.state`; empty where it was not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,8 @@ class Unfairness:
     def cost(self) -> str:
         """In words: of the benchmarks that are compared, if any of them was measured, else of those that were."""
         said = [f"{change}: {_percent(each, self.benchmarks)}" for change, each in self.costs]
-        return "; ".join(said) or "not measured; a sweep over it would tell"
+        unknown = "set it alike and measure again" if self.concept.of_state else "a sweep over it would tell"
+        return "; ".join(said) or f"not measured; {unknown}"
 
 
 def alike(subjects: Iterable[Subject]) -> list[list[Subject]]:
@@ -67,8 +71,10 @@ def lint(catalogue: Catalogue, groups: Iterable[Sequence[Subject]], costs: Seque
             known = merged.get(key)
             names = tuple(dict.fromkeys([*(known.benchmarks if known else ()), benchmark]))
             merged[key] = Unfairness(found.concept, board, found.values, names, known.costs if known else found.costs)
-    order = [each.id for each in CONCEPTS]
-    return sorted(merged.values(), key=lambda each: (order.index(each.concept.id), each.board))
+    order = {each.id: at for at, each in enumerate(CONCEPTS)}
+    return sorted(
+        merged.values(), key=lambda each: (order.get(each.concept.id, len(order)), each.concept.id, each.board)
+    )
 
 
 def _of_group(
@@ -76,17 +82,30 @@ def _of_group(
 ) -> Iterable[Unfairness]:
     kernels = {_plain(each): kernel_of(catalogue, each.manifest, _plain(each)) for each in group}
     facts = [facts_of(each.manifest, kernels[_plain(each)]) for each in group]
-    for concept in CONCEPTS:
+    states = _states(group)
+    facts = [known | state for known, state in zip(facts, states, strict=True)]
+    told: set[str] = set()
+    for concept in (*CONCEPTS, *(state_concept(each) for each in sorted({key for state in states for key in state}))):
         holders: dict[str, list[Subject]] = {}
         for subject, known in zip(group, facts, strict=True):
             if concept.id in known:
                 holders.setdefault(concept.words(known[concept.id]), []).append(subject)
-        if len(holders) < 2:
+        if len(holders) < 2 or (concept.of_state and told_by_setting(concept.id) in told):
             continue
+        told.add(concept.id)
         values = {words: tuple(dict.fromkeys(each.who for each in who)) for words, who in holders.items()}
         sides = [(who[0], facts[group.index(who[0])][concept.id]) for who in holders.values()]
         found = tuple(_costs(concept, kernels, sides, costs))
         yield Unfairness(concept, board, values, (benchmark,), found)
+
+
+def _states(group: Sequence[Subject]) -> list[dict[str, str]]:
+    """The settings of each side as facts."""
+    one_kernel = len({_plain(each) for each in group}) == 1
+    states = [state_facts(each.state, one_kernel=one_kernel) for each in group]
+    meanings = {key: absent_value(key) for state in states for key in state}
+    absent = {key: words for key, words in meanings.items() if words is not None}
+    return [{**absent, **state} if state else {} for state in states]
 
 
 def _plain(subject: Subject) -> str:

@@ -38,6 +38,7 @@ from rtoslab.targets.events import (
 )
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, exception_number, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, Handled
+from rtoslab.targets.heap_pieces import HEAP_PIECES
 from rtoslab.targets.intervals import Interval, Intervals, find_intervals
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
@@ -73,6 +74,7 @@ __all__ = [
     "FIRST_EXTERNAL",
     "FLOAT_CONTEXTS",
     "HANDLER",
+    "HEAP_PIECES",
     "IDENT_CURRENT",
     "IDENT_MARK",
     "IDENT_WINDOW",

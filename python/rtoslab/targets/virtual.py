@@ -24,6 +24,7 @@ from rtoslab.targets.current_task import TasksOnly, current_task_words, idle_ran
 from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_KEEP, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach
+from rtoslab.targets.heap_pieces import free_pieces
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
@@ -191,6 +192,7 @@ class _Run:
         self.watch.open(before, self.current)
         urgency = self.machine.symbol(URGENCY_SYMBOL)
         self.state |= {} if urgency is None else {ISR_URGENCY: urgency}
+        self.state |= free_pieces(self.machine, self.watch.word, self.job.image, self.job.kernel)
         if self.job.latency:
             self.machine.trace_pins(True)
         if self.job.handlers:

@@ -113,9 +113,9 @@ class StepsWatch:
         self._current = dict(current)
         structures = Structures(self._image, self._kernel)
         blocks_of_tasks = self._blocks(before) | set(current.values())
-        self._told.priorities = structures.priorities(self._word, blocks_of_tasks)
-        self._told.numbers = structures.numbers(self._word, blocks_of_tasks)
-        self._told.objects_at_open = structures.objects(self._word, self._called(before))
+        self._told.priorities = structures.priorities(self.word, blocks_of_tasks)
+        self._told.numbers = structures.numbers(self.word, blocks_of_tasks)
+        self._told.objects_at_open = structures.objects(self.word, self._called(before))
         self._told.heap_blocks = self._blocks_held(before)
 
     def _blocks_held(self, before: bytes) -> int:
@@ -211,7 +211,8 @@ class StepsWatch:
                     found.add((value, size))
         return tuple(sorted(found)) if len(found) <= _MOST_BLOCKS and nested * _RARE <= calls else ()
 
-    def _word(self, address: int) -> int | None:
+    def word(self, address: int) -> int | None:
+        """Reads a word of the board's memory. None: there is none."""
         try:
             with simulator_errors(RunError):
                 return int.from_bytes(self._machine.read(address, 4), "little")

@@ -3,8 +3,10 @@
 import math
 import struct
 
+import numpy as np
 import pytest
 
+from rtoslab.targets.events import EVENT, KIND_PIN
 from tests.compat.build import Board, image, uf2_of
 
 
@@ -67,3 +69,25 @@ def test_images_in_sram_print_what_those_in_flash_do(name: str) -> None:
     flash, ram = Board(image(name)).run(60), Board(image(name, script="ram")).run(60)
     assert flash.uart == ram.uart != b""
     assert Board(uf2_of(image(name, script="ram"))).run(60).uart == ram.uart
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_pwm_outputs_are_on_their_pins_to_the_cycle(cores: int) -> None:
+    board = Board(image("pwm"), cores=cores)
+    board.machine.trace_pins(True)
+    board.run(100)
+    assert board.lines[-1] == "end"
+    assert board.machine.warnings() == []
+    events = np.frombuffer(board.machine.take_events(), dtype=EVENT)
+    events = events[events["kind"] == KIND_PIN]
+    servo, copy, led = (
+        [(int(each["cycle"]), int(each["value"])) for each in events[events["id"] == pin]] for pin in (0, 16, 25)
+    )
+    assert servo[-8:] == copy[-8:]
+    # High from the moment on at which the pin shows it, then from each wrap.
+    falls = [cycle for cycle, level in servo if not level]
+    rises = [cycle for cycle, level in servo if level][1:]
+    assert np.diff(rises).tolist() == [2_500_000] * 3
+    assert [fall - rise for rise, fall in zip(rises, falls[1:], strict=False)] == [187_500, 250_000, 250_000, 250_000]
+    edges = [cycle for cycle, _ in led[-101:]]
+    assert set(np.diff(edges).tolist()) == {60 * 125, 142 * 125}

@@ -2,14 +2,15 @@
 
 The board's registers say what is on. The manifest says what board.toml has and the point's configuration changes. No
 task has used the floating-point unit, for that makes each switch of it longer, and the heap is whole: what a benchmark
-took before the window was given back, unless it says that it holds blocks.
+took before the window was given back, unless it says that it holds blocks. Where the kernel's own list of free pieces
+can be read, it counts: pieces are also made without calls that are counted.
 """
 
 from collections.abc import Iterator
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.results import Finding
-from rtoslab.targets import FLOAT_CONTEXTS, ISR_URGENCY
+from rtoslab.targets import FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY
 
 _SEEN_TWICE = 2
 """So many calls that take or give a block may be seen twice, as their entry was interrupted."""
@@ -20,6 +21,8 @@ class Params(RuleParams):
 
     held_blocks: int = 0
     """So many blocks of the heap the benchmark may hold as the window opens."""
+    free_pieces: int = 1
+    """In so many pieces the free memory of the heap may be then, where the kernel's list of them can be read."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -38,6 +41,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     held = evidence.observed.heap_blocks if evidence.observed else 0
     if not -_SEEN_TWICE <= held <= params.held_blocks + _SEEN_TWICE:
         problems.append(f"{held} blocks of the heap are held")
+    pieces = state.get(HEAP_PIECES, 0)
+    if pieces > params.free_pieces:
+        problems.append(f"the heap's free memory is in {pieces} pieces, {params.free_pieces} expected")
     seen = ", ".join(f"{name} {value}" for name, value in state.items())
     return finding(params.rule, demands, problems, [seen])
 

@@ -13,7 +13,10 @@ from rtoslab.targets import Intervals
 
 
 class Params(RuleParams):
-    """No keys; the rule holds for every latency benchmark."""
+    """Keys of `rule = "samples_complete"`, which holds for every latency benchmark."""
+
+    held: str = ""
+    """The parameter that says how many blocks are held at most. Releasing each at the end may give a sample."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -34,15 +37,15 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         marked = min(len(intervals.of(number)), evidence.samples) if intervals else found
         if not found == marked == evidence.samples:
             problems.append(f"{facts.id}: {found} samples, {marked} intervals between marks")
-    problems += _untold(evidence, intervals) if intervals else []
+    problems += _untold(params, evidence, intervals) if intervals else []
     return finding(params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"])
 
 
-def _untold(evidence: Evidence, intervals: Intervals) -> list[str]:
+def _untold(params: Params, evidence: Evidence, intervals: Intervals) -> list[str]:
     """Where intervals, what the runner was told, and what the image sent do not belong together."""
     if intervals.kept is None:
         return []
-    problems = _kept_too_few(evidence, intervals.kept)
+    problems = _kept_too_few(params, evidence, intervals.kept)
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         told = [raw for series, raw in intervals.kept if series == number]
         seen = len(intervals.of(number))
@@ -57,7 +60,7 @@ def _untold(evidence: Evidence, intervals: Intervals) -> list[str]:
     return problems
 
 
-def _kept_too_few(evidence: Evidence, kept: Sequence[tuple[int, int]]) -> list[str]:
+def _kept_too_few(params: Params, evidence: Evidence, kept: Sequence[tuple[int, int]]) -> list[str]:
     """The image ends when each series has its samples: where it goes on for more than a round, it has dropped some."""
     left = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
     for at, (series, _) in enumerate(kept):
@@ -67,6 +70,6 @@ def _kept_too_few(evidence: Evidence, kept: Sequence[tuple[int, int]]) -> list[s
                 del left[series]
         if not left:
             more = len(kept) - at - 1
-            edge = len(evidence.benchmark.series_ids)
+            edge = len(evidence.benchmark.series_ids) + int(evidence.decoded.params.get(params.held, 0))
             return [f"the runner was told {more} samples when each series had its own"] if more > edge else []
     return []

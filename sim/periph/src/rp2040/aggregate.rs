@@ -238,6 +238,9 @@ impl Rp2040Peripherals {
             b.write(offset, value, access);
             access.effects.limit = access.effects.limit.or_else(|| limits::asked(block, Touch::Write, offset, value));
         });
+        if block == Block::IoBank0 {
+            self.pwm.show(self.io_bank0.pwm_outputs(), access);
+        }
         if block == Block::IoQspi && self.ssi.flash.force_select(self.io_qspi.forced_chip_select()) {
             access.effects.limit = Some(&limits::RAW_FLASH);
         }
@@ -265,7 +268,7 @@ impl Rp2040Peripherals {
     /// is taken.
     pub fn apply_effects(&mut self, now_cycles: u64, effects: &mut Effects) {
         if let Some((asserted, released)) = effects.resets.take() {
-            self.apply_resets(asserted | released, effects);
+            self.apply_resets(asserted | released, now_cycles, effects);
         }
         if effects.clocks_changed {
             self.retime(now_cycles, effects);
@@ -274,17 +277,19 @@ impl Rp2040Peripherals {
     }
 
     /// Puts the blocks of these RESETS bits to their reset values, and lets TIMER count again from there.
-    fn apply_resets(&mut self, bits: u32, effects: &mut Effects) {
+    fn apply_resets(&mut self, bits: u32, now_cycles: u64, effects: &mut Effects) {
         for block in ALL_RESETTABLE {
             let Some(bit) = block.reset_bit() else {
                 continue;
             };
             if bits >> bit & 1 != 0 {
                 with_block!(self, block, b => b.reset());
-                effects.pins_changed |= matches!(block, Block::IoBank0 | Block::PadsBank0);
+                effects.pins_changed |= matches!(block, Block::IoBank0 | Block::PadsBank0 | Block::Pwm);
                 effects.clocks_changed |= matches!(block, Block::PllSys | Block::PllUsb | Block::Timer);
             }
         }
+        let mut access = Access { now_cycles, core: 0, clocks: &self.tree, effects };
+        self.pwm.show(self.io_bank0.pwm_outputs(), &mut access);
     }
 
     /// Recomputes the clock tree and rebases whatever depends on it. Idempotent.
@@ -341,7 +346,7 @@ impl Rp2040Peripherals {
     /// calls it after every call that set `effects.pins_changed`.
     #[inline]
     pub fn update_pins(&mut self) -> PinLevels {
-        let driven = self.io_bank0.drive(self.sio.gpio.out(), self.sio.gpio.oe());
+        let driven = self.io_bank0.drive(self.sio.gpio.out(), self.sio.gpio.oe(), self.pwm.levels());
         let (levels, oe) = self.pads_bank0.levels(driven.out, driven.oe, self.outside_driven, self.outside);
         self.pins = PinLevels { levels: levels & GPIO_MASK, driven: oe };
         let inputs = self.io_bank0.sense(self.pads_bank0.inputs(self.pins.levels));

@@ -1,7 +1,7 @@
 //! User GPIO multiplexer and interrupts (RP2040 data sheet 2.19).
 //!
 //! Pins are computed 32 at a time from masks that are rebuilt only when a CTRL register changes, because GPIO
-//! toggles are the commonest event on a benchmark board. SIO drives levels; UART TX idles high (its bits are not
+//! toggles are the commonest event on a benchmark board. SIO and PWM drive levels; UART TX idles high (its bits are not
 //! drawn on the pin); the other functions leave the pin undriven.
 
 use crate::{Access, Peripheral};
@@ -11,6 +11,7 @@ const PIN_MASK: u32 = (1 << PIN_COUNT) - 1;
 const CTRL_RESET: u32 = 0x1f;
 const CTRL_MASK: u32 = 0x3003_331f;
 const FUNC_UART: u32 = 2;
+const FUNC_PWM: u32 = 4;
 const FUNC_SIO: u32 = 5;
 const IRQ_IO_BANK0: u32 = 13;
 /// EDGE_LOW and EDGE_HIGH of each of the eight pins in one INTR register: the latched kinds.
@@ -21,6 +22,7 @@ const EDGES: u32 = 0xcccc_cccc;
 struct Masks {
     sio: u32,
     uart_tx: u32,
+    pwm: u32,
     out_invert: u32,
     out_low: u32,
     out_high: u32,
@@ -106,6 +108,7 @@ impl IoBank0 {
             let bit = 1 << pin;
             match ctrl & 0x1f {
                 FUNC_SIO => masks.sio |= bit,
+                FUNC_PWM => masks.pwm |= bit,
                 FUNC_UART if Self::is_uart_tx(pin) => masks.uart_tx |= bit,
                 _ => {}
             }
@@ -122,12 +125,18 @@ impl IoBank0 {
         self.masks = masks;
     }
 
-    /// What the pads get from SIO's outputs and the selected functions.
+    /// PWM outputs that a pin shows: GPIO 16 to 29 show those of GPIO 0 to 13.
+    #[must_use]
+    pub fn pwm_outputs(&self) -> u32 {
+        (self.masks.pwm | self.masks.pwm >> 16) & 0xffff
+    }
+
+    /// What the pads get from SIO's and PWM's outputs and the selected functions.
     #[inline]
-    pub fn drive(&mut self, sio_out: u32, sio_oe: u32) -> Driven {
+    pub fn drive(&mut self, sio_out: u32, sio_oe: u32, pwm: u32) -> Driven {
         let m = &self.masks;
-        let out = (sio_out & m.sio) | m.uart_tx;
-        let oe = (sio_oe & m.sio) | m.uart_tx;
+        let out = (sio_out & m.sio) | m.uart_tx | ((pwm | pwm << 16) & m.pwm);
+        let oe = (sio_oe & m.sio) | m.uart_tx | m.pwm;
         self.driven = Driven {
             out: ((out ^ m.out_invert) & !m.out_low) | m.out_high,
             oe: ((oe ^ m.oe_invert) & !m.oe_off) | m.oe_on,
@@ -262,10 +271,10 @@ mod tests {
         let mut bench = Bench::new();
         let mut io = IoBank0::default();
         assert_eq!(io.read(25 * 8 + 4, &mut bench.access()), 0x1f);
-        assert_eq!(io.drive(1 << 25, 1 << 25), Driven::default());
+        assert_eq!(io.drive(1 << 25, 1 << 25, 0), Driven::default());
         io.write(25 * 8 + 4, FUNC_SIO, &mut bench.access());
         assert!(bench.effects.pins_changed);
-        assert_eq!(io.drive(1 << 25 | 1, 1 << 25 | 1), Driven { out: 1 << 25, oe: 1 << 25 });
+        assert_eq!(io.drive(1 << 25 | 1, 1 << 25 | 1, 0), Driven { out: 1 << 25, oe: 1 << 25 });
         assert_eq!(io.read(25 * 8, &mut bench.access()), 1 << 9 | 1 << 13);
     }
 
@@ -276,7 +285,7 @@ mod tests {
         for pin in 0..2 {
             io.write(pin * 8 + 4, FUNC_UART, &mut bench.access());
         }
-        assert_eq!(io.drive(0, 0), Driven { out: 1, oe: 1 });
+        assert_eq!(io.drive(0, 0, 0), Driven { out: 1, oe: 1 });
     }
 
     #[test]
@@ -286,7 +295,7 @@ mod tests {
         for (pin, field) in [(0, 1 << 8), (1, 2 << 8), (2, 3 << 8), (3, 1 << 12), (4, 2 << 12), (5, 3 << 12)] {
             io.write(pin * 8 + 4, FUNC_SIO | field, &mut bench.access());
         }
-        assert_eq!(io.drive(0b000111, 0b010111), Driven { out: 0b000110 & !0b10, oe: 0b101111 });
+        assert_eq!(io.drive(0b000111, 0b010111, 0), Driven { out: 0b000110 & !0b10, oe: 0b101111 });
         for (pin, field) in [(0, 1 << 16), (1, 2 << 16), (2, 3 << 16)] {
             io.write(pin * 8 + 4, field, &mut bench.access());
         }

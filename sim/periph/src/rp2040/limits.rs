@@ -54,9 +54,9 @@ fn is_channel_control(offset: u32) -> bool {
     offset < 0x300 && matches!(offset & 0x3f, 0x0c | 0x10 | 0x20 | 0x30)
 }
 
-/// Functions of a pin whose outputs do not reach it: all but UART, SIO and none.
+/// Functions of a pin whose outputs do not reach it: all but UART, PWM, SIO and none.
 fn is_undrawn(function: u32) -> bool {
-    !matches!(function, 2 | 5 | 31)
+    !matches!(function, 2 | 4 | 5 | 31)
 }
 
 /// Supply voltage at reset, 1.10 V, with the regulator on.
@@ -193,8 +193,8 @@ pub static LIMITS: &[Limit] = &[
     write(
         &[IoBank0],
         |at, value| at < 0xf0 && at & 4 != 0 && is_undrawn(value & 0x1f),
-        "IO_BANK0: of a pin's functions only SIO and UART reach it",
-        &[(0x4001_4004, Some(4))],
+        "IO_BANK0: of a pin's functions only SIO, UART and PWM reach it",
+        &[(0x4001_4004, Some(6))],
     ),
     write(
         &[IoQspi],
@@ -226,12 +226,6 @@ pub static LIMITS: &[Limit] = &[
         |at, value| at < 0xa0 && at % 20 == 0 && value & 0xc0 != 0,
         "PWM: the phase of a running slice is not moved",
         &[(0x4005_0000, Some(0x81))],
-    ),
-    write(
-        &[Pwm],
-        |at, value| at < 0xa0 && at % 20 == 12 && value != 0,
-        "PWM: compare levels are kept and drive no pin",
-        &[(0x4005_000c, Some(1))],
     ),
     write(
         &[Adc],

@@ -1,7 +1,8 @@
 //! PWM slices as counters and periodic interrupts (RP2040 data sheet 4.5).
 //!
-//! Free-running mode only: the outputs are not drawn on the pins, edge-counting modes stand still, and TOP takes effect at
-//! once instead of at the next wrap.
+//! An output is high while its slice's counter is below its compare level, from the cycle on in which the counter changes;
+//! so also while the slice stands still. A new compare level of a running slice holds from its next wrap on. Free-running
+//! mode only: edge-counting modes stand still, and TOP takes effect at once instead of at the next wrap.
 
 use super::limits::TOP_AT_ONCE;
 use crate::{Access, NEVER, Peripheral, RateCounter};
@@ -10,6 +11,8 @@ const SLICES: usize = 8;
 const IRQ_PWM_WRAP: u32 = 4;
 const CSR_EN: u32 = 1;
 const CSR_PHASE_CORRECT: u32 = 2;
+/// A_INV and B_INV, one bit further up than the outputs they invert are in a slice's pair.
+const CSR_INVERT_SHIFT: u32 = 2;
 const DIV_RESET: u32 = 0x10;
 const TOP_RESET: u32 = 0xffff;
 
@@ -17,7 +20,10 @@ const TOP_RESET: u32 = 0xffff;
 struct Slice {
     csr: u32,
     div: u32,
+    /// As last written: A in the lower half, B in the upper.
     cc: u32,
+    /// What the outputs still compare with until the counter has done this many steps.
+    cc_before: (u32, u64),
     top: u32,
     /// Steps of the counter since the start of a period.
     steps: RateCounter,
@@ -26,18 +32,61 @@ struct Slice {
 }
 
 impl Slice {
-    const RESET: Self =
-        Self { csr: 0, div: DIV_RESET, cc: 0, top: TOP_RESET, steps: RateCounter::stopped(0), wraps_seen: 0 };
+    const RESET: Self = Self {
+        csr: 0,
+        div: DIV_RESET,
+        cc: 0,
+        cc_before: (0, 0),
+        top: TOP_RESET,
+        steps: RateCounter::stopped(0),
+        wraps_seen: 0,
+    };
 
-    /// Steps in a period: up to TOP and back to 0, or up and down in phase-correct mode.
+    /// Steps in a period: TOP + 1, and twice as many in phase-correct mode, where TOP and 0 last two steps each
+    /// (4.5.2.6: the frequency is half, and a level of TOP + 1 is always high).
     fn period(&self) -> u64 {
-        let top = u64::from(self.top);
-        if self.csr & CSR_PHASE_CORRECT != 0 { (2 * top).max(1) } else { top + 1 }
+        let up = u64::from(self.top) + 1;
+        if self.csr & CSR_PHASE_CORRECT != 0 { 2 * up } else { up }
     }
 
     fn counter(&self, now: u64) -> u64 {
         let position = self.steps.value(now) % self.period();
-        if position > u64::from(self.top) { self.period() - position } else { position }
+        if position > u64::from(self.top) { self.period() - 1 - position } else { position }
+    }
+
+    /// The compare levels that hold after so many steps.
+    fn compare(&self, steps: u64) -> u32 {
+        if steps < self.cc_before.1 { self.cc_before.0 } else { self.cc }
+    }
+
+    fn set_compare(&mut self, value: u32, now: u64) {
+        let steps = self.steps.value(now);
+        let wrap = if self.steps.running() { (steps / self.period() + 1) * self.period() } else { 0 };
+        self.cc_before = (self.compare(steps), wrap);
+        self.cc = value;
+    }
+
+    /// Outputs A and B as bits 0 and 1.
+    fn outputs(&self, now: u64) -> u32 {
+        let (counter, cc) = (self.counter(now), self.compare(self.steps.value(now)));
+        let high = |level: u32| u32::from(counter < u64::from(level & 0xffff));
+        (high(cc) | high(cc >> 16) << 1) ^ (self.csr >> CSR_INVERT_SHIFT & 3)
+    }
+
+    /// The next cycle in which an output may change.
+    fn next_edge(&self, now: u64) -> u64 {
+        if !self.steps.running() {
+            return NEVER;
+        }
+        let (steps, period) = (self.steps.value(now), self.period());
+        let begin = steps / period * period;
+        let cc = self.compare(steps);
+        let falls = [cc & 0xffff, cc >> 16].map(u64::from);
+        let rises = falls.map(|level| period.saturating_sub(level));
+        let rises = rises.into_iter().filter(|_| self.csr & CSR_PHASE_CORRECT != 0);
+        let inside = falls.into_iter().chain(rises).map(|at| begin + at.min(period));
+        let next = inside.filter(|&at| at > steps).min().unwrap_or(begin + period);
+        self.steps.cycle_of(next)
     }
 
     /// Restarts the step count from counter value `from`, at the present rate.
@@ -45,7 +94,9 @@ impl Slice {
         let on = self.csr & CSR_EN != 0 && (self.csr >> 4) & 3 == 0;
         let div = if self.div >> 4 == 0 { 256 * 16 + u64::from(self.div) } else { u64::from(self.div) };
         // 16 / div steps per clk_sys cycle; the wrap count starts again with the steps.
+        let cc = self.compare(self.steps.value(now));
         self.steps = RateCounter::start(now, from, if on { 16 } else { 0 }, div, 1);
+        self.cc_before = (cc, if on && cc != self.cc { self.period() } else { 0 });
         self.wraps_seen = from / self.period();
     }
 
@@ -61,13 +112,17 @@ pub struct Pwm {
     intr: u32,
     inte: u32,
     intf: u32,
-    /// Earliest wrap of any slice with its interrupt enabled.
+    /// Outputs that a pin shows: bit 2 N is A of slice N, the next one B.
+    shown: u32,
+    /// Levels of those outputs.
+    levels: u32,
+    /// Earliest wrap of any slice with its interrupt enabled, or edge of an output that is shown.
     due: u64,
 }
 
 impl Default for Pwm {
     fn default() -> Self {
-        Self { slices: [Slice::RESET; SLICES], intr: 0, inte: 0, intf: 0, due: NEVER }
+        Self { slices: [Slice::RESET; SLICES], intr: 0, inte: 0, intf: 0, shown: 0, levels: 0, due: NEVER }
     }
 }
 
@@ -76,9 +131,32 @@ impl Pwm {
         (self.intr & self.inte) | self.intf
     }
 
-    fn reschedule(&mut self) {
+    /// Levels of the outputs that pins show, as GPIO 0 to 15 have them and GPIO 16 to 29 again.
+    #[inline]
+    #[must_use]
+    pub fn levels(&self) -> u32 {
+        self.levels
+    }
+
+    /// Takes over which outputs pins show.
+    pub fn show(&mut self, outputs: u32, access: &mut Access) {
+        self.shown = outputs;
+        self.reschedule(access);
+    }
+
+    /// Brings the levels up to date and finds what is due next.
+    fn reschedule(&mut self, access: &mut Access) {
+        let now = access.now_cycles;
         let enabled = |n: usize| self.inte >> n & 1 != 0;
         self.due = (0..SLICES).filter(|&n| enabled(n)).map(|n| self.slices[n].due()).min().unwrap_or(NEVER);
+        let mut levels = 0;
+        for (n, slice) in self.slices.iter().enumerate().filter(|(n, _)| self.shown >> (2 * n) & 3 != 0) {
+            levels |= slice.outputs(now) << (2 * n);
+            self.due = self.due.min(slice.next_edge(now));
+        }
+        levels &= self.shown;
+        access.effects.pins_changed |= levels != self.levels;
+        self.levels = levels;
     }
 
     fn write_slice(&mut self, index: usize, register: u32, value: u32, now: u64) {
@@ -92,7 +170,7 @@ impl Pwm {
                 return;
             }
             3 => {
-                slice.cc = value;
+                slice.set_compare(value, now);
                 return;
             }
             _ => slice.top = value & 0xffff,
@@ -104,8 +182,9 @@ impl Pwm {
 impl Peripheral for Pwm {
     const NAME: &'static str = "PWM";
 
+    /// Which outputs are shown is IO_BANK0's. Their levels are low then.
     fn reset(&mut self) {
-        *self = Self::default();
+        *self = Self { shown: self.shown, ..Self::default() };
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
@@ -141,7 +220,7 @@ impl Peripheral for Pwm {
             0xb0 => {}
             _ => access.effects.unmodelled = Some((offset, true)),
         }
-        self.reschedule();
+        self.reschedule(access);
     }
 
     fn peek(&self, offset: u32, access: &Access) -> u32 {
@@ -181,7 +260,7 @@ impl Peripheral for Pwm {
                 self.intr |= 1 << n;
             }
         }
-        self.reschedule();
+        self.reschedule(access);
     }
 
     fn irq_levels(&self) -> u32 {
@@ -223,7 +302,8 @@ mod tests {
         let mut bench = Bench::new();
         let mut pwm = slice(&mut bench, 0, CSR_EN | CSR_PHASE_CORRECT, 0x10, 3);
         let got: Vec<u32> = (0..8).map(|now| pwm.read(8, &mut bench.at(now))).collect();
-        assert_eq!(got, [0, 1, 2, 3, 2, 1, 0, 1]);
+        assert_eq!(got, [0, 1, 2, 3, 3, 2, 1, 0]);
+        assert_eq!((pwm.read(8, &mut bench.at(8)), pwm.due()), (0, 16));
     }
 
     #[test]
@@ -239,10 +319,82 @@ mod tests {
         assert_eq!(pwm.due(), 100_093);
     }
 
+    const SLICE_3_A: u32 = 1 << 6;
+    const SLICE_3_B: u32 = 2 << 6;
+
+    /// (cycle, levels) of each edge of slice 3 up to a cycle.
+    fn edges(pwm: &mut Pwm, bench: &mut Bench, end: u64) -> Vec<(u64, u32)> {
+        let mut found = Vec::new();
+        pwm.show(SLICE_3_A | SLICE_3_B, &mut bench.access());
+        let mut before = pwm.levels();
+        while pwm.due() < end {
+            let now = pwm.due();
+            pwm.advance(&mut bench.at(now));
+            assert!(pwm.due() > now);
+            assert_eq!(std::mem::take(&mut bench.effects.pins_changed), pwm.levels() != before);
+            if pwm.levels() != before {
+                before = pwm.levels();
+                found.push((now, before));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn an_output_is_high_below_its_level() {
+        let mut bench = Bench::new();
+        // 2.5 cycles a step, ten steps a period; A high for three of them, B for none.
+        let mut pwm = slice(&mut bench, 3, CSR_EN, 0x28, 9);
+        pwm.write(0xa8, 0, &mut bench.access());
+        pwm.write(0xa0, 0, &mut bench.access());
+        pwm.write(60 + 8, 0, &mut bench.access());
+        pwm.write(60 + 12, 3, &mut bench.access());
+        pwm.write(0xa0, 8, &mut bench.access());
+        let found = edges(&mut pwm, &mut bench, 60);
+        assert_eq!(found, [(8, 0), (25, SLICE_3_A), (33, 0), (50, SLICE_3_A), (58, 0)]);
+    }
+
+    #[test]
+    fn phase_correct_outputs_are_centred_and_may_be_inverted() {
+        let mut bench = Bench::new();
+        let mut pwm = slice(&mut bench, 3, 0, 0x10, 9);
+        pwm.write(60 + 12, 4 << 16 | 10, &mut bench.access());
+        pwm.write(60, CSR_EN | CSR_PHASE_CORRECT | 1 << 3, &mut bench.access());
+        // A is above TOP, so it stays high. B is inverted: low for 4 steps up and 4 down, 20 steps in all.
+        let found = edges(&mut pwm, &mut bench, 27);
+        let (low, high) = (SLICE_3_A, SLICE_3_A | SLICE_3_B);
+        assert_eq!(found, [(4, high), (16, low), (24, high)]);
+    }
+
+    #[test]
+    fn a_new_level_holds_from_the_next_wrap_on() {
+        let mut bench = Bench::new();
+        let mut pwm = slice(&mut bench, 3, 0, 0x10, 9);
+        pwm.write(60 + 12, 2, &mut bench.access());
+        pwm.write(60, CSR_EN, &mut bench.access());
+        pwm.write(60 + 12, 5, &mut bench.at(1));
+        assert_eq!(pwm.read(60 + 12, &mut bench.at(1)), 5);
+        let found = edges(&mut pwm, &mut bench, 16);
+        assert_eq!(found, [(2, 0), (10, SLICE_3_A), (15, 0)]);
+    }
+
+    #[test]
+    fn outputs_that_no_pin_shows_are_never_due() {
+        let mut bench = Bench::new();
+        let mut pwm = slice(&mut bench, 3, CSR_EN, 0x10, 9);
+        pwm.write(0xa8, 0, &mut bench.access());
+        pwm.write(60 + 12, 3, &mut bench.access());
+        assert_eq!((pwm.due(), pwm.levels()), (NEVER, 0));
+        pwm.show(SLICE_3_A, &mut bench.access());
+        assert_ne!((pwm.due(), pwm.levels()), (NEVER, 0));
+        pwm.reset();
+        assert_eq!((pwm.due(), pwm.levels(), pwm.shown), (NEVER, 0, SLICE_3_A));
+    }
+
     /// The other tests use the names, so a wrong bit number would cancel out in them.
     #[test]
     fn bit_numbers_are_the_data_sheets() {
-        for (mask, number) in [(CSR_EN, 0), (CSR_PHASE_CORRECT, 1)] {
+        for (mask, number) in [(CSR_EN, 0), (CSR_PHASE_CORRECT, 1), (1 << CSR_INVERT_SHIFT, 2)] {
             assert_eq!(mask, 1u32 << number);
         }
     }

@@ -1,0 +1,82 @@
+"""The state of a window as concepts of the lint: settings of the board that were read as the window opened.
+
+The trap it prevents: firmware turns a cache off by itself. Its manifest says nothing of that, and its figures stand
+beside those of a board with the cache on.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from rtoslab.parity.concepts import OFF_ON, Concept
+
+STATE: Final = "state."
+"""Before the key of a setting, in the id of its concept."""
+_URGENCY: Final = "urgency."
+_NOT_ENABLED: Final = "not enabled"
+_OF_ONE_KERNEL: Final = (_URGENCY, "isr_urgency", "heap.")
+"""Keys that ports choose for their kernel. They are held against other points of the same kernel alone."""
+_WAITS: Final = "code out of flash waits longer"
+_KNOWN: Final[Mapping[str, tuple[str, str, tuple[str, str] | None]]] = {
+    "clock_hz": ("clock", "memories and buses are slower or faster beside the core", None),
+    "wait_states": ("flash wait states (FLASH_ACR, LATENCY)", _WAITS, None),
+    "feature.icache": ("instruction cache (FLASH_ACR, ICEN; M7: CCR, IC)", _WAITS, OFF_ON),
+    "feature.dcache": ("data cache (FLASH_ACR, DCEN; M7: CCR, DC)", "constants and data wait", OFF_ON),
+    "feature.prefetch": ("prefetch (FLASH_ACR, PRFTEN)", "straight code out of flash waits", OFF_ON),
+    "feature.pre_read": ("reading ahead of data (FLASH_ACR, PRE_READ)", "constants out of flash wait", OFF_ON),
+    "feature.art": ("flash accelerator (FLASH_ACR, ARTEN)", _WAITS, OFF_ON),
+    "xip.cache": ("flash cache (XIP CTRL, EN)", _WAITS, OFF_ON),
+    "xip.divider": ("divider of the flash's clock (SSI BAUDR)", _WAITS, None),
+    "mpu": ("memory protection (MPU_CTRL, ENABLE)", "accesses are checked, switches load regions", OFF_ON),
+    "fpu": ("floating-point unit (CPACR, CP10 and CP11)", "only an enabled unit has contexts to keep", OFF_ON),
+    "fpu.lazy": ("frames of the floating-point unit (FPCCR, ASPEN and LSPEN)", "exceptions save them at once", None),
+    "float_contexts": (
+        "tasks that used the floating-point unit",
+        "every switch of such a task keeps more",
+        ("no", "yes"),
+    ),
+    "isr_urgency": ("most urgent interrupt that may call the kernel", "other interrupts are held off", None),
+    "heap.free_pieces": ("pieces of free memory in the heap", "an allocation searches longer", None),
+}
+_OTHER: Final = ("the same code may take other times", None)
+
+
+def state_facts(state: Mapping[str, str | int], *, one_kernel: bool) -> dict[str, str]:
+    """Returns concept's id -> value of the settings to compare. `one_kernel`: all sides have the same kernel."""
+    return {
+        STATE + key: str(value)
+        for key, value in state.items()
+        if one_kernel or not _own(key).startswith(_OF_ONE_KERNEL)
+    }
+
+
+def absent_value(concept_id: str) -> str | None:
+    """Returns what it means that a state that was read does not have the key. None: it tells nothing."""
+    return _NOT_ENABLED if _own(concept_id.removeprefix(STATE)).startswith(f"{_URGENCY}irq") else None
+
+
+def state_concept(concept_id: str) -> Concept:
+    """Returns the concept of a setting, which names the register."""
+    key = concept_id.removeprefix(STATE)
+    own = _own(key)
+    title, why, off_on = _KNOWN.get(own) or (_title(own), *_OTHER)
+    core = "" if own == key else f" of {key.partition('.')[0].replace('core', 'core ')}"
+    return Concept(concept_id, f"as the window opened, {title}{core}", why, off_on, of_state=True)
+
+
+def told_by_setting(concept_id: str) -> str:
+    """Returns the id of the concept that a manifest tells for the same thing."""
+    return _own(concept_id.removeprefix(STATE))
+
+
+def _own(key: str) -> str:
+    """A key without the core that it is of."""
+    core, _, rest = key.partition(".")
+    return rest if core.startswith("core") and core[4:].isdigit() else key
+
+
+def _title(key: str) -> str:
+    if not key.startswith(_URGENCY):
+        return key
+    exception = key.removeprefix(_URGENCY)
+    line = exception.removeprefix("irq")
+    return f"urgency of interrupt {line} (NVIC)" if line != exception else f"urgency of {exception} (SHPR)"

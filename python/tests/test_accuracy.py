@@ -1,0 +1,54 @@
+"""docs/accuracy.csv: its rows are complete, the page is made of them, what can be built here is measured again."""
+
+import re
+
+import pytest
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from tests.doc_accuracy import LOOPS, OUTSIDE, PAGE, Figure, budget, measure, page, read_figures
+
+FIGURES = read_figures()
+BY_LOOPS = [each for each in FIGURES if each.loop]
+
+
+def test_the_page_is_made_of_the_file() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert page(text) == text, "cd python && python -m tests.doc_accuracy"
+    assert "| board | figures |" in "\n".join(text.split("\n")[:10]), "the page begins with how far the boards are off"
+
+
+@pytest.mark.parametrize("figure", BY_LOOPS, ids=[f"{each.loop}-{each.board}" for each in BY_LOOPS])
+def test_ours_is_what_the_board_takes_today(figure: Figure) -> None:
+    assert measure(figure.loop, figure.board) == float(figure.ours)
+
+
+def test_each_row_is_complete() -> None:
+    boards = Catalogue(find_root()).boards
+    for each in FIGURES:
+        assert each.board in boards, each
+        assert all((each.chip, each.setup, each.source, each.routine, each.unit, each.measured_by)), each
+        assert each.is_comparable or each.comparable.startswith("no: "), each
+        assert float(each.published) > 0 < float(each.ours), each
+        assert each.measured_by == OUTSIDE or re.search(
+            rf"^#(el)?if defined {each.loop}$", LOOPS.read_text(), re.MULTILINE
+        ), each
+    rows = [(each.board, each.chip, each.setup, each.source, each.routine) for each in FIGURES]
+    assert len(set(rows)) == len(rows)
+    assert {each.loop for each in BY_LOOPS} == set(re.findall(r"defined (\w+)", LOOPS.read_text()))
+
+
+def figure(published: str, ours: str, to: str = "", comparable: str = "yes") -> Figure:
+    return Figure("b", "chip", "0 ws", "s", "r", published, to, ours, "cycles", comparable, "", OUTSIDE)
+
+
+def test_an_error_is_the_distance_to_what_was_published() -> None:
+    assert figure("200", "199").error_percent == pytest.approx(-0.5)
+    assert figure("1.22", "1.28", "1.35").error_percent == 0
+    assert figure("1.00", "1.43", "1.30").error_percent == pytest.approx(10)
+
+
+def test_the_budget_counts_what_can_be_compared() -> None:
+    errors = [figure("1000", ours) for ours in ("1000", "1001", "985", "1030", "1040")]
+    (line,) = list(budget([*errors, figure("10", "20", comparable="no: compiled otherwise")]))[2:]
+    assert line == "| b | 5 | 40 % | 60 % | 80 % | +4.0 % |"
