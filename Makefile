@@ -163,6 +163,7 @@ docs: set-up-dev
 # The pages as a site in build/site, searchable and readable on a phone.
 site: set-up-dev $(STAMPS)/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/rtoslab choose -o build/site/kernels-compared.html
 	@echo "The site is build/site/index.html."
 
 $(STAMPS)/site: requirements-site.lock $(STAMPS)/python

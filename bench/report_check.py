@@ -61,6 +61,8 @@ def made() -> list[Path]:
         ("worst-case", *BOARD, "--service", "semaphore", "--out", folder("worst-case")),
         ("rta", "examples/response-time/control.toml", *BOARD, "--check", "-o", str(page("rta"))),
         ("profile", "t2", *BOARD, "--html", str(page("profile"))),
+        ("choose", "-o", str(page("kernels"))),
+        ("choose", "--board", "nucleo-f446re", "-o", str(page("choice"))),
         ("sweep", "examples/sweep/small.toml", "--out", folder("sweep"), "-o", str(page("sweep"))),
     ]
     for command in commands:

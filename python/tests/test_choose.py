@@ -1,6 +1,10 @@
 """Which kernel: made-up figures and the sentences that they must become, the kept file, the command."""
 
+import base64
+import hashlib
+import html
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +21,7 @@ from rtoslab.choose import (
     answer,
     ask,
     choice_document,
+    explorer_page,
     make_comparison,
     matrices,
     matrix_boards,
@@ -302,7 +307,31 @@ def test_the_command_answers_from_what_comes_with_rtoslab() -> None:
     assert all(len(line) <= 80 for line in plain.splitlines())
 
 
+def test_the_page_of_all_boards_holds_every_figure_and_nothing_from_elsewhere(tmp_path: Path) -> None:
+    rows = (row("a", "switch", 100, 104), row("a", "masked", 9, alone=True))
+    here = [replace(example(), rows=rows)]
+    page = explorer_page(KNOWN, here, {"a": "A<b>", "board": "BOARD"}, ["a"], {})
+    assert not re.search(r"(src|href)=|https?://", page)
+    found = json.loads(re.search(r'id="figures">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    assert found["figures"] == {
+        "board": {
+            "a": {
+                "switch": {"median": 102, "least": 100, "most": 104, "known": True},
+                "masked": {"median": 9, "least": 9, "most": 9, "known": False},
+            }
+        }
+    }
+    assert found["kernels"] == [{"id": "a", "title": "A<b>", "current": True}]
+    assert "A<b>" not in page
+    policy = re.search(r"script-src '(sha256-[^']+)'", html.unescape(page))
+    script = page.rsplit("<script>", 1)[1].partition("</script>")[0]
+    assert policy is not None
+    assert policy[1] == "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
 def test_misuse_is_one_sentence(tmp_path: Path) -> None:
+    assert "Say --board BOARD, or -o FILE.html" in error(rtoslab("choose"), 1)
+    assert "Say --board BOARD, or -o FILE.html" in error(rtoslab("choose", "-o", tmp_path / "x.md"), 1)
     assert "There is no board named 'picoo'; did you mean 'pico'?" in error(rtoslab("choose", "--board", "picoo"), 1)
     assert "no kernel with figures named 'rt'" in error(rtoslab("choose", "--board", "pico", "--kernel", "rt"), 1)
     assert "did you mean 'queues'?" in error(rtoslab("choose", "--board", "pico", "--for", "queue"), 1)

@@ -7,8 +7,9 @@ report.
 
 from rtoslab.choose.answer import answer, not_counted
 from rtoslab.choose.board_comparison import Comparison, make_comparison
-from rtoslab.choose.compared_operations import Operation, Question, ask, read_operations
+from rtoslab.choose.compared_operations import Operation, OperationFile, Question, ask, read_operations
 from rtoslab.choose.document import choice_document, figure_text
+from rtoslab.choose.explorer import explorer_page
 from rtoslab.choose.matrix_file import Matrix, matrices, matrix_path, read_matrix, write_matrix
 from rtoslab.choose.matrix_points import matrix_boards, matrix_kernels, matrix_plan, matrix_points
 from rtoslab.choose.measured_matrix import board_manifests, matrix_rows, merged
@@ -19,11 +20,13 @@ __all__ = [
     "Comparison",
     "Matrix",
     "Operation",
+    "OperationFile",
     "Question",
     "answer",
     "ask",
     "board_manifests",
     "choice_document",
+    "explorer_page",
     "figure_text",
     "make_comparison",
     "matrices",

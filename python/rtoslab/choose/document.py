@@ -8,7 +8,7 @@ from rtoslab.choose.answer import answer, not_counted
 from rtoslab.choose.board_comparison import Cell, Comparison
 from rtoslab.choose.compared_operations import Operation
 from rtoslab.parity import Unfairness
-from rtoslab.reports import ChartData, Document, Section, TableData, banded, ends, flagged_by
+from rtoslab.reports import ChartData, Document, Section, TableData, banded, cycles_text, ends, flagged_by
 
 BEST = "*"
 ALONE = "?"
@@ -26,7 +26,7 @@ def figure_text(cell: Cell, *, is_best: bool) -> str:
     if cell.band is None:
         return ABSENT
     marks = (BEST if is_best else "") + (ALONE if cell.is_alone else "")
-    return f"{cell.band.median:,.0f}{marks}"
+    return f"{cycles_text(cell.band.median)}{marks}"
 
 
 def choice_document(
@@ -62,8 +62,8 @@ def _cell(comparison: Comparison, kernel: str, operation: Operation) -> str:
     cell = comparison.cell(kernel, operation)
     if cell.band is None:
         return ABSENT
-    marks = figure_text(cell, is_best=kernel in comparison.best(operation)).lstrip("0123456789,")
-    return f"{banded(cell.band, '{:,.0f}'.format)}{marks}"
+    marks = figure_text(cell, is_best=kernel in comparison.best(operation)).lstrip("0123456789,.")
+    return f"{banded(cell.band, cycles_text)}{marks}"
 
 
 def _bars(comparison: Comparison, names: Mapping[str, str]) -> Section:

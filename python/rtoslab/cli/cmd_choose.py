@@ -13,9 +13,11 @@ from rtoslab.choose import (
     Comparison,
     Matrix,
     Operation,
+    OperationFile,
     answer,
     ask,
     choice_document,
+    explorer_page,
     figure_text,
     make_comparison,
     matrices,
@@ -35,7 +37,7 @@ _MARKS: Final = "* the best of the row, or not to be told from it. ? of one plac
 
 
 @click.command("choose")
-@click.option("--board", required=True, type=CatalogueName("boards"), help="The board.")
+@click.option("--board", type=CatalogueName("boards"), help="The board. Without it, -o writes a page of all boards.")
 @click.option(
     "--for",
     "use",
@@ -65,7 +67,7 @@ _MARKS: Final = "* the best of the row, or not to be told from it. ? of one plac
 @report_files("html", "md")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
-    board: str,
+    board: str | None,
     use: str,
     needs: tuple[str, ...],
     weights: Path | None,
@@ -80,8 +82,10 @@ def command(
     Differences that the place of the code can undo are not called differences.
     """
     catalogue = Catalogue(find_root())
-    board = catalogue.board(board).id
     known = read_operations()
+    if board is None:
+        return _write_explorer(catalogue, known, outputs)
+    board = catalogue.board(board).id
     services = tuple(name for each in needs for name in each.split(",") if name)
     question = ask(known, catalogue.services, use, services, weights)
     here = {each.kernel: each for each in matrices(catalogue.root)}
@@ -105,6 +109,23 @@ def command(
         answer_json(_as_json(comparison, names, unequal, deviations))
     else:
         _show(comparison, names, unequal, document.summary)
+    return EXIT_OK
+
+
+def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequence[Path]) -> int:
+    """Writes a page on which a reader chooses board, kernels and operations."""
+    pages = [path for path in outputs if form_of(path) == "html"]
+    if not pages or len(pages) < len(outputs):
+        raise PlanError("Say --board BOARD, or -o FILE.html for a page of all boards.")
+    here = matrices(catalogue.root)
+    if not here:
+        raise PlanError("No figures of kernels are here; measure them with `rtoslab reference matrix`.")
+    titles = {each.kernel: _title(catalogue, each, each.kernel) for each in here}
+    titles |= {name: entry.facts.title for name, entry in catalogue.boards.items()}
+    current = _chosen(catalogue, (), {each.kernel: each for each in here})
+    lacks = {each.kernel: _lacks(catalogue, each.kernel) for each in here}
+    for path in pages:
+        write(explorer_page(known, here, titles, current, lacks), path)
     return EXIT_OK
 
 

@@ -1,0 +1,105 @@
+"""A page for looking: all kernels, boards and operations in one file that needs nothing else, chosen by a form."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any, Final
+
+from rtoslab.base import web_page
+from rtoslab.choose.board_comparison import Cell, make_comparison
+from rtoslab.choose.compared_operations import OperationFile, Question
+from rtoslab.choose.matrix_file import Matrix
+
+_CHOICES: Final = (
+    ("board", "Board"),
+    ("use", "Weights for"),
+    ("service", "Service"),
+    ("against", "Compared with"),
+)
+_HOW: Final = (
+    "A figure is the median over placements of the code; the dark line on its bar goes from the lowest to the highest. "
+    "* marks the best, and what cannot be told from it. ? marks a figure of one placement where another could move it."
+)
+
+
+def explorer_page(
+    known: OperationFile,
+    here: Sequence[Matrix],
+    titles: Mapping[str, str],
+    current: Iterable[str],
+    lacks: Mapping[str, Mapping[str, str]],
+) -> str:
+    """Returns the page as HTML.
+
+    `titles` are of kernels and boards, `current` the kernels that are shown at first, `lacks` by kernel the services
+    that it does not have.
+    """
+    data = explorer_data(known, here, titles, current, lacks)
+    folder = files("rtoslab.choose") / "web"
+    page = web_page((folder / "explorer.js").read_text(encoding="utf-8"))
+    css = page.css + (folder / "explorer.css").read_text(encoding="utf-8")
+    choices = "".join(f'<label>{title} <select name="{name}"></select></label>' for name, title in _CHOICES)
+    figures = json.dumps(data, separators=(",", ":"), sort_keys=True).replace("<", "\\u003c")
+    dates = sorted({matrix.date for matrix in here})
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(page.policy)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Kernels compared</title>\n<style>\n{css}</style>\n</head>\n<body>\n<main>\n"
+        '<p class="brand">rtoslab</p>\n<h1>Kernels compared</h1>\n'
+        '<p class="subtitle">Every kernel on every board, on cycle-level virtual boards, '
+        f"measured {escape(dates[0])}{' to ' + escape(dates[-1]) if len(dates) > 1 else ''}.</p>\n"
+        f'<form id="choice">{choices}<fieldset id="kernels"><legend>Kernels</legend></fieldset>'
+        '<details><summary>Your own weights</summary><div id="weights"></div></details></form>\n'
+        f'<p id="told" role="status"></p>\n<p class="note">{escape(_HOW)}</p>\n'
+        '<h2>Operations</h2>\n<div id="operations"></div>\n'
+        "<noscript><p>This page shows its figures by a script; <code>rtoslab choose --board BOARD</code> prints "
+        "them.</p></noscript>\n</main>\n"
+        f'<script type="application/json" id="figures">{figures}</script>\n<script>{page.script}</script>\n'
+        "</body>\n</html>\n"
+    )
+
+
+def explorer_data(
+    known: OperationFile,
+    here: Sequence[Matrix],
+    titles: Mapping[str, str],
+    current: Iterable[str],
+    lacks: Mapping[str, Mapping[str, str]],
+) -> dict[str, Any]:
+    """Returns what the page's script reads: what can be chosen, and the figures by board, kernel and operation."""
+    rows = {matrix.kernel: matrix.rows for matrix in here}
+    boards = list(dict.fromkeys(board for matrix in here for board in matrix.boards))
+    shown = set(current)
+    figures: dict[str, dict[str, dict[str, Any]]] = {}
+    for board in sorted(boards):
+        compared = make_comparison(board, Question("general", {}), known.operation, rows, lacks)
+        figures[board] = {
+            kernel: {
+                operation.id: _figure(cell)
+                for operation in known.operation
+                if (cell := compared.cells[kernel, operation.id]).band is not None
+            }
+            for kernel in compared.kernels
+        }
+    return {
+        "boards": [{"id": board, "title": titles[board]} for board in sorted(boards)],
+        "kernels": [
+            {"id": matrix.kernel, "title": titles[matrix.kernel], "current": matrix.kernel in shown} for matrix in here
+        ],
+        "uses": list(known.needs),
+        "services": sorted({service for each in known.operation for service in each.services}),
+        "operations": [
+            each.model_dump(include={"id", "title", "unit", "better", "services", "weights"})
+            for each in known.operation
+        ],
+        "figures": figures,
+    }
+
+
+def _figure(cell: Cell) -> dict[str, Any]:
+    assert cell.band is not None
+    return {
+        "median": cell.band.median, "least": cell.band.least, "most": cell.band.most, "known": not cell.is_alone,
+    }  # fmt: skip
