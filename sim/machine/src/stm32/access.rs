@@ -8,7 +8,7 @@ use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::scs;
 use rtoslab_periph::stm32::{Bus as PeripheralBus, FlashStore};
-use rtoslab_timing::stm32_bus::{apb_wait, key};
+use rtoslab_timing::stm32_bus::{apb_buffered_wait, apb_wait, key};
 
 use super::chip::{FLASH_BASE, Kind};
 use super::family::Family;
@@ -216,7 +216,8 @@ impl<F: Family> System<F> {
         let bus = self.periph.bus(address)?;
         let rules = &self.bus_rules;
         let own = if bus.is_apb() {
-            apb_wait(rules, at, self.periph.clocks().cycles_per(bus))
+            let apb = if write { apb_buffered_wait } else { apb_wait };
+            apb(rules, at, self.periph.clocks().cycles_per(bus))
         } else if bus == PeripheralBus::Ppb {
             return Some(0);
         } else {
