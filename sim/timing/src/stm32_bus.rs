@@ -65,7 +65,8 @@ pub const SETTINGS: [Setting; 8] = [
         default: 5,
         min: 0,
         max: 64,
-        about: "M7: load from 0x40000000-0x5FFFFFFF over AHBP beyond the core's own cycles; stores are buffered",
+        about: "M7: load from 0x40000000-0x5FFFFFFF over AHBP beyond the core's own cycles; stores are buffered and follow \
+                each other (RIOT-OS pull request 16787: one a cycle on an STM32F767)",
         grade: Grade::Assumed,
     },
     Setting {

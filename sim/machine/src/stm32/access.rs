@@ -223,7 +223,7 @@ impl<F: Family> System<F> {
         } else {
             rules[if write { key::AHB_WRITE } else { key::AHB_READ }]
         };
-        let way = if F::CACHES { rules[key::M7_AHBP] } else { 0 };
+        let way = if F::CACHES && !write { rules[key::M7_AHBP] } else { 0 };
         // The H7's peripherals are in other power domains than the core, but those of AHB3 and APB3.
         let near = matches!(bus, PeripheralBus::Ahb3 | PeripheralBus::Apb3);
         let domain = if self.map.domains && !near { rules[key::H7_DOMAIN] } else { 0 };

@@ -43,6 +43,25 @@ fn cycles(board: &mut dyn Board, code: &[u16]) -> u64 {
 }
 
 #[test]
+fn an_stm32f767_stores_to_a_pin_once_a_cycle() {
+    // str; str; subs r0, #1; bne: two cycles at 216 MHz [RIOT-OS pull request 16787].
+    let spent = |rounds: u32| {
+        let mut code = Vec::new();
+        write(&mut code, 0x4002_3830, 1);
+        constant(&mut code, 0, rounds);
+        constant(&mut code, 1, 0x4002_0018);
+        constant(&mut code, 2, 1);
+        constant(&mut code, 3, 1 << 16);
+        code.extend(SET_AND_CLEAR);
+        code.extend([0x3801, 0xd1fb, STAY]);
+        let mut board = start("stm32f767", &code);
+        board.set("icache", 1).expect("a setting");
+        cycles(&mut *board, &code)
+    };
+    assert_eq!(spent(1100) - spent(100), 2 * 1000);
+}
+
+#[test]
 fn an_stm32f103_sets_and_clears_a_pin_in_four_cycles() {
     // APB2 at the core's clock: 18 MHz at 72 MHz [data sheet 2.3.21].
     let spent = |pairs: usize| {
