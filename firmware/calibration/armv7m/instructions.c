@@ -128,21 +128,22 @@ void row_fetch_sram(uint32_t *values)
     values[0] = cpu_ruler_read() - from;
 }
 
-/* Loads with room around them; stores without, because one waits in the buffer and only the next access feels it. */
-#define BUS(name, access)                                                                         \
+/* Loads with room around them. Stores without, and so many that they fill the M7's buffer: one in it is felt by the next
+ * access that finds it full. */
+#define BUS(name, count, access)                                                                  \
     static uint32_t name(uint32_t address)                                                        \
     {                                                                                             \
         uint32_t from, to;                                                                        \
                                                                                                   \
-        __asm volatile("movs r1, #0\n\t" ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(8, access) "ldr %1, [%2]" \
+        __asm volatile("movs r1, #0\n\t" ALIGN_LINE "ldr %0, [%2]\n\t" TIMES(count, access) "ldr %1, [%2]" \
                        : "=&r"(from), "=&r"(to)                                                   \
                        : "r"(&CPU_DWT_CYCCNT), "r"(address)                                       \
                        : SAVED);                                                                  \
         return to - from;                                                                         \
     }
 
-BUS(bus_load, "ldr r0, [%3]\n\tnop\n\tnop\n\tnop\n\tnop")
-BUS(bus_store, "str r1, [%3]")
+BUS(bus_load, 8, "ldr r0, [%3]\n\tnop\n\tnop\n\tnop\n\tnop")
+BUS(bus_store, 24, "str r1, [%3]")
 
 void row_ahb_read(uint32_t *values)
 {

@@ -136,7 +136,6 @@ def test_on_the_m7_the_way_to_peripherals_is_seen_with_what_lies_behind_it() -> 
         f"timing.{key}"
         for key in (
             "ahb_read_extra_cycles",
-            "ahb_write_extra_cycles",
             "apb_bridge_extra_cycles",
             "m7_ahbp_extra_cycles",
         )

@@ -148,14 +148,17 @@ def segments(rng: random.Random, *, short: bool, others: Mapping[int, Units] | N
     return [start for start, _ in loops], parts
 
 
-def board(program: Program, after: int | None = None) -> Machine:
-    """Both cores stand where they start; what they execute is translated `after` so many times, if that is said."""
+def board(program: Program, after: int | None = None, rules: Mapping[str, int] | None = None) -> Machine:
+    """Both cores stand where they start, under other timing `rules` than usual if there are any; what they execute is
+    translated `after` so many times, if that is said."""
     starts, parts = program
     # The image holds what lies in flash, the rest is written once core 1 runs.
     boot = (FLASH, boot_block() + struct.pack("<2I", SRAM + 0xA000, SRAM | 1))
     machine = Pair([NOP], [NOP], boot, *(part for part in parts if part[0] >> 28 == 1)).machine
     if after is not None:
         machine.translate_after(after)
+    for key, cycles in (rules or {}).items():
+        machine.set(key, cycles)
     for address, content in parts:
         if address >> 28 == 2:
             machine.write(address, content)
@@ -164,10 +167,17 @@ def board(program: Program, after: int | None = None) -> Machine:
     return machine
 
 
-def run(program: Program, pauses: list[int], *, look: Look, after: int | None = None) -> tuple[int, dict[str, object]]:
+def run(
+    program: Program,
+    pauses: list[int],
+    *,
+    look: Look,
+    after: int | None = None,
+    rules: Mapping[str, int] | None = None,
+) -> tuple[int, dict[str, object]]:
     """How many stretches took their time from memory, and what can be seen; translated `after` so many executions, if
     that is said, and how often then."""
-    machine = board(program, after)
+    machine = board(program, after, rules)
     watch(machine, look)
     before = machine.remembered()
     stops = []

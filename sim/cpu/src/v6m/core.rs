@@ -216,6 +216,12 @@ impl Core {
         }
     }
 
+    /// This core has its turn, up to the event at `due` at the latest. Only a core that executes before that can be tied with
+    /// it: the event and the end of an exception's entry go before any instruction of their cycle.
+    pub(super) fn begin_turn_beside(&mut self, other: &Core, due: u64) {
+        self.rival_t = if other.phase == Phase::Run && other.t < due { other.t } else { 0 };
+    }
+
     /// From now on this core, which has its turn, goes first when both issue in the same cycle: the turn was to end where the
     /// other core stands, and a tie there is now this core's.
     #[inline(always)]

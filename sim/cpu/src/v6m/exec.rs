@@ -32,6 +32,9 @@ use cursor::{Cursor, Flow, leave};
 use fetching::{fetch, wait_for_fetch};
 use watching::{Profiled, Started};
 
+/// A cycle that never comes.
+const NO_EVENT: u64 = u64::MAX;
+
 /// Runs `cores[start]` (and, under `CONTEND`, the other one too) until the machine must act.
 ///
 /// # Safety
@@ -47,12 +50,13 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
         unsafe { turn::<B, CONTEND, WATCH>(core, other, bus) };
         return;
     }
+    let due = if WATCH == watch::PAIRS { NO_EVENT } else { bus.due() };
     // The interpreter is there twice, once for each core: that spares exchanging their registers, and the host predicts
     // the branches of each by themselves.
     if skipped {
-        second.rival_t = first.t;
+        second.begin_turn_beside(first, due);
     } else {
-        first.rival_t = second.t;
+        first.begin_turn_beside(second, due);
     }
     loop {
         if !std::mem::take(&mut skipped) {
@@ -78,7 +82,7 @@ pub(super) unsafe fn take_turn<B: Bus>(cores: *mut Core, index: usize, bus: &mut
     // SAFETY: the caller's promise.
     unsafe {
         let (core, other) = (&mut *cores.add(index), &mut *cores.add(1 - index));
-        core.rival_t = other.t;
+        core.begin_turn_beside(other, NO_EVENT);
         turn::<B, true, { watch::PAIRS }>(core, other, bus);
     }
 }

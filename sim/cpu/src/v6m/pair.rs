@@ -83,10 +83,16 @@ impl State {
         State::FIRST << 1 & u64::from(first).wrapping_neg() | State::FIRST << 2 & u64::from(other).wrapping_neg()
     }
 
-    /// The first core goes on no sooner than the other one has.
+    /// The first core goes on no sooner than the other one has. An exception's entry ends before anything else of its cycle:
+    /// what the other core pends in that cycle does not arrive late.
     fn comes_second(&self) -> bool {
         let [at, other_at] = self.cores();
-        at > other_at || at == other_at && !self.wins_ties()
+        let goes_first = match self.enter() {
+            [true, false] => true,
+            [false, true] => false,
+            _ => self.wins_ties(),
+        };
+        at > other_at || at == other_at && !goes_first
     }
 
     /// Times of the core that goes on first and of the other one.
@@ -201,7 +207,7 @@ pub unsafe fn run<B: Paired>(cores: *mut Core, turn: usize, due: u64, bus: &mut 
             return;
         }
         let now = bus.pairs().now;
-        (bus.pairs().turn, bus.pairs().looks) = (turn, false);
+        bus.pairs().turn = turn;
         bus.pairs().logs.of(0).into_iter().for_each(|log| (*log).forget_all());
         exec::run::<B, false, { watch::PAIRS }>(cores, turn, bus);
         land(cores, bus);
@@ -250,7 +256,7 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
             debug_assert!((*cores.add(1 - turn)).pc() == node.other.address);
         }
         bus.resume(&node.state, now, &mut *cores.add(turn), &mut *cores.add(1 - turn));
-        exception::land(bus, cores, turn);
+        exception::land(bus, cores.add(turn), turn);
     }
 }
 

@@ -317,9 +317,6 @@ impl Machine {
         let timing = self.system.timing.exception();
         let mut moved = false;
         for index in 0..2 {
-            if self.system.pairs.keeps_tie() && self.cores[index].phase != Phase::Run {
-                continue;
-            }
             if let Some((outcome, before)) = turn::enter(&mut self.cores[index], &mut *self.system, self.now, timing) {
                 self.trace(index, outcome, before);
                 moved = true;
@@ -335,7 +332,6 @@ impl Machine {
 
     /// Lets the core that is behind, or both, execute up to `due`.
     fn execute(&mut self, mut due: u64) {
-        self.system.pairs.end_tie();
         if self.observer.is_some() {
             due = due.min(self.now + TURN_CYCLES);
             self.before_turn();
@@ -354,8 +350,9 @@ impl Machine {
         };
         let other = &self.cores[1 - turn];
         let other_t = if is_active(other) { other.t } else { NEVER };
-        let tie = u64::from(first == turn);
         let both = running == [true, true];
+        // The end of an entry goes before the other core's instruction of the same cycle.
+        let tie = u64::from(both && first == turn);
         // A core that ran ahead and then sleeps, or enters a handler, left slaves busy for the one that is behind.
         let busy = self.system.busy.iter().copied().max().unwrap_or(0);
         let contend = both || busy > self.cores[turn].t;
@@ -385,13 +382,13 @@ impl Machine {
         self.system.due = due;
         let core = &mut self.cores[turn];
         core.limit = due.min(other_t.saturating_add(tie)).max(core.t + 1);
-        if !both {
+        if contend && !both {
+            // Until then, and the other core gets no turn.
+            core.limit = core.limit.min(busy);
+            self.system.due = core.limit;
+        }
+        if !contend {
             core.fetch_ready = 0;
-            if contend {
-                // Until then, and the other core gets no turn.
-                core.limit = core.limit.min(busy);
-                self.system.due = core.limit;
-            }
         }
         let cores = self.cores.as_mut_ptr();
         self.system.alone.is_now = alone;

@@ -8,7 +8,7 @@ use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::scs;
 use rtoslab_periph::stm32::{Bus as PeripheralBus, FlashStore};
-use rtoslab_timing::stm32_bus::{apb_wait, key};
+use rtoslab_timing::stm32_bus::{apb_buffered_wait, apb_wait, key};
 
 use super::chip::{FLASH_BASE, Kind};
 use super::family::Family;
@@ -216,13 +216,14 @@ impl<F: Family> System<F> {
         let bus = self.periph.bus(address)?;
         let rules = &self.bus_rules;
         let own = if bus.is_apb() {
-            apb_wait(rules, at, self.periph.clocks().cycles_per(bus))
+            let apb = if write { apb_buffered_wait } else { apb_wait };
+            apb(rules, at, self.periph.clocks().cycles_per(bus))
         } else if bus == PeripheralBus::Ppb {
             return Some(0);
         } else {
             rules[if write { key::AHB_WRITE } else { key::AHB_READ }]
         };
-        let way = if F::CACHES { rules[key::M7_AHBP] } else { 0 };
+        let way = if F::CACHES && !write { rules[key::M7_AHBP] } else { 0 };
         // The H7's peripherals are in other power domains than the core, but those of AHB3 and APB3.
         let near = matches!(bus, PeripheralBus::Ahb3 | PeripheralBus::Apb3);
         let domain = if self.map.domains && !near { rules[key::H7_DOMAIN] } else { 0 };

@@ -6,6 +6,7 @@ mod host_addresses;
 mod m3m4_properties;
 mod m3m4_published;
 mod m3m4_table;
+mod published_buses;
 mod rp2040_dma;
 mod rp2040_flash;
 mod rp2040_lockup;

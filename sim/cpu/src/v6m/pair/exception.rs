@@ -53,34 +53,17 @@ pub unsafe fn summoned<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mu
             Next::Stop => None,
         }
     };
-    if matches!(next, Next::Vector) {
-        return turn.unwrap_or(Turn::Stop);
-    }
-    let pairs = bus.pairs();
-    let state = &pairs.table.node(pairs.node).state;
-    let [at, other_at] = state.cores();
-    // The machine looks at both cores now: an entry of the other one that ends in this cycle ends before anything else.
-    pairs.looks = turn.is_none_or(|turn| turn == Turn::Stop) || at == other_at && state.enter()[1];
-    if pairs.looks { Turn::Stop } else { turn.unwrap_or(Turn::Stop) }
+    turn.unwrap_or(Turn::Stop)
 }
 
-/// Both cores are where the machine takes over, that one behind its block. If one of them is at the end of an entry, and the
-/// other one was to execute an instruction of that cycle first, it still is, unless the machine looks at both before.
+/// That core stands behind its block, where the machine takes over.
 ///
 /// # Safety
 /// As for [`run`](super::run).
-pub(super) unsafe fn land<B: Paired>(bus: &mut B, cores: *mut Core, turn: usize) {
+pub(super) unsafe fn land<B: Paired>(bus: &mut B, core: *mut Core, turn: usize) {
     let [log, _] = bus.pairs().logs.of(turn);
     // SAFETY: the caller's promise.
-    unsafe {
-        let (core, mine) = (&mut *cores.add(turn), &mut *log);
-        bus.pairs().looks |= mine.summons != 0 && core.phase == Phase::Run;
-        settle(bus, core, mine);
-        let cores = [&*cores, &*cores.add(1)];
-        let enters = cores.map(|core| core.phase != Phase::Run);
-        let is_tie = cores[0].t == cores[1].t && enters[0] != enters[1] && enters[1 - bus.first()];
-        bus.pairs().tie_kept = is_tie && !bus.pairs().looks;
-    }
+    unsafe { settle(bus, &mut *core, &mut *log) };
 }
 
 /// Makes the store with which the core's block ended.

@@ -181,7 +181,9 @@ unsafe fn wait<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, block:
     }
     let now = bus.pairs().now;
     let mut shadows = shadows(bus, regions, [stands, node.other], &state);
-    shadows[1].limit = shadows[0].t + u64::from(bus.first() == 1);
+    // The end of an entry goes before the other core's instruction of the same cycle.
+    let may_tie = bus.first() == 1 && !state.enter()[0];
+    shadows[1].limit = shadows[0].t + u64::from(may_tie);
     let alone = state.enter()[0].then(|| Alone::begin(bus, &mut shadows[1]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::take_turn(shadows.as_mut_ptr(), 1, bus) };

@@ -47,10 +47,6 @@ pub struct Pairs {
     pub(super) granted: Option<u64>,
     /// What the core whose turn it is waits for.
     pub(super) asked: Asked,
-    /// The core whose turn it is came to an instruction behind which the machine looks at both cores.
-    pub(super) looks: bool,
-    /// One core is at the end of an exception's entry, and the other one executes an instruction of the same cycle first.
-    pub(super) tie_kept: bool,
     /// The machine must act behind it.
     pub(super) stops: bool,
     backoff_since: u64,
@@ -150,19 +146,9 @@ impl Pairs {
         self.failed[core.id] = Some(FailedRead::new(core, lock));
     }
 
-    /// Whether a core at the end of an exception's entry waits for the other one's instruction of the same cycle.
-    pub fn keeps_tie(&self) -> bool {
-        self.tie_kept
-    }
-
-    /// It waits no longer.
-    pub fn end_tie(&mut self) {
-        self.tie_kept = false;
-    }
-
     /// The cores may not be where they were.
     pub fn forget_reads(&mut self) {
-        (self.failed, self.tie_kept) = ([None; 2], false);
+        self.failed = [None; 2];
     }
 
     /// The store in hand released this lock.

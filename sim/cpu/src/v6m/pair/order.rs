@@ -74,7 +74,7 @@ pub(super) fn must_wait<B: Paired>(bus: &B, state: &State, other: u32, may_give_
         return Some(false);
     }
     let [at, other_at] = state.cores();
-    let is_tie = at == other_at && may_give_way && !state.enter()[1];
+    let is_tie = at == other_at && may_give_way;
     (is_tie && !bus.minds_no_order(other)).then_some(true)
 }
 

@@ -416,6 +416,8 @@ fn unless_second(asm: &mut VecAssembler<X64Relocation>) {
         ; cmp cl, ch
         ; ja >wait
         ; jne >first
+        ; bt rcx, BYTE (State::FIRST << 2).trailing_zeros() as i8 // the other core is at the end of an entry
+        ; jc >wait
         ; bt rcx, BYTE State::FIRST.trailing_zeros() as i8
         ; jnc >wait
         ; first:

@@ -1,0 +1,78 @@
+//! What was published of accesses to peripherals on silicon, by the cycle.
+
+use crate::board::{Board, Options};
+use crate::boards::board;
+use crate::scenarios::image::elf;
+use crate::scenarios::program::constant;
+use crate::stop::StopReason;
+
+const SRAM: u32 = 0x2000_0000;
+const FLASH: u32 = 0x0800_0000;
+const CODE: u32 = 0x400;
+const STAY: u16 = 0xe7fe;
+/// str r2, [r1]; str r3, [r1].
+const SET_AND_CLEAR: [u16; 2] = [0x600a, 0x600b];
+
+fn bytes(halves: &[u16]) -> Vec<u8> {
+    halves.iter().flat_map(|half| half.to_le_bytes()).collect()
+}
+
+/// A board that begins to execute `code` in flash.
+fn start(chip: &str, code: &[u16]) -> Box<dyn Board> {
+    let mut board = board(chip, &Options::default()).expect("a chip");
+    let mut words = vec![0; CODE as usize / 4];
+    (words[0], words[1]) = (SRAM + 0x1000, FLASH + CODE + 1);
+    let vectors: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+    let image = elf(FLASH + CODE + 1, &[(FLASH, [vectors, bytes(code)].concat())]);
+    board.load(&image, "test.elf").expect("an image");
+    board
+}
+
+/// Code that writes `value` to a register.
+fn write(code: &mut Vec<u16>, register: u32, value: u32) {
+    constant(code, 1, register);
+    constant(code, 2, value);
+    code.push(0x600a);
+}
+
+/// Cycles that the code takes to where it stays.
+fn cycles(board: &mut dyn Board, code: &[u16]) -> u64 {
+    board.until(FLASH + CODE + 2 * code.len() as u32 - 2);
+    assert_eq!(board.run(1_000_000).reason, StopReason::Until);
+    board.cycle()
+}
+
+#[test]
+fn an_stm32f767_stores_to_a_pin_once_a_cycle() {
+    // str; str; subs r0, #1; bne: two cycles at 216 MHz [RIOT-OS pull request 16787].
+    let spent = |rounds: u32| {
+        let mut code = Vec::new();
+        write(&mut code, 0x4002_3830, 1);
+        constant(&mut code, 0, rounds);
+        constant(&mut code, 1, 0x4002_0018);
+        constant(&mut code, 2, 1);
+        constant(&mut code, 3, 1 << 16);
+        code.extend(SET_AND_CLEAR);
+        code.extend([0x3801, 0xd1fb, STAY]);
+        let mut board = start("stm32f767", &code);
+        board.set("icache", 1).expect("a setting");
+        cycles(&mut *board, &code)
+    };
+    assert_eq!(spent(1100) - spent(100), 2 * 1000);
+}
+
+#[test]
+fn an_stm32f103_sets_and_clears_a_pin_in_four_cycles() {
+    // APB2 at the core's clock: 18 MHz at 72 MHz [data sheet 2.3.21].
+    let spent = |pairs: usize| {
+        let mut code = Vec::new();
+        write(&mut code, 0x4002_1018, 1 << 2);
+        constant(&mut code, 1, 0x4001_0810);
+        constant(&mut code, 2, 1);
+        constant(&mut code, 3, 1 << 16);
+        code.extend(SET_AND_CLEAR.repeat(pairs));
+        code.push(STAY);
+        cycles(&mut *start("stm32f103", &code), &code)
+    };
+    assert_eq!(spent(60) - spent(20), 4 * 40);
+}
