@@ -24,7 +24,7 @@ from tests.test_cli import rtoslab
 
 TABLE = read_table_of(CATALOGUE)
 QUICK = {
-    "pico": {"timing.xip_frames_per_line": 1, "timing.tail_chain_cycles": 10},
+    "pico": {"timing.xip_frames_per_fill": 2, "timing.tail_chain_cycles": 10},
     "nucleo-l073rz": {"timing.apb_transfer_clocks": 3, "timing.late_arrival_cycles": 8},
     "nucleo-f767zi": {"timing.f7_flash_axi_extra_cycles": 9, "timing.store_to_load_cycles": 6},
     "nucleo-h743zi": {"timing.h7_core_cycles_per_flash_clock": 3, "timing.decoded_branch_cycles": 5},

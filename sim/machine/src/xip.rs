@@ -1,28 +1,49 @@
-//! The XIP cache: 16 kB, two ways, 8-byte lines (RP2040 data sheet 2.6.3).
+//! The XIP cache: 16 kB, two ways, 8-byte lines (RP2040 data sheet 2.6.3). Each half of a line has a valid bit of its own and
+//! is fetched by itself (the chip's designer in pico-sdk issue 1182).
 //!
 //! Which line is replaced is not published; the model alternates between the two ways of a set [assumed].
 
 const SETS: usize = 1024;
-const EMPTY: u32 = u32::MAX;
+const HALVES: usize = (LINE_BYTES / FILL_BYTES) as usize;
 
 /// Bytes per cache line.
 pub const LINE_BYTES: u32 = 8;
+/// Bytes that a miss fetches: half a line.
+pub const FILL_BYTES: u32 = 4;
+
+/// A place in the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Way {
+    /// Number of the line; without meaning while nothing of it is there.
+    line: u32,
+    /// Which halves are there.
+    valid: [bool; HALVES],
+}
+
+impl Way {
+    const EMPTY: Way = Way { line: 0, valid: [false; HALVES] };
+
+    fn holds(&self, line: u32) -> bool {
+        self.line == line && *self != Way { line, ..Way::EMPTY }
+    }
+}
 
 /// What the cache holds, without what follows from it.
 #[derive(Debug, Clone)]
 pub struct XipTags {
-    ways: Vec<[u32; 2]>,
+    ways: Vec<[Way; 2]>,
     victim: Vec<u8>,
     enabled: bool,
 }
 
-/// Tags and residency. Lines are numbered by flash offset / 8.
+/// Tags and residency. Lines are numbered by flash offset / 8, halves of lines by flash offset / 4.
 #[derive(Debug)]
 pub struct XipCache {
-    ways: Vec<[u32; 2]>,
+    ways: Vec<[Way; 2]>,
     victim: Vec<u8>,
+    /// By half.
     resident: Vec<bool>,
-    /// How many lines it has lost.
+    /// How many halves it has lost.
     lost: u64,
     /// CTRL.EN.
     pub enabled: bool,
@@ -32,64 +53,76 @@ impl XipCache {
     /// An empty cache over a flash of `bytes`.
     pub fn new(bytes: u32) -> XipCache {
         XipCache {
-            ways: vec![[EMPTY; 2]; SETS],
+            ways: vec![[Way::EMPTY; 2]; SETS],
             victim: vec![0; SETS],
-            // One line more: a 32-bit opcode in the last halfword looks at the line behind the end.
-            resident: vec![false; (bytes / LINE_BYTES) as usize + 1],
+            // One line more: a 32-bit opcode in the last halfword looks at what is behind the end.
+            resident: vec![false; (bytes / LINE_BYTES + 1) as usize * HALVES],
             lost: 0,
             enabled: true,
         }
     }
 
-    /// True if the line is in the cache.
+    /// True if the half of a line is in the cache.
     #[inline(always)]
-    pub fn resident(&self, line: u32) -> bool {
-        self.resident[line as usize]
+    pub fn resident(&self, half: u32) -> bool {
+        self.resident[half as usize]
     }
 
-    /// Whether each line is in the cache.
-    pub fn lines(&self) -> &[bool] {
+    /// Whether each half of a line is in the cache.
+    pub fn halves(&self) -> &[bool] {
         &self.resident
     }
 
-    /// How many lines it has lost so far.
+    /// How many halves it has lost so far.
     #[inline(always)]
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Puts a line into the cache; returns the line it replaces. A disabled cache keeps nothing.
-    pub fn fill(&mut self, line: u32) -> Option<u32> {
-        if !self.enabled || self.resident(line) {
+    /// Puts half a line into the cache; returns the line that it replaces. A disabled cache keeps nothing.
+    pub fn fill(&mut self, half: u32) -> Option<u32> {
+        if !self.enabled || self.resident(half) {
             return None;
         }
-        let set = line as usize % SETS;
-        let way = if let Some(free) = self.ways[set].iter().position(|&tag| tag == EMPTY) {
-            free
-        } else {
+        let (line, set) = (half / HALVES as u32, (half as usize / HALVES) % SETS);
+        let held = self.ways[set].iter().position(|way| way.holds(line));
+        let way = held.or_else(|| self.ways[set].iter().position(|way| way.valid == Way::EMPTY.valid));
+        let way = way.unwrap_or_else(|| {
             let way = self.victim[set];
             self.victim[set] = 1 - way;
             usize::from(way)
-        };
-        let evicted = std::mem::replace(&mut self.ways[set][way], line);
-        self.resident[line as usize] = true;
-        if evicted == EMPTY {
-            return None;
+        });
+        let evicted = self.ways[set][way];
+        if !evicted.holds(line) {
+            self.ways[set][way] = Way { line, ..Way::EMPTY };
         }
-        self.resident[evicted as usize] = false;
-        self.lost += 1;
-        Some(evicted)
+        self.ways[set][way].valid[half as usize % HALVES] = true;
+        let replaces = evicted.valid != Way::EMPTY.valid && evicted.line != line;
+        if replaces {
+            self.show(evicted, false);
+        }
+        self.resident[half as usize] = true;
+        replaces.then_some(evicted.line)
+    }
+
+    /// Enters what a place holds into the residency, or takes it out.
+    fn show(&mut self, way: Way, there: bool) {
+        for (number, _) in way.valid.into_iter().enumerate().filter(|(_, valid)| *valid) {
+            self.resident[way.line as usize * HALVES + number] = there;
+            self.lost += u64::from(!there);
+        }
     }
 
     /// Drops one line (a store to the cached alias does this).
     pub fn invalidate(&mut self, line: u32) {
-        for tag in &mut self.ways[line as usize % SETS] {
-            if *tag == line {
-                *tag = EMPTY;
+        let set = line as usize % SETS;
+        for number in 0..2 {
+            let way = self.ways[set][number];
+            if way.holds(line) {
+                self.ways[set][number] = Way::EMPTY;
+                self.show(way, false);
             }
         }
-        self.resident[line as usize] = false;
-        self.lost += 1;
     }
 
     /// Its state, for a snapshot.
@@ -98,17 +131,22 @@ impl XipCache {
         XipTags { ways: ways.clone(), victim: victim.clone(), enabled: *enabled }
     }
 
-    /// Takes a state up again; returns the lines that are in the cache now and were not, or were and are not.
+    /// Takes a state up again; returns the lines of which more or less is in the cache than was.
     pub fn restore(&mut self, tags: &XipTags) -> Vec<u32> {
         let mut changed = Vec::new();
-        for (now, then) in self.ways.iter().zip(&tags.ways).filter(|(now, then)| now != then) {
-            changed.extend(now.iter().filter(|&&line| line != EMPTY && !then.contains(&line)));
-            changed.extend(then.iter().filter(|&&line| line != EMPTY && !now.contains(&line)));
+        for set in 0..SETS {
+            let (now, then) = (self.ways[set], tags.ways[set]);
+            if now == then {
+                continue;
+            }
+            let is_held = |way: &&Way| way.valid != Way::EMPTY.valid;
+            changed.extend(now.iter().filter(is_held).filter(|way| !then.contains(way)).map(|way| way.line));
+            changed.extend(then.iter().filter(is_held).filter(|way| !now.contains(way)).map(|way| way.line));
+            now.into_iter().for_each(|way| self.show(way, false));
+            then.into_iter().for_each(|way| self.show(way, true));
         }
-        for &line in &changed {
-            self.resident[line as usize] ^= true;
-        }
-        self.lost += changed.len() as u64;
+        changed.sort_unstable();
+        changed.dedup();
         self.ways.clone_from(&tags.ways);
         self.victim.clone_from(&tags.victim);
         self.enabled = tags.enabled;
@@ -117,16 +155,11 @@ impl XipCache {
 
     /// Empties the cache; returns the lines that were in it.
     pub fn flush(&mut self) -> Vec<u32> {
-        let mut lines = Vec::new();
-        for tag in self.ways.iter_mut().flatten() {
-            if *tag != EMPTY {
-                self.resident[*tag as usize] = false;
-                self.lost += 1;
-                lines.push(std::mem::replace(tag, EMPTY));
-            }
-        }
+        let held = std::mem::replace(&mut self.ways, vec![[Way::EMPTY; 2]; SETS]);
+        let held: Vec<Way> = held.into_iter().flatten().filter(|way| way.valid != Way::EMPTY.valid).collect();
+        held.iter().for_each(|way| self.show(*way, false));
         self.victim.fill(0);
-        lines
+        held.into_iter().map(|way| way.line).collect()
     }
 }
 
@@ -134,40 +167,69 @@ impl XipCache {
 mod tests {
     use super::*;
 
+    /// Half of a line.
+    fn first_half(line: u32) -> u32 {
+        line * HALVES as u32
+    }
+
     #[test]
     fn two_ways_then_replacement_in_turn() {
         let mut cache = XipCache::new(1 << 16);
         let lines = [5, 5 + 1024, 5 + 2048, 5 + 3072];
-        assert_eq!(lines.map(|line| cache.fill(line)), [None, None, Some(5), Some(5 + 1024)]);
-        assert_eq!(lines.map(|line| cache.resident(line)), [false, false, true, true]);
+        assert_eq!(lines.map(|line| cache.fill(first_half(line))), [None, None, Some(5), Some(5 + 1024)]);
+        assert_eq!(lines.map(|line| cache.resident(first_half(line))), [false, false, true, true]);
+    }
+
+    #[test]
+    fn halves_come_one_by_one_and_go_together() {
+        let mut cache = XipCache::new(1 << 16);
+        let held = |cache: &XipCache, line: u32| [0, 1].map(|number| cache.resident(first_half(line) + number));
+        assert_eq!(cache.fill(first_half(7) + 1), None);
+        assert_eq!((held(&cache, 7), held(&cache, 6)), ([false, true], [false, false]));
+        assert_eq!(cache.fill(first_half(7)), None);
+        assert_eq!(held(&cache, 7), [true, true]);
+        assert_eq!([7 + 1024, 7 + 2048].map(|line| cache.fill(first_half(line))), [None, Some(7)]);
+        assert_eq!((held(&cache, 7), held(&cache, 7 + 2048)), ([false, false], [true, false]));
+        assert_eq!(cache.lost(), 2);
+    }
+
+    #[test]
+    fn line_0_is_a_line_as_any_other() {
+        let mut cache = XipCache::new(1 << 16);
+        assert!(!cache.resident(0));
+        assert_eq!(cache.fill(1), None);
+        assert_eq!((cache.resident(0), cache.resident(1)), (false, true));
+        cache.invalidate(0);
+        assert_eq!((cache.resident(1), cache.flush()), (false, vec![]));
     }
 
     #[test]
     fn flush_and_invalidate_empty_it() {
         let mut cache = XipCache::new(1 << 16);
-        cache.fill(1);
-        cache.fill(2);
+        cache.fill(first_half(1));
+        cache.fill(first_half(2) + 1);
         cache.invalidate(1);
-        assert!(!cache.resident(1) && cache.resident(2));
+        assert!(!cache.resident(first_half(1)) && cache.resident(first_half(2) + 1));
         assert_eq!(cache.flush(), [2]);
-        assert!(!cache.resident(2));
+        assert!(!cache.resident(first_half(2) + 1));
     }
 
     #[test]
     fn restored_it_holds_what_it_held_and_tells_what_changed() {
         let mut cache = XipCache::new(1 << 16);
-        assert_eq!([5, 5 + 1024, 9].map(|line| cache.fill(line)), [None; 3]);
+        assert_eq!([5, 5 + 1024, 9].map(|line| cache.fill(first_half(line))), [None; 3]);
         let tags = cache.tags();
-        cache.fill(5 + 2048);
-        cache.fill(77);
+        cache.fill(first_half(5 + 2048));
+        cache.fill(first_half(77));
+        cache.fill(first_half(5 + 1024) + 1);
         cache.invalidate(9);
-        let mut changed = cache.restore(&tags);
-        changed.sort_unstable();
-        assert_eq!(changed, [5, 9, 77, 5 + 2048]);
-        assert_eq!([5, 5 + 1024, 9, 77, 5 + 2048].map(|line| cache.resident(line)), [true, true, true, false, false]);
+        assert_eq!(cache.restore(&tags), [5, 9, 77, 5 + 1024, 5 + 2048]);
+        let held = [5, 5 + 1024, 9, 77, 5 + 2048].map(|line| cache.resident(first_half(line)));
+        assert_eq!(held, [true, true, true, false, false]);
+        assert!(!cache.resident(first_half(5 + 1024) + 1));
         // The way to be replaced next goes back too.
-        assert_eq!(cache.fill(5 + 3072), Some(5));
-        assert_eq!(cache.restore(&tags), [5 + 3072, 5]);
+        assert_eq!(cache.fill(first_half(5 + 3072)), Some(5));
+        assert_eq!(cache.restore(&tags), [5, 5 + 3072]);
     }
 
     #[test]

@@ -12,8 +12,8 @@ pub mod key {
     pub const APB_WRITE: usize = 1;
     /// Extra cycles through the atomic-alias interposer of UART, I2C, SPI and SSI.
     pub const APB_ALIAS: usize = 2;
-    /// Flash frames (32-bit serial transfers) that fill one 8-byte XIP line.
-    pub const XIP_FRAMES_PER_LINE: usize = 3;
+    /// Flash frames (32-bit serial transfers) of a miss, which fills half an XIP line.
+    pub const XIP_FRAMES_PER_FILL: usize = 3;
     /// clk_sys cycles of SSI and chip-select overhead per frame.
     pub const XIP_OVERHEAD: usize = 4;
 }
@@ -45,12 +45,13 @@ pub const SETTINGS: [Setting; 5] = [
         grade: Grade::Documented,
     },
     Setting {
-        key: "xip_frames_per_line",
-        default: 2,
+        key: "xip_frames_per_fill",
+        default: 1,
         min: 1,
         max: 4,
-        about: "32-bit flash frames per 8-byte cache line; one 64-bit or two 32-bit reads is not published",
-        grade: Grade::Assumed,
+        about: "32-bit flash frames per miss: half an 8-byte line has its own valid bit, a fill is of 4 bytes (the chip's \
+                designer in pico-sdk issue 1182)",
+        grade: Grade::Documented,
     },
     Setting {
         key: "xip_overhead_cycles",

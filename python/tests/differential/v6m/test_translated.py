@@ -46,7 +46,8 @@ def machine_with(chip: str, code: Sequence[int], more: Sequence[tuple[int, bytes
     head = boot_block() + vectors if chip == "rp2040" else vectors
     body = struct.pack(f"<{len(code)}H", *code)
     machine.load(elf([(FLASH[chip], head), (start, body)], start | 1), "rows.elf")
-    machine.run(1_000 if chip == "rp2040" else 1)
+    machine.run(300 if chip == "rp2040" else 1)  # behind the boot ROM, before the first instruction of the code
+    assert machine.registers(0)["pc"] in (start, start + 2)
     for address, content in more:
         machine.write(address, content)
     machine.set_register(0, "pc", start)

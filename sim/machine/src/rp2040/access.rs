@@ -12,7 +12,7 @@ use super::system::System;
 use crate::m0plus::private_bus::PrivateBus;
 use crate::m0plus::{UNALIGNED, UNMAPPED};
 use crate::words::{get, put};
-use crate::xip::LINE_BYTES;
+use crate::xip::{FILL_BYTES, LINE_BYTES};
 
 /// The bytes of a register word that a narrow load selects.
 fn lanes(word: u32, address: u32, bytes: u32) -> u32 {
@@ -65,7 +65,7 @@ impl System {
         if address & 2 == 0 {
             return false;
         }
-        let resident = address >> 28 != 1 || self.xip.resident(self.flash_offset(address) / LINE_BYTES);
+        let resident = address >> 28 != 1 || self.xip.resident(self.flash_offset(address) / FILL_BYTES);
         resident && self.decode_at(address).is_local()
     }
 
@@ -264,16 +264,16 @@ impl System {
         match address >> 24 {
             0x10..=0x13 => {
                 let offset = self.flash_offset(address);
-                let line = offset / LINE_BYTES;
+                let half = offset / FILL_BYTES;
                 let window = address >> 24;
-                if window == 0x10 || window == 0x11 && self.xip.resident(line) {
-                    self.fill_line::<CONTEND>(core, line, t);
+                if window == 0x10 || window == 0x11 && self.xip.resident(half) {
+                    self.fill_half_line::<CONTEND>(core, half, t);
                     let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
                     *t = slot + 2;
                 } else if window == 0x12 {
-                    self.xip.invalidate(line);
-                    self.refresh_line(line);
-                    self.fill_line::<CONTEND>(core, line, t);
+                    self.xip.invalidate(offset / LINE_BYTES);
+                    self.refresh_line(offset / LINE_BYTES);
+                    self.fill_half_line::<CONTEND>(core, half, t);
                     *t += 2;
                 } else {
                     let start = if CONTEND { (*t).max(self.busy[slave::XIP]) } else { *t };

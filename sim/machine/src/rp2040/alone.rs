@@ -45,13 +45,13 @@ impl Translated for System {
 
     #[inline(always)]
     fn quick(&mut self) -> Quick<'_> {
-        const _: () = assert!(MARKED == MARKED_BYTES && xip::LINE_BYTES == translate::LINE_BYTES);
+        const _: () = assert!(MARKED == MARKED_BYTES && xip::FILL_BYTES == translate::LINE_BYTES);
         Quick {
             ram: &mut self.sram,
             marks: &self.marks,
             constants: self.periph.ssi.flash.bytes(),
             base: FLASH_BASE,
-            resident: Some(self.xip.lines()),
+            resident: Some(self.xip.halves()),
         }
     }
 }

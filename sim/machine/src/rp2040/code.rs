@@ -7,7 +7,7 @@ use rtoslab_cpu::v6m::region::Region;
 
 use super::map::{FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, slave};
 use super::system::{MARK_CODE, System};
-use crate::xip::LINE_BYTES;
+use crate::xip::{FILL_BYTES, LINE_BYTES};
 
 impl System {
     /// Brings the stand-ins of a line up to date, and that of a 32-bit opcode which reaches into it.
@@ -77,8 +77,8 @@ impl System {
     pub(super) fn is_away(&self, address: u32, decoded: Op) -> bool {
         address >> 28 == 1 && {
             let offset = self.flash_offset(address);
-            !self.xip.resident(offset / LINE_BYTES)
-                || decoded.is_wide() && !self.xip.resident((offset + 2) / LINE_BYTES)
+            !self.xip.resident(offset / FILL_BYTES)
+                || decoded.is_wide() && !self.xip.resident((offset + 2) / FILL_BYTES)
         }
     }
 

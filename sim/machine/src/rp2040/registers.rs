@@ -231,7 +231,7 @@ impl System {
         let frame = self.periph.ssi.xip_frame();
         let divider = u64::from(frame.divider).max(2);
         self.word_cycles = u64::from(frame.sck_cycles) * divider + self.timing.chip(key::XIP_OVERHEAD);
-        self.line_cycles = self.word_cycles * self.timing.chip(key::XIP_FRAMES_PER_LINE);
+        self.fill_cycles = self.word_cycles * self.timing.chip(key::XIP_FRAMES_PER_FILL);
         let enabled = self.periph.xip_ctrl.enabled();
         if enabled != self.xip.enabled {
             self.flush_xip();

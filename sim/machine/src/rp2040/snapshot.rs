@@ -39,7 +39,7 @@ struct SavedSystem {
     sram: Box<[u8]>,
     cache_sram: Box<[u8]>,
     xip: XipTags,
-    line_cycles: u64,
+    fill_cycles: u64,
     word_cycles: u64,
     slots: [u64; SLOTS * 16],
     others_claimed: u64,
@@ -137,7 +137,7 @@ impl System {
             flash_code: _,
             sram_code: _,
             xip,
-            line_cycles,
+            fill_cycles,
             word_cycles,
             slots,
             others_claimed,
@@ -168,7 +168,7 @@ impl System {
             sram: sram.as_slice().into(),
             cache_sram: cache_sram.clone(),
             xip: xip.tags(),
-            line_cycles: *line_cycles,
+            fill_cycles: *fill_cycles,
             word_cycles: *word_cycles,
             slots: *slots,
             others_claimed: *others_claimed,
@@ -209,7 +209,7 @@ impl System {
         for line in self.xip.restore(&saved.xip) {
             self.refresh_line(line);
         }
-        self.line_cycles = saved.line_cycles;
+        self.fill_cycles = saved.fill_cycles;
         self.word_cycles = saved.word_cycles;
         self.slots = saved.slots;
         self.others_claimed = saved.others_claimed;

@@ -23,7 +23,7 @@ use crate::polling::Polling;
 use crate::stop::{Stop, StopReason};
 use crate::warnings::Warnings;
 use crate::words::get;
-use crate::xip::{LINE_BYTES, XipCache};
+use crate::xip::{FILL_BYTES, LINE_BYTES, XipCache};
 
 pub(super) const MARK_CODE: u8 = 1;
 pub(super) const MARK_WATCH: u8 = 2;
@@ -57,8 +57,8 @@ pub struct System {
     /// Instructions behind stand-ins.
     pub(super) known: Known<Op>,
     pub(super) xip: XipCache,
-    /// clk_sys cycles of one cache line fill.
-    pub(super) line_cycles: u64,
+    /// clk_sys cycles of a miss, which fills half a line.
+    pub(super) fill_cycles: u64,
     /// clk_sys cycles of one uncached word.
     pub(super) word_cycles: u64,
     /// Cycle of the transfer that holds each slave's slot.
@@ -118,7 +118,7 @@ impl System {
             sram_code: CodeTable::new(SRAM_BASE, SRAM_BYTES),
             known: Known::default(),
             xip: XipCache::new(flash_bytes),
-            line_cycles: 0,
+            fill_cycles: 0,
             word_cycles: 0,
             slots: [NEVER; SLOTS * 16],
             others_claimed: 0,
@@ -176,9 +176,9 @@ impl System {
         t: &mut u64,
     ) -> u32 {
         let offset = self.flash_offset(address);
-        let line = offset / LINE_BYTES;
-        if !self.xip.resident(line) {
-            self.fill_line::<CONTEND>(core, line, t);
+        let half = offset / FILL_BYTES;
+        if !self.xip.resident(half) {
+            self.fill_half_line::<CONTEND>(core, half, t);
         }
         let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
         *t = slot + 2;
@@ -188,23 +188,23 @@ impl System {
         word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))
     }
 
-    /// Loads a line into the cache and charges the core; nothing happens if it is there.
+    /// Loads half a line into the cache and charges the core; nothing happens if it is there.
     #[cold]
     #[inline(never)]
-    pub(super) fn fill_line<const CONTEND: bool>(&mut self, core: &mut Core, line: u32, t: &mut u64) {
-        if self.xip.resident(line) {
+    pub(super) fn fill_half_line<const CONTEND: bool>(&mut self, core: &mut Core, half: u32, t: &mut u64) {
+        if self.xip.resident(half) {
             return;
         }
         let start = if CONTEND { (*t).max(self.busy[slave::XIP]) } else { *t };
         core.bus_wait += start - *t;
-        core.flash_wait += self.line_cycles;
+        core.flash_wait += self.fill_cycles;
         self.misses[core.id] += 1;
-        *t = start + self.line_cycles;
+        *t = start + self.fill_cycles;
         self.keep_busy::<CONTEND>(slave::XIP, *t);
-        if let Some(evicted) = self.xip.fill(line) {
+        if let Some(evicted) = self.xip.fill(half) {
             self.refresh_line(evicted);
         }
-        self.refresh_line(line);
+        self.refresh_line(half * FILL_BYTES / LINE_BYTES);
     }
 
     /// Content of memory (ROM, flash, SRAM); `None` outside.
@@ -340,9 +340,9 @@ unsafe impl Bus for System {
     #[inline(always)]
     fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
         let offset = address - FLASH_BASE;
-        let line = offset / LINE_BYTES;
-        if !self.xip.resident(line) {
-            self.fill_line::<CONTEND>(core, line, t);
+        let half = offset / FILL_BYTES;
+        if !self.xip.resident(half) {
+            self.fill_half_line::<CONTEND>(core, half, t);
         }
         let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
         *t = slot + 2;
@@ -384,9 +384,9 @@ unsafe impl Bus for System {
     fn bring<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> bool {
         if core.region.cached {
             let offset = address - FLASH_BASE;
-            self.fill_line::<CONTEND>(core, offset / LINE_BYTES, t);
+            self.fill_half_line::<CONTEND>(core, offset / FILL_BYTES, t);
             if self.probed_at(address).0.is_wide() {
-                self.fill_line::<CONTEND>(core, (offset + 2) / LINE_BYTES, t);
+                self.fill_half_line::<CONTEND>(core, (offset + 2) / FILL_BYTES, t);
             }
         }
         self.xip.enabled
@@ -500,13 +500,13 @@ unsafe impl Bus for System {
             return None;
         }
         let offset = self.flash_offset(address);
-        self.xip.resident(offset / LINE_BYTES).then(|| get(self.periph.ssi.flash.bytes(), offset, bytes))
+        self.xip.resident(offset / FILL_BYTES).then(|| get(self.periph.ssi.flash.bytes(), offset, bytes))
     }
 
     #[inline(always)]
     fn literal(&mut self, address: u32) -> Option<u32> {
         let offset = address - FLASH_BASE;
-        self.xip.resident(offset / LINE_BYTES).then(|| self.flash_word(offset))
+        self.xip.resident(offset / FILL_BYTES).then(|| self.flash_word(offset))
     }
 
     const LEAPS: bool = true;

@@ -88,8 +88,8 @@ impl Layout {
     }
 }
 
-/// Bytes of a cache's line.
-pub const LINE_BYTES: u32 = 8;
+/// Bytes that a cache fetches together.
+pub const LINE_BYTES: u32 = 4;
 
 /// A bus whose cores' traces can be translated.
 pub trait Translated: Bus {
