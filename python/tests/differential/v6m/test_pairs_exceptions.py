@@ -63,7 +63,7 @@ RULES = {
     "timing.exception_exit_cycles": range(10, 14),
     "timing.tail_chain_cycles": range(6, 10),
     "timing.late_arrival_cycles": range(9, 13),
-    "timing.xip_frames_per_line": (1, 2),
+    "timing.xip_frames_per_fill": (1, 2),
     "timing.xip_overhead_cycles": range(9, 18),
 }
 """Timing rules of exceptions and of misses of the flash cache, which decide what happens in the same cycle."""
