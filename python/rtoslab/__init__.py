@@ -28,5 +28,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What a Python shell completes: the public names, though they are not loaded yet."""
+    """Returns the public names, which a Python shell completes though they are not loaded yet."""
     return sorted(__all__)

@@ -47,7 +47,7 @@ class OperationFile(Strict):
 
 
 class WeightFile(Strict):
-    """What `--weights` reads: how much each operation counts, by its id."""
+    """The file that `--weights` reads: how much each operation counts, by its id."""
 
     weights: dict[str, float]
 
