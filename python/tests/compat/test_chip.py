@@ -91,3 +91,31 @@ def test_pwm_outputs_are_on_their_pins_to_the_cycle(cores: int) -> None:
     assert [fall - rise for rise, fall in zip(rises, falls[1:], strict=False)] == [187_500, 250_000, 250_000, 250_000]
     edges = [cycle for cycle, _ in led[-101:]]
     assert set(np.diff(edges).tolist()) == {60 * 125, 142 * 125}
+
+
+@pytest.mark.parametrize("profiled", [False, True])
+@pytest.mark.parametrize("cores", [1, 2])
+def test_the_caches_counters_count(cores: int, profiled: bool) -> None:
+    """Also while the host profiles, which must change nothing that a program reads."""
+    board = Board(image("xip"), cores=cores)
+    if profiled:
+        board.machine.profile(True)
+    board.run(100)
+    assert board.fields == {"data_accesses": "64", "data_hits": "32", "thousand": "10", "all_are_told": "1"}
+    assert board.lines[-1] == "end"
+    assert board.machine.warnings() == []
+    assert not profiled or board.machine.take_profile(0)
+
+
+def test_a_board_that_is_put_back_counts_as_before() -> None:
+    board = Board(image("xip"))
+    lines = []
+    for milliseconds in (1, 2, 3, 4, 5, 6):
+        board.run(milliseconds)
+        there = board.machine.snapshot()
+        before = board.uart
+        lines.append(board.run(50).lines)
+        board.machine.restore(there)
+        board.uart = before
+    assert all(each == lines[0] for each in lines)
+    assert lines[0][-1] == "end"

@@ -266,6 +266,7 @@ impl System {
                 let offset = self.flash_offset(address);
                 let half = offset / FILL_BYTES;
                 let window = address >> 24;
+                self.periph.xip_ctrl.count(u32::from(window <= 0x11));
                 if window == 0x10 || window == 0x11 && self.xip.resident(half) {
                     self.fill_half_line::<CONTEND>(core, half, t);
                     let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
@@ -276,6 +277,9 @@ impl System {
                     self.fill_half_line::<CONTEND>(core, half, t);
                     *t += 2;
                 } else {
+                    if window == 0x11 {
+                        self.periph.xip_ctrl.missed();
+                    }
                     let start = if CONTEND { (*t).max(self.busy[slave::XIP]) } else { *t };
                     core.bus_wait += start - *t;
                     core.flash_wait += self.word_cycles;

@@ -332,7 +332,10 @@ impl Machine {
 
     /// Lets the core that is behind, or both, execute up to `due`.
     fn execute(&mut self, mut due: u64) {
-        if self.observer.is_some() {
+        if self.system.periph.xip_ctrl.counting() {
+            self.watch = watch::STEPS;
+        }
+        if self.watch == watch::STEPS {
             due = due.min(self.now + TURN_CYCLES);
             self.before_turn();
         }
@@ -395,7 +398,7 @@ impl Machine {
         // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
         unsafe { turn::execute(cores, turn, &mut *self.system, contend, self.watch) };
         self.system.alone.is_now = false;
-        if self.observer.is_some() {
+        if self.watch == watch::STEPS {
             self.after_turn();
         }
     }

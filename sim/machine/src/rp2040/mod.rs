@@ -7,6 +7,7 @@ mod board;
 mod boot;
 mod code;
 mod dma;
+mod fetches;
 mod machine;
 mod map;
 mod observe;

@@ -48,9 +48,19 @@ impl Machine {
         }
     }
 
-    /// Hands over what the cores executed.
+    /// Counts what the cores fetched, and hands over what they executed.
     pub(super) fn after_turn(&mut self) {
-        let Some(observer) = &mut self.observer else { return };
+        for core in self.cores.iter() {
+            self.system.count_fetches(core);
+            self.system.fetched[core.id].begin_turn();
+        }
+        let Some(observer) = &mut self.observer else {
+            for core in self.cores.iter_mut() {
+                self.system.profile_steps(core);
+                core.steps.clear();
+            }
+            return;
+        };
         let accesses = self.system.periph.sio.take_lock_accesses();
         for (index, core) in self.cores.iter_mut().enumerate() {
             let mine: Vec<LockEvent> = accesses.iter().filter(|access| access.core == index).map(lock_event).collect();

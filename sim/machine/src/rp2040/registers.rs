@@ -39,6 +39,9 @@ impl System {
 
     pub(super) fn peripheral_read(&mut self, core: &mut Core, address: u32, now: u64) -> Option<u32> {
         block_at(address)?;
+        if is_xip_counter(address) {
+            self.count_fetches(core);
+        }
         // Polling is the commonest access, and has no consequences.
         let quiet = self.due != 0 && self.periph.due() > now && self.periph.is_steady(address);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
@@ -51,6 +54,10 @@ impl System {
 
     pub(super) fn peripheral_write(&mut self, core: &mut Core, address: u32, value: u32, now: u64) -> Option<()> {
         block_at(address)?;
+        if is_xip_counter(address) {
+            self.count_fetches(core);
+            self.ask_for_attention(core); // from now on steps are logged
+        }
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.write(address, value, address >> 12 & 3, &mut access);
         self.after_access(core, address, now);
@@ -281,6 +288,11 @@ impl System {
     pub(super) fn note_fault(&mut self, core: usize, pc: u32, why: &str, cycle: u64) {
         self.warnings.fault(format!("core {core} took a HardFault at 0x{pc:08x} in cycle {cycle}: {why}"));
     }
+}
+
+/// XIP_CTRL's CTR_HIT and CTR_ACC.
+fn is_xip_counter(address: u32) -> bool {
+    matches!(address & !0x3003, 0x1400_000c | 0x1400_0010)
 }
 
 /// A fraction in 64 bits, reduced by the greatest common divisor.

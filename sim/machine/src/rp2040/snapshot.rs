@@ -9,6 +9,7 @@ use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects};
 
+use super::fetches::Fetched;
 use super::machine::Machine;
 use super::settings::Timing;
 use super::system::{MARK_CODE, System};
@@ -59,6 +60,7 @@ struct SavedSystem {
     passed_until: [Option<u32>; 2],
     warnings: Warnings,
     misses: [u64; 2],
+    fetched: [Fetched; 2],
     driven_lines: [u32; 2],
     pins: u32,
 }
@@ -157,6 +159,7 @@ impl System {
             passed_until,
             warnings,
             misses,
+            fetched,
             driven_lines,
             lines_may_differ: _,
             pins,
@@ -188,6 +191,7 @@ impl System {
             passed_until: *passed_until,
             warnings: warnings.clone(),
             misses: *misses,
+            fetched: *fetched,
             driven_lines: *driven_lines,
             pins: *pins,
         }
@@ -231,6 +235,7 @@ impl System {
         self.passed_until = saved.passed_until;
         self.warnings.clone_from(&saved.warnings);
         self.misses = saved.misses;
+        self.fetched = saved.fetched;
         self.driven_lines = saved.driven_lines;
         self.pins = saved.pins;
         self.pairs.end_back_off();

@@ -15,6 +15,7 @@ use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
 use super::alone::Alone;
+use super::fetches::Fetched;
 use super::map::{CPUID, FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, STRIPED_BYTES, bank_of, slave};
 use super::settings::Timing;
 use crate::code::CodeTable;
@@ -86,6 +87,8 @@ pub struct System {
     pub(super) passed_until: [Option<u32>; 2],
     pub(super) warnings: Warnings,
     pub(super) misses: [u64; 2],
+    /// Which steps of the cores are in the counters of XIP_CTRL.
+    pub(super) fetched: [Fetched; 2],
     /// Interrupt lines as last driven into each core.
     pub(super) driven_lines: [u32; 2],
     /// Something has happened by which they may be others now.
@@ -141,6 +144,7 @@ impl System {
             passed_until: [None; 2],
             warnings: Warnings::new(strict),
             misses: [0; 2],
+            fetched: [Fetched::default(); 2],
             pairs: Pairs::default(),
             alone: Alone::default(),
             polling: Polling::default(),
@@ -177,6 +181,7 @@ impl System {
     ) -> u32 {
         let offset = self.flash_offset(address);
         let half = offset / FILL_BYTES;
+        self.periph.xip_ctrl.count(1);
         if !self.xip.resident(half) {
             self.fill_half_line::<CONTEND>(core, half, t);
         }
@@ -199,6 +204,7 @@ impl System {
         core.bus_wait += start - *t;
         core.flash_wait += self.fill_cycles;
         self.misses[core.id] += 1;
+        self.periph.xip_ctrl.missed();
         *t = start + self.fill_cycles;
         self.keep_busy::<CONTEND>(slave::XIP, *t);
         if let Some(evicted) = self.xip.fill(half) {
@@ -341,6 +347,7 @@ unsafe impl Bus for System {
     fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
         let offset = address - FLASH_BASE;
         let half = offset / FILL_BYTES;
+        self.periph.xip_ctrl.count(1);
         if !self.xip.resident(half) {
             self.fill_half_line::<CONTEND>(core, half, t);
         }

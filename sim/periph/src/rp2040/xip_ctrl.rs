@@ -1,7 +1,11 @@
 //! XIP cache control (RP2040 data sheet 2.6.3). The cache itself is the machine's; it feeds the hit counters.
 //!
+//! The counters count from the first write to one of them on: a program clears them before it counts, and to log what is
+//! fetched makes the board slower.
+//!
 //! Streaming keeps its registers but never delivers data: STAT stays empty.
 
+use super::limits::COUNTED_LATER;
 use crate::{Access, Peripheral};
 
 const CTRL_RESET: u32 = 3;
@@ -13,15 +17,19 @@ const STAT_FIFO_EMPTY: u32 = 2;
 #[derive(Debug, Clone)]
 pub struct XipCtrl {
     ctrl: u32,
-    hits: u32,
-    accesses: u32,
+    /// Whether a counter was written to.
+    counting: bool,
+    accesses: u64,
+    /// Accesses since CTR_HIT was cleared, and how many of them missed.
+    tries: u64,
+    misses: u64,
     stream_addr: u32,
     stream_ctr: u32,
 }
 
 impl Default for XipCtrl {
     fn default() -> Self {
-        Self { ctrl: CTRL_RESET, hits: 0, accesses: 0, stream_addr: 0, stream_ctr: 0 }
+        Self { ctrl: CTRL_RESET, counting: false, accesses: 0, tries: 0, misses: 0, stream_addr: 0, stream_ctr: 0 }
     }
 }
 
@@ -39,12 +47,32 @@ impl XipCtrl {
         self.ctrl & 2 != 0
     }
 
-    /// Counts cached accesses, of which `hits` hit. Both counters saturate.
+    /// Whether a program counts.
     #[inline]
-    pub fn count(&mut self, accesses: u32, hits: u32) {
-        self.accesses = self.accesses.saturating_add(accesses);
-        self.hits = self.hits.saturating_add(hits);
+    #[must_use]
+    pub fn counting(&self) -> bool {
+        self.counting
     }
+
+    /// Counts cached accesses.
+    #[inline]
+    pub fn count(&mut self, accesses: u32) {
+        if self.counting {
+            self.accesses += u64::from(accesses);
+            self.tries += u64::from(accesses);
+        }
+    }
+
+    /// One of them missed. It may be told before the access is counted.
+    #[inline]
+    pub fn missed(&mut self) {
+        self.misses += u64::from(self.counting);
+    }
+}
+
+/// Both counters saturate.
+fn saturated(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 impl Peripheral for XipCtrl {
@@ -55,6 +83,9 @@ impl Peripheral for XipCtrl {
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if matches!(offset, 0x0c | 0x10) && !self.counting {
+            access.effects.limit = Some(&COUNTED_LATER);
+        }
         if offset > 0x18 {
             access.effects.unmodelled = Some((offset, false));
         }
@@ -69,8 +100,14 @@ impl Peripheral for XipCtrl {
             }
             0x04 => access.effects.xip_flush |= value & 1 != 0,
             0x08 => {}
-            0x0c => self.hits = 0,
-            0x10 => self.accesses = 0,
+            0x0c => {
+                (self.tries, self.misses) = (0, 0);
+                self.counting = true;
+            }
+            0x10 => {
+                self.accesses = 0;
+                self.counting = true;
+            }
             0x14 => self.stream_addr = value & !3,
             0x18 => self.stream_ctr = value & 0x3f_ffff,
             _ => access.effects.unmodelled = Some((offset, true)),
@@ -81,8 +118,8 @@ impl Peripheral for XipCtrl {
         match offset {
             0x00 => self.ctrl,
             0x08 => STAT_FLUSH_READY | STAT_FIFO_EMPTY,
-            0x0c => self.hits,
-            0x10 => self.accesses,
+            0x0c => saturated(self.tries.saturating_sub(self.misses)),
+            0x10 => saturated(self.accesses),
             0x14 => self.stream_addr,
             0x18 => self.stream_ctr,
             _ => 0,
@@ -114,15 +151,25 @@ mod tests {
     }
 
     #[test]
-    fn counters_count_and_any_write_clears() {
+    fn counters_count_from_a_write_on_and_any_write_clears() {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
-        xip.count(10, 7);
-        assert_eq!((xip.read(0x0c, &mut bench.access()), xip.read(0x10, &mut bench.access())), (7, 10));
+        let both = |xip: &mut XipCtrl, bench: &mut Bench| {
+            (xip.read(0x0c, &mut bench.access()), xip.read(0x10, &mut bench.access()))
+        };
+        xip.count(10);
+        assert_eq!(both(&mut xip, &mut bench), (0, 0));
+        assert!(bench.effects.limit.take().is_some(), "nobody wrote yet");
+        xip.write(0x10, 0, &mut bench.access());
+        xip.missed();
+        assert_eq!(both(&mut xip, &mut bench), (0, 0), "the miss comes before its access");
+        xip.count(10);
+        assert_eq!(both(&mut xip, &mut bench), (9, 10));
         xip.write(0x0c, 99, &mut bench.access());
-        assert_eq!((xip.read(0x0c, &mut bench.access()), xip.read(0x10, &mut bench.access())), (0, 10));
-        xip.count(u32::MAX, 0);
-        assert_eq!(xip.read(0x10, &mut bench.access()), u32::MAX);
+        assert_eq!(both(&mut xip, &mut bench), (0, 10));
+        xip.count(u32::MAX);
+        assert_eq!(both(&mut xip, &mut bench), (u32::MAX, u32::MAX));
+        assert!(bench.effects.limit.is_none());
     }
 
     #[test]
@@ -139,7 +186,8 @@ mod tests {
     fn the_access_counter_clears_on_its_own() {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
-        xip.count(9, 4);
+        xip.write(0x0c, 0, &mut bench.access());
+        xip.count(4);
         xip.write(0x10, 0, &mut bench.access());
         assert_eq!((xip.read(0x0c, &mut bench.access()), xip.read(0x10, &mut bench.access())), (4, 0));
         assert_eq!(bench.effects.unmodelled, None);
