@@ -3,8 +3,8 @@
     cd python && python -m tests.doc_accuracy              # writes the tables of the page anew
     cd python && python -m tests.doc_accuracy wide_loop    # measures the rows that name it
 
-A row's `measured_by` is what measures "ours": one of the loops in tests/accuracy/loops.S, which a test runs again, or
-`outside` where the image comes of public sources that are not part of this repository.
+A row's `measured_by` is what measures "ours": one of the loops in tests/accuracy/loops.S, which a test runs again, tests of
+the virtual board in Rust, or `outside` where the image comes of public sources that are not part of this repository.
 """
 
 import csv
@@ -28,6 +28,8 @@ FIGURES: Final = ROOT / "docs" / "accuracy.csv"
 PAGE: Final = ROOT / "docs" / "accuracy.md"
 LOOPS: Final = Path(__file__).parent / "accuracy" / "loops.S"
 OUTSIDE: Final = "outside"
+RUST: Final = "cargo test -p rtoslab-machine "
+"""Before the name of a module of `sim/machine/src/tests` whose tests assert "ours"."""
 _MODULE: Final = "tests.doc_accuracy "
 _RUN_CYCLES: Final = 20_000
 _BOUNDS: Final = (0.1, 1.5, 3.0)
@@ -58,7 +60,7 @@ class Figure:
     @property
     def loop(self) -> str:
         """Which of the loops of this repository measures it; empty: none."""
-        return self.measured_by.removeprefix(_MODULE) if self.measured_by != OUTSIDE else ""
+        return self.measured_by.removeprefix(_MODULE) if self.measured_by.startswith(_MODULE) else ""
 
     @property
     def is_comparable(self) -> bool:

@@ -6,9 +6,10 @@ import pytest
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from tests.doc_accuracy import LOOPS, OUTSIDE, PAGE, Figure, budget, measure, page, read_figures
+from tests.doc_accuracy import LOOPS, OUTSIDE, PAGE, RUST, Figure, budget, measure, page, read_figures
 
 FIGURES = read_figures()
+MACHINE_TESTS = find_root() / "sim" / "machine" / "src" / "tests"
 BY_LOOPS = [each for each in FIGURES if each.loop]
 
 
@@ -30,9 +31,10 @@ def test_each_row_is_complete() -> None:
         assert all((each.chip, each.setup, each.source, each.routine, each.unit, each.measured_by)), each
         assert each.is_comparable or each.comparable.startswith("no: "), each
         assert float(each.published) > 0 < float(each.ours), each
-        assert each.measured_by == OUTSIDE or re.search(
-            rf"^#(el)?if defined {each.loop}$", LOOPS.read_text(), re.MULTILINE
-        ), each
+        in_rust = each.measured_by.removeprefix(RUST) if each.measured_by.startswith(RUST) else ""
+        assert not in_rust or (MACHINE_TESTS / f"{in_rust}.rs").is_file(), each
+        in_loops = re.search(rf"^#(el)?if defined {each.loop}$", LOOPS.read_text(), re.MULTILINE)
+        assert in_rust or each.measured_by == OUTSIDE or in_loops, each
     rows = [(each.board, each.chip, each.setup, each.source, each.routine) for each in FIGURES]
     assert len(set(rows)) == len(rows)
     assert {each.loop for each in BY_LOOPS} == set(re.findall(r"defined (\w+)", LOOPS.read_text()))

@@ -101,7 +101,7 @@ def test_the_caches_counters_count(cores: int, profiled: bool) -> None:
     if profiled:
         board.machine.profile(True)
     board.run(100)
-    assert board.fields == {"data_accesses": "64", "data_hits": "32", "thousand": "10", "all_are_told": "1"}
+    assert board.fields == {"data_accesses": "128", "data_hits": "64", "thousand": "10", "all_are_told": "1"}
     assert board.lines[-1] == "end"
     assert board.machine.warnings() == []
     assert not profiled or board.machine.take_profile(0)

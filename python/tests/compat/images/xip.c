@@ -11,7 +11,7 @@ NOINLINE static void spin(void) {
     __asm__ volatile("ldr r3, =1000\n.balign 4\n1: sub r3, #1\nbne 1b" ::: "r3", "cc");
 }
 
-/* So many loads of data from flash, by code in RAM: of eight bytes each line is filled once. */
+/* So many loads of data from flash, by code in RAM: each word is filled the first time and found the second. */
 IN_RAM static uint32_t sum(const uint32_t *from, uint32_t words) {
     uint32_t total = 0;
     for (uint32_t at = 0; at < words; at++) {
@@ -24,6 +24,7 @@ IN_RAM static void flush_and_load(uint32_t *hits, uint32_t *accesses) {
     REG(XIP_CTRL + 4) = 1;
     REG(CTR_HIT) = 0;
     REG(CTR_ACC) = 0;
+    (void)sum(table, 64);
     (void)sum(table, 64);
     *accesses = REG(CTR_ACC);
     *hits = REG(CTR_HIT);
