@@ -3,8 +3,9 @@
     cd python && python -m tests.doc_accuracy              # writes the tables of the page anew
     cd python && python -m tests.doc_accuracy wide_loop    # measures the rows that name it
 
-A row's `measured_by` is what measures "ours": one of the loops in tests/accuracy/loops.S, which a test runs again, tests of
-the virtual board in Rust, or `outside` where the image comes of public sources that are not part of this repository.
+A row's `measured_by` is what measures "ours": one of the loops in tests/accuracy/loops.S, which a test runs again,
+tests of the virtual board in Rust, or `outside` where the image comes of public sources that are not part of this
+repository.
 """
 
 import csv
