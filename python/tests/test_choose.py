@@ -22,6 +22,7 @@ from rtoslab.choose import (
     ask,
     choice_document,
     explorer_page,
+    kernels_section,
     make_comparison,
     matrices,
     matrix_boards,
@@ -31,12 +32,16 @@ from rtoslab.choose import (
     read_matrix,
     read_operations,
     rows_of_runs,
+    with_kernels,
     write_matrix,
 )
 from rtoslab.choose.answer import disadvantages
 from rtoslab.reference import StoredRow, seal_lines
+from rtoslab.reports import make_document
 from rtoslab.results import PointId
-from tests.fakes import measured
+from rtoslab.store import StoredPoint
+from tests.fakes import STEADY, measured
+from tests.latency_fakes import timed
 from tests.test_cli import error, rtoslab
 from tests.test_runs import run_of
 
@@ -75,6 +80,7 @@ def compared(
     return make_comparison("board", question, KNOWN.operation, rows, lacks or {})
 
 
+WAYS = ("pin", "counter", "probe")
 CLEAR = {
     "a": {"switch": (100.0,), "semaphore_take": (50.0,), "queue_send": (200.0,)},
     "b": {"switch": (200.0,), "semaphore_take": (100.0,), "queue_send": (100.0,)},
@@ -336,3 +342,48 @@ def test_misuse_is_one_sentence(tmp_path: Path) -> None:
     assert "no kernel with figures named 'rt'" in error(rtoslab("choose", "--board", "pico", "--kernel", "rt"), 1)
     assert "did you mean 'queues'?" in error(rtoslab("choose", "--board", "pico", "--for", "queue"), 1)
     assert "is not a run directory" in error(rtoslab("choose", "--board", "pico", "--from", tmp_path), 1)
+
+
+def in_run(kernel: str, cycles: int, *, instrument: str = "probe", board: str = "pico", **config: str) -> StoredPoint:
+    made = timed(instrument, [cycles] * 3)
+    series = tuple(each.model_copy(update={"id": each.id.replace("give", "task.yield.switch")}) for each in made.series)
+    axes = {"benchmark": "context_switch", "kernel": kernel, "board": board, "config": {**made.point.config, **config}}
+    run_id = f"{kernel}{board}{instrument}{config}"
+    changed = {"point": made.point.model_copy(update=axes), "series": series, "run_id": run_id}
+    return StoredPoint(Path(), made.model_copy(update=changed), STEADY)
+
+
+def test_kernels_of_a_run_are_compared_by_the_instrument_that_disturbs_least() -> None:
+    points = [
+        in_run(kernel, 100 + cost, instrument=by) for kernel, cost in (("freertos", 0), ("rt", 50)) for by in WAYS
+    ]
+    points[0] = in_run("freertos", 900, instrument="pin")
+    section = kernels_section(CATALOGUE, points)
+    assert section is not None
+    (table,) = section.tables
+    assert table.columns == ("operation", "unit", ">FreeRTOS", ">rt")
+    assert [[*each] for each in table.rows] == [["context switch", "cycles", "100*", "150"]]
+    assert section.prose[0].startswith("Over all on the Raspberry Pi Pico FreeRTOS leads")
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [in_run("freertos", 100)],
+        [in_run("freertos", 100), in_run("rt", 150, board="nucleo-f446re")],
+        [in_run("freertos", 100), in_run("rt", 150, opt="-O3")],
+        [in_run("freertos", 100), in_run("rt", 150), in_run("rt", 160, clock_hz="48000000")],
+    ],
+    ids=["one kernel", "two boards", "two levels", "two clocks"],
+)
+def test_what_is_not_alike_is_not_compared(points: list[StoredPoint]) -> None:
+    assert kernels_section(CATALOGUE, points) is None
+
+
+def test_a_report_has_the_table_behind_its_answer() -> None:
+    points = [in_run("freertos", 100), in_run("rt", 150)]
+    document = with_kernels(CATALOGUE, make_document(CATALOGUE, points, None), points)
+    leading = [each.id for each in document.sections if each.leads]
+    assert [each.id for each in document.sections][: len(leading) + 1] == [*leading, "kernels"]
+    alone = make_document(CATALOGUE, points[:1], None)
+    assert with_kernels(CATALOGUE, alone, points[:1]) == alone

@@ -14,7 +14,7 @@ from rtoslab.choose.matrix_file import Matrix, matrices, matrix_path, read_matri
 from rtoslab.choose.matrix_points import matrix_boards, matrix_kernels, matrix_plan, matrix_points
 from rtoslab.choose.measured_matrix import board_manifests, matrix_rows, merged
 from rtoslab.choose.observed_rows import observed_rows
-from rtoslab.choose.own_runs import rows_of_runs
+from rtoslab.choose.own_runs import kernels_section, rows_of_runs, with_kernels
 
 __all__ = [
     "Comparison",
@@ -28,6 +28,7 @@ __all__ = [
     "choice_document",
     "explorer_page",
     "figure_text",
+    "kernels_section",
     "make_comparison",
     "matrices",
     "matrix_boards",
@@ -42,5 +43,6 @@ __all__ = [
     "read_matrix",
     "read_operations",
     "rows_of_runs",
+    "with_kernels",
     "write_matrix",
 ]

@@ -13,6 +13,7 @@ from rtoslab.reports import ChartData, Document, Section, TableData, banded, cyc
 BEST = "*"
 ALONE = "?"
 ABSENT = "-"
+_MARKS = "* the best of its row, or not to be told from it. ? of one placement of the code. - no figure."
 _HOW = (
     "Times in cycles of the core's clock, by instruments that cost nothing. A figure is the median over placements of "
     "the code, with the lowest and the highest where they differ. `*` marks the best of a row and every figure that "
@@ -49,13 +50,18 @@ def choice_document(
 
 
 def _figures(comparison: Comparison, names: Mapping[str, str]) -> Section:
+    prose = tuple(filter(None, (_HOW, not_counted(comparison, names))))
+    return Section("figures", "Figures", prose, (), (figures_table(comparison, names, "Figures"),))
+
+
+def figures_table(comparison: Comparison, names: Mapping[str, str], title: str) -> TableData:
+    """Returns a table with kernels as columns and operations as rows."""
     rows = [
         [operation.title, operation.unit, *(_cell(comparison, kernel, operation) for kernel in comparison.kernels)]
         for operation in comparison.operations
     ]
     columns = ("operation", "unit", *(f">{names[kernel]}" for kernel in comparison.kernels))
-    prose = tuple(filter(None, (_HOW, not_counted(comparison, names))))
-    return Section("figures", "Figures", prose, (), (TableData("Figures", columns, rows),))
+    return TableData(title, columns, rows, _MARKS)
 
 
 def _cell(comparison: Comparison, kernel: str, operation: Operation) -> str:

@@ -1,13 +1,25 @@
-"""Figures of a user's own runs in the place of those that come with rtoslab."""
+"""Figures of a user's own runs: in the place of those that come with rtoslab, and compared with each other."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from rtoslab.analyses import by_placement, unplaced
+from rtoslab.analyses import by_placement, place_bound, unplaced
+from rtoslab.catalogue import Catalogue
+from rtoslab.choose.answer import answer
+from rtoslab.choose.board_comparison import Comparison, make_comparison
+from rtoslab.choose.compared_operations import GENERAL, ask, read_operations
+from rtoslab.choose.document import figures_table
 from rtoslab.reference import StoredRow, row_values
-from rtoslab.results import Measured
-from rtoslab.store import RunDirectory
+from rtoslab.reports import Document, Section, flagged
+from rtoslab.results import Measured, PointId
+from rtoslab.store import RunDirectory, StoredPoint
+
+_ASIDE: Final = ("instrument", "samples", "placement")
+"""Options that say how something was measured, not what."""
+_BY_DISTURBANCE: Final = ("probe", "counter", "pin")
+"""Instruments, the one that costs nothing first."""
 
 
 def rows_of_runs(runs: Sequence[Path], rows: Mapping[str, Iterable[StoredRow]]) -> dict[str, list[StoredRow]]:
@@ -16,16 +28,106 @@ def rows_of_runs(runs: Sequence[Path], rows: Mapping[str, Iterable[StoredRow]]) 
     A kernel that only a run holds is added. Where a run has the benchmark of a row on its board with as many cores, its
     own figure counts and the one that comes with rtoslab does not.
     """
-    own: dict[str, list[StoredRow]] = {}
-    for path in runs:
-        points = RunDirectory.open(path).points()
-        manifests: dict[str, Any] = {
-            each.result.run_id: each.manifest for each in points if isinstance(each.result, Measured)
-        }
-        for group in by_placement(each.result for each in points if isinstance(each.result, Measured)):
-            point = unplaced(group[0].point)
-            version = str(manifests[group[0].run_id].get("build", {}).get("kernel_version", ""))
-            row = StoredRow(point, point.kernel, version, row_values(group, point), deviations=group[0].deviations)
-            own.setdefault(point.kernel, []).append(row)
+    own = rows_of_points([point for path in runs for point in RunDirectory.open(path).points()])
     found = {kernel: [*own.pop(kernel, []), *known] for kernel, known in rows.items()}
     return found | own
+
+
+def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
+    """Returns the figures of measured points by kernel, each in all of its placements."""
+    measured = [point.result for point in points if isinstance(point.result, Measured)]
+    manifests: dict[str, Any] = {point.result.run_id: point.manifest for point in points}
+    bound = place_bound(points)
+    own: dict[str, list[StoredRow]] = {}
+    for group in sorted(by_placement(measured), key=lambda each: _disturbance(each[0].point)):
+        point = unplaced(group[0].point)
+        build = manifests[group[0].run_id].get("build") or {}
+        row = StoredRow(
+            point,
+            point.kernel,
+            str(build.get("kernel_version", "")),
+            row_values(group, point),
+            deviations=group[0].deviations,
+            one_of_many=len(group) == 1 and id(group[0]) in bound,
+        )
+        own.setdefault(point.kernel, []).append(row)
+    return own
+
+
+def _disturbance(point: PointId) -> int:
+    instrument = point.config.get("instrument", _BY_DISTURBANCE[0])
+    return _BY_DISTURBANCE.index(instrument) if instrument in _BY_DISTURBANCE else len(_BY_DISTURBANCE)
+
+
+def run_comparisons(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Comparison]:
+    """Returns a comparison of the points' kernels for each board on which two of them have a figure of one operation.
+
+    Points in several configurations are never mixed: a benchmark that was measured in more than one is left out.
+    """
+    known = read_operations()
+    question = ask(known, catalogue.services, GENERAL)
+    rows = rows_of_points(points)
+    found = []
+    for board in dict.fromkeys(row.stands_for.board for own in rows.values() for row in own):
+        alike = _in_one_configuration(rows, board)
+        lacks = {name: catalogue.kernels[name].facts.lacks() for name in alike if name in catalogue.kernels}
+        compared = make_comparison(board, question, known.operation, alike, lacks)
+        shared = tuple(operation for operation in compared.operations if _figures_of(compared, operation.id) > 1)
+        if shared:
+            found.append(replace(compared, operations=shared))
+    return found
+
+
+def _figures_of(compared: Comparison, operation: str) -> int:
+    return sum(compared.cells[kernel, operation].band is not None for kernel in compared.kernels)
+
+
+def _in_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board: str) -> dict[str, list[StoredRow]]:
+    configurations: dict[tuple[str, int], set[str]] = {}
+    for own in rows.values():
+        for row in own:
+            if row.stands_for.board == board:
+                plain = {key: value for key, value in row.stands_for.config.items() if key not in _ASIDE}
+                key = (row.stands_for.benchmark, row.stands_for.cores)
+                configurations.setdefault(key, set()).add(repr(sorted(plain.items())))
+    return {
+        kernel: [
+            row for row in own if len(configurations.get((row.stands_for.benchmark, row.stands_for.cores), ())) == 1
+        ]
+        for kernel, own in rows.items()
+    }
+
+
+def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> Section | None:
+    """Returns the comparison of the points' kernels, a table for each board. None if there is nothing to compare."""
+    compared = run_comparisons(catalogue, points)
+    if not compared:
+        return None
+    prose = tuple(" ".join(answer(each, _names(catalogue, each))) for each in compared)
+    tables = tuple(figures_table(each, _names(catalogue, each), _title(each, compared)) for each in compared)
+    return Section("kernels", "Kernels compared", prose, (), tables)
+
+
+def _title(each: Comparison, compared: Sequence[Comparison]) -> str:
+    return f"Kernels compared, {each.board}" if len(compared) > 1 else "Kernels compared"
+
+
+def _names(catalogue: Catalogue, compared: Comparison) -> dict[str, str]:
+    kernels = {
+        name: catalogue.kernels[name].facts.title if name in catalogue.kernels else name for name in compared.kernels
+    }
+    board = catalogue.boards.get(compared.board)
+    return {**kernels, compared.board: board.facts.title if board is not None else compared.board}
+
+
+def with_kernels(catalogue: Catalogue, document: Document, points: Sequence[StoredPoint]) -> Document:
+    """Returns the report with its kernels compared behind the answer, or as it is where it has one kernel."""
+    section = kernels_section(catalogue, points)
+    if section is None:
+        return document
+    leading = tuple(each for each in document.sections if each.leads)
+    others = tuple(each for each in document.sections if not each.leads)
+    measured = [point.result for point in points if isinstance(point.result, Measured)]
+    names = {entry.facts.title: name for name, entry in catalogue.kernels.items()}
+    (marked,) = flagged(replace(document, summary="", sections=(section,)), measured, names).sections
+    return replace(document, sections=(*leading, marked, *others))

@@ -7,6 +7,7 @@ import click
 from rtoslab.api import load
 from rtoslab.base import ReportError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
+from rtoslab.choose import with_kernels
 from rtoslab.cli.names import form_of
 from rtoslab.reference import stand_ins
 from rtoslab.reports import Document, make_document, report_formats
@@ -57,4 +58,6 @@ def load_document(runs: tuple[Path, ...], *, reference: bool = False) -> Documen
     suites = {RunDirectory.open(path).plan().suite for path in runs}
     points = load(*runs)
     beside = stand_ins(find_root(), points) if reference else ()
-    return make_document(Catalogue(find_root()), points, suites.pop() if len(suites) == 1 else None, beside)
+    catalogue = Catalogue(find_root())
+    document = make_document(catalogue, points, suites.pop() if len(suites) == 1 else None, beside)
+    return with_kernels(catalogue, document, points)

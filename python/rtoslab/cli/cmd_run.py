@@ -7,6 +7,7 @@ import click
 from rtoslab.api import default_out, readable_on_board, run_on_port, run_on_targets, targets_of
 from rtoslab.base import EXIT_OK, PlanError, demand_extra, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
+from rtoslab.choose import kernels_section
 from rtoslab.cli.beside_image import beside_image
 from rtoslab.cli.choices import (
     SUITES_OWN,
@@ -26,10 +27,12 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.sections import show_section
 from rtoslab.hardware import Target
 from rtoslab.measure import Manner, Outcome, run_image, run_plan
 from rtoslab.plan import CONFIG_HELP, Options, make_plan, placed
 from rtoslab.reports import report_formats, show_points
+from rtoslab.store import RunDirectory
 
 
 @click.command("run")
@@ -156,12 +159,21 @@ def _really_run(
     return run_on_targets(names, options, on_desk, out) if on_desk else run_on_port(names, options, str(port), out)
 
 
+def _show_kernels(folder: Path, outcomes: list[Outcome]) -> None:
+    """Prints the comparison of several kernels, where the run has figures to compare."""
+    if len({each.result.point.kernel for each in outcomes}) > 1:
+        section = kernels_section(Catalogue(find_root()), RunDirectory.open(folder).points())
+        if section is not None:
+            show_section(section, PlainConsole())
+
+
 def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:
     if as_json:
         answer(run_as_json(folder, outcomes))
     else:
         say_known(outcomes)
         show_points([each.result for each in outcomes], PlainConsole())
+        _show_kernels(folder, outcomes)
         hint = "" if report else f"; `rtoslab report {short_path(folder)} -o report.html` writes the report"
         click.echo(f"Stored in {short_path(folder)}{hint}.")
     if report and any(each.folder != folder for each in outcomes):
