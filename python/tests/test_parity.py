@@ -255,7 +255,7 @@ def test_a_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path)
     assert "| assertions |" in report
     assert rtoslab("lint", tmp_path / "0").stdout.startswith("Fair")
     compared = rtoslab("compare", tmp_path / "0", tmp_path / "1", "--format", "md").stdout
-    assert compared.index("| assertions |") < compared.index("## Worse and better")
+    assert compared.index("## Worse and better") < compared.index("| assertions |")
 
 
 def of_port(port: str, kernel: str, **macros_of: str) -> Subject:

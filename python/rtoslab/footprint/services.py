@@ -31,6 +31,8 @@ class Cost:
     """text and rodata by origin: how much of it is the kernel, how much the program that calls it."""
     not_applicable: str | None = None
     pool_unseen: str = ""
+    has_pool: bool = True
+    """False where the program's own image has no heap or array to take memory from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[Weighed,
         base_kinds, base_origins = _bytes(base[0])
         kinds.subtract(base_kinds)
         origins.subtract(base_origins)
-        under = base[1].pool_used_bytes
+        under = base[1].pool_used_bytes if base[1].has_pool else 0  # an image without a pool took nothing from one
         pool = None if pool is None or under is None else pool - under
     # The pool itself is a size somebody chose; it is not what the service needs.
     kinds["bss"] -= found[1].pool_bytes - (base[1].pool_bytes if base is not None else 0)
@@ -121,7 +123,8 @@ def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[Weighed,
         empty,
         kinds={kind: kinds[kind] for kind in KINDS},
         pool=pool,
-        pool_unseen=found[1].pool_unseen or (base[1].pool_unseen if base is not None else ""),
+        pool_unseen=found[1].pool_unseen or (base[1].pool_unseen if base is not None and base[1].has_pool else ""),
+        has_pool=found[1].has_pool,
         origins={origin: size for origin, size in sorted(origins.items()) if size},
     )
 

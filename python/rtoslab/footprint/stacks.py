@@ -56,6 +56,8 @@ class Seen:
     """That heap's or array's size: part of bss, and chosen, not needed. 0 if it is not to be seen."""
     pool_unseen: str = ""
     """Why it is not."""
+    has_pool: bool = True
+    """False where the image has no such heap or array at all: then data and bss are all of its memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +146,18 @@ class _Run:
         painted = self.machine.read(stack.base, stack.end - stack.base)
         return len(painted.lstrip(bytes([PAINT])))
 
-    def _pool(self) -> tuple[int | None, int, str]:
+    def _pool(self) -> tuple[int | None, int, str, bool]:
         facts = self.kernel.memory
         if facts is None:
-            return None, 0, "its kernel.toml does not say where the kernel takes memory from"
+            return None, 0, "its kernel.toml does not say where the kernel takes memory from", True
         if not (facts.pool_free_symbol or facts.pool_used_symbol):
-            return None, 0, f"no word of the image tells how much of {facts.pool_symbol} is taken"
+            return None, 0, f"no word of the image tells how much of {facts.pool_symbol} is taken", True
         size = next((size for _, size, name in self.machine.symbols() if name == facts.pool_symbol), 0)
         if not size:
-            return None, 0, f"the image has no {facts.pool_symbol}, which pool_symbol in its kernel.toml names"
+            return None, 0, f"the image has no {facts.pool_symbol}, which pool_symbol in its kernel.toml names", False
         if facts.pool_free_symbol:
-            return size - _word(self.machine, find_word(self.machine, facts.pool_free_symbol)), size, ""
-        return _word(self.machine, find_word(self.machine, facts.pool_used_symbol or "")), size, ""
+            return size - _word(self.machine, find_word(self.machine, facts.pool_free_symbol)), size, "", True
+        return _word(self.machine, find_word(self.machine, facts.pool_used_symbol or "")), size, "", True
 
     def _cycles(self) -> int:
         return int(RUN_S * (self.weighed.point.clock_hz or self.board.clock.sys_hz))
