@@ -60,12 +60,16 @@ def _values(catalogue: Catalogue, point: PointId, in_placements: list[list[Figur
 
 
 def _bytes(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:
-    """Flash and RAM of an image that starts the kernel, and the RAM of a task with 512 bytes of stack beyond that."""
+    """Flash and RAM of an image that starts the kernel, and the RAM of a task with 512 bytes of stack beyond that.
+
+    No RAM is told of a kernel whose heap cannot be seen: its size is somebody's choice and no need of the kernel.
+    """
     surveyed = survey(catalogue, point.kernel, point.board, programs=["minimal", "task"])
     costs = {each.program: each for each in surveyed.costs}
     whole, task = costs["minimal"], costs["task"]
     yield "footprint", "flash", whole.kinds["text"] + whole.kinds["rodata"] + whole.kinds["data"], "bytes", 1
-    yield "footprint", "ram", whole.kinds["data"] + whole.kinds["bss"] + (whole.pool or 0), "bytes", 1
+    if whole.pool is not None or not whole.has_pool:
+        yield "footprint", "ram", whole.kinds["data"] + whole.kinds["bss"] + (whole.pool or 0), "bytes", 1
     if task.not_applicable is None and task.pool is not None:
         yield "footprint", "task", task.kinds["data"] + task.kinds["bss"] + task.pool, "bytes", 1
 
