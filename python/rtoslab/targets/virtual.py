@@ -144,6 +144,8 @@ class _Run:
             for index, service in enumerate(self.job.watched_services):
                 self._watch_service(IDENT_CALL + index, self.job.kernel.symbols.get(service, ()))
             self.watch.attach()
+            # Before the window, too: a call that an exception cut off is seen twice.
+            self.machine.trace_exceptions(True)
             self.nesting_words = self._nesting_words()
             for core, address in self.nesting_words.items():
                 self.machine.watch_write(address, IDENT_NESTING + core)

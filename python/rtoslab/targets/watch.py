@@ -20,10 +20,12 @@ from rtoslab.targets.events import (
     IDENT_FILL,
     IDENT_MARK,
     IDENT_SYMBOL,
+    KIND_EXCEPTION_ENTER,
     KIND_EXEC,
     KIND_WRITE,
     distinct,
 )
+from rtoslab.targets.held_blocks import held_blocks
 from rtoslab.targets.kernel_code import kernels_own
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.observe import Observed
@@ -120,15 +122,15 @@ class StepsWatch:
 
     def _blocks_held(self, before: bytes) -> int:
         events = np.frombuffer(before, dtype=EVENT)
-        events = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
-        events = events[self._is_outside(events["pc"])]
-        taken, given = (self._calls_of(events, each) for each in (_TAKING, _GIVING))
-        return taken - given
+        calls = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
+        calls = calls[self._is_outside(calls["pc"])]
+        taking, giving = (calls[self._is_of(calls, services)] for services in (_TAKING, _GIVING))
+        return held_blocks(taking, giving, events[events["kind"] == KIND_EXCEPTION_ENTER])
 
-    def _calls_of(self, events: NDArray[np.void], services: tuple[str, ...]) -> int:
+    def _is_of(self, events: NDArray[np.void], services: tuple[str, ...]) -> NDArray[np.bool_]:
         names = {name for service in services for name in self._kernel.symbols.get(service, ())}
         idents = [IDENT_SYMBOL + index for index, name in enumerate(self._functions) if name in names]
-        return int(np.isin(events["id"], idents).sum())
+        return np.asarray(np.isin(events["id"], idents), dtype=np.bool_)
 
     def _is_kernels(self, name: str) -> bool:
         return name in self._ports or kind_of(name, self._kernel) not in {APPLICATION, LIBRARY}

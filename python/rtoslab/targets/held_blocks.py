@@ -1,0 +1,38 @@
+"""How many blocks of a heap or pool are held, by the calls that took and gave them."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.targets.events import distinct
+
+_FIRST_INSTRUCTION_CYCLES: Final = 24
+"""The first instruction of a function takes no more, even if it pushes nine registers to a slow memory."""
+
+
+def held_blocks(taking: NDArray[np.void], giving: NDArray[np.void], entries: NDArray[np.void]) -> int:
+    """Returns the calls that take a block less those that give one back.
+
+    `entries` are entries of exceptions. A call whose first instruction an exception cut off is seen again after the
+    handler. Whether it was cut off cannot be told of each, so the number is the one nearest to zero that these calls
+    allow. All three are arrays of `targets.events.EVENT`.
+    """
+    most = len(taking) - len(giving)
+    if most > 0:
+        return max(0, most - int(_may_be_cut_off(taking, entries).sum()))
+    return min(0, most + int(_may_be_cut_off(giving, entries).sum()))
+
+
+def _may_be_cut_off(calls: NDArray[np.void], entries: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Which calls began when an exception was recognised on their core, or just before."""
+    found = np.zeros(len(calls), dtype=np.bool_)
+    for core in distinct(calls["core"]):
+        mine = calls["core"] == core
+        of_core = entries[entries["core"] == core]
+        recognised = np.sort(of_core["cycle"].astype(np.int64) - of_core["value"])
+        cycles = calls["cycle"][mine].astype(np.int64)
+        # Behind the last exception there is one that never comes.
+        following = np.append(recognised, np.iinfo(np.int64).max)[np.searchsorted(recognised, cycles)]
+        found[mine] = following - cycles <= _FIRST_INSTRUCTION_CYCLES
+    return found
