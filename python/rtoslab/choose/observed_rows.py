@@ -6,6 +6,7 @@ from dataclasses import replace
 from rtoslab.analyses import Band, Value
 from rtoslab.base import BuildError, PlanError, RtoslabError, architecture
 from rtoslab.catalogue import Catalogue
+from rtoslab.choose.compared_operations import read_operations
 from rtoslab.footprint import survey
 from rtoslab.instruments import Choice, make_subject, owner, profile
 from rtoslab.plan import Options
@@ -15,10 +16,6 @@ from rtoslab.targets import APPLICATION
 from rtoslab.worst_case import WINDOW_MS, choose_span, find, inject_at_each, of_benchmark, pick_service
 from rtoslab.worst_case import sweeping_benchmark as sweeping
 
-_MASKING = ("call_times", "preemption", "mutex")
-"""Benchmarks whose calls mask interrupts."""
-_SERVICE = "semaphore"
-"""What the background calls while the interrupt comes at each of its cycles."""
 Figure = tuple[str, str, float, str, int]
 """(metric, statistic, value, unit, number of observations)"""
 Say = Callable[[str], None]
@@ -82,7 +79,7 @@ def _masked(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Fi
     level = architecture().priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     lengths = [0]
     count = 0
-    for benchmark in _MASKING:
+    for benchmark in read_operations().masking:
         choice = Choice(kernel=point.kernel, board=point.board, config={"placement": str(placement)})
         try:
             found = profile(make_subject(catalogue, benchmark, **choice))
@@ -99,13 +96,13 @@ def _masked(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Fi
 
 def _worst(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
     """Latencies of an interrupt that comes at every cycle of the period of a background that calls the kernel."""
-    program = sweeping(catalogue)
-    chosen = {**(pick_service(catalogue.benchmark(program).facts, _SERVICE) or {}), "placement": str(placement)}
+    program, service = sweeping(catalogue), read_operations().swept_service
+    chosen = {**(pick_service(catalogue.benchmark(program).facts, service) or {}), "placement": str(placement)}
     options = Options([point.kernel], [point.board], [1], WINDOW_MS, chosen)
     scenario = of_benchmark(catalogue, program, options, core=0, progress=lambda *_: None)
     span = choose_span(scenario, "period", None, 1)
     finding = find(scenario, span, inject_at_each(scenario, span, threads=1, progress=lambda *_: None))
     for name, latency in (("handler", finding.handler), ("task", finding.task)):
         if latency is not None:
-            yield f"{_SERVICE}.{name}", "median", latency.median_cycles, "cycles", finding.arrivals
-            yield f"{_SERVICE}.{name}", "max", latency.maximum_cycles, "cycles", finding.arrivals
+            yield f"{service}.{name}", "median", latency.median_cycles, "cycles", finding.arrivals
+            yield f"{service}.{name}", "max", latency.maximum_cycles, "cycles", finding.arrivals
