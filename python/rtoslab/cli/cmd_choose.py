@@ -159,9 +159,8 @@ def _deviations(matrix: Matrix | None) -> dict[str, str]:
 
 def _unequal(catalogue: Catalogue, comparison: Comparison, here: Mapping[str, Matrix]) -> list[Unfairness]:
     """What the parity lint says of the kernels' builds on the board."""
-    point = PointId(
-        benchmark="context_switch", title="", kernel="", board=comparison.board, cores=1, window_ms=0, config={}
-    )
+    benchmark = comparison.operations[0].benchmark
+    point = PointId(benchmark=benchmark, title="", kernel="", board=comparison.board, cores=1, window_ms=0, config={})
     here = {
         name: here[name] for name in comparison.kernels if name in here and comparison.board in here[name].manifests
     }
