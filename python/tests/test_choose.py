@@ -311,6 +311,9 @@ def test_the_command_answers_from_what_comes_with_rtoslab() -> None:
     assert found["answer"]
     plain = rtoslab("choose", "--board", board, "--for", "control", "--need", "semaphore").stdout
     assert all(len(line) <= 80 for line in plain.splitlines())
+    # An operation is one line, however long the kernels' names are.
+    (line,) = re.findall(r"^event to handler, worst.*$", plain, re.MULTILINE)[:1]
+    assert re.fullmatch(r"event to handler, worst( +[\d,.]+\*?\??| +-)+ *", line)
 
 
 def test_the_page_of_all_boards_holds_every_figure_and_nothing_from_elsewhere(tmp_path: Path) -> None:

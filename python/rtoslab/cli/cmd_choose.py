@@ -194,9 +194,9 @@ def _show(comparison: Comparison, names: Mapping[str, str], unequal: Sequence[Un
 def _table(comparison: Comparison, names: Mapping[str, str], kernels: Sequence[str]) -> Table:
     """One line for each operation: the figures of these kernels."""
     table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("cycles, else the unit", min_width=_LABEL_COLUMNS - 1)
+    table.add_column("cycles, else the unit", min_width=_LABEL_COLUMNS - 1, no_wrap=True)
     for kernel in kernels:
-        table.add_column(names[kernel], justify="right", min_width=_FIGURE_COLUMNS - 1)
+        table.add_column(names[kernel], justify="right", width=_FIGURE_COLUMNS - 1)
     for operation in comparison.operations:
         best = comparison.best(operation)
         cells = (figure_text(comparison.cell(kernel, operation), is_best=kernel in best) for kernel in kernels)
