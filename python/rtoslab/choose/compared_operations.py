@@ -1,4 +1,4 @@
-"""What kernels are compared by (`operations.toml`): where each figure lies, what it needs, how much it counts."""
+"""The operations that kernels are compared by (`operations.toml`): place, needs and weights of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Operation(Strict):
 
     @property
     def place(self) -> Selector:
-        """Where its value lies, on the axes of values."""
+        """The place of its value, on the axes of values."""
         return {"benchmark": self.benchmark, "metric": self.metric, "stat": self.stat, "cores": self.cores}
 
 
@@ -58,7 +58,7 @@ class WeightFile(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a user asks: which operations count how much, and what a kernel must have."""
+    """A user's question: how much each operation counts, and what a kernel must have."""
 
     use: str
     weights: Mapping[str, float]
