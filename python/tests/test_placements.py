@@ -235,7 +235,7 @@ def test_a_boards_line_is_the_virtual_boards(board: str) -> None:
     family = {"rp2": None, "f1": "F1", "f4": "F4", "f7": "F7", "h7": "H7", "l0": "L0"}
     name = next(value for key, value in family.items() if facts.chip.removeprefix("stm32").startswith(key))
     if name is None:
-        source, found = ROOT / "sim/timing/src/rp2040.rs", r"\d+-bit flash frames per (\d+)-byte cache line"
+        source, found = ROOT / "sim/timing/src/rp2040.rs", r"half an (\d+)-byte line has its own valid bit"
     else:
         source, found = ROOT / "sim/timing/src/stm32_flash.rs", rf"pub const {name}_LINE_BYTES: u32 = (\d+);"
     said = re.search(found, source.read_text())

@@ -39,7 +39,7 @@ def test_a_task_without_a_name_is_called_by_its_block() -> None:
 WORDS = {"pool_free": 24, "pool_used": 40}
 
 
-def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int, str]:
+def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int, str, bool]:
     """`symbols`: name -> size of each that the image has."""
     run: Any = object.__new__(_Run)
     places = {name: 4 * index for index, name in enumerate(symbols, 1)}
@@ -55,11 +55,11 @@ def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int, str]:
 
 def test_what_is_taken_from_the_pool() -> None:
     free, used = {"pool_free_symbol": "pool_free"}, {"pool_used_symbol": "pool_used"}
-    assert pool({"heap": 100, "pool_free": 4}, **free) == (76, 100, "")
-    assert pool({"heap": 100, "pool_used": 4}, **used) == (40, 100, "")
+    assert pool({"heap": 100, "pool_free": 4}, **free) == (76, 100, "", True)
+    assert pool({"heap": 100, "pool_used": 4}, **used) == (40, 100, "", True)
 
 
 def test_a_pool_that_is_not_seen_is_no_pool_of_nothing() -> None:
-    taken, size, why = pool({"arena": 100, "pool_free": 4}, pool_free_symbol="pool_free")
-    assert (taken, size, why) == (None, 0, "the image has no heap, which pool_symbol in its kernel.toml names")
-    assert pool({"heap": 100}) == (None, 0, "no word of the image tells how much of heap is taken")
+    why = "the image has no heap, which pool_symbol in its kernel.toml names"
+    assert pool({"arena": 100, "pool_free": 4}, pool_free_symbol="pool_free") == (None, 0, why, False)
+    assert pool({"heap": 100}) == (None, 0, "no word of the image tells how much of heap is taken", True)

@@ -129,7 +129,7 @@ def test_a_yield_left_out_is_an_error_not_a_number(checkout: Path, tmp_path: Pat
     assert "did not do what its name says" in failed.message
 
 
-STRESS = {"config": {"param.stress_percent": "30"}}
+STRESS = {"config": {"param.stress_percent": "50"}}
 
 
 def test_collisions_are_counted_from_outside(tmp_path: Path) -> None:
