@@ -8,7 +8,7 @@ report.
 from rtoslab.choose.answer import answer, not_counted
 from rtoslab.choose.board_comparison import Comparison, make_comparison
 from rtoslab.choose.compared_operations import Operation, OperationFile, Question, ask, read_operations
-from rtoslab.choose.document import choice_document, figure_text
+from rtoslab.choose.document import MARKS, choice_document, figure_text
 from rtoslab.choose.explorer import explorer_page
 from rtoslab.choose.matrix_file import Matrix, matrices, matrix_path, read_matrix, write_matrix
 from rtoslab.choose.matrix_points import matrix_boards, matrix_kernels, matrix_plan, matrix_points
@@ -17,6 +17,7 @@ from rtoslab.choose.observed_rows import observed_rows
 from rtoslab.choose.own_runs import kernels_section, rows_of_runs, with_kernels
 
 __all__ = [
+    "MARKS",
     "Comparison",
     "Matrix",
     "Operation",

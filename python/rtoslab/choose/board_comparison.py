@@ -6,6 +6,7 @@ placements, and two kernels differ where their bands have nothing in common.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, log
 from typing import Final
 
@@ -63,7 +64,7 @@ class Comparison:
         """Returns one cell."""
         return self.cells[kernel, operation.id]
 
-    @property
+    @cached_property
     def ranked(self) -> tuple[str, ...]:
         """Kernels that have what the question needs."""
         return tuple(kernel for kernel in self.kernels if not self.lacking[kernel])
@@ -78,7 +79,7 @@ class Comparison:
         near = [kernel for kernel, band in ordered[1:] if not _differ(first[1], band)]
         return (first[0], *near)
 
-    @property
+    @cached_property
     def counted(self) -> tuple[Operation, ...]:
         """The operations that count: those with a weight of which every ranked kernel has a figure above zero."""
         return tuple(each for each in self._weighted if all(self._counts(kernel, each) for kernel in self.ranked))
@@ -89,7 +90,7 @@ class Comparison:
         partly = [each for each in self._weighted if each not in self.counted]
         return [(each, [kernel for kernel in self.ranked if not self._has(kernel, each)]) for each in partly]
 
-    @property
+    @cached_property
     def scores(self) -> list[Score]:
         """The ranked kernels, the best first. Empty if no operation counts."""
         if not self.counted:

@@ -13,7 +13,7 @@ from rtoslab.reports import ChartData, Document, Section, TableData, banded, cyc
 BEST = "*"
 ALONE = "?"
 ABSENT = "-"
-_MARKS = "* the best of its row, or not to be told from it. ? of one placement of the code. - no figure."
+MARKS = "* the best of its row, or not to be told from it. ? of one placement of the code. - no figure."
 _HOW = (
     "Times in cycles of the core's clock, by instruments that cost nothing. A figure is the median over placements of "
     "the code, with the lowest and the highest where they differ. `*` marks the best of a row and every figure that "
@@ -61,7 +61,7 @@ def figures_table(comparison: Comparison, names: Mapping[str, str], title: str) 
         for operation in comparison.operations
     ]
     columns = ("operation", "unit", *(f">{names[kernel]}" for kernel in comparison.kernels))
-    return TableData(title, columns, rows, _MARKS)
+    return TableData(title, columns, rows, MARKS)
 
 
 def _cell(comparison: Comparison, kernel: str, operation: Operation) -> str:

@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from rtoslab.catalogue import Catalogue
+from rtoslab.choose.board_comparison import NOT_MEASURED
 from rtoslab.choose.matrix_file import Matrix
 from rtoslab.choose.matrix_points import MatrixPoint
 from rtoslab.measure import point_id
-from rtoslab.reference import StoredRow, row_values
+from rtoslab.reference import StoredRow, row_of_points
 from rtoslab.results import Failed, Measured
 from rtoslab.store import AnyResult, StoredPoint
 
@@ -31,23 +32,13 @@ def matrix_rows(
 def _row(
     catalogue: Catalogue, wanted: MatrixPoint, by_point: Mapping[str, StoredPoint], failures: Mapping[str, Failed]
 ) -> StoredRow:
-    kernel = wanted.stands_for.kernel
     names = [point_id(catalogue, point).model_dump_json() for point in wanted.points]
     found = [by_point[name] for name in names if name in by_point]
-    measured = [each.result for each in found if isinstance(each.result, Measured)]
-    if not measured:
-        failed = next((failures[name] for name in names if name in failures), None)
-        reason = wanted.reason or (f"{failed.stage} failed: {failed.message}" if failed else "it was not measured")
-        return StoredRow(wanted.stands_for, kernel, "", (), reason)
-    build: Any = next(each.manifest["build"] for each in found if isinstance(each.result, Measured))
-    return StoredRow(
-        wanted.stands_for,
-        kernel,
-        str(build.get("kernel_version", "")),
-        row_values(measured, wanted.stands_for),
-        deviations=measured[0].deviations,
-        one_of_many=wanted.place_matters and len(measured) == 1,
-    )
+    failed = next((failures[name] for name in names if name in failures), None)
+    reason = wanted.reason or (f"{failed.stage} failed: {failed.message}" if failed else NOT_MEASURED)
+    whole = row_of_points(wanted.stands_for, wanted.stands_for.kernel, found, reason)
+    count = sum(isinstance(each.result, Measured) for each in found)
+    return replace(whole, one_of_many=wanted.place_matters and count == 1)
 
 
 def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:

@@ -1,16 +1,15 @@
 """Figures of a kernel on a board that no single point gives: bytes, masked interrupts, the worst over all phases."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
-from rtoslab.analyses import Band, Value
+from rtoslab.analyses import Value
 from rtoslab.base import BuildError, PlanError, RtoslabError, architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.compared_operations import read_operations
 from rtoslab.footprint import survey
 from rtoslab.instruments import Choice, make_subject, owner, profile
 from rtoslab.plan import Options
-from rtoslab.reference import StoredRow
+from rtoslab.reference import StoredRow, in_placements
 from rtoslab.results import PointId
 from rtoslab.targets import APPLICATION
 from rtoslab.worst_case import WINDOW_MS, choose_span, find, inject_at_each, of_benchmark, pick_service
@@ -35,25 +34,21 @@ def observed_rows(
         is_time = matters and name != "footprint"
         count = placements if is_time else 1
         try:
-            in_placements = [list(make(catalogue, point, number)) for number in range(count)]
+            figures = [list(make(catalogue, point, number)) for number in range(count)]
         except RtoslabError as cause:
             found.append(StoredRow(point, kernel, version, (), str(cause)))
         else:
-            values = tuple(_values(catalogue, point, in_placements))
+            values = tuple(_values(catalogue, point, figures))
             found.append(StoredRow(point, kernel, version, values, one_of_many=is_time and count == 1))
     return found
 
 
-def _values(catalogue: Catalogue, point: PointId, in_placements: list[list[Figure]]) -> Iterator[Value]:
+def _values(catalogue: Catalogue, point: PointId, figures: list[list[Figure]]) -> Iterator[Value]:
     clock_hz = catalogue.board(point.board).facts.clock.sys_hz
-    for alike in zip(*in_placements, strict=True):
+    for alike in zip(*figures, strict=True):
         metric, stat, number, unit, n = alike[0]
         value = Value(point, "", clock_hz, {}, point.benchmark, metric, stat, number, unit, n)
-        if len(alike) == 1:
-            yield value
-        else:
-            band = Band([figure[2] for figure in alike])
-            yield replace(value, value=band.median, band=band)
+        yield in_placements(value, [figure[2] for figure in alike])
 
 
 def _bytes(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:

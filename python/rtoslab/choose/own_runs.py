@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from rtoslab.analyses import by_placement, place_bound, unplaced
 from rtoslab.catalogue import Catalogue
@@ -11,7 +11,7 @@ from rtoslab.choose.answer import answer
 from rtoslab.choose.board_comparison import Comparison, make_comparison
 from rtoslab.choose.compared_operations import GENERAL, ask, read_operations
 from rtoslab.choose.document import figures_table
-from rtoslab.reference import StoredRow, row_values
+from rtoslab.reference import StoredRow, row_of_points
 from rtoslab.reports import Document, Section, flagged
 from rtoslab.results import Measured, PointId
 from rtoslab.store import RunDirectory, StoredPoint
@@ -35,22 +35,15 @@ def rows_of_runs(runs: Sequence[Path], rows: Mapping[str, Iterable[StoredRow]]) 
 
 def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     """Returns the figures of measured points by kernel, each in all of its placements."""
-    measured = [point.result for point in points if isinstance(point.result, Measured)]
-    manifests: dict[str, Any] = {point.result.run_id: point.manifest for point in points}
+    by_run_id = {each.result.run_id: each for each in points}
+    groups = by_placement(each.result for each in points if isinstance(each.result, Measured))
     bound = place_bound(points)
     own: dict[str, list[StoredRow]] = {}
-    for group in sorted(by_placement(measured), key=lambda each: _disturbance(each[0].point)):
+    for group in sorted(groups, key=lambda each: _disturbance(each[0].point)):
         point = unplaced(group[0].point)
-        build = manifests[group[0].run_id].get("build") or {}
-        row = StoredRow(
-            point,
-            point.kernel,
-            str(build.get("kernel_version", "")),
-            row_values(group, point),
-            deviations=group[0].deviations,
-            one_of_many=len(group) == 1 and id(group[0]) in bound,
-        )
-        own.setdefault(point.kernel, []).append(row)
+        row = row_of_points(point, point.kernel, [by_run_id[each.run_id] for each in group], "")
+        alone = len(group) == 1 and id(group[0]) in bound
+        own.setdefault(point.kernel, []).append(replace(row, one_of_many=alone))
     return own
 
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
+    MARKS,
     Comparison,
     Matrix,
     Operation,
@@ -32,8 +33,6 @@ from rtoslab.cli.plain import PlainConsole
 from rtoslab.parity import Subject, Unfairness, lint, read_costs
 from rtoslab.reports import report_formats
 from rtoslab.results import PointId
-
-_MARKS: Final = "* the best of the row, or not to be told from it. ? of one placement of the code. - no figure."
 
 
 @click.command("choose")
@@ -185,7 +184,7 @@ def _show(comparison: Comparison, names: Mapping[str, str], unequal: Sequence[Un
     beside = max(2, (console.width - _LABEL_COLUMNS) // _FIGURE_COLUMNS)
     for first in range(0, len(ordered), beside):
         console.print(_table(comparison, names, ordered[first : first + beside]))
-    console.print(_MARKS, markup=False)
+    console.print(MARKS, markup=False)
     costs = (f"{each.sentence} What it costs: {each.cost}." for each in unequal)
     for line in filter(None, (not_counted(comparison, names), *costs)):
         console.print(line, markup=False)

@@ -1,8 +1,7 @@
 """`rtoslab reference`: results of the papers' kernels that come with the checkout, listed and renewed."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 from rich.table import Table
@@ -10,7 +9,6 @@ from rich.table import Table
 from rtoslab.base import (
     EXIT_OK,
     EXIT_POINT_FAILED,
-    CatalogueError,
     build_folder,
     counted,
     find_root,
@@ -23,6 +21,7 @@ from rtoslab.cli.ended import answer
 from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
 from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.reference_folders import fresh_folder, reference_placements
 from rtoslab.cli.reference_matrix import command as matrix_command
 from rtoslab.measure import run_plan
 from rtoslab.papers import paper_plan, placed_where_it_matters, weigh_programs
@@ -38,7 +37,6 @@ from rtoslab.reference import (
 from rtoslab.results import Measured
 from rtoslab.store import RunDirectory
 
-PLACEMENTS: Final = 8
 _SHOWN = 3
 """Of the files that have changed, how many are named."""
 
@@ -92,13 +90,7 @@ def list_references(*, as_json: bool) -> int:
     type=CatalogueNames("kernels"),
     help="Only these of the papers' kernels that users bring: one, a,b or all.",
 )
-@click.option(
-    "--placements",
-    type=click.IntRange(1, 64),
-    default=PLACEMENTS,
-    show_default=True,
-    help="How many placements of the code, where the place may matter.",
-)
+@reference_placements
 @jobs_option
 @dry_run_option
 def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool) -> int:
@@ -135,7 +127,7 @@ def _refresh_paper(
         named = ", ".join(chosen) or "a kernel that is named here"
         click.echo(f"{paper.key}: nothing of {named} is kept as a reference; `rtoslab tree add` names one's kernels.")
         return None
-    folder = _fresh(build_folder(catalogue.root).with_name("reference") / paper.key)
+    folder = fresh_folder(build_folder(catalogue.root).with_name("reference") / paper.key)
     plan = placed_where_it_matters(catalogue, paper, Plan(points, paper.key), placements)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
@@ -163,15 +155,6 @@ def _of_paper(paper: PaperFolder) -> list[str]:
     experiments = [each for suite in paper.suites for each in suite.experiments]
     named = [name for each in experiments for name in (*each.bring_your_own, *each.kernels)]
     return list(dict.fromkeys([*named, *paper.facts.roles]))
-
-
-def _fresh(folder: Path) -> Path:
-    """A run directory that is not there yet: what was measured before comes from the cache where it still holds."""
-    for number in range(10_000):
-        path = folder.with_name(f"{folder.name}-{number}")
-        if not path.exists():
-            return path
-    raise CatalogueError(f"{folder.parent} is full of runs; delete it.")
 
 
 def _row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:

@@ -26,10 +26,10 @@ from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import announce, displayed
 from rtoslab.cli.failures import tell_failures
 from rtoslab.cli.names import CatalogueNames, split_names
+from rtoslab.cli.reference_folders import fresh_folder, reference_placements
 from rtoslab.measure import run_plan
 from rtoslab.store import RunDirectory
 
-PLACEMENTS: Final = 8
 _OBSERVED_PLACEMENTS: Final = 4
 """What is masked and the worst over all phases take seconds in each placement."""
 
@@ -45,13 +45,7 @@ _OBSERVED_PLACEMENTS: Final = 4
 @click.option(
     "--board", "boards", multiple=True, type=CatalogueNames("boards"), help="One, a,b or all.  [default: all]"
 )
-@click.option(
-    "--placements",
-    type=click.IntRange(1, 64),
-    default=PLACEMENTS,
-    show_default=True,
-    help="How many placements of the code, where the place may matter.",
-)
+@reference_placements
 @jobs_option
 @dry_run_option
 def command(kernels: tuple[str, ...], boards: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool) -> int:
@@ -79,16 +73,15 @@ def _measure(
     if not plan.points:
         reasons = dict.fromkeys(each.reason for each in wanted)
         raise PlanError(f"{kernel} can be measured on none of these boards: {next(iter(reasons), 'none is named')}")
-    folder = build_folder(catalogue.root).with_name("matrix") / kernel
-    number = next(each for each in range(10_000) if not (folder / str(each)).exists())
-    if announce(catalogue, plan, folder / str(number), jobs, dry_run=dry_run, as_json=False):
+    folder = fresh_folder(build_folder(catalogue.root).with_name("matrix") / kernel)
+    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
-    with displayed(plan.points, folder / str(number), quiet=False) as display:
-        outcomes = run_plan(catalogue.root, plan, folder / str(number), jobs=jobs, listener=display.note)
+    with displayed(plan.points, folder, quiet=False) as display:
+        outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.note)
     results = [each.result for each in outcomes]
     failed = [each for each in results if each.status == "failed"]
     tell_failures(failed)
-    stored = RunDirectory.open(folder / str(number)).points()
+    stored = RunDirectory.open(folder).points()
     rows = matrix_rows(catalogue, wanted, stored, results)
     matters = {each.stands_for.board for each in wanted if each.place_matters}
     version = next((row.version for row in rows if row.version), "")

@@ -18,7 +18,7 @@ from rtoslab.reference.stand_ins import (
     stand_ins,
     weights_of_paper,
 )
-from rtoslab.reference.stored_rows import StoredRow, row_as_json, row_from_json, row_values
+from rtoslab.reference.stored_rows import StoredRow, in_placements, row_as_json, row_from_json, row_of_points
 from rtoslab.reference.tree_age import tree_changes
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "StoredWeight",
     "changed_since",
     "further_placements",
+    "in_placements",
     "labelled",
     "of_paper",
     "out_of_date",
@@ -36,7 +37,7 @@ __all__ = [
     "references",
     "row_as_json",
     "row_from_json",
-    "row_values",
+    "row_of_points",
     "seal_lines",
     "stand_ins",
     "tree_changes",

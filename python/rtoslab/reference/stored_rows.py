@@ -10,6 +10,7 @@ from typing import Any
 
 from rtoslab.analyses import Band, Value, placed_values, values
 from rtoslab.results import Measured, PointId
+from rtoslab.store import StoredPoint
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,16 @@ class StoredRow:
     """Whether it stands in one placement, though the place of its code may move its figures."""
 
 
+def row_of_points(stands_for: PointId, kernel: str, found: Sequence[StoredPoint], reason: str) -> StoredRow:
+    """Returns the row of a point by those of its placements that were measured; if none was, with the reason."""
+    measured = [each.result for each in found if isinstance(each.result, Measured)]
+    if not measured:
+        return StoredRow(stands_for, kernel, "", (), reason)
+    build: Any = next(each.manifest.get("build") or {} for each in found if isinstance(each.result, Measured))
+    version = str(build.get("kernel_version", ""))
+    return StoredRow(stands_for, kernel, version, row_values(measured, stands_for), deviations=measured[0].deviations)
+
+
 def row_values(points: Sequence[Measured], stands_for: PointId) -> tuple[Value, ...]:
     """Returns the values of one point, which is given in each of its placements, as values of another point."""
     known = placed_values(points)
@@ -39,7 +50,7 @@ def row_values(points: Sequence[Measured], stands_for: PointId) -> tuple[Value, 
         numbers = known.of(value, times[key])
         times[key] += 1
         if numbers:
-            found.append(_placed(replace(value, point=stands_for), numbers))
+            found.append(in_placements(replace(value, point=stands_for), numbers))
     return tuple(found)
 
 
@@ -64,7 +75,7 @@ def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
     point = PointId.model_validate(line["point"])
     reason = str(line.get("reason", ""))
     found = tuple(
-        _placed(
+        in_placements(
             Value(
                 point=point,
                 run_id=name,
@@ -86,7 +97,8 @@ def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
     return StoredRow(point, str(line["kernel"]), str(line["version"]), found, reason, deviations, alone)
 
 
-def _placed(value: Value, numbers: Sequence[float]) -> Value:
+def in_placements(value: Value, numbers: Sequence[float]) -> Value:
+    """Returns the value with these numbers, one for each placement: the median of several, with their band."""
     band = Band(tuple(numbers)) if len(numbers) > 1 else None
     return replace(value, value=numbers[0] if band is None else band.median, band=band)
 

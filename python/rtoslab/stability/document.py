@@ -153,10 +153,11 @@ def _chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
     of_case = places[number * members : (number + 1) * members]
     rows: list[dict[str, Any]] = []
     units = set()
+    builds = [judged.stored.values(number) for number in range(len(judged.stored.builds))]
     for place in of_case:
         name = ", ".join(judged.names.get(str(each), str(each)) for each in _member(statement, place))
-        for build in range(len(judged.stored.builds)):
-            for value in select(judged.stored.values(build), place):
+        for values in builds:
+            for value in select(values, place):
                 units.add(value.unit)
                 rows += [{"series": name, "value": each} for each in value.placed.values]
     if len(units) != 1 or len({row["series"] for row in rows}) < 2:

@@ -1,12 +1,13 @@
 """From the points of a run to the rows of a stability file: only the values that a statement needs."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rtoslab.analyses import Selector, Value, select
 from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.measure import point_id
-from rtoslab.reference import StoredRow, row_values
+from rtoslab.reference import StoredRow, row_of_points
 from rtoslab.results import Failed, Measured
 from rtoslab.stability.build_points import Row, StabilityPlan, statement_places
 from rtoslab.stability.values_file import StoredStability
@@ -50,15 +51,10 @@ def _row(
 ) -> StoredRow:
     names = [point_id(catalogue, each).model_dump_json() for each in row.points]
     found = [by_point[name] for name in names if name in by_point]
-    measured = [each.result for each in found if isinstance(each.result, Measured)]
-    kernel = row.points[0].kernel
-    if not measured:
-        failed = next((failures[name] for name in names if name in failures), None)
-        return StoredRow(row.stands_for, kernel, "", (), failed.message if failed else "it was not measured")
-    build: Any = next(each.manifest["build"] for each in found if isinstance(each.result, Measured))
-    kept = _needed(row_values(measured, row.stands_for), places)
-    version = str(build.get("kernel_version", ""))
-    return StoredRow(row.stands_for, kernel, version, kept, deviations=measured[0].deviations)
+    failed = next((failures[name] for name in names if name in failures), None)
+    reason = failed.message if failed else "it was not measured"
+    whole = row_of_points(row.stands_for, row.points[0].kernel, found, reason)
+    return replace(whole, values=_needed(whole.values, places))
 
 
 def _needed(found: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:

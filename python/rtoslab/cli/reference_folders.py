@@ -1,0 +1,27 @@
+"""What both commands that renew reference results have: in how many placements, and the folder of a new run."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from rtoslab.base import CatalogueError
+
+_PLACEMENTS: Final = 8
+
+reference_placements = click.option(
+    "--placements",
+    type=click.IntRange(1, 64),
+    default=_PLACEMENTS,
+    show_default=True,
+    help="How many placements of the code, where the place may matter.",
+)
+
+
+def fresh_folder(folder: Path) -> Path:
+    """A run directory that is not there yet: what was measured before comes from the cache where it still holds."""
+    for number in range(10_000):
+        path = folder.with_name(f"{folder.name}-{number}")
+        if not path.exists():
+            return path
+    raise CatalogueError(f"{folder.parent} is full of runs; delete it.")
