@@ -6,6 +6,8 @@ from typing import TypedDict
 SOURCES: str
 """A line for each source file that the module was built from: its path from the checkout on, SHA-256 of its content."""
 VERSION: str
+TIMING_VERSION: int
+"""Raised whenever a cycle of any board moves."""
 
 class SimError(Exception):
     """Base of every error the simulator raises; the message is one full sentence."""

@@ -56,7 +56,7 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
             parity = set(catalogue.kernel(point.kernel).facts.parity.values())
             macros = build.get("kernel_config", {})
             kept["kernel_config"] = {name: value for name, value in macros.items() if name in parity}
-            found[point.board] = {"build": kept, "target": {"sources_sha256": target.get("sources_sha256", "")}}
+            found[point.board] = {"build": kept, "target": {"timing_version": target.get("timing_version")}}
     return found
 
 

@@ -1,14 +1,14 @@
-"""Whether reference results are of today's checkout: the virtual board, and every file of ours in their images."""
+"""Whether reference results are of today's checkout: the timing of virtual boards, and our files in their images."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import StaleSimulatorError, looked_at, sha256_of
+from rtoslab.base import looked_at, sha256_of
 from rtoslab.reference.reference_file import Reference
 from rtoslab.results import Measured
 from rtoslab.store import StoredPoint
-from rtoslab.targets import simulator_sources
+from rtoslab.targets import timing_version
 
 
 def changed_since(root: Path, point: StoredPoint) -> list[str]:
@@ -28,8 +28,8 @@ def _changed(root: Path, manifests: Sequence[Any]) -> list[str]:
     files = {item for each in manifests for item in each["build"]["sources"].items() if item[0].startswith("firmware/")}
     changed = sorted({name for name, digest in files if digest != today(root, name)})
     # What is only weighed runs on no board.
-    boards = {each["target"]["sources_sha256"] for each in manifests if "target" in each}
-    return [*(("the virtual board",) if boards - {_virtual_board(root)} else ()), *changed]
+    versions = {each["target"].get("timing_version") for each in manifests if "target" in each}
+    return [*(("the virtual board",) if versions - {timing_version()} else ()), *changed]
 
 
 @looked_at
@@ -37,10 +37,3 @@ def today(folder: Path, name: str) -> str:
     """SHA-256 of a file of the folder as it is now; empty if it has none of that name."""
     path = folder / name
     return sha256_of(path) if path.is_file() else ""
-
-
-def _virtual_board(root: Path) -> str:
-    try:
-        return simulator_sources(root)
-    except StaleSimulatorError:
-        return ""  # no board is built of what the checkout holds

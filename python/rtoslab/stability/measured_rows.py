@@ -65,6 +65,6 @@ def _needed(found: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, 
 def _made_by(manifest: Mapping[str, Any]) -> dict[str, str]:
     compiler = manifest["build"]["compiler"]
     return {
-        "virtual board": str(manifest["target"].get("sources_sha256", ""))[:16],
+        "virtual board": f"timing version {manifest['target'].get('timing_version')}",
         "compiler": f"{compiler['id']} {compiler['version']}",
     }

@@ -12,13 +12,13 @@ from rtoslab.base import __version__, canonical
 from rtoslab.catalogue import Board
 from rtoslab.images import Build
 from rtoslab.plan import Point
-from rtoslab.targets import simulator_sources, simulator_version, timing_settings
+from rtoslab.targets import simulator_sources, simulator_version, timing_settings, timing_version
 
 FORMAT = 1
 
 
 def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
-    """The virtual board's identity: version, sources, every timing parameter with its value and grade."""
+    """The virtual board's identity: versions, sources, every timing parameter with its value and grade."""
     chosen = {key.removeprefix("timing."): value for key, value in point.timing.items()}
     settings = {
         key: {"value": chosen.get(key.removeprefix("timing."), default), "grade": grade}
@@ -29,6 +29,7 @@ def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
         "chip": board.chip,
         "cores": point.cores,
         "version": simulator_version(),
+        "timing_version": timing_version(),
         "sources_sha256": simulator_sources(root),
         "settings": settings,
     }

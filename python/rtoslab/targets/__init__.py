@@ -43,7 +43,7 @@ from rtoslab.targets.intervals import Interval, Intervals, find_intervals
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
 from rtoslab.targets.observe import ALL_CORES, Observed, OwnFunction, Stretch, Switch
-from rtoslab.targets.origin import simulator_sources, simulator_version
+from rtoslab.targets.origin import simulator_sources, simulator_version, timing_version
 from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
 from rtoslab.targets.profiles import APPLICATION, IDLE, LIBRARY, FunctionCycles, kind_of
 from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
@@ -149,6 +149,7 @@ __all__ = [
     "steps",
     "switching_exceptions",
     "timing_settings",
+    "timing_version",
     "unescape",
     "unhandled_exceptions",
     "watch_idling",

@@ -20,6 +20,12 @@ def simulator_version() -> str:
 
 
 @cache
+def timing_version() -> int:
+    """The version of the virtual boards' timing: boards of equal versions take the same cycles."""
+    return int(simulator().TIMING_VERSION)
+
+
+@cache
 def simulator_sources(root: Path) -> str:
     """SHA-256 of what the simulator was built from, 64 hex digits.
 

@@ -449,6 +449,7 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(readable_name, module)?)?;
     module.add("SOURCES", SOURCES)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add("TIMING_VERSION", rtoslab_timing::VERSION)?;
     module.add("SimError", py.get_type::<SimError>())?;
     module.add("PanicException", py.get_type::<PanicException>())?;
     module.add("ImageError", py.get_type::<ImageError>())?;

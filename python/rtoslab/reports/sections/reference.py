@@ -28,7 +28,7 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | No
                     each.result.point.kernel,
                     origin(each.manifest),
                     " ".join(_at(each.manifest, "build", "flags")),
-                    _at(each.manifest, "target", "sources_sha256")[:12],
+                    f"timing {_at(each.manifest, 'target').get('timing_version', 'unknown')}",
                     _briefly(changed_since(root, each)),
                 )
                 rows[row] = rows.get(row, 0) + 1
