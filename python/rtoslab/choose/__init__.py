@@ -5,7 +5,7 @@ keeps it, `board_comparison` finds the best of each row and over all, `answer` s
 report.
 """
 
-from rtoslab.choose.answer import answer, not_counted
+from rtoslab.choose.answer import answer, partly_there
 from rtoslab.choose.board_comparison import Comparison, make_comparison
 from rtoslab.choose.compared_operations import Operation, OperationFile, Question, ask, read_operations
 from rtoslab.choose.document import MARKS, choice_document, figure_text
@@ -39,8 +39,8 @@ __all__ = [
     "matrix_points",
     "matrix_rows",
     "merged",
-    "not_counted",
     "observed_rows",
+    "partly_there",
     "read_matrix",
     "read_operations",
     "rows_of_runs",

@@ -19,18 +19,18 @@ def answer(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
     """Returns sentences. `names` are the kernels' titles."""
     scores = comparison.scores
     left_out = [_lacks(kernel, comparison, names) for kernel in comparison.kernels if comparison.lacking[kernel]]
+    if len(comparison.ranked) == 1:
+        return [f"{names[comparison.ranked[0]]} is the only kernel here that has what is needed.", *left_out]
+    left_out += _too_little_known(comparison, names)
     if not scores:
-        return ["No figures are here that all of these kernels have, so none is ranked.", *left_out]
-    if len(scores) == 1:
-        return [f"{names[scores[0].kernel]} is the only kernel here that has what is needed.", *left_out]
+        return ["No figures are here that these kernels share, so none is ranked.", *left_out]
     leaders = [scores[0], *(each for each in scores[1:] if not _is_behind(scores[0], each))]
     said = [_lead(comparison, scores, names) if len(leaders) == 1 else _tie(comparison, leaders, names)]
     return [*said, _against(comparison, scores[0].kernel, names), *left_out]
 
 
 def _is_behind(first: Score, other: Score) -> bool:
-    ratio = other.ratio.over(first.ratio)
-    return ratio.is_known and ratio.least > 1
+    return other is not first and other.ratio.is_known and other.ratio.least > 1
 
 
 def _use(comparison: Comparison) -> str:
@@ -40,15 +40,14 @@ def _use(comparison: Comparison) -> str:
 
 def _lead(comparison: Comparison, scores: Sequence[Score], names: Mapping[str, str]) -> str:
     first, second, last = scores[0], scores[1], scores[-1]
-    factor = second.ratio.over(first.ratio)
-    count = len(comparison.counted)
     said = (
         f"{_use(comparison)} on the {names[comparison.board]} {names[first.kernel]} leads: in the weighted mean of "
-        f"{counted(count, 'operation')} {names[second.kernel]} needs {times(factor)} as much"
+        f"{counted(second.operations, 'operation')} {names[second.kernel]} needs {times(second.ratio)} as much"
     )
     if last is not second:
-        said += f" and {names[last.kernel]} {times(last.ratio.over(first.ratio))}"
-    return f"{said}. It is the best, or as good as the best, in {first.firsts} of them."
+        said += f" and {names[last.kernel]} {times(last.ratio)}"
+        said += f" in {last.operations}" if last.operations != second.operations else ""
+    return f"{said}. It is the best, or as good as the best, in {first.firsts} of {first.operations}."
 
 
 def _tie(comparison: Comparison, leaders: Sequence[Score], names: Mapping[str, str]) -> str:
@@ -75,10 +74,10 @@ def _against(comparison: Comparison, kernel: str, names: Mapping[str, str]) -> s
 
 
 def disadvantages(comparison: Comparison, kernel: str) -> list[tuple[Operation, str, Ratio]]:
-    """Returns the operations in which another kernel is clearly better, the largest factor first."""
+    """Returns the operations in which another ranked kernel is clearly better, the largest factor first."""
     found = []
     for operation in comparison.operations:
-        best = comparison.best(operation)
+        best = comparison.best(operation, comparison.ranked)
         mine = comparison.cell(kernel, operation).band
         if not best or mine is None or kernel in best or not mine.least:
             continue
@@ -106,11 +105,19 @@ def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def not_counted(comparison: Comparison, names: Mapping[str, str]) -> str:
-    """Returns which operations do not count in the mean, because not all ranked kernels have them. Empty: none."""
-    said = [f"{operation.title} ({_whose(kernels, names)})" for operation, kernels in comparison.not_counted]
-    return f"Not in the mean, because not every kernel has such a figure: {'; '.join(said)}." if said else ""
+def _too_little_known(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
+    whole = len(comparison.counted)
+    return [
+        f"{names[kernel]} is not ranked: it has figures of {count} of {counted(whole, 'operation')}."
+        for kernel, count in comparison.too_little_known.items()
+        if whole
+    ]
 
 
-def _whose(kernels: Sequence[str], names: Mapping[str, str]) -> str:
-    return _listed([names[kernel] for kernel in kernels]) if kernels else "a figure of zero, or of one placement"
+def partly_there(comparison: Comparison, names: Mapping[str, str]) -> str:
+    """Returns which operations count only between some of the ranked kernels. Empty: none."""
+    said = [
+        f"{operation.title} (not {_listed([names[kernel] for kernel in kernels])})"
+        for operation, kernels in comparison.partly_there
+    ]
+    return f"These count only between kernels that have such a figure: {'; '.join(said)}." if said else ""

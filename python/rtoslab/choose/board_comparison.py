@@ -35,11 +35,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How far a kernel is from the best in the weighted mean of all operations that every ranked kernel has."""
+    """How much a kernel needs of what the leader needs, over the operations of which both have a figure."""
 
     kernel: str
     ratio: Ratio
-    """To the best figure of each operation: 1 would be the best in all of them."""
+    """The weighted geometric mean: 1 of the leader, above 1 of who needs more."""
+    operations: int
+    """So many operations both have. Of the leader: how many count at all."""
     firsts: int
     """In so many operations it is the best, or cannot be told from the best."""
 
@@ -69,9 +71,10 @@ class Comparison:
         """Kernels that have what the question needs."""
         return tuple(kernel for kernel in self.kernels if not self.lacking[kernel])
 
-    def best(self, operation: Operation) -> tuple[str, ...]:
-        """Returns the kernel with the best figure first, then those that cannot be told from it."""
-        known = [(kernel, band) for kernel in self.kernels if (band := self.cell(kernel, operation).band) is not None]
+    def best(self, operation: Operation, kernels: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Returns the one of these kernels (of all) with the best figure, then those that cannot be told from it."""
+        among = self.kernels if kernels is None else kernels
+        known = [(kernel, band) for kernel in among if (band := self.cell(kernel, operation).band) is not None]
         if not known:
             return ()
         ordered = sorted(known, key=lambda pair: pair[1].median, reverse=operation.better == "more")
@@ -81,59 +84,87 @@ class Comparison:
 
     @cached_property
     def counted(self) -> tuple[Operation, ...]:
-        """The operations that count: those with a weight of which every ranked kernel has a figure above zero."""
-        return tuple(each for each in self._weighted if all(self._counts(kernel, each) for kernel in self.ranked))
+        """The operations that count: with a weight, and with figures above zero of at least two ranked kernels."""
+        return tuple(each for each in self._weighted if sum(self._counts(kernel, each) for kernel in self.ranked) > 1)
 
     @property
-    def not_counted(self) -> list[tuple[Operation, list[str]]]:
-        """The operations with a weight that do not count, and the ranked kernels that have no figure of it."""
-        partly = [each for each in self._weighted if each not in self.counted]
-        return [(each, [kernel for kernel in self.ranked if not self._has(kernel, each)]) for each in partly]
+    def partly_there(self) -> list[tuple[Operation, list[str]]]:
+        """The operations with a weight that not all ranked kernels have, and the kernels that do not."""
+        missing = [(each, [name for name in self.ranked if not self._counts(name, each)]) for each in self._weighted]
+        return [(each, kernels) for each, kernels in missing if kernels]
+
+    @cached_property
+    def too_little_known(self) -> dict[str, int]:
+        """Ranked kernels that have figures of less than half the weight of all operations, and how many they have."""
+        whole = self._weight(self.counted)
+        return {
+            kernel: len(own)
+            for kernel in self.ranked
+            if 2 * self._weight(own := self._shared(kernel)) < whole or not own
+        }
 
     @cached_property
     def scores(self) -> list[Score]:
-        """The ranked kernels, the best first. Empty if no operation counts."""
-        if not self.counted:
+        """The kernels that are ranked and well enough known, the leader first. Empty if no operation counts.
+
+        The leader is the kernel nearest to the best figure of each operation, in the mean of what it has. The others
+        are held against the leader alone, so that none gains by what it lacks.
+        """
+        known = [kernel for kernel in self.ranked if kernel not in self.too_little_known]
+        if not known:
             return []
+        leader = min(known, key=lambda kernel: self._to_the_best(kernel, known).value)
         found = [
-            Score(kernel, self._mean(kernel), sum(kernel in self.best(each) for each in self.counted))
-            for kernel in self.ranked
+            Score(
+                kernel,
+                self._mean([(each, self.ratio(kernel, leader, each)) for each in self._shared(kernel, leader)]),
+                len(self._shared(kernel, leader)),
+                sum(kernel in self.best(each) for each in self._shared(kernel)),
+            )
+            for kernel in known
         ]
-        return sorted(found, key=lambda score: score.ratio.value)
+        return sorted(found, key=lambda score: (score.kernel != leader, score.ratio.value))
 
     @property
     def _weighted(self) -> list[Operation]:
         return [each for each in self.operations if each.id in self.question.weights]
+
+    def _weight(self, operations: Iterable[Operation]) -> float:
+        return sum(self.question.weights[each.id] for each in operations)
 
     def _counts(self, kernel: str, operation: Operation) -> bool:
         """Whether there is a figure for a ratio. A jitter of zero is none, nor is what another placement might move."""
         cell = self.cell(kernel, operation)
         return cell.band is not None and cell.band.least > 0 and not cell.is_alone
 
-    def _has(self, kernel: str, operation: Operation) -> bool:
-        return self.cell(kernel, operation).band is not None
+    def _shared(self, *kernels: str) -> list[Operation]:
+        return [each for each in self.counted if all(self._counts(kernel, each) for kernel in kernels)]
 
-    def _mean(self, kernel: str) -> Ratio:
-        """The weighted geometric mean of its ratios to the best of each operation."""
-        weights = self.question.weights
-        whole = sum(weights[each.id] for each in self.counted)
-        ratios = [(weights[each.id], self.ratio(kernel, self.best_of_ranked(each), each)) for each in self.counted]
+    def _to_the_best(self, kernel: str, known: Sequence[str]) -> Ratio:
+        ratios = []
+        for each in self._shared(kernel):
+            having = [name for name in known if self._counts(name, each)]
+            sign = -1 if each.better == "more" else 1
+            best = min(having, key=lambda name: sign * _median(self.cell(name, each)))
+            ratios.append((each, self.ratio(kernel, best, each)))
+        return self._mean(ratios)
 
-        def mean(numbers: Iterable[tuple[float, float]]) -> float:
-            return exp(sum(weight * log(number) for weight, number in numbers) / whole)
+    def _mean(self, ratios: Sequence[tuple[Operation, Ratio]]) -> Ratio:
+        """The weighted geometric mean. Of no operation it is a ratio that is not known."""
+        whole = self._weight(operation for operation, _ in ratios)
+        if not whole:
+            return Ratio(1.0, 1.0, 1.0, is_known=False)
+
+        def mean(numbers: Iterable[float]) -> float:
+            weights = (self.question.weights[operation.id] for operation, _ in ratios)
+            return exp(sum(weight * log(number) for weight, number in zip(weights, numbers, strict=True)) / whole)
 
         return Ratio(
-            mean((weight, each.value) for weight, each in ratios),
-            mean((weight, each.least) for weight, each in ratios),
-            mean((weight, each.most) for weight, each in ratios),
+            mean(each.value for _, each in ratios),
+            mean(each.least for _, each in ratios),
+            mean(each.most for _, each in ratios),
             all(each.is_known for _, each in ratios),
         )
-
-    def best_of_ranked(self, operation: Operation) -> str:
-        """Returns the ranked kernel with the best figure."""
-        having = [kernel for kernel in self.ranked if self._has(kernel, operation)]
-        sign = -1 if operation.better == "more" else 1
-        return min(having, key=lambda kernel: sign * _median(self.cell(kernel, operation)))
 
     def ratio(self, kernel: str, other: str, operation: Operation) -> Ratio:
         """Returns how much worse a kernel is than another one in one operation: above 1 is worse."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtoslab.base import counted
-from rtoslab.choose.answer import answer, not_counted
+from rtoslab.choose.answer import answer, partly_there
 from rtoslab.choose.board_comparison import Cell, Comparison
 from rtoslab.choose.compared_operations import Operation
 from rtoslab.parity import Unfairness
@@ -13,7 +13,7 @@ from rtoslab.reports import ChartData, Document, Section, TableData, banded, cyc
 BEST = "*"
 ALONE = "?"
 ABSENT = "-"
-MARKS = "* the best of its row, or not to be told from it. ? of one placement of the code. - no figure."
+MARKS = "* the best of its row, or not to be told from it. ? of one placement of the code, not compared. - no figure."
 _HOW = (
     "Times in cycles of the core's clock, by instruments that cost nothing. A figure is the median over placements of "
     "the code, with the lowest and the highest where they differ. `*` marks the best of a row and every figure that "
@@ -26,7 +26,7 @@ def figure_text(cell: Cell, *, is_best: bool) -> str:
     """Returns a cell's text: the median with its marks, or a dash."""
     if cell.band is None:
         return ABSENT
-    marks = (BEST if is_best else "") + (ALONE if cell.is_alone else "")
+    marks = ALONE if cell.is_alone else BEST if is_best else ""
     return f"{cycles_text(cell.band.median)}{marks}"
 
 
@@ -50,7 +50,7 @@ def choice_document(
 
 
 def _figures(comparison: Comparison, names: Mapping[str, str]) -> Section:
-    prose = tuple(filter(None, (_HOW, not_counted(comparison, names))))
+    prose = tuple(filter(None, (_HOW, partly_there(comparison, names))))
     return Section("figures", "Figures", prose, (), (figures_table(comparison, names, "Figures"),))
 
 

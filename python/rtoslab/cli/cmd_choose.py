@@ -22,7 +22,7 @@ from rtoslab.choose import (
     figure_text,
     make_comparison,
     matrices,
-    not_counted,
+    partly_there,
     read_operations,
     rows_of_runs,
 )
@@ -186,7 +186,7 @@ def _show(comparison: Comparison, names: Mapping[str, str], unequal: Sequence[Un
         console.print(_table(comparison, names, ordered[first : first + beside]))
     console.print(MARKS, markup=False)
     costs = (f"{each.sentence} What it costs: {each.cost}." for each in unequal)
-    for line in filter(None, (not_counted(comparison, names), *costs)):
+    for line in filter(None, (partly_there(comparison, names), *costs)):
         console.print(line, markup=False)
 
 

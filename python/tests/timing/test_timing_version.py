@@ -3,11 +3,11 @@
 import pytest
 
 from rtoslab import _sim
-from tests.timing.timing_version import chips, digests, machines, stored, times
+from tests.timing_version import chips, digests, machines, stored, times
 
 
 def test_the_version_is_the_stored_one() -> None:
-    assert stored()["version"] == _sim.TIMING_VERSION, "run `python -m tests.timing.timing_version`"
+    assert stored()["version"] == _sim.TIMING_VERSION, "run `python -m tests.timing_version`"
     assert sorted(stored()["chips"]) == chips()
 
 

@@ -46,24 +46,40 @@
     return rows.filter((row) => row === first || !differ(row.figure, first.figure)).map((row) => row.kernel);
   };
 
+  const weight = (operation) => Number(document.getElementById(`w-${operation.id}`).value);
+  const counts = (kernel, operation) => figure(kernel, operation)?.known && figure(kernel, operation).least > 0;
+
+  // How much `one` needs of what `other` needs: the weighted geometric mean of the operations.
+  const mean = (operations, one, other) => {
+    const whole = operations.reduce((sum, each) => sum + weight(each), 0);
+    const sum = operations.reduce((total, each) => {
+      const ratio = figure(one(each), each).median / figure(other(each), each).median;
+      return total + weight(each) * Math.log(each.better === "more" ? 1 / ratio : ratio);
+    }, 0);
+    return whole ? Math.exp(sum / whole) : 1;
+  };
+
+  // The leader is nearest to the best of each operation. The others are held against the leader, over what both have.
   const score = (kernels) => {
-    const counted = data.operations.filter((operation) => {
-      const weight = Number(document.getElementById(`w-${operation.id}`).value);
-      return weight > 0 && kernels.every((kernel) => figure(kernel, operation)?.known && figure(kernel, operation).least > 0);
+    const counted = data.operations.filter(
+      (operation) => weight(operation) > 0 && kernels.filter((kernel) => counts(kernel, operation)).length > 1,
+    );
+    const half = counted.reduce((sum, each) => sum + weight(each), 0) / 2;
+    const own = (kernel) => counted.filter((operation) => counts(kernel, operation));
+    const known = kernels.filter((kernel) => own(kernel).length && own(kernel).reduce((sum, each) => sum + weight(each), 0) >= half);
+    if (known.length < 2) return { counted: 0, scores: [] };
+    const best = (operation) =>
+      known
+        .filter((kernel) => counts(kernel, operation))
+        .reduce((one, other) => (better(operation, figure(other, operation), figure(one, operation)) ? other : one));
+    const apart = known.map((kernel) => ({ kernel, ratio: mean(own(kernel), () => kernel, best) }));
+    const leader = apart.reduce((one, other) => (other.ratio < one.ratio ? other : one)).kernel;
+    const scores = known.map((kernel) => {
+      const shared = own(kernel).filter((operation) => counts(leader, operation));
+      return { kernel, operations: shared.length, ratio: mean(shared, () => kernel, () => leader) };
     });
-    const whole = counted.reduce((sum, each) => sum + Number(document.getElementById(`w-${each.id}`).value), 0);
-    const scores = kernels.map((kernel) => {
-      let sum = 0;
-      for (const operation of counted) {
-        const all = kernels.map((each) => figure(each, operation).median);
-        const best = operation.better === "more" ? Math.max(...all) : Math.min(...all);
-        const mine = figure(kernel, operation).median;
-        const ratio = operation.better === "more" ? best / mine : mine / best;
-        sum += Number(document.getElementById(`w-${operation.id}`).value) * Math.log(ratio);
-      }
-      return { kernel, ratio: whole ? Math.exp(sum / whole) : 1 };
-    });
-    return { counted: counted.length, scores: scores.sort((one, other) => one.ratio - other.ratio) };
+    const order = (each) => (each.kernel === leader ? -1 : each.ratio);
+    return { counted: counted.length, scores: scores.sort((one, other) => order(one) - order(other)) };
   };
 
   const title = (id) => data.kernels.find((kernel) => kernel.id === id).title;
@@ -97,8 +113,9 @@
       line.append(element("th", row.title, { scope: "row" }));
       line.insertCell().append(bar(row.shown, scale));
       const cell = line.insertCell();
-      cell.className = best.includes(row.kernel) ? "n good" : "n";
-      cell.textContent = row.text + (best.includes(row.kernel) ? " *" : "") + (row.shown.known ? "" : " ?");
+      const marked = row.shown.known && best.includes(row.kernel);
+      cell.className = marked ? "n good" : "n";
+      cell.textContent = row.text + (marked ? " *" : row.shown.known ? "" : " ?");
     }
     const section = element("section", undefined, { class: "card" });
     section.append(element("h3", heading), element("p", `${unit}${log ? ", log scale" : ""}`, { class: "note" }), table);
@@ -122,11 +139,11 @@
     out.replaceChildren();
     const ranking = score(kernels);
     if (ranking.counted && kernels.length > 1) {
-      const rows = ranking.scores.map(({ kernel, ratio }) => ({
-        kernel, title: title(kernel), text: ratio.toFixed(2),
+      const rows = ranking.scores.map(({ kernel, operations, ratio }) => ({
+        kernel, title: `${title(kernel)} (${operations})`, text: ratio.toFixed(2),
         shown: { median: ratio, least: ratio, most: ratio, known: true },
       }));
-      out.append(card("Weighted mean", `times the best, over ${ranking.counted} operations`, rows, [rows[0].kernel]));
+      out.append(card("Weighted mean", "times the leader, over so many operations that both have", rows, [rows[0].kernel]));
     }
     for (const operation of data.operations) {
       if (form.service.value && !operation.services.includes(form.service.value)) continue;

@@ -1,6 +1,6 @@
 """What a version of the virtual boards' timing stands for: digests of programs of which every cycle is recorded.
 
-    cd python && python -m tests.timing.timing_version    # writes timing_version.toml anew
+    cd python && python -m tests.timing_version    # writes timing_version.toml anew
 
 The version is `VERSION` in `sim/timing/src/lib.rs`. Stored results name it. A change of the simulator that moves a
 cycle of one of these programs must raise it, and one that moves none must not.
