@@ -159,6 +159,7 @@ docs: set-up-dev
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_reference
 	cd python && $(CURDIR)/$(BIN)/python -m tests.paper_page
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_accuracy
+	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_matrix
 
 # The pages as a site in build/site, searchable and readable on a phone.
 site: set-up-dev $(STAMPS)/site

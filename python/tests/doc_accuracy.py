@@ -23,6 +23,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import make_machine
 from rtoslab.targets.events import EVENT
+from tests.doc_parts import with_part
 
 ROOT: Final = find_root()
 FIGURES: Final = ROOT / "docs" / "accuracy.csv"
@@ -134,12 +135,7 @@ def page(text: str) -> str:
     """The page with its two tables written anew."""
     figures = read_figures()
     for name, lines in (("budget", budget(figures)), ("figures", table(figures))):
-        begin, end = f"<!-- {name}: tests.doc_accuracy -->", f"<!-- end of {name} -->"
-        before, _, rest = text.partition(begin)
-        _, found, after = rest.partition(end)
-        if not found:
-            raise ValueError(f"{PAGE} lacks the part between {begin} and {end}")
-        text = "\n".join([before + begin, *lines, end + after])
+        text = with_part(text, name, "tests.doc_accuracy", lines)
     return text
 
 

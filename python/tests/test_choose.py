@@ -21,6 +21,7 @@ from rtoslab.choose import (
     answer,
     ask,
     choice_document,
+    coverage,
     explorer_page,
     kernels_section,
     make_comparison,
@@ -31,6 +32,7 @@ from rtoslab.choose import (
     partly_there,
     read_matrix,
     read_operations,
+    reasons,
     rows_of_runs,
     with_kernels,
     write_matrix,
@@ -40,6 +42,7 @@ from rtoslab.reference import StoredRow, seal_lines
 from rtoslab.reports import make_document
 from rtoslab.results import PointId
 from rtoslab.store import StoredPoint
+from tests.doc_matrix import PAGE, page
 from tests.fakes import STEADY, measured
 from tests.latency_fakes import timed
 from tests.test_cli import error, rtoslab
@@ -223,6 +226,19 @@ def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
             ask(KNOWN, CATALOGUE.services, weights=path)
     path.write_text("[weights]\nswitch = 2\nflash = 0\n")
     assert ask(KNOWN, CATALOGUE.services, weights=path).weights == {"switch": 2}
+
+
+def test_the_page_says_what_there_is_today() -> None:
+    text = PAGE.read_text()
+    assert page(text) == text, "cd python && python -m tests.doc_matrix"
+
+
+def test_what_is_there_and_why_the_rest_is_not() -> None:
+    rows = (*example().rows, replace(example().rows[-1], stands_for=row("a", "queue_send", 1).stands_for))
+    one = replace(example(), rows=rows)
+    (found,) = coverage(one).values()
+    assert (found.measured, found.asked) == (3, 5)
+    assert reasons([one]) == [("a", "it does not fit", ["footprint", "call_times"], ["board"])]
 
 
 def example() -> Matrix:

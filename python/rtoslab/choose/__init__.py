@@ -8,6 +8,7 @@ report.
 from rtoslab.choose.answer import answer, partly_there
 from rtoslab.choose.board_comparison import Comparison, make_comparison
 from rtoslab.choose.compared_operations import Operation, OperationFile, Question, ask, read_operations
+from rtoslab.choose.coverage import coverage, reasons
 from rtoslab.choose.document import MARKS, choice_document, figure_text
 from rtoslab.choose.explorer import explorer_page
 from rtoslab.choose.matrix_file import Matrix, matrices, matrix_path, read_matrix, write_matrix
@@ -27,6 +28,7 @@ __all__ = [
     "ask",
     "board_manifests",
     "choice_document",
+    "coverage",
     "explorer_page",
     "figure_text",
     "kernels_section",
@@ -43,6 +45,7 @@ __all__ = [
     "partly_there",
     "read_matrix",
     "read_operations",
+    "reasons",
     "rows_of_runs",
     "with_kernels",
     "write_matrix",

@@ -15,6 +15,7 @@ from rtoslab.base import (
     one_look,
 )
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
+from rtoslab.choose import Matrix, coverage, matrices
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.display import announce, displayed
 from rtoslab.cli.ended import answer
@@ -36,7 +37,10 @@ from rtoslab.reference import (
 )
 from rtoslab.results import Measured
 from rtoslab.store import RunDirectory
+from rtoslab.targets import timing_version
 
+_MATRIX = "(choose)"
+"""In the place of a paper: figures that no paper asks for."""
 _SHOWN = 3
 """Of the files that have changed, how many are named."""
 
@@ -55,7 +59,9 @@ command.add_command(matrix_command)
 @command.command("list", short_help="Show every paper and kernel that has results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def list_references(*, as_json: bool) -> int:
-    """List every paper and kernel with the number of points, and what has changed since they were measured.
+    """List every paper and kernel with boards and the number of points, and what has changed since they were measured.
+
+    `(choose)` stands for the figures that `rtoslab choose` compares.
 
     Of a kernel whose tree or exports are named, they are compared, too.
     """
@@ -63,10 +69,11 @@ def list_references(*, as_json: bool) -> int:
     catalogue = Catalogue(root)
     with one_look():
         rows = [_row(catalogue, each) for each in references(root)]
+        rows += [_matrix_row(each) for each in matrices(root)]
     if as_json:
         answer(rows, indent=2)
         return EXIT_OK
-    table = Table("paper", "kernel", "version", title="Reference results", title_justify="left")
+    table = Table("paper", "kernel", "version", "boards", title="Reference results", title_justify="left")
     for name in ("measured", "n/a"):
         table.add_column(name, justify="right")
     table.add_column("changed since")
@@ -74,7 +81,8 @@ def list_references(*, as_json: bool) -> int:
         changed = each["changed_since"]
         more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
         table.add_row(
-            each["paper"], each["kernel"], each["version"], str(each["measured"]), str(each["not_applicable"]),
+            each["paper"], each["kernel"], each["version"], ", ".join(each["boards"]), str(each["measured"]),
+            str(each["not_applicable"]),
             ", ".join(changed[:_SHOWN]) + more or "nothing",
         )  # fmt: skip
     PlainConsole().print(table)
@@ -164,9 +172,25 @@ def _row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
         "paper": reference.paper,
         "kernel": reference.kernel,
         "version": ", ".join(versions),
+        "boards": list(dict.fromkeys(each.result.point.board for each in measured)),
         "measured": len(measured),
         "not_applicable": len(reference.points) - len(measured),
         "changed_since": [*tree_changes(catalogue, reference), *out_of_date(catalogue.root, reference)],
+    }
+
+
+def _matrix_row(matrix: Matrix) -> dict[str, Any]:
+    """The figures of a kernel that `rtoslab choose` compares."""
+    covered = coverage(matrix).values()
+    boards = {each["target"].get("timing_version") for each in matrix.manifests.values()}
+    return {
+        "paper": _MATRIX,
+        "kernel": matrix.kernel,
+        "version": ", ".join(matrix.versions),
+        "boards": matrix.boards,
+        "measured": sum(each.measured for each in covered),
+        "not_applicable": sum(each.asked - each.measured for each in covered),
+        "changed_since": ["the virtual board"] if boards - {timing_version()} else [],
     }
 
 

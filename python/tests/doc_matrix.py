@@ -1,0 +1,56 @@
+"""The part of docs/choose.md that says which figures there are, and why others are not.
+
+cd python && python -m tests.doc_matrix    # writes it anew from reference/matrix
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.choose import Matrix, coverage, matrices, matrix_boards, reasons
+from tests.doc_parts import with_part
+
+ROOT: Final = find_root()
+PAGE: Final = ROOT / "docs" / "choose.md"
+_SENTENCE_MOST: Final = 200
+
+
+def page(text: str) -> str:
+    """The page with its part written anew."""
+    return with_part(text, "matrix", "tests.doc_matrix", _lines(matrices(ROOT)))
+
+
+def _lines(found: Sequence[Matrix]) -> Iterator[str]:
+    catalogue = Catalogue(ROOT)
+    boards = matrix_boards(ROOT)
+    yield f"| kernel | version | measured | {' | '.join(boards)} |"
+    yield f"|---|---|---|{'---|' * len(boards)}"
+    titles = {}
+    for matrix in found:
+        titles[matrix.kernel] = catalogue.kernels[matrix.kernel].facts.title
+        own = coverage(matrix)
+        cells = (f"{own[name].measured} of {own[name].asked}" if name in own else "-" for name in boards)
+        versions = ", ".join(matrix.versions)
+        yield f"| {titles[matrix.kernel]} | {versions} | {matrix.date} | {' | '.join(cells)} |"
+    yield ""
+    yield "| kernel | benchmarks without a figure | boards | why |"
+    yield "|---|---|---|---|"
+    for kernel, reason, benchmarks, names in reasons(found):
+        yield f"| {titles[kernel]} | {', '.join(benchmarks)} | {', '.join(names)} | {_short(reason)} |"
+
+
+def _short(reason: str) -> str:
+    """As a cell has it: not longer than a sentence or two."""
+    text = re.sub(r"\s+", " ", reason).replace("|", "/")
+    return text if len(text) <= _SENTENCE_MOST else f"{text[:_SENTENCE_MOST].rsplit(' ', 1)[0]} …"
+
+
+def main() -> None:
+    """Writes the page."""
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
