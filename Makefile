@@ -46,7 +46,7 @@ SIM_SOURCES := $(shell find sim -name "*.rs" -o -name Cargo.toml) Cargo.toml Car
 # What the firmware and the simulator are built with; a linker for Rust is in gcc and libc6-dev.
 APT_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi binutils-arm-none-eabi cmake ninja-build python3-venv gcc libc6-dev
 
-.PHONY: help demo docs site report-check test test-rust test-firmware test-python gate mutants lint lint-rust lint-python bench dist bench-build bench-sweep bench-plan bench-points fuzz fuzz-inputs test-all test-checked test-sanitized set-up set-up-dev say-how-long packages clean
+.PHONY: help demo docs reference-pages site report-check test test-rust test-firmware test-python gate mutants lint lint-rust lint-python bench dist bench-build bench-sweep bench-plan bench-points fuzz fuzz-inputs test-all test-checked test-sanitized set-up set-up-dev say-how-long packages clean
 
 help:
 	@echo "make demo      install what is missing, run T1-T8 on one core and on two, write the report; says how long it takes"
@@ -154,15 +154,18 @@ $(STAMPS)/report: requirements-report.lock $(STAMPS)/python
 	@touch $@
 
 # What commands print, and what is generated from the code, written into the pages anew; the diff shows what drifted.
-docs: set-up-dev
+docs: set-up-dev reference-pages
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_pages
-	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_reference
 	cd python && $(CURDIR)/$(BIN)/python -m tests.paper_page
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_accuracy
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_matrix
 
+# Pages that git ignores: docs/reference.
+reference-pages: set-up-dev
+	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_reference
+
 # The pages as a site in build/site, searchable and readable on a phone.
-site: set-up-dev $(STAMPS)/site
+site: set-up-dev $(STAMPS)/site reference-pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	$(BIN)/rtoslab choose -o build/site/kernels-compared.html
 	@echo "The site is build/site/index.html."

@@ -1,7 +1,6 @@
 """`make mutants`: each mutant of firmware/mutants/ is built, measured on its virtual board, and a proof must refuse it.
 
     bench/mutants.py [benchmark or benchmark/mutant ...] [--jobs N]
-    bench/mutants.py --page        writes docs/mutants.md from them
 
 Prints a table; a survivor, a mutant that does not build, or one that other proofs refuse than it names, ends with 1.
 """
@@ -14,8 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from rtoslab.base import RtoslabError, UnknownNameError, find_root
-from rtoslab.catalogue import Catalogue
-from rtoslab.mutants import UNBROKEN, MutantsOf, Trial, page, read_mutants, try_mutants
+from rtoslab.mutants import UNBROKEN, MutantsOf, Trial, read_mutants, try_mutants
 
 
 def main() -> int:
@@ -24,13 +22,9 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="benchmarks, or benchmark/mutant; all by default")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rules", action="store_true", help="say of each mutant which proofs refuse it")
-    parser.add_argument("--page", action="store_true", help="write docs/mutants.md and measure nothing")
     options = parser.parse_args()
     root = find_root()
     try:
-        if options.page:
-            (root / "docs" / "mutants.md").write_text(page(Catalogue(root), read_mutants(root)), encoding="utf-8")
-            return 0
         chosen = choose(read_mutants(root), options.names)
     except RtoslabError as cause:
         print(cause, file=sys.stderr)

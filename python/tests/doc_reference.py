@@ -1,20 +1,25 @@
-"""Pages of docs/reference that are generated: schemas of every file one writes or reads, and the command line.
+"""Writes docs/reference, which git ignores: the command line, the Python interface, the schemas of files, the mutants.
 
 cd python && python -m tests.doc_reference
 """
 
 import json
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 import click
 from pydantic import BaseModel
 
+from rtoslab.base.counting import counted
 from rtoslab.base.paths import find_root
 from rtoslab.calibrate import calibration_table, silicon_file
 from rtoslab.catalogue import benchmark, claim_schemas, paper_schemas, schemas
+from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
 from rtoslab.hardware import bench
+from rtoslab.mutants.mutants import MutantsOf, read_mutants
 from rtoslab.project import kept_figures, project_file
 from rtoslab.results import results
 from rtoslab.rta import overheads, taskset
@@ -22,6 +27,12 @@ from rtoslab.sweep import plan
 
 FOLDER: Final = find_root() / "docs" / "reference"
 WIDTH: Final = 100
+_PYTHON: Final = """# Python
+
+What `import rtoslab` offers. [The guide](../python-api.md) has examples.
+
+::: rtoslab.api
+"""
 _MODULES: Final = (
     schemas,
     benchmark,
@@ -52,15 +63,31 @@ def models() -> dict[str, type[BaseModel]]:
     return {name: model for name, model in sorted(found.items()) if name not in held}
 
 
-def generated() -> dict[Path, str]:
-    """Every generated file with its content."""
+def generated() -> dict[str, str]:
+    """Returns the content of every generated file by its path below docs/reference."""
     pages = {
-        FOLDER / "schemas" / f"{name}.json": json.dumps(model.model_json_schema(), indent=1) + "\n"
+        f"schemas/{name}.json": json.dumps(model.model_json_schema(), indent=1) + "\n"
         for name, model in models().items()
     }
-    pages[FOLDER / "schemas.md"] = _index()
-    pages[FOLDER / "command-line.md"] = "\n".join(["# Command line\n", *_commands(app, "rtoslab", 1)]).rstrip() + "\n"
+    pages["schemas.md"] = _index()
+    pages["command-line.md"] = "\n".join(["# Command line\n", *_commands(app, "rtoslab", 1)]).rstrip() + "\n"
+    pages["python.md"] = _PYTHON
+    pages["mutants.md"] = mutants_page(Catalogue(find_root()), read_mutants(find_root()))
     return pages
+
+
+def mutants_page(catalogue: Catalogue, mutants: Mapping[str, MutantsOf]) -> str:
+    """Returns a page with a table of mutants for each benchmark."""
+    count = counted(sum(len(of.mutant) for of in mutants.values()), "mutant")
+    parts = [f"# Mutants\n\n{count} of {counted(len(mutants), 'benchmark')}. [What a mutant is](../mutants.md).\n"]
+    for name, of in sorted(mutants.items()):
+        parts.append(f"## {name}: {catalogue.benchmark(name).facts.title}\n")
+        rows = [
+            f"| {mutant.id} | {mutant.kind} | {mutant.mistake} | {', '.join(mutant.refused_by)} |"
+            for mutant in of.mutant
+        ]
+        parts.append("\n".join(["| mutant | where | mistake | refused by |", "|---|---|---|---|", *rows]) + "\n")
+    return "\n".join(parts)
 
 
 def _index() -> str:
@@ -85,16 +112,16 @@ def _commands(command: click.Command, name: str, level: int, above: click.Contex
     return lines
 
 
-def write() -> None:
-    """Writes all, and removes what is generated no more."""
+def write(folder: Path) -> None:
+    """Writes every page and schema, and removes schemas of models that are gone."""
     pages = generated()
-    for old in (FOLDER / "schemas").glob("*.json"):
-        if old not in pages:
-            old.unlink()
-    for path, text in pages.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    for path in (folder / "schemas").glob("*.json"):
+        if f"schemas/{path.name}" not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write()
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)

@@ -26,8 +26,8 @@ def parsed(command: Command) -> None:
     while True:
         try:
             context = found.make_context(found.name, list(words), parent=context)
-        except click.MissingParameter:
-            return  # a sentence may speak of an option alone
+        except (click.MissingParameter, click.exceptions.Exit):
+            return  # a sentence may speak of an option alone, or of `--help`, which ends the command
         words = [*context._protected_args, *context.args]
         if not isinstance(found, click.Group) or not words:
             return

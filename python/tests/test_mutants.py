@@ -10,7 +10,6 @@ from rtoslab.base.paths import build_folder, find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.mutants.measure import UNBROKEN, try_mutants
 from rtoslab.mutants.mutants import Edit, Mutant, MutantsOf, apply, read_mutants, restore
-from rtoslab.mutants.page import page
 from rtoslab.proofs import all_rules
 
 ROOT = find_root()
@@ -50,11 +49,6 @@ def test_every_mutant_fits_its_source_and_names_a_rule(benchmark: str, tmp_path:
         before = apply(copy, benchmark, mutant)
         assert all(path.read_text() != text for path, text in before.items()), mutant.id
         restore(before)
-
-
-def test_the_page_is_written_from_the_mutants() -> None:
-    said = (ROOT / "docs" / "mutants.md").read_text(encoding="utf-8")
-    assert said == page(Catalogue(ROOT), EVERY), "run bench/mutants.py --page"
 
 
 def test_an_edit_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
