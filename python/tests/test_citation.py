@@ -94,6 +94,32 @@ def test_citation_cff_is_whole_and_of_this_version() -> None:
     assert "CC BY 4.0" in cff["abstract"] + cff["message"]
 
 
+def changelog_faults(text: str) -> list[str]:
+    """Returns what a changelog has beside headings of versions, three kinds of change, and entries of one line."""
+    line = re.compile(
+        r"# Changelog|## (Unreleased|\d+\.\d+\.\d+, \d{4}-\d{2}-\d{2})|### (Added|Changed|Fixed)|#### .+|[A-Z].+[:.]|"
+    )
+    lines = text.split("\n")
+    return [
+        row
+        for row in lines
+        if not (line.fullmatch(row) or (row.startswith("- ") and row.endswith("."))) or len(row) > 160
+    ]
+
+
+def test_the_changelog_has_this_version_and_entries_of_one_line() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert changelog_faults(text) == []
+    released = yaml.safe_load((ROOT / "CITATION.cff").read_text())["date-released"]
+    assert re.findall(r"^## (\d.*)$", text, re.MULTILINE)[0] == f"{__version__}, {released}"
+    assert changelog_faults("- Two\n  lines.\n### Mended\n- " + "x" * 160 + ".") == [
+        "- Two",
+        "  lines.",
+        "### Mended",
+        "- " + "x" * 160 + ".",
+    ]
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/reference-results.md"])
 def test_the_licence_of_figures_is_on_the_pages(page: str) -> None:
     assert "CC BY 4.0" in (ROOT / page).read_text()

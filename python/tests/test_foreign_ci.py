@@ -23,7 +23,7 @@ ROOT: Final = find_root()
 HANG_S: Final = 600
 ACTION: Final = ROOT / "action.yml"
 TEMPLATE: Final = ROOT / "docs" / "ci" / "gitlab-project.yml"
-WHEEL: Final = "rtoslab-0.1.0-py3-none-any.whl"
+WHEEL: Final = "rtoslab-0.2.0-py3-none-any.whl"
 
 
 def make_wheel(folder: Path) -> Path:
@@ -44,8 +44,8 @@ def make_wheel(folder: Path) -> Path:
                 inner = file.relative_to(source)
                 if "__pycache__" not in inner.parts and not (source == package and inner.parts[0] == "lab"):
                     put(f"{target}/{inner}", file.read_bytes())
-        info = "rtoslab-0.1.0.dist-info"
-        put(f"{info}/METADATA", b"Metadata-Version: 2.1\nName: rtoslab\nVersion: 0.1.0\n")
+        info = "rtoslab-0.2.0.dist-info"
+        put(f"{info}/METADATA", b"Metadata-Version: 2.1\nName: rtoslab\nVersion: 0.2.0\n")
         put(f"{info}/WHEEL", b"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         put(f"{info}/entry_points.txt", b"[console_scripts]\nrtoslab = rtoslab.__main__:main\n")
         wheel.writestr(f"{info}/RECORD", "\n".join([*records, f"{info}/RECORD,,"]) + "\n")

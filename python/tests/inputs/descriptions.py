@@ -65,7 +65,7 @@ drive = "/media/RPI-RP2"
 silence_limit_s = 7.5
 """
 SILICON: Final[dict[str, Any]] = {
-    "format": 1, "rtoslab": "0.1.0", "board": "nucleo-f446re", "chip": "stm32f446", "clock_hz": 84_000_000,
+    "format": 1, "rtoslab": "0.2.0", "board": "nucleo-f446re", "chip": "stm32f446", "clock_hz": 84_000_000,
     "about": "on a desk", "image_sha256": "ab" * 32, "simulator_sha256": "cd",
     "rules": {"timing.it_folding": {"default": 1, "best": 1, "low": 1, "high": 1, "error_cycles": 0.125}},
     "rows": {"nop": [[20, 20, 21], [40, 40, 40]], "ldr": [[30], [60]]},
