@@ -157,7 +157,7 @@ def main() -> None:
     rows = table(Catalogue(ROOT), options.window_ms, options.repeats)
     scale = (
         f"Each the fastest of {options.repeats} runs in turn. unicorn on the workload of the {SCALE_BOARD}: "
-        f"{before:.0f} MIPS before, {unicorn_mips():.0f} behind."
+        f"{before:.0f} MIPS before, {unicorn_mips():.0f} after."
     )
     print(scale)
     if options.write:
