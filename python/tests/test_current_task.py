@@ -11,7 +11,14 @@ from rtoslab.base import SymbolError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import load_image, make_machine
-from rtoslab.targets.current_task import IdlingAsReturns, TasksOnly, current_task_words, find_word, last_tasks
+from rtoslab.targets.current_task import (
+    IdlingAsReturns,
+    SwitchReader,
+    TasksOnly,
+    current_task_words,
+    find_word,
+    last_tasks,
+)
 from rtoslab.targets.events import (
     EVENT,
     IDENT_CURRENT,
@@ -79,6 +86,35 @@ def test_nobody_is_who_an_idling_kernel_switches_to(cut: int) -> None:
     for rows in (WAITS[:cut], WAITS[cut:]):
         observer.feed(reader.feed(events(rows)))
     assert observer.finish({}).switches == {Switch(0, 7, 0, ""): 1, Switch(0, 0, 7, ""): 1, Switch(0, 7, 8, ""): 1}
+
+
+CHOOSES = [
+    *(enter(SYSTICK), write(8), write(9), write(6), leave(SYSTICK), enter(PENDSV), leave(PENDSV)),  # woken by one tick
+    *(write(7), enter(SYSTICK), write(6), leave(SYSTICK), enter(PENDSV), leave(PENDSV)),  # a tick before the switch
+    *(write(8), enter(PENDSV), leave(PENDSV), write(6), enter(PENDSV), leave(PENDSV)),
+]
+
+
+@pytest.mark.parametrize("cut", range(len(CHOOSES) + 1))
+def test_of_the_tasks_named_before_a_switch_the_last_is_switched_to(cut: int) -> None:
+    facts = kernel(probes={**PROBES, "named_before_switch": True})
+    observer, reader = Observer((), {0: 7}), SwitchReader(facts)
+    rows = np.frombuffer(events(CHOOSES), dtype=EVENT)
+    observer.feed(reader.feed(rows[:cut].tobytes()))
+    observer.feed(reader.feed(rows[cut:].tobytes(), is_end=True))
+    assert observer.finish({}).switches == {Switch(0, 7, 6, ""): 1, Switch(0, 6, 8, ""): 1, Switch(0, 8, 6, ""): 1}
+
+
+def test_a_choice_that_no_switch_follows_comes_at_the_end_with_all_behind_it() -> None:
+    rows = events([write(8), enter(SYSTICK), leave(SYSTICK)])
+    reader = SwitchReader(kernel(probes={**PROBES, "named_before_switch": True}))
+    assert reader.feed(rows) == b""
+    assert reader.feed(b"", is_end=True) == rows
+
+
+def test_a_kernel_that_writes_in_its_switch_may_switch_twice_in_a_row() -> None:
+    rows = events([enter(PENDSV), write(8), enter(PENDSV), leave(PENDSV), write(6), write(9), leave(PENDSV)])
+    assert SwitchReader(kernel(probes=PROBES)).feed(rows) == rows
 
 
 IDLING = [

@@ -20,6 +20,8 @@ class Probes(Strict):
     current_task_smp_stride_bytes: int = 4
     no_task_value: int | tuple[int, ...] = ()
     """What the word holds while no task runs, as at every switch of some kernels."""
+    named_before_switch: bool = False
+    """The scheduler writes the word as it chooses, before the switch and perhaps several times: the last one counts."""
     tick_symbol: str | None = None
     switch_symbol: str | None = None
     select_symbol: str | None = None

@@ -1,7 +1,8 @@
 """The word that names the running task: where it lies, and how its writes are read where at times no task runs.
 
-The trap it prevents: a kernel that writes "none" into its word at every switch seems to switch twice, and one that
-idles inside its switch's handler seems to stay in it for milliseconds.
+The trap it prevents: a kernel that writes "none" into its word at every switch seems to switch twice, one that idles
+inside its switch's handler seems to stay in it for milliseconds, and one that names the next task before it switches
+seems to switch to tasks that never ran.
 """
 
 from collections.abc import Collection, Sequence
@@ -23,6 +24,7 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_WRITE,
 )
+from rtoslab.targets.exceptions import switching_exceptions
 from rtoslab.targets.machine import VirtualMachine
 
 _CORES: Final = 2
@@ -115,6 +117,61 @@ class TasksOnly:
         if len(at):
             self._idles[core] = bool(idles[at[-1]])
         return found
+
+
+class LastNamed:
+    """Leaves out the tasks that a kernel named before a switch and did not switch to.
+
+    Such a kernel writes its word whenever it chooses. A tick that wakes three tasks may write it three times, and one
+    switch follows, to the task named last. Feeds on chunks in the order of time, and keeps a choice until one comes.
+    """
+
+    def __init__(self, switching: Collection[int]) -> None:
+        """`switching`: the exceptions in which the kernel switches."""
+        self._switching = sorted(switching)
+        self._waiting = b""
+        """Events since a choice that no switch has followed yet."""
+
+    def feed(self, raw: bytes) -> bytes:
+        """The same events, read so; those that may still change come with the next chunk."""
+        raw = self._waiting + raw
+        events = np.frombuffer(raw, dtype=EVENT)
+        keep = np.ones(len(events), dtype=np.bool_)
+        end = len(events)
+        for core in range(_CORES):
+            names = (events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)
+            is_switch = (events["kind"] == KIND_EXCEPTION_ENTER) & np.isin(events["id"], self._switching)
+            at = np.flatnonzero(names | (is_switch & (events["core"] == core)))
+            named = names[at]
+            keep[at[:-1][named[:-1] & named[1:]]] = False
+            if len(at) and named[-1]:
+                end = min(end, int(at[-1]))
+        self._waiting = raw[end * EVENT.itemsize :]
+        return events[:end][keep[:end]].tobytes()
+
+    def rest(self) -> bytes:
+        """The events that still wait, where no further ones come."""
+        waiting, self._waiting = self._waiting, b""
+        return waiting
+
+
+class SwitchReader:
+    """Reads a kernel's events so that each write of the running task's word is a switch, or names the same task."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        """`kernel`: its facts, as kernel.toml has them."""
+        probes = kernel.probes
+        self._tasks_only = TasksOnly(probes.no_task if probes else frozenset())
+        named_before = probes is not None and probes.named_before_switch
+        self._last_named = LastNamed(switching_exceptions(kernel)) if named_before else None
+
+    def feed(self, raw: bytes, *, is_end: bool = False) -> bytes:
+        """The next chunk in the order of time, read so. `is_end`: whatever still waits comes, too."""
+        fresh = self._tasks_only.feed(raw)
+        if self._last_named is None:
+            return fresh
+        fresh = self._last_named.feed(fresh)
+        return fresh + self._last_named.rest() if is_end else fresh
 
 
 def last_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dict[int, int]:

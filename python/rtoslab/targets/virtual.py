@@ -20,7 +20,7 @@ from rtoslab.targets.board import (
     simulator_errors,
 )
 from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, read_state
-from rtoslab.targets.current_task import TasksOnly, current_task_words, idle_ranges, last_tasks, watch_idling
+from rtoslab.targets.current_task import SwitchReader, current_task_words, idle_ranges, last_tasks, watch_idling
 from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_KEEP, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach
@@ -118,7 +118,7 @@ class _Run:
         self.top_word: int | None = None
         self.handlers: HandlerReader | None = None
         self.no_task = job.kernel.probes.no_task if job.kernel.probes else frozenset()
-        self.tasks_only = TasksOnly(self.no_task)
+        self.switches = SwitchReader(job.kernel)
         self.state: dict[str, int] = {}
 
     def whole(self) -> RunOutput:
@@ -181,7 +181,7 @@ class _Run:
 
     def _open(self) -> None:
         self._look_at_clock()
-        before = self.tasks_only.feed(self.machine.take_events())
+        before = self.switches.feed(self.machine.take_events(), is_end=True)
         self.state = read_state(self.machine, self.job.board, self.job.cores)
         self.machine.reset_stats()
         self.machine.profile(True)
@@ -213,7 +213,7 @@ class _Run:
     def _close(self, output: RunOutput) -> None:
         assert self.observer is not None
         stats = self.machine.stats()
-        self._feed()
+        self._feed(is_end=True)
         cores = range(self.job.cores)
         profiles = {core: self.machine.take_profile(core) for core in cores}
         self.machine.profile(False)
@@ -244,12 +244,12 @@ class _Run:
         if self.handlers is not None:
             output.observed.handled = self.handlers.found
 
-    def _feed(self) -> None:
+    def _feed(self, *, is_end: bool = False) -> None:
         assert self.observer is not None
         seen = self.machine.take_events()
         if self.handlers is not None:
             self.handlers.feed(seen)
-        fresh = self.tasks_only.feed(seen)
+        fresh = self.switches.feed(seen, is_end=is_end)
         self.observer.feed(fresh)
         self.watch.feed(fresh)
         if self.job.latency:
