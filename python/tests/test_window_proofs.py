@@ -99,6 +99,27 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("sets", "chip", "divider", "verdict"),
+    [
+        ({}, "rp2040", 2, Verdict.HOLDS),
+        ({}, "rp2040", 4, Verdict.FAILS),
+        ({"xip.divider": 4}, "rp2040", 4, Verdict.HOLDS),
+        ({"xip.divider": 4}, "rp2040", 2, Verdict.FAILS),  # not what the description says either
+        ({"xip.divider": 4}, "another", 4, Verdict.FAILS),
+    ],
+)
+def test_a_kernels_own_start_may_set_the_board_otherwise(
+    sets: dict[str, int], chip: str, divider: int, verdict: Verdict
+) -> None:
+    given = evidence(STATE, state={"xip.divider": divider})
+    memory = given.board.memory.model_copy(update={"flash_clock_divider": 2})
+    facts = kernel(symbols=SYMBOLS, services={"tasks": True}, sets={chip: sets})
+    given = dataclasses.replace(given, board=given.board.model_copy(update={"memory": memory}), kernel=facts)
+    (found,) = (each for each in judge_all(given) if each.rule == "board_state")
+    assert found.verdict is verdict, found.saw
+
+
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     given = evidence(rule, **facts)

@@ -215,6 +215,8 @@ class Kernel(Strict):
     """Reset, vectors, faults and linker script are the kernel's, which calls ours when it is up."""
     turns_on: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Core -> features of a board that the kernel's own start-up turns on, whatever a configuration says."""
+    sets: dict[str, dict[str, int]] = Field(default_factory=dict)
+    """Chip -> settings that the kernel's own start-up makes otherwise than the board's, by `board_state`'s names."""
     time_slice_ticks: int = 0
     """Ticks after which a task goes behind its equals, where that cannot be switched off; 0: never."""
     static_bytes: int = Field(default=0, ge=0)

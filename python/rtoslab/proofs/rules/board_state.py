@@ -1,9 +1,10 @@
 """What is switched on as the window opens is what the manifest says: wait states, caches, prefetch, clock, urgencies.
 
-The board's registers say what is on. The manifest says what board.toml has and the point's configuration changes. No
-task has used the floating-point unit, for that makes each switch of it longer, and the heap is whole: what a benchmark
-took before the window was given back, unless it says that it holds blocks. Where the kernel's own list of free pieces
-can be read, it counts: pieces are also made without calls that are counted.
+The board's registers say what is on. The manifest says what board.toml has and the point's configuration changes. What
+a kernel's own start-up sets otherwise (`sets` in kernel.toml) must be exactly that. No task has used the
+floating-point unit, for that makes each switch of it longer, and the heap is whole: what a benchmark took before the
+window was given back, unless it says that it holds blocks. Where the kernel's own list of free pieces can be read, it
+counts: pieces are also made without calls that are counted.
 """
 
 from collections.abc import Iterator
@@ -33,10 +34,11 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(
             params.rule, demands, "the registers were not read" if evidence.observed else "no registers are seen"
         )
+    expected = {**dict(_expected(evidence)), **evidence.kernel.sets.get(evidence.board.chip, {})}
     problems = [
-        f"{name} is {state[name]}, {expected} expected"
-        for name, expected in _expected(evidence)
-        if name in state and state[name] != expected
+        f"{name} is {state[name]}, {value} expected"
+        for name, value in expected.items()
+        if name in state and state[name] != value
     ]
     held = evidence.observed.heap_blocks if evidence.observed else 0
     if not -_SEEN_TWICE <= held <= params.held_blocks + _SEEN_TWICE:
