@@ -38,6 +38,8 @@ from rtoslab.choose import (
     write_matrix,
 )
 from rtoslab.choose.answer import disadvantages
+from rtoslab.cli.cmd_choose import start_states
+from rtoslab.parity import Subject, lint
 from rtoslab.reference import StoredRow, seal_lines
 from rtoslab.reports import make_document
 from rtoslab.results import PointId
@@ -412,3 +414,15 @@ def test_a_report_has_the_table_behind_its_answer() -> None:
     assert [each.id for each in document.sections][: len(leading) + 1] == [*leading, "kernels"]
     alone = make_document(CATALOGUE, points[:1], None)
     assert with_kernels(CATALOGUE, alone, points[:1]) == alone
+
+
+def test_what_a_kernels_own_start_sets_is_unequal_to_the_others() -> None:
+    plain = CATALOGUE.kernel("freertos").facts
+    other = plain.model_copy(update={"sets": {"rp2040": {"xip.divider": 4}}})
+    told = start_states({"a": plain, "b": other}, "rp2040")
+    assert told == {"a": {"xip.divider": "the board's own"}, "b": {"xip.divider": 4}}
+    assert start_states({"a": plain, "b": other}, "stm32f446") == {"a": {}, "b": {}}
+    points = [PointId(benchmark="t1", title="", kernel=k, board="pico", cores=1, window_ms=0, config={}) for k in "ab"]
+    subjects = [Subject(each.kernel, each, {}, state=told[each.kernel]) for each in points]
+    (found,) = lint(CATALOGUE, [subjects])
+    assert found.values == {"the board's own": ("a",), "4": ("b",)}

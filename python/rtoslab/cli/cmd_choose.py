@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 
 from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_root
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.choose import (
     MARKS,
     Comparison,
@@ -164,11 +164,27 @@ def _unequal(catalogue: Catalogue, comparison: Comparison, here: Mapping[str, Ma
         name: here[name] for name in comparison.kernels if name in here and comparison.board in here[name].manifests
     }
     titles = {name: catalogue.kernels[name].facts.title if name in catalogue.kernels else name for name in here}
+    facts = {name: catalogue.kernels[name].facts for name in here if name in catalogue.kernels}
+    states = start_states(facts, catalogue.board(comparison.board).facts.chip)
     subjects = [
-        Subject(titles[name], point.model_copy(update={"kernel": name}), dict(each.manifests[comparison.board]))
+        Subject(
+            titles[name],
+            point.model_copy(update={"kernel": name}),
+            dict(each.manifests[comparison.board]),
+            state=states.get(name, {}),
+        )
         for name, each in here.items()
     ]
     return lint(catalogue, [subjects], read_costs(catalogue.root)) if len(subjects) > 1 else []
+
+
+def start_states(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dict[str, str | int]]:
+    """Returns kernel -> settings that the own start-up of any of them makes on this chip."""
+    settings = {name for kernel in kernels.values() for name in kernel.sets.get(chip, {})}
+    return {
+        id_: {name: kernel.sets.get(chip, {}).get(name, "the board's own") for name in sorted(settings)}
+        for id_, kernel in kernels.items()
+    }
 
 
 _LABEL_COLUMNS: Final = 30
