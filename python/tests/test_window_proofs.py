@@ -19,7 +19,9 @@ STATE = {"rule": "board_state"}
 TOTAL = 3003
 """Counts of the three tasks of BODY."""
 YIELDS = {"rule": "calls_per_count", "service": "yield", "ratio": 1}
-SYMBOLS = {"yield": ["kYield"], "tick_now": ["kNow"]}
+SYMBOLS = {"yield": ["kYield"], "tick_now": ["kNow"], "sleep_ticks": ["kSleep"], "semaphore_take_for": ["kTake"]}
+ARGUMENTS = {"sleep_ticks": ["end_tick"]}
+SLEEPS = {**CALLS, "calling": ["sleep_ticks", "semaphore_take_for"]}
 
 
 def own(*executions: int, name: str = "body", entries: int = 1, calls: dict[str, int] | None = None) -> OwnFunction:
@@ -41,7 +43,7 @@ def seen(**facts: Any) -> Observed:
 
 def evidence(rule: dict[str, Any], **facts: Any) -> Evidence:
     described = board().model_copy(update={"features": {"icache": True}})
-    known = kernel(symbols=SYMBOLS, classes={"kernel": ["k"]}, services={"tasks": True})
+    known = kernel(symbols=SYMBOLS, arguments=ARGUMENTS, classes={"kernel": ["k"]}, services={"tasks": True})
     return Evidence(decoded(BODY), seen(**facts), benchmark([rule, YIELDS]), described, known)
 
 
@@ -73,6 +75,12 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (CALLS, {"own": (own(1, TOTAL, calls={"svc": TOTAL, "indirect": TOTAL}),)}, Verdict.HOLDS),
     ({**CALLS, "calling": ["tick_now"]}, {"own": (own(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
     ({**CALLS, "asking": ["body"]}, {"own": (own(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
+    # A sleep that ends at a tick is reckoned from the clock, once for each.
+    (SLEEPS, {"own": (own(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL}),)}, Verdict.HOLDS),
+    (SLEEPS, {"own": (own(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL + 100}),)}, Verdict.FAILS),
+    (SLEEPS, {"own": (own(1, TOTAL, calls={"kTake": TOTAL, "kNow": TOTAL}),)}, Verdict.FAILS),  # that is told none
+    (SLEEPS, {"own": (own(1, calls={"kNow": TOTAL}), own(1, name="other", calls={"kSleep": TOTAL}))}, Verdict.FAILS),
+    (CALLS, {"own": (own(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL}),)}, Verdict.FAILS),  # no proof speaks of it
     (TOLD, {}, Verdict.HOLDS),
     (TOLD, {"loads": {0: Load(31_252_000, 0, 0)}}, Verdict.FAILS),
     (TOLD, {"loads": {0: Load(26_500_000, 0, 0)}}, Verdict.FAILS),  # stamped before the window opened

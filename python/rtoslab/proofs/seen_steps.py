@@ -12,6 +12,10 @@ from rtoslab.targets import steps as seen
 
 END_TICK: Final = "end_tick"
 """In kernel.toml, of a sleep: it is told the tick at which it ends."""
+START_TICK: Final = "start_tick"
+"""Likewise, of a wait with a time-out: it is told the tick at which it begins."""
+TICKS_OF_THE_CLOCK: Final = frozenset({END_TICK, START_TICK})
+"""Arguments that the port reckons from the clock, which it reads just before."""
 _WORD: Final = 0xFFFF_FFFF
 
 

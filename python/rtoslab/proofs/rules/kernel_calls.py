@@ -3,11 +3,16 @@
 Seen are the calls of the whole window, by the instructions that make them. A port that asks for room before it sends,
 or a body that looks at the clock in every hundredth round, calls a function that no round contains. Which of the
 functions are called in which order, and how often, is for `course` and `calls_per_count`.
+
+A sleep that is told the tick at which it ends is reckoned from the clock, so its port looks at that once for each call.
 """
 
 from collections import Counter
+from collections.abc import Collection, Mapping
 
+from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.seen_steps import TICKS_OF_THE_CLOCK
 from rtoslab.proofs.steps_wanted import Wanted, parse, present
 from rtoslab.results import Finding
 from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, kind_of
@@ -41,18 +46,32 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if function.core in evidence.cores and function.name not in params.asking:
             for called, times in function.calls:
                 calls[function.name, called] += times
+    looks = _looks_at_clock(kernel, services, calls)
     own = {each.name for each in observed.own}
     edge = _EDGE * (len(evidence.decoded.counts) + len(evidence.cores))
     strange = {
         (by, called): times
         for (by, called), times in calls.items()
-        if times > edge and called not in allowed | own and _is_kernels(called, evidence)
+        if times - looks[by, called] > edge and called not in allowed | own and _is_kernels(called, evidence)
     }
     problems = [f"{by} called {called} {times} times" for (by, called), times in sorted(strange.items())]
     known = sum(times for (_, called), times in calls.items() if called in allowed)
     return finding(
         params.rule, demands, problems[:4], [f"{known} calls of {', '.join(sorted(services - {*_BRACKETS}))}"]
     )
+
+
+def _looks_at_clock(
+    kernel: Kernel, services: Collection[str], calls: Mapping[tuple[str, str], int]
+) -> Counter[tuple[str, str]]:
+    """Returns how often each caller may look at the clock for the calls that it tells a tick: once for each."""
+    told = [each for each in services if not TICKS_OF_THE_CLOCK.isdisjoint(kernel.arguments.get(each, ()))]
+    ends = {name for service in told for name in kernel.symbols.get(service, ())}
+    looks = Counter[tuple[str, str]]()
+    for (by, called), times in calls.items():
+        if called in ends:
+            looks.update({(by, clock): times for clock in kernel.symbols.get("tick_now", ())})
+    return looks
 
 
 def _is_kernels(called: str, evidence: Evidence) -> bool:
