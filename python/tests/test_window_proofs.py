@@ -1,15 +1,18 @@
 """What is shown of a whole window: each rule holds on what it is for, and breaks on what it is against."""
 
 import dataclasses
+from collections import Counter
 from typing import Any
 
 import pytest
 
+from rtoslab.catalogue.kernel_facts import SeveralCores
 from rtoslab.proofs import Evidence, all_rules, judge_all
+from rtoslab.records.decoder import decode
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import Load, Observed, OwnFunction, Stretch
 from tests import latency_fakes
-from tests.fakes import BODY, benchmark, board, decoded, kernel
+from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, decoded, kernel, stream
 
 OWN = {"rule": "own_code"}
 CALLS = {"rule": "kernel_calls"}
@@ -150,6 +153,45 @@ def test_a_setting_of_the_point_is_what_must_be_on() -> None:
     given = dataclasses.replace(given, settings={"feature.icache": "0"})
     (found,) = (each for each in judge_all(given) if each.rule == "board_state")
     assert found.verdict is Verdict.HOLDS
+
+
+ASKS = {"kCore": TOTAL}
+HANDLER = own(TOTAL, name="isr_irq26", entries=TOTAL, calls=ASKS)
+
+
+@pytest.mark.parametrize(
+    ("rule", "facts", "verdict"),
+    [
+        (CALLS, {"own": (own(1, TOTAL), HANDLER)}, Verdict.HOLDS),
+        (CALLS, {"own": (own(TOTAL, name="isr_irq26", entries=TOTAL - 100, calls=ASKS),)}, Verdict.FAILS),  # twice
+        (CALLS, {"own": (own(1, TOTAL, calls=ASKS),)}, Verdict.FAILS),  # a task knows its core
+        (CALLS, {"own": (HANDLER, own(TOTAL, name="port_core", entries=TOTAL, calls=ASKS))}, Verdict.HOLDS),
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 500}, 1: {32: 500}}}, Verdict.HOLDS),
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 502}, 1: {32: 500}}}, Verdict.HOLDS),  # sent before the window
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 500}, 1: {32: 600}}}, Verdict.FAILS),  # somebody else sent them
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 32: 500}}}, Verdict.FAILS),  # the other core's line
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 42: 500}}}, Verdict.FAILS),
+    ],
+)
+def test_of_several_cores_a_kernel_says_how_they_ask_and_interrupt(
+    rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict
+) -> None:
+    given = evidence(rule, calls=Counter({(0, "core_interrupt"): 600, (1, "core_interrupt"): 400}), **facts)
+    told = {"ask": ["kCore"], "interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
+    known = kernel(symbols=SYMBOLS, classes={"kernel": ["k"]}, services={"tasks": True}, several_cores=told)
+    both = decode(stream(BODY, begin(cores=2)), WIRE, EXPECTED)
+    (found,) = (
+        each for each in judge_all(dataclasses.replace(given, kernel=known, decoded=both)) if each.rule == rule["rule"]
+    )
+    assert found.verdict is verdict, found.saw
+
+
+def test_one_core_has_no_interrupt_of_another() -> None:
+    given = evidence(INTERRUPTS, exceptions={0: {15: 250, 31: 1}}, calls=Counter({(0, "core_interrupt"): 10}))
+    told = {"interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
+    known = given.kernel.model_copy(update={"several_cores": SeveralCores.model_validate(told)})
+    (found,) = (each for each in judge_all(dataclasses.replace(given, kernel=known)) if each.rule == "interrupts_told")
+    assert found.verdict is Verdict.FAILS
 
 
 KEPT = ((0, 7), (0, 7), (1, 107), (1, 127))

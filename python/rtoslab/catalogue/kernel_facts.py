@@ -87,6 +87,17 @@ class Critical(Strict):
     stride_bytes: int = 4
 
 
+class SeveralCores(Strict):
+    """What a kernel does on several cores that it does not do on one."""
+
+    ask: tuple[str, ...] = ()
+    """Functions by which the port asks on which core it runs; none where it reads a register."""
+    interrupt: tuple[str, ...] = ()
+    """Functions that interrupt one other core, once a call."""
+    lines: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    """By the `chip` of a board: of each core, the interrupt line by which the kernel's other cores interrupt it."""
+
+
 class CpuDifferences(Strict):
     """Where a kernel's port for one architecture differs from what the rest of kernel.toml says."""
 
@@ -247,6 +258,7 @@ class Kernel(Strict):
     """By kind, the first word of the names of its services."""
     waits: Waits | None = None
     critical: Critical | None = None
+    several_cores: SeveralCores = SeveralCores()
     cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
     """By the `cpu` of a board."""
     classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)

@@ -45,7 +45,7 @@ from rtoslab.targets.marks import read_marks
 from rtoslab.targets.observe import ALL_CORES, Observed, OwnFunction, Stretch, Switch
 from rtoslab.targets.origin import simulator_sources, simulator_version, timing_version
 from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
-from rtoslab.targets.profiles import APPLICATION, IDLE, LIBRARY, FunctionCycles, kind_of
+from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, kind_of
 from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
 from rtoslab.targets.structures import Place, places
@@ -68,6 +68,7 @@ __all__ = [
     "APPLICATION",
     "CALL",
     "CHUNK_CYCLES",
+    "CORE_INTERRUPT",
     "CYCLES_MOST",
     "DONE_SYMBOL",
     "EVENT",

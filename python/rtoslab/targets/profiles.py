@@ -19,6 +19,8 @@ PROFILE: Final = np.dtype(
 )
 """One record of the virtual board's profile, 32 bytes; see `_sim.pyi`."""
 
+CORE_INTERRUPT: Final = "core_interrupt"
+"""Beside services: what the kernel's cores interrupt each other by."""
 APPLICATION: Final = "application"
 IDLE: Final = "idle"
 LIBRARY: Final = "library"
@@ -110,13 +112,16 @@ def clones_of(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
 
 
 def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
-    """(core, service) -> executions of the kernel functions that the service ends in."""
+    """(core, service) -> executions of the kernel functions that the service ends in; also of CORE_INTERRUPT."""
     entries = _Entries(functions)
+    counted = dict(kernel.symbols)
+    if kernel.several_cores.interrupt:
+        counted[CORE_INTERRUPT] = kernel.several_cores.interrupt
     return Counter(
         {
             (core, service): entries.of(core, names)
             for core in sorted({each.core for each in functions})
-            for service, names in kernel.symbols.items()
+            for service, names in counted.items()
         }
     )
 

@@ -1,14 +1,17 @@
 """The interrupts of the window are those that the benchmark asks for, the kernel's own, and one tick a period.
 
 Another interrupt takes time from what is measured and shows in no figure. A tick that comes more often does as well.
+Of the line by which a kernel's cores interrupt each other, as many entries are the kernel's own as it has sent.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.steps_wanted import LINES
 from rtoslab.results import Finding
-from rtoslab.targets import APPLICATION, FIRST_EXTERNAL, SYSTICK, kind_of
+from rtoslab.targets import APPLICATION, CORE_INTERRUPT, FIRST_EXTERNAL, SYSTICK, kind_of
 
 _HANDLER = "isr_irq"
+_EDGE = 1
+"""Interrupts of each core that were sent before the window opened."""
 
 
 class Params(RuleParams):
@@ -27,19 +30,35 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     if evidence.observed is None:
         return unseen(params.rule, demands)
     numbers = {FIRST_EXTERNAL + _line(evidence, each) for each in asked}
-    problems: list[str] = []
+    between, problems = _between_cores(evidence)
     ticks = 0
     for core, entered in sorted(evidence.observed.exceptions.items()):
         ticks += entered.get(SYSTICK, 0)
+        known = numbers | {between.get(core)}
         problems += [
             f"core {core} entered interrupt {number - FIRST_EXTERNAL} {count} times"
             for number, count in sorted(entered.items())
-            if number >= FIRST_EXTERNAL and number not in numbers and not _is_kernels(number, evidence)
+            if number >= FIRST_EXTERNAL and number not in known and not _is_kernels(number, evidence)
         ]
     expected = evidence.ticks
     if abs(ticks - expected) > len(evidence.cores) and evidence.is_so("tasks = 1"):
         problems.append(f"{ticks} ticks, {expected} expected")
     return finding(params.rule, demands, problems, [f"{ticks} ticks"])
+
+
+def _between_cores(evidence: Evidence) -> tuple[dict[int, int], list[str]]:
+    """Returns for each core the exception by which the kernel's other cores interrupt it, and what is wrong with these:
+    no more of them were entered on all cores together than the kernel has sent."""
+    observed, lines = evidence.observed, evidence.kernel.several_cores.lines.get(evidence.board.chip, ())
+    assert observed is not None
+    if len(evidence.cores) == 1:
+        return {}, []
+    between = {core: FIRST_EXTERNAL + line for core, line in zip(evidence.cores, lines, strict=False)}
+    entered = sum(observed.exceptions.get(core, {}).get(number, 0) for core, number in between.items())
+    sent = sum(observed.calls[core, CORE_INTERRUPT] for core in evidence.cores)
+    if entered > sent + _EDGE * len(between):
+        return between, [f"the cores entered {entered} interrupts from each other, but the kernel sent {sent}"]
+    return between, []
 
 
 def _names(evidence: Evidence, line: str) -> bool:

@@ -5,19 +5,22 @@ or a body that looks at the clock in every hundredth round, calls a function tha
 functions are called in which order, and how often, is for `course` and `calls_per_count`.
 
 A sleep that is told the tick at which it ends is reckoned from the clock, so its port looks at that once for each call.
+A handler does not know on which core it runs, so it may ask once.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.seen_steps import TICKS_OF_THE_CLOCK
 from rtoslab.proofs.steps_wanted import Wanted, parse, present
 from rtoslab.results import Finding
-from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, kind_of
+from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, OwnFunction, kind_of
 
 _BRACKETS = ("isr_enter", "isr_exit")
+_HANDLER = "isr_"
+_CORE = "port_core"
 _EDGE = 2
 """Calls of a task at the window's edges, where the runner sleeps, waits and wakes."""
 
@@ -46,13 +49,13 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if function.core in evidence.cores and function.name not in params.asking:
             for called, times in function.calls:
                 calls[function.name, called] += times
-    looks = _looks_at_clock(kernel, services, calls)
+    asked = _looks_at_clock(kernel, services, calls) + _asks_for_core(kernel, observed.own, evidence.cores)
     own = {each.name for each in observed.own}
     edge = _EDGE * (len(evidence.decoded.counts) + len(evidence.cores))
     strange = {
         (by, called): times
         for (by, called), times in calls.items()
-        if times - looks[by, called] > edge and called not in allowed | own and _is_kernels(called, evidence)
+        if times - asked[by, called] > edge and called not in allowed | own and _is_kernels(called, evidence)
     }
     problems = [f"{by} called {called} {times} times" for (by, called), times in sorted(strange.items())]
     known = sum(times for (_, called), times in calls.items() if called in allowed)
@@ -72,6 +75,16 @@ def _looks_at_clock(
         if called in ends:
             looks.update({(by, clock): times for clock in kernel.symbols.get("tick_now", ())})
     return looks
+
+
+def _asks_for_core(kernel: Kernel, own: Iterable[OwnFunction], cores: Container[int]) -> Counter[tuple[str, str]]:
+    """Returns how often each handler may ask on which core it runs, and the port's function where it is not inlined."""
+    asks = Counter[tuple[str, str]]()
+    for function in own:
+        if function.core in cores and function.name.startswith(_HANDLER):
+            for name in kernel.several_cores.ask:
+                asks.update({(function.name, name): function.entries, (_CORE, name): function.entries})
+    return asks
 
 
 def _is_kernels(called: str, evidence: Evidence) -> bool:
