@@ -166,10 +166,11 @@ HANDLER = own(TOTAL, name="isr_irq26", entries=TOTAL, calls=ASKS)
         (CALLS, {"own": (own(TOTAL, name="isr_irq26", entries=TOTAL - 100, calls=ASKS),)}, Verdict.FAILS),  # twice
         (CALLS, {"own": (own(1, TOTAL, calls=ASKS),)}, Verdict.FAILS),  # a task knows its core
         (CALLS, {"own": (HANDLER, own(TOTAL, name="port_core", entries=TOTAL, calls=ASKS))}, Verdict.HOLDS),
-        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 500}, 1: {32: 500}}}, Verdict.HOLDS),
-        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 502}, 1: {32: 500}}}, Verdict.HOLDS),  # sent before the window
-        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 500}, 1: {32: 600}}}, Verdict.FAILS),  # somebody else sent them
-        (INTERRUPTS, {"exceptions": {0: {15: 250, 32: 500}}}, Verdict.FAILS),  # the other core's line
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 400}, 1: {32: 600}}}, Verdict.HOLDS),
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 401}, 1: {32: 601}}}, Verdict.HOLDS),  # sent before the window
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 400}, 1: {32: 700}}}, Verdict.FAILS),  # somebody else sent them
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 600}, 1: {32: 400}}}, Verdict.FAILS),  # a core its own
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 32: 400}}}, Verdict.FAILS),  # the other core's line
         (INTERRUPTS, {"exceptions": {0: {15: 250, 42: 500}}}, Verdict.FAILS),
     ],
 )
