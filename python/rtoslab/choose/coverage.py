@@ -1,4 +1,4 @@
-"""What the figures of `rtoslab choose` cover: how many points have a figure, by kernel and board, and why others not."""
+"""What the figures of `rtoslab choose` cover: how many points have a figure by kernel and board, why others not."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
