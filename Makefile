@@ -159,6 +159,7 @@ docs: set-up-dev reference-pages
 	cd python && $(CURDIR)/$(BIN)/python -m tests.paper_page
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_accuracy
 	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_matrix
+	cd python && $(CURDIR)/$(BIN)/python -m tests.doc_ranking
 
 # Pages that git ignores: docs/reference.
 reference-pages: set-up-dev

@@ -1,5 +1,6 @@
 """`rtoslab stability`: in how many builds of the same kernels a paper's statements hold."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import click
 
 from rtoslab.api import default_out
 from rtoslab.base import EXIT_OK, PlanError, counted, find_root
-from rtoslab.catalogue import Catalogue, PaperFolder, find_paper
+from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.display import announce, displayed, short_path
@@ -19,12 +20,14 @@ from rtoslab.cli.sections import show_document
 from rtoslab.measure import Outcome, run_plan
 from rtoslab.papers import demand_whole
 from rtoslab.plan import Plan
-from rtoslab.reports import report_formats
+from rtoslab.reference import references
+from rtoslab.reports import Document, report_formats
 from rtoslab.stability import (
     JudgedPaper,
     JudgedStatement,
     judge_builds,
     measured_rows,
+    overview_document,
     read_stability,
     stability_document,
     stability_path,
@@ -36,7 +39,7 @@ from rtoslab.sweep import run_on_cluster
 
 
 @click.command("stability")
-@click.argument("name", type=PaperName(), metavar="PAPER")
+@click.argument("name", type=PaperName(), metavar="[PAPER]", required=False)
 @click.option("--measure", "measuring", is_flag=True, help="Measure all builds first, and keep their values in FILE.")
 @click.option(
     "--values",
@@ -59,7 +62,7 @@ from rtoslab.sweep import run_on_cluster
 @report_files("html", "md")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
-    name: str,
+    name: str | None,
     measuring: bool,
     values_file: Path | None,
     placements: int,
@@ -72,6 +75,9 @@ def command(
 ) -> int:
     """Show in how many builds of its kernels each statement of a PAPER holds, and what turns it.
 
+    Without a PAPER: how far the place of the code alone moves the figures of all papers, and how many pairs of kernels
+    change their order by it.
+
     A paper measures one build of each kernel. Here the same points are built with other optimisation, assertions,
     versions and switches, each in several placements of its code, and every statement is judged in all of them. The
     values of these builds come with rtoslab. `--measure` measures them with the trees that you have named. The same
@@ -79,6 +85,10 @@ def command(
     """
     root = find_root()
     catalogue = Catalogue(root)
+    if name is None:
+        if measuring or dry_run or values_file or as_json:
+            raise PlanError("Say of which PAPER; `rtoslab list papers` names them.")
+        return _show(overview(catalogue), outputs)
     paper = find_paper(catalogue, name)
     demand_whole(catalogue, paper)
     path = values_file or stability_path(root, paper.key)
@@ -93,14 +103,28 @@ def command(
             "--measure`, or say --values FILE."
         )
     judged = judge_builds(catalogue, paper, read_stability(path))
-    document = stability_document(judged)
-    for output in outputs:
-        write(report_formats()[form_of(output)](document), output)
     if as_json:
         answer(_as_json(judged))
-    else:
-        show_document(document, PlainConsole())
+    _show(stability_document(judged), outputs, quiet=as_json)
     return code
+
+
+def _show(document: Document, outputs: Sequence[Path], *, quiet: bool = False) -> int:
+    for output in outputs:
+        write(report_formats()[form_of(output)](document), output)
+    if not quiet:
+        show_document(document, PlainConsole())
+    return EXIT_OK
+
+
+def overview(catalogue: Catalogue) -> Document:
+    """Over all papers, and over the builds of those of which values are kept."""
+    folders = {key: find_paper(catalogue, key) for key in papers(catalogue)}
+    paths = {key: stability_path(catalogue.root, key) for key in folders}
+    judged = [
+        judge_builds(catalogue, folders[key], read_stability(path)) for key, path in paths.items() if path.is_file()
+    ]
+    return overview_document(folders, list(references(catalogue.root)), judged)
 
 
 def _measure(

@@ -8,6 +8,7 @@ from rtoslab.stability.build_points import stability_plan
 from rtoslab.stability.document import stability_document
 from rtoslab.stability.judged import JudgedPaper, JudgedStatement, judge_builds
 from rtoslab.stability.measured_rows import measured_rows
+from rtoslab.stability.overview import overview_document
 from rtoslab.stability.values_file import read_stability, stability_path, write_stability
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "JudgedStatement",
     "judge_builds",
     "measured_rows",
+    "overview_document",
     "read_stability",
     "stability_document",
     "stability_path",

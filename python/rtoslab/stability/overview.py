@@ -1,0 +1,129 @@
+"""How much of a ranking of kernels is the place of its code: spreads by board, pairs of kernels, as a report."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from rtoslab.base import counted
+from rtoslab.catalogue import PaperFolder
+from rtoslab.reference import Reference
+from rtoslab.reports import Document, Section, TableData
+from rtoslab.stability.judged import JudgedPaper, turned_by
+from rtoslab.stability.place_effects import (
+    BoardSpread,
+    PlacedFigure,
+    RankedPairs,
+    board_spreads,
+    placed_figures,
+    ranked_pairs,
+)
+from rtoslab.stability.shares import PLACEMENT
+
+ALL: Final = "all"
+_SPREAD: Final = (
+    "Each figure is one operation of one kernel, as a median or as cycles a count, in several placements of the same "
+    "code. Its spread is how much more the slowest placement takes than the quickest. Figures whose code the place "
+    "cannot move, as on a board without wait states, were measured in one placement and are not counted."
+)
+_PAIRS: Final = (
+    "A pair is two kernels at the same operation of the same paper, board and configuration. Its order turns if one "
+    "kernel is quicker in some placements and the other one in others. A pair is close if the medians differ by less "
+    "than a tenth. The last column is the mean chance, over the pairs that turn, that one build of each kernel shows "
+    "the order of the minority."
+)
+
+
+def overview_document(
+    papers: Mapping[str, PaperFolder], references: Sequence[Reference], judged: Sequence[JudgedPaper]
+) -> Document:
+    """Returns the report over all papers. `judged` are those whose builds were measured."""
+    figures = placed_figures(papers, references)
+    by_paper = ranked_pairs(figures, "paper")
+    return Document(
+        title="How much of a ranking is the linker?",
+        subtitle="The same code of each kernel, in other places",
+        summary=overview_summary(figures, by_paper, judged),
+        sections=(
+            Section("pairs", "Pairs of kernels", (_PAIRS,), (), (pairs_table(by_paper, "paper"), _by_board(figures))),
+            Section("spreads", "Figures", (_SPREAD,), (), (spread_table(board_spreads(figures)),)),
+            *(() if not judged else (Section("builds", "Builds", (), (), (builds_table(judged),)),)),
+        ),
+    )
+
+
+def overview_summary(
+    figures: Sequence[PlacedFigure], pairs: Sequence[RankedPairs], judged: Sequence[JudgedPaper]
+) -> str:
+    """Returns the answer in sentences."""
+    if not pairs:
+        return "No reference results of two kernels stand in several placements, so nothing can be said."
+    whole, first = pairs[-1], board_spreads(figures)[0]
+    share = _percent(whole.turned / whole.pairs)
+    turned = f"{whole.turned} ({share})"
+    said = [f"Of {counted(whole.pairs, 'pair')} of kernels the place of the code turns the order of {turned}."]
+    if whole.close:
+        share = _percent(whole.close_turned / whole.close)
+        said.append(f"Of the {whole.close} whose medians differ by less than a tenth it turns {share}.")
+    said.append(
+        f"On the {first.board} the slowest placement of a build takes {_percent(first.middle)} more than the quickest, "
+        "in the median over its figures."
+    )
+    statements = [each.whole.whole for paper in judged for each in paper.statements]
+    if statements:
+        some = sum(0 < each.held < each.observed for each in statements)
+        papers = counted(len(judged), "paper")
+        said.append(f"Of {len(statements)} statements of {papers} {some} hold in some builds and not in others.")
+    return " ".join(said)
+
+
+def _by_board(figures: Sequence[PlacedFigure]) -> TableData:
+    return pairs_table(ranked_pairs(figures, "board"), "board")
+
+
+def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
+    """Returns the table of pairs whose order the place turns, by paper or by board."""
+    columns = (by, ">pairs", ">order turns", ">share", ">close pairs", ">of these turn", ">chance of the other order")
+    lines = [
+        [
+            each.name, str(each.pairs), str(each.turned), _percent(each.turned / each.pairs), str(each.close),
+            str(each.close_turned), _percent(each.chance) if each.turned else "-",
+        ]
+        for each in rows
+    ]  # fmt: skip
+    return TableData(f"Pairs of kernels, by {by}", columns, lines)
+
+
+def spread_table(rows: Sequence[BoardSpread]) -> TableData:
+    """Returns the table of how far the place moves figures, by board."""
+    columns = ("board", ">figures", ">middle spread", ">nine in ten below", ">largest")
+    lines = [
+        [each.board, str(each.figures), _percent(each.middle), _percent(each.ninth), _percent(each.most)]
+        for each in rows
+    ]
+    return TableData("Spread of figures over placements", columns, lines)
+
+
+def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
+    """Returns the table of statements that hold in all, some or no builds, by paper."""
+    columns = (
+        "paper", ">builds", ">placements", ">statements", ">hold in all", ">in some", ">in none",
+        ">turned by placement", "other change that turns most",
+    )  # fmt: skip
+    lines = []
+    for each in judged:
+        wholes = [one.whole.whole for one in each.statements]
+        always, never = sum(one.held == one.observed for one in wholes), sum(one.held == 0 for one in wholes)
+        turns = turned_by(each.statements)
+        others = [(count, change) for change, count in turns.items() if change != PLACEMENT and count]
+        count, change = max(others, default=(0, "-"))
+        lines.append(
+            [
+                each.paper.key, str(len(each.builds)), str(each.stored.placements), str(len(wholes)), str(always),
+                str(len(wholes) - always - never), str(never), str(turns.get(PLACEMENT, 0)),
+                f"{change} ({count})" if count else change,
+            ]
+        )  # fmt: skip
+    return TableData("Statements of papers over builds", columns, lines)
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.1f} %"

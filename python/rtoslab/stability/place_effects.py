@@ -1,0 +1,158 @@
+"""What the place of code alone does to figures and to rankings of kernels, from the placements of reference results.
+
+Every point stands in several placements: the same compiled functions in another order. Placements of two kernels are
+drawn independently, so each placement of one kernel is compared with each of the other.
+
+The trap it prevents: pairs that are no rivals. Two versions of a kernel, or today's version of one kernel and an old
+version of another, answer no question of a ranking.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median, quantiles
+from typing import Final
+
+from rtoslab.catalogue import PaperFolder
+from rtoslab.reference import Reference
+from rtoslab.results import Measured
+
+_STATISTICS: Final = ("median", "cycles_per_count")
+"""One statistic of each series. Its least and its mean move with it."""
+_TENTHS: Final = 10
+_FEW: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFigure:
+    """One figure of one kernel in all its placements."""
+
+    paper: str
+    board: str
+    what: str
+    """Benchmark, cores, configuration, metric and statistic: figures of several kernels with equal words are rivals."""
+    kernel: str
+    role: str
+    """The kernel of the paper that it is a version of."""
+    ages: frozenset[str]
+    """Whether the paper measured this version, or it is today's, or both."""
+    values: tuple[float, ...]
+
+    @property
+    def spread(self) -> float:
+        """How much more the slowest placement takes than the quickest, as a share."""
+        return max(self.values) / min(self.values) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class BoardSpread:
+    """How far the place of the code moves the figures of one board."""
+
+    board: str
+    figures: int
+    middle: float
+    """Median spread."""
+    ninth: float
+    """Nine figures in ten are spread by less."""
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPairs:
+    """How many pairs of rivals have an order that the place of the code turns."""
+
+    name: str
+    pairs: int
+    turned: int
+    """Pairs of which some placements give one order and others the opposite."""
+    close: int
+    """Pairs of which the medians differ by less than a tenth."""
+    close_turned: int
+    chance: float
+    """The mean chance that one build of each kernel of a turned pair shows the order of the minority."""
+
+
+def placed_figures(papers: Mapping[str, PaperFolder], references: Sequence[Reference]) -> list[PlacedFigure]:
+    """Returns every figure that stands in several placements. Figures of zero are left out: they have no ratio."""
+    found: list[PlacedFigure] = []
+    for each in references:
+        if each.paper in papers:
+            found += _of_reference(papers[each.paper], each, references)
+    return found
+
+
+def _of_reference(paper: PaperFolder, reference: Reference, references: Sequence[Reference]) -> Iterator[PlacedFigure]:
+    roles = paper.facts.roles
+    role = roles.get(reference.kernel, reference.kernel)
+    if role not in paper.facts.kernels:
+        return  # what a paper sets beside kernels is none
+    rivals = {each.kernel for each in references if each.paper == paper.key}
+    has_older = any(roles.get(name) == role for name in rivals if name != reference.kernel)
+    ages = {"authors"} if reference.kernel in roles else {"today"} if has_older else {"authors", "today"}
+    points = {each.result.run_id: each.result.point for each in reference.points if isinstance(each.result, Measured)}
+    for placed in reference.placed:
+        point = points.get(placed.run_id)
+        if point is None:
+            continue
+        config = ", ".join(f"{key}={value}" for key, value in sorted(point.config.items()) if key != "samples")
+        for (metric, stat, unit, occurrence), values in placed.by_name.items():
+            if stat in _STATISTICS and len(values) >= _FEW and min(values) > 0:
+                cores = f"{point.cores} cores" if point.cores > 1 else "1 core"
+                what = f"{point.benchmark} {cores} {config}: {metric} {stat} {unit} {occurrence}"
+                yield PlacedFigure(paper.key, point.board, what, reference.kernel, role, frozenset(ages), tuple(values))
+
+
+def board_spreads(figures: Sequence[PlacedFigure]) -> list[BoardSpread]:
+    """Returns a row for each board, the one whose figures move most first."""
+    found = []
+    for board in dict.fromkeys(each.board for each in figures):
+        spreads = [each.spread for each in figures if each.board == board]
+        ninth = quantiles(spreads, n=_TENTHS)[-1] if len(spreads) > 1 else spreads[0]
+        found.append(BoardSpread(board, len(spreads), median(spreads), ninth, max(spreads)))
+    return sorted(found, key=lambda each: -each.middle)
+
+
+def ranked_pairs(figures: Sequence[PlacedFigure], by: str) -> list[RankedPairs]:
+    """Returns a row for each paper (`by` is `paper`) or board (`board`) with rivals, and one of all."""
+    groups: dict[str, list[tuple[PlacedFigure, PlacedFigure]]] = {}
+    for pair in _rivals(figures):
+        groups.setdefault(getattr(pair[0], by), []).append(pair)
+    rows = [_pairs(name, pairs) for name, pairs in sorted(groups.items())]
+    everything = [pair for pairs in groups.values() for pair in pairs]
+    return [*rows, _pairs("all", everything)] if len(rows) > 1 else rows
+
+
+def _rivals(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure, PlacedFigure]]:
+    alike: dict[tuple[str, str, str], list[PlacedFigure]] = {}
+    for each in figures:
+        alike.setdefault((each.paper, each.board, each.what), []).append(each)
+    for group in alike.values():
+        for one, other in combinations(group, 2):
+            if one.role != other.role and one.ages & other.ages:
+                yield one, other
+
+
+def _pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> RankedPairs:
+    minorities = [minority_share(one.values, other.values) for one, other in pairs]
+    close = [_is_close(one, other) for one, other in pairs]
+    turned = [each for each in minorities if each > 0]
+    return RankedPairs(
+        name=name,
+        pairs=len(pairs),
+        turned=len(turned),
+        close=sum(close),
+        close_turned=sum(near and share > 0 for near, share in zip(close, minorities, strict=True)),
+        chance=sum(turned) / len(turned) if turned else 0.0,
+    )
+
+
+def minority_share(one: Sequence[float], other: Sequence[float]) -> float:
+    """Returns in which share of all pairs of placements the rarer of the two orders stands. A tie is neither."""
+    less = sum(mine < theirs for mine in one for theirs in other)
+    more = sum(mine > theirs for mine in one for theirs in other)
+    return min(less, more) / (len(one) * len(other))
+
+
+def _is_close(one: PlacedFigure, other: PlacedFigure) -> bool:
+    first, second = sorted((median(one.values), median(other.values)))
+    return second < first * 1.1

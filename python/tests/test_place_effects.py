@@ -1,0 +1,68 @@
+"""Spreads and turned pairs from made-up placements, and the page that tells those of the reference results."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from rtoslab.stability.place_effects import PlacedFigure, board_spreads, minority_share, ranked_pairs
+from tests.doc_ranking import PAGE, page
+
+TODAY = frozenset({"today"})
+
+
+def figure(
+    kernel: str, *values: float, board: str = "b", what: str = "w", role: str = "", ages: frozenset[str] = TODAY
+) -> PlacedFigure:
+    return PlacedFigure("doe2020", board, what, kernel, role or kernel, ages, values)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "share"),
+    [
+        ((1, 2), (3, 4), 0.0),
+        ((1, 4), (3, 3), 0.5),
+        ((1, 1, 1, 9), (5, 5, 5, 5), 0.25),
+        ((5, 5), (5, 5), 0.0),
+        ((4, 5), (5, 6), 0.0),
+        ((4, 7), (5, 6), 0.5),
+    ],
+)
+def test_the_share_of_the_rarer_order(one: Sequence[float], other: Sequence[float], share: float) -> None:
+    assert minority_share(one, other) == minority_share(other, one) == share
+
+
+def test_pairs_that_turn_and_pairs_that_are_close() -> None:
+    figures = [
+        figure("x", 100, 104), figure("y", 102, 103),
+        figure("x", 100, 101, what="v"), figure("y", 300, 310, what="v"),
+        figure("x", 100, 102, what="u"), figure("y", 105, 107, what="u"),
+    ]  # fmt: skip
+    (row,) = ranked_pairs(figures, "paper")
+    assert (row.pairs, row.turned, row.close, row.close_turned, row.chance) == (3, 1, 2, 1, 0.5)
+
+
+def test_who_is_no_rival() -> None:
+    old, both = frozenset({"authors"}), frozenset({"authors", "today"})
+    assert ranked_pairs([figure("x", 1, 2), figure("x-1", 1, 2, role="x")], "paper") == [], "versions of one kernel"
+    assert ranked_pairs([figure("x", 1, 2), figure("y-1", 1, 2, role="y", ages=old)], "paper") == [], "of two ages"
+    assert ranked_pairs([figure("x", 1, 2), figure("y", 1, 2, board="c")], "paper") == [], "on two boards"
+    assert len(ranked_pairs([figure("x-1", 1, 2, role="x", ages=old), figure("y", 1, 2, ages=both)], "paper")) == 1
+
+
+def test_rows_of_boards_and_of_all() -> None:
+    figures = [figure(name, *values, board=board) for board in "bc" for name, values in (("x", (1, 4)), ("y", (2, 3)))]
+    assert [(row.name, row.pairs, row.turned) for row in ranked_pairs(figures, "board")] == [
+        ("b", 1, 1), ("c", 1, 1), ("all", 2, 2),
+    ]  # fmt: skip
+
+
+def test_the_spread_of_a_board() -> None:
+    few, many = [figure("x", 100, 110)], [figure("x", 100, 100 + 10 * number, board="c") for number in (1, 2, 3)]
+    c, b = board_spreads([*few, *many])
+    assert (c.board, c.figures, round(c.middle, 6), round(c.most, 6)) == ("c", 3, 0.2, 0.3)
+    assert (b.figures, round(b.middle, 6), round(b.ninth, 6)) == (1, 0.1, 0.1)
+
+
+def test_the_page_says_what_the_results_say() -> None:
+    text = PAGE.read_text()
+    assert page(text) == text, "cd python && python -m tests.doc_ranking"
