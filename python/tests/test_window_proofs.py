@@ -131,6 +131,26 @@ def test_a_kernels_own_start_may_set_the_board_otherwise(
     assert found.verdict is verdict, found.saw
 
 
+@pytest.mark.parametrize(
+    ("cores", "facts", "verdict"),
+    [
+        ((), {"state": {"float_contexts": 1}}, Verdict.FAILS),
+        (("another",), {"state": {"float_contexts": 1}}, Verdict.FAILS),
+        (("cortex-m0plus",), {"state": {"float_contexts": 1}}, Verdict.HOLDS),
+        (("cortex-m0plus",), {"state": {"float_contexts": 0}}, Verdict.HOLDS),
+        (("cortex-m0plus",), {"state": {"float_contexts": 1}, "own_floats": ("body",)}, Verdict.FAILS),
+    ],
+)
+def test_a_kernel_that_moves_data_in_floating_point_registers(
+    cores: tuple[str, ...], facts: dict[str, Any], verdict: Verdict
+) -> None:
+    """Its callers have contexts, and the benchmark's own use is looked for in its code."""
+    known = kernel(symbols=SYMBOLS, services={"tasks": True}, float_code=cores)
+    given = dataclasses.replace(evidence(STATE, **facts), kernel=known)
+    (found,) = (each for each in judge_all(given) if each.rule == "board_state")
+    assert found.verdict is verdict, found.saw
+
+
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     given = evidence(rule, **facts)

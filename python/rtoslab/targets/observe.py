@@ -131,6 +131,8 @@ class Observed:
     """Per core: what it did with its cycles."""
     own: tuple[OwnFunction, ...] = ()
     """What each core executed that is neither the kernel's nor a library's, over the whole window."""
+    own_floats: tuple[str, ...] = ()
+    """Functions of the firmware's own that calculate in floating point; looked for where `float_code` says so."""
     state: dict[str, int] = field(default_factory=dict)
     """What was switched on as the window opened, by the board's registers; see `board_state`."""
     heap_blocks: int = 0

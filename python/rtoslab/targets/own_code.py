@@ -49,7 +49,7 @@ def own_functions(
     (begin, end, name) of code that idles outside a task. `read` gives the bytes of code at an address.
     """
     places = _Places(symbols)
-    ours = _Ours(image)
+    ours = FirmwareCode(image)
     together: dict[Symbol, Counter[int]] = defaultdict(Counter)
     spent: Counter[int] = Counter()
     found: list[OwnFunction] = []
@@ -85,10 +85,11 @@ def _is_own(name: str, kernel: Kernel) -> bool:
     return kind_of(name, kernel) == APPLICATION and not name.endswith(_VENEER)
 
 
-class _Ours:
+class FirmwareCode:
     """Code that was compiled from the firmware's files."""
 
     def __init__(self, image: bytes) -> None:
+        """By the image's debug information. An image that is no ELF file has none."""
         with simulator_errors(RunError):
             units = simulator().sources(image) if image.startswith(_ELF) else []
         ranges = sorted(each for name, mine in units if _FIRMWARE.search(name) for each in mine)
@@ -96,6 +97,7 @@ class _Ours:
         self._ends = [end for _, end in ranges]
 
     def has(self, address: int) -> bool:
+        """Whether the code at an address is of such a file."""
         index = bisect_right(self._starts, address) - 1
         return index >= 0 and address < self._ends[index]
 

@@ -30,6 +30,7 @@ from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
 from rtoslab.targets.observe import Observed, Observer
 from rtoslab.targets.own_code import own_functions
+from rtoslab.targets.own_floats import functions_with_floats
 from rtoslab.targets.profiles import FunctionCycles, by_function, calls_of_services, clones_of, loads, waits
 from rtoslab.targets.steps import EVENTS, EVENTS_OF_LATENCIES
 from rtoslab.targets.watch import StepsWatch
@@ -224,6 +225,8 @@ class _Run:
         output.functions = by_function(profiles, symbols, self.job.kernel, idling)
         read = self.machine.read
         output.observed.own = own_functions(profiles, symbols, self.job.kernel, idling, self.job.image, read)
+        if self.job.board.core in self.job.kernel.float_code:
+            output.observed.own_floats = functions_with_floats(self.job.image)
         output.observed.calls = calls_of_services(output.functions, self.job.kernel)
         slept = {core: stats["cores"][core]["sleep_cycles"] for core in cores}
         whole = {core: stats["cores"][core]["cycles"] for core in cores}

@@ -4,7 +4,8 @@ The board's registers say what is on. The manifest says what board.toml has and 
 a kernel's own start-up sets otherwise (`sets` in kernel.toml) must be exactly that. No task has used the
 floating-point unit, for that makes each switch of it longer, and the heap is whole: what a benchmark took before the
 window was given back, unless it says that it holds blocks. Where the kernel's own list of free pieces can be read, it
-counts: pieces are also made without calls that are counted.
+counts: pieces are also made without calls that are counted. Where the kernel's own code uses the floating-point unit
+(`float_code` in kernel.toml), tasks that call it have used it, and the benchmark's own code must not calculate in it.
 """
 
 from collections.abc import Iterator
@@ -40,6 +41,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         for name, value in expected.items()
         if name in state and state[name] != value
     ]
+    problems += _own_floats(evidence)
     held = evidence.observed.heap_blocks if evidence.observed else 0
     if not -_SEEN_TWICE <= held <= params.held_blocks + _SEEN_TWICE:
         problems.append(f"{held} blocks of the heap are held")
@@ -61,8 +63,14 @@ def _expected(evidence: Evidence) -> Iterator[tuple[str, int]]:
     if "xip.divider" in state and board.memory.flash_clock_divider:
         yield "xip.divider", board.memory.flash_clock_divider
     yield "xip.cache", 1
-    if evidence.kernel.behaviour.float_context == "when_used":
+    if evidence.kernel.behaviour.float_context == "when_used" and board.core not in evidence.kernel.float_code:
         yield FLOAT_CONTEXTS, 0
     if ISR_URGENCY in state:
         for line in (board.irq.soft, board.irq.asynchronous, board.pins.in_irq):
             yield f"urgency.irq{line}", state[ISR_URGENCY] & ((1 << board.irq.priority_bits) - 1)
+
+
+def _own_floats(evidence: Evidence) -> list[str]:
+    """Where the contexts do not tell who has used the unit."""
+    names = evidence.observed.own_floats if evidence.observed else ()
+    return [f"{name} calculates in floating point" for name in names]

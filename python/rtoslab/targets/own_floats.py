@@ -1,0 +1,71 @@
+"""Which functions of the firmware's own calculate in floating point.
+
+The trap it prevents: in some kernels the compiler moves pairs of words through floating-point registers, so whoever
+calls them has a floating-point context. There the contexts no longer tell whether the benchmark uses the unit itself.
+
+Loads and stores do not count, because the compiler moves integers by them, too. Encodings: ARMv7-M Architecture
+Reference Manual, A6.4 to A6.9 (data processing of coprocessors 10 and 11, transfers between them and the core).
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Final
+
+from rtoslab.base import code_address
+from rtoslab.intake import Elf, ElfSymbol
+from rtoslab.targets.own_code import FirmwareCode
+
+_FUNC: Final = 2
+_WIDE: Final = 0b11101 << 11
+"""Instructions from here on have two halfwords."""
+_CALCULATES: Final = (0xEE, 0xFE)
+"""The upper byte of a coprocessor's instruction that is neither a load nor a store."""
+_FLOATING_POINT: Final = (10, 11)
+"""The coprocessors that are the floating-point unit."""
+
+
+def functions_with_floats(image: bytes) -> tuple[str, ...]:
+    """Returns the names of the firmware's own functions that have such an instruction, executed or not."""
+    try:
+        elf = Elf(image)
+        symbols = list(elf.symbols())
+        parts = [(each.address, elf.contents(each)) for each in elf.sections if each.has_contents]
+    except ValueError:
+        return ()
+    ours, pools = FirmwareCode(image), _Pools(symbols)
+    functions = {
+        (code_address(each.value), each.size, each.name) for each in symbols if each.kind == _FUNC and each.size
+    }
+    found = set()
+    for start, size, name in functions:
+        code = next((data[start - at :][:size] for at, data in parts if at and at <= start < at + len(data)), b"")
+        if ours.has(start) and _has_floats(start, code, pools):
+            found.add(name)
+    return tuple(sorted(found))
+
+
+def _has_floats(start: int, code: bytes, pools: "_Pools") -> bool:
+    at = 0
+    while at + 2 <= len(code):
+        first = int.from_bytes(code[at : at + 2], "little")
+        if pools.has(start + at):
+            at += 2
+            continue
+        second = int.from_bytes(code[at + 2 : at + 4], "little")
+        if first >> 8 in _CALCULATES and second >> 8 & 0xF in _FLOATING_POINT:
+            return True
+        at += 4 if first >= _WIDE else 2
+    return False
+
+
+class _Pools:
+    """Data between instructions, by the assembler's mapping symbols (`$d` begins data, `$t` code)."""
+
+    def __init__(self, symbols: Sequence[ElfSymbol]) -> None:
+        maps = sorted((each.value, each.name[1] == "d") for each in symbols if each.name.startswith(("$t", "$d")))
+        self._starts = [start for start, _ in maps]
+        self._are_data = [is_data for _, is_data in maps]
+
+    def has(self, address: int) -> bool:
+        index = bisect_right(self._starts, address) - 1
+        return index >= 0 and self._are_data[index]
