@@ -58,7 +58,7 @@ from rtoslab.rta.report import document as rta_document
 from rtoslab.rta.tables import as_json as study_json
 from rtoslab.rta.task_set_study import Study, study
 from rtoslab.rta.taskset import read_task_set
-from rtoslab.stability import read_stability, stability_document, write_stability
+from rtoslab.stability import overview_document, read_stability, stability_document, write_stability
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.report import sweep_document
 from rtoslab.worst_case.arrivals import ARRIVAL
@@ -72,6 +72,7 @@ from tests.test_choose import CLEAR, compared
 from tests.test_choose import NAMES as CHOICE_NAMES
 from tests.test_papers import folder as paper_folder
 from tests.test_papers import published
+from tests.test_place_effects import PAPER, references_of
 from tests.test_runs import run_of
 from tests.test_stability import LEAST, judged
 from tests.test_stability import example as stability_example
@@ -147,6 +148,9 @@ DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
     "placements/report.py": lambda _: flagged(study_document([placed()]), [odd()]),
     "choose/document.py": lambda _: choice_document(compared(CLEAR), CHOICE_NAMES, [], {"a": APART}),
     "stability/document.py": lambda _: stability_document(judged((LEAST,), STABILITY)),
+    "stability/overview.py": lambda _: overview_document(
+        {PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], APART), []
+    ),
     "papers/document.py": lambda path: paper_document(CATALOGUE, reproduced(path)),
     "rta/report.py": lambda _: rta_document(response_times()),
     "worst_case/document.py": lambda _: worst_case_document(sweep_of_offsets(), np.zeros(4, ARRIVAL)),

@@ -206,6 +206,10 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
         assert "different" in text
     assert document.summary.startswith("Of the paper's 1 statement 1 does not hold. Contradicted: K gains.")
     assert document == paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
+    stable = paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]), {"c": "29 of 32"})
+    (claims_of,) = (each for each in stable.sections if each.id == "claims")
+    assert claims_of.tables[0].columns[-1] == ">in builds"
+    assert [row[-1] for row in claims_of.tables[0].rows] == ["29 of 32"]
 
 
 def test_a_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) -> None:

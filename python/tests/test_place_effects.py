@@ -1,12 +1,21 @@
 """Spreads and turned pairs from made-up placements, and the page that tells those of the reference results."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+from rtoslab.analyses import PlacedValues
+from rtoslab.base import find_root
+from rtoslab.catalogue import Catalogue, find_paper
+from rtoslab.reference.reference_file import Reference
+from rtoslab.stability import overview_document
 from rtoslab.stability.place_effects import PlacedFigure, board_spreads, minority_share, ranked_pairs
+from rtoslab.store import StoredPoint
 from tests.doc_ranking import PAGE, page
+from tests.fakes import measured
 
+PAPER = find_paper(Catalogue(find_root()), "lentka2022")
 TODAY = frozenset({"today"})
 
 
@@ -61,6 +70,29 @@ def test_the_spread_of_a_board() -> None:
     c, b = board_spreads([*few, *many])
     assert (c.board, c.figures, round(c.middle, 6), round(c.most, 6)) == ("c", 3, 0.2, 0.3)
     assert (b.figures, round(b.middle, 6), round(b.ninth, 6)) == (1, 0.1, 0.1)
+
+
+def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[Reference]:
+    """Of a paper that compares two kernels: a rate of each in two placements, with the order turned."""
+    found = []
+    for number, kernel in enumerate(kernels):
+        result = measured(1, 1000, kernel=kernel).model_copy(update={"deviations": deviations, "run_id": kernel})
+        values = PlacedValues(kernel, {("throughput", "cycles_per_count", "cycles", 0): (10 + number, 13 - number)})
+        stored = (StoredPoint(Path("p"), result, {}),)
+        found.append(Reference(Path("p"), PAPER.key, kernel, stored, placed=(values,)))
+    return found
+
+
+def test_the_report_names_the_pairs_and_their_kernels() -> None:
+    document = overview_document({PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], {}), [])
+    assert document.summary == (
+        "Of 1 pair of kernels the place of the code turns the order of 1 (100.0 %). Of the 1 whose medians differ by "
+        "less than a tenth it turns 100.0 %. On the b the slowest placement of a build takes 19.5 % more than the "
+        "quickest, in the median over its figures."
+    )
+    tables = {table.title: table.rows for section in document.sections for table in section.tables}
+    assert tables["Kernels of the pairs"] == [[PAPER.key, ", ".join([*PAPER.facts.kernels.values()][:2])]]
+    assert overview_document({}, [], []).summary.startswith("No reference results of two kernels")
 
 
 def test_the_page_says_what_the_results_say() -> None:

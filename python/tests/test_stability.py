@@ -13,7 +13,14 @@ from rtoslab.base import AlteredError, find_root
 from rtoslab.catalogue import Catalogue, Claim, find_paper
 from rtoslab.reference import StoredRow, seal_lines
 from rtoslab.results import PointId
-from rtoslab.stability import read_stability, stability_document, stability_plan, write_stability
+from rtoslab.stability import (
+    held_in_builds,
+    read_stability,
+    stability_document,
+    stability_path,
+    stability_plan,
+    write_stability,
+)
 from rtoslab.stability.builds import NONE, Build, Factor, base_build, paper_builds, paper_factors
 from rtoslab.stability.judged import JudgedPaper, judge_builds
 from rtoslab.stability.shares import Share, Stability, Turn, share_of
@@ -272,3 +279,16 @@ def test_the_report_says_what_was_counted() -> None:
     assert tables["Builds"][2][0] == "-Os (no image differs from an earlier build's: not counted)"
     (chart,) = [chart for section in document.sections for chart in section.charts]
     assert {(row["series"], row["value"]) for row in chart.rows} == {("a", 10), ("a", 12), ("b", 11), ("b", 9)}
+
+
+def test_what_a_papers_report_says_of_builds(tmp_path: Path) -> None:
+    """Nothing where no values are kept; by statement where they are."""
+    catalogue = Catalogue(ROOT)
+    paper = find_paper(catalogue, "lentka2022")
+    elsewhere = Catalogue(tmp_path)
+    assert held_in_builds(elsewhere, paper) == {}
+    planned = judged((LEAST,)).stored
+    path = stability_path(tmp_path, paper.key)
+    write_stability(path, replace(planned, paper=paper.key))
+    paper.__dict__["claims"] = (LEAST, UNKNOWN)
+    assert held_in_builds(elsewhere, paper) == {LEAST.id: "1 of 4"}

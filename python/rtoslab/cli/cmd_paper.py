@@ -33,6 +33,7 @@ from rtoslab.papers import (
 from rtoslab.plan import Options, placed
 from rtoslab.reference import further_placements, of_paper, reference_paths, weights_of_paper
 from rtoslab.reports import deviating, export, report_formats
+from rtoslab.stability import held_in_builds
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -99,7 +100,7 @@ def command(
     beside, weights = of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
     further = further_placements(root, paper.key)
     done = reproduce(catalogue, paper, points, missing, beside, weights, further)
-    document = paper_document(catalogue, done)
+    document = paper_document(catalogue, done, held_in_builds(catalogue, paper))
     _say("Drawing the report ...", quiet=as_json)
     write(report_formats()["html"](document), short_path(folder) / "report.html")
     written = export(document, folder / "export")

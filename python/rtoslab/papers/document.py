@@ -1,9 +1,10 @@
 """The report of a paper: its conditions, tables, figures, claims and slips beside ours, then the run's evidence."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
+from types import MappingProxyType
 from typing import Any, Final
 
 from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome, select, values
@@ -43,17 +44,21 @@ _CLAIMS_PROSE = (
     "paper's instrument could tell, or the placement of the code decides. Not computed: the reason stands beside it. A "
     "number is of the linker's own order of the code (placement 0), where no other is named; figures show medians."
 )
+_BUILDS_PROSE = (
+    "In builds: in how many builds of the kernels the statement holds, by other versions, optimisation, assertions, "
+    "switches and placements of the code (`rtoslab stability` has each)."
+)
 
 
-def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
-    """The report before its format."""
+def paper_document(catalogue: Catalogue, done: Reproduction, in_builds: Mapping[str, str] | None = None) -> Document:
+    """The report before its format. `in_builds` says by statement in how many builds of the kernels it holds."""
     paper, facts = done.paper, done.paper.facts
     titles = {each.id: each.facts.title for each in catalogue.kernels.values()}
     titles |= {each.id: each.facts.title for each in catalogue.boards.values()}
     titles |= {each: f"{titles.get(each, each)} {WORD}" for each in {one.result.point.kernel for one in done.beside}}
     plain = make_document(catalogue, done.points, None, labelled(done.beside)).sections if done.points else ()
     sections = [
-        claims_section(done.verdicts, [*filter(None, [one_placement(done.values)])]),
+        claims_section(done.verdicts, [*filter(None, [one_placement(done.values)])], in_builds or {}),
         *(_part(done, part) for part in facts.part),
         _conditions(done),
         *setups_section(done),
@@ -71,12 +76,20 @@ def paper_document(catalogue: Catalogue, done: Reproduction) -> Document:
     return flagged(document, done.measured, {title: kernel for kernel, title in titles.items()})
 
 
-def claims_section(verdicts: Sequence[ClaimVerdict], notes: Sequence[str] = ()) -> Section:
+def claims_section(
+    verdicts: Sequence[ClaimVerdict], notes: Sequence[str] = (), in_builds: Mapping[str, str] = MappingProxyType({})
+) -> Section:
     """Every statement of the paper with our verdict, the contradicted ones first."""
     ranked = sorted(verdicts, key=lambda each: OUTCOMES.index(each.outcome))
     rows = [[each.claim.section, _quoted(each), each.words, each.seen, each.threshold] for each in ranked]
-    table = TableData("Statements", ("section", "the paper says", "here", "seen", "judged by"), rows)
-    return Section("claims", "What the paper says, computed again", (_CLAIMS_PROSE, *notes), (), (table,))
+    columns = ["section", "the paper says", "here", "seen", "judged by"]
+    prose = [_CLAIMS_PROSE, *notes]
+    if in_builds:
+        columns.append(">in builds")
+        rows = [[*row, in_builds.get(each.claim.id, "-")] for row, each in zip(rows, ranked, strict=True)]
+        prose.append(_BUILDS_PROSE)
+    table = TableData("Statements", tuple(columns), rows)
+    return Section("claims", "What the paper says, computed again", tuple(prose), (), (table,))
 
 
 def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:

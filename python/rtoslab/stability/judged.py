@@ -8,7 +8,7 @@ from rtoslab.catalogue import Catalogue, Claim, PaperFolder
 from rtoslab.papers import names_of, with_substitutes
 from rtoslab.stability.builds import Build, Factor
 from rtoslab.stability.shares import Stability, over_cases
-from rtoslab.stability.values_file import StoredStability
+from rtoslab.stability.values_file import StoredStability, read_stability, stability_path
 
 
 @dataclass(frozen=True)
@@ -88,3 +88,16 @@ def turned_by(statements: Sequence[JudgedStatement]) -> dict[str, int]:
         for turn in each.whole.turns():
             found[turn.change] = found.get(turn.change, 0) + bool(turn.turned)
     return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def held_in_builds(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
+    """Returns by statement `29 of 32`: in how many of the builds it holds whose values come with rtoslab.
+
+    Empty if no values of the paper are kept. Raises AlteredError for an edited file.
+    """
+    path = stability_path(catalogue.root, paper.key)
+    if not path.is_file():
+        return {}
+    judged = judge_builds(catalogue, paper, read_stability(path))
+    wholes = {each.claim.id: each.whole.whole for each in judged.statements}
+    return {ident: f"{whole.held} of {whole.observed}" for ident, whole in wholes.items()}

@@ -6,9 +6,11 @@ from typing import Final
 from rtoslab.base import counted
 from rtoslab.catalogue import PaperFolder
 from rtoslab.reference import Reference
-from rtoslab.reports import Document, Section, TableData
+from rtoslab.reports import Document, Section, TableData, flagged
+from rtoslab.results import Measured
 from rtoslab.stability.judged import JudgedPaper, turned_by
 from rtoslab.stability.place_effects import (
+    ALL,
     BoardSpread,
     PlacedFigure,
     RankedPairs,
@@ -18,7 +20,6 @@ from rtoslab.stability.place_effects import (
 )
 from rtoslab.stability.shares import PLACEMENT
 
-ALL: Final = "all"
 _SPREAD: Final = (
     "Each figure is one operation of one kernel, as a median or as cycles a count, in several placements of the same "
     "code. Its spread is how much more the slowest placement takes than the quickest. Figures whose code the place "
@@ -38,16 +39,19 @@ def overview_document(
     """Returns the report over all papers. `judged` are those whose builds were measured."""
     figures = placed_figures(papers, references)
     by_paper = ranked_pairs(figures, "paper")
-    return Document(
+    names = {kernel: title for paper in papers.values() for kernel, title in paper.facts.kernels.items()}
+    measured = [point.result for each in references for point in each.points if isinstance(point.result, Measured)]
+    document = Document(
         title="How much of a ranking is the linker?",
         subtitle="The same code of each kernel, in other places",
         summary=overview_summary(figures, by_paper, judged),
         sections=(
-            Section("pairs", "Pairs of kernels", (_PAIRS,), (), (pairs_table(by_paper, "paper"), _by_board(figures))),
+            Section("pairs", "Pairs of kernels", (_PAIRS,), (), _pairs_tables(figures, by_paper, names)),
             Section("spreads", "Figures", (_SPREAD,), (), (spread_table(board_spreads(figures)),)),
             *(() if not judged else (Section("builds", "Builds", (), (), (builds_table(judged),)),)),
         ),
     )
+    return flagged(document, measured, {title: kernel for kernel, title in names.items()})
 
 
 def overview_summary(
@@ -75,8 +79,19 @@ def overview_summary(
     return " ".join(said)
 
 
-def _by_board(figures: Sequence[PlacedFigure]) -> TableData:
-    return pairs_table(ranked_pairs(figures, "board"), "board")
+def _pairs_tables(
+    figures: Sequence[PlacedFigure], by_paper: Sequence[RankedPairs], names: Mapping[str, str]
+) -> tuple[TableData, ...]:
+    compared = [
+        [each.name, ", ".join(names.get(kernel, kernel) for kernel in each.kernels)]
+        for each in by_paper
+        if each.name != ALL
+    ]
+    return (
+        pairs_table(by_paper, "paper"),
+        pairs_table(ranked_pairs(figures, "board"), "board"),
+        TableData("Kernels of the pairs", ("paper", "kernels"), compared),
+    )
 
 
 def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:

@@ -17,6 +17,8 @@ from rtoslab.catalogue import PaperFolder
 from rtoslab.reference import Reference
 from rtoslab.results import Measured
 
+ALL: Final = "all"
+"""The name of the row over all papers or boards."""
 _STATISTICS: Final = ("median", "cycles_per_count")
 """One statistic of each series. Its least and its mean move with it."""
 _TENTHS: Final = 10
@@ -70,6 +72,8 @@ class RankedPairs:
     close_turned: int
     chance: float
     """The mean chance that one build of each kernel of a turned pair shows the order of the minority."""
+    kernels: tuple[str, ...]
+    """The kernels of the pairs."""
 
 
 def placed_figures(papers: Mapping[str, PaperFolder], references: Sequence[Reference]) -> list[PlacedFigure]:
@@ -119,7 +123,7 @@ def ranked_pairs(figures: Sequence[PlacedFigure], by: str) -> list[RankedPairs]:
         groups.setdefault(getattr(pair[0], by), []).append(pair)
     rows = [_pairs(name, pairs) for name, pairs in sorted(groups.items())]
     everything = [pair for pairs in groups.values() for pair in pairs]
-    return [*rows, _pairs("all", everything)] if len(rows) > 1 else rows
+    return [*rows, _pairs(ALL, everything)] if len(rows) > 1 else rows
 
 
 def _rivals(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure, PlacedFigure]]:
@@ -143,6 +147,7 @@ def _pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> Ran
         close=sum(close),
         close_turned=sum(near and share > 0 for near, share in zip(close, minorities, strict=True)),
         chance=sum(turned) / len(turned) if turned else 0.0,
+        kernels=tuple(sorted({each.role for pair in pairs for each in pair})),
     )
 
 
