@@ -257,6 +257,12 @@ class FakeMachine:
         self.at += 100
         return {"reason": reason, "core": 0, "cycle": self.at, "address": 0, "detail": f"the script says {reason}."}
 
+    def snapshot(self) -> Any:
+        return self.at
+
+    def restore(self, snapshot: Any) -> None:
+        self.at = snapshot
+
     def until(self, address: int) -> None: ...
     def watch_exec(self, address: int, ident: int) -> None: ...
     def watch_call(self, address: int, ident: int, third: bool = False) -> None: ...

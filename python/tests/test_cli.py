@@ -171,7 +171,7 @@ def test_sim_collects_what_a_machine_gives(tmp_path: Path, monkeypatch: pytest.M
     heard: list[bytes] = []
     machine = FakeMachine([("cycles", 0, b"a", b""), ("until", 0, b"b", b"")])
     request = SimRequest(until="bench_done", between=[("bench_done", "0x10000004")])
-    result = simulate(image, board(), request, cores=1, on_uart=heard.append, machine=machine)
+    result = simulate(image, board(), request, cores=1, on_output=lambda _, data: heard.append(data), machine=machine)
     found = result.as_json()
     assert heard == [b"a", b"b"]
     assert (found["stop"], found["uart"], found["cycles"], found["instructions"]) == ("until", "ab", [200], [1])

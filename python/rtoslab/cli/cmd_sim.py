@@ -1,8 +1,10 @@
 """`rtoslab sim`: any image on a virtual board."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 from rich.table import Table
@@ -11,7 +13,8 @@ from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFile
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.ended import answer
-from rtoslab.cli.names import KeyValue, integer
+from rtoslab.cli.junit import write_junit
+from rtoslab.cli.names import Duration, KeyValue, integer
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.intake import read_text
 from rtoslab.targets import CYCLES_MOST, SimRequest, SimResult, parse_script, simulate, unescape
@@ -59,6 +62,13 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
     type=click.IntRange(1, CYCLES_MOST),
     help="Limit if --until names no cycle; 10 virtual seconds by default.",
 )
+@click.option("--expect", metavar="REGEX", help="End as soon as the output matches. Exit code 3 if it never does.")
+@click.option("--fail", metavar="REGEX", help="End with exit code 3 as soon as the output matches.")
+@click.option("--timeout", "timeout_ms", type=Duration(), help="End after so much virtual time, such as 2s or 500ms.")
+@click.option(
+    "--type-rtt", "rtt_typed", multiple=True, metavar="TEXT", help="Type TEXT into the first RTT buffer down."
+)
+@click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a JUnit file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
     image: Path,
@@ -73,13 +83,21 @@ def command(
     settings: tuple[tuple[str, str], ...],
     strict: bool,
     max_cycles: int | None,
+    expect: str | None,
+    fail: str | None,
+    timeout_ms: float | None,
+    rtt_typed: tuple[str, ...],
+    junit: Path | None,
     as_json: bool,
 ) -> int:
     """Run an IMAGE (ELF or UF2, built by anybody) on a virtual board.
 
-    Prints the UART as it comes, then cycles and instructions per core, and for every --between pair the count,
-    minimum, maximum and total cycles. Nothing is added to the image. Exit code 3 if --until was not reached, or a core
-    locked up or ended in a handler that nobody wrote. If a signal ends it, it prints what there is, with exit code 130.
+    Prints UART and SEGGER RTT as they come (a line of RTT begins with its channel), then cycles and instructions per
+    core, and for every --between pair the count, minimum, maximum and total cycles. Nothing is added to the image.
+
+    Exit code 3 if --until or --expect was not reached, --fail matched, a core took a fault whose handler did not
+    return, locked up, or ended in a handler that nobody wrote. A fault is told with its cause, function, file and line,
+    and its callers. If a signal ends it, it prints what there is, with exit code 130.
     """
     facts = Catalogue(find_root()).board(board).facts
     if cores is not None and cores > facts.cores:
@@ -94,23 +112,53 @@ def command(
         settings={key: integer(value, key) for key, value in settings},
         strict=strict,
         max_cycles=max_cycles,
+        expect=expect,
+        fail=fail,
+        timeout_s=None if timeout_ms is None else timeout_ms / 1000,
+        rtt_typed=b"".join(unescape(text) for text in rtt_typed),
     )
     stream = sys.stderr.buffer if as_json else sys.stdout.buffer
 
-    def print_uart(data: bytes) -> None:
-        stream.write(data)
-        stream.flush()
-
-    on_uart = print_uart if show_uart or not as_json else lambda _: None
-    result = simulate(image, facts, request, cores=cores, on_uart=on_uart)
+    show = OutputLines(stream).show if show_uart or not as_json else lambda *_: None
+    result = simulate(image, facts, request, cores=cores, on_output=show)
     result = _with_places(result, image)
+    faults = _faults(result, image)
+    if junit is not None:
+        why = "" if result.reached else "\n".join([f"{result.stop}: {result.detail}", *faults, *result.warnings])
+        write_junit(junit, image, facts.id, result, why)
     if as_json:
-        answer(result.as_json())
+        answer({**result.as_json(), "faults": faults})
     else:
-        _print(result)
+        _print(result, faults)
     if result.stop == "interrupted":
         return EXIT_INTERRUPTED
     return EXIT_OK if result.reached else EXIT_POINT_FAILED
+
+
+class OutputLines:
+    """What the firmware prints, as it comes. UART goes out as it is, each line of another channel with its name."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._rests: dict[str, bytes] = {}
+
+    def show(self, channel: str, data: bytes) -> None:
+        """Writes what a channel brought. Its last line waits for its end."""
+        if channel != "uart":
+            *lines, self._rests[channel] = (self._rests.get(channel, b"") + data).split(b"\n")
+            data = b"".join(channel.encode() + b": " + line + b"\n" for line in lines)
+        self._stream.write(data)
+        self._stream.flush()
+
+
+def _faults(result: SimResult, image: Path) -> list[str]:
+    """Sentences on the fault that ended the run, and on those whose handler returned."""
+    found = [each for each in (result.fault, *result.handled) if each is not None]
+    if not found:
+        return []
+    from rtoslab.instruments import fault_lines  # noqa: PLC0415 (a run without faults would wait for it)
+
+    return [line for each in found for line in fault_lines(each, image, result.symbols)]
 
 
 def _with_places(result: SimResult, image: Path) -> SimResult:
@@ -126,11 +174,13 @@ def _read(script: Path) -> str:
     return read_text(script, "the script", ImageFileError)
 
 
-def _print(result: SimResult) -> None:
+def _print(result: SimResult, faults: Sequence[str]) -> None:
     console = PlainConsole()
     if result.uart and not result.uart.endswith(b"\n"):
         console.print()
     console.print(f"stop: {result.stop} at cycle {result.cycle:,}. {result.detail}", markup=False)
+    for line in faults:
+        console.print(line, markup=False, soft_wrap=True)
     cores = Table("core", "cycles", "instructions", "cycles per instruction", title="Cores")
     for number, (cycles, instructions) in enumerate(zip(result.cycles, result.instructions, strict=True)):
         ratio = f"{cycles / instructions:.3f}" if instructions else "-"

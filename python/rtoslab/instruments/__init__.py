@@ -12,6 +12,7 @@ greatest again, `call_tables` shows them; `measured_intervals` measures from one
 from rtoslab.instruments.call_counts import Spread
 from rtoslab.instruments.call_tables import call_heading, call_notes, call_table, call_told, calls_as_json
 from rtoslab.instruments.difference import difference_tables
+from rtoslab.instruments.fault_report import fault_lines
 from rtoslab.instruments.formats import folded, speedscope
 from rtoslab.instruments.html import render, summary
 from rtoslab.instruments.interval_tables import interval_as_json, interval_table, interval_told
@@ -58,6 +59,7 @@ __all__ = [
     "call_told",
     "calls_as_json",
     "difference_tables",
+    "fault_lines",
     "folded",
     "interval_as_json",
     "interval_table",

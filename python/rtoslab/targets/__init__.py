@@ -37,6 +37,7 @@ from rtoslab.targets.events import (
     KIND_WRITE,
 )
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, exception_number, switching_exceptions
+from rtoslab.targets.faults import Fault, Memory, frame_registers
 from rtoslab.targets.handlings import UNKNOWN, Handled
 from rtoslab.targets.heap_pieces import HEAP_PIECES
 from rtoslab.targets.intervals import Interval, Intervals, find_intervals
@@ -104,11 +105,13 @@ __all__ = [
     "UNKNOWN",
     "WINDOW_SYMBOL",
     "BroughtImage",
+    "Fault",
     "FunctionCycles",
     "Handled",
     "IdlingAsReturns",
     "Interval",
     "Intervals",
+    "Memory",
     "Observed",
     "OwnFunction",
     "Place",
@@ -133,6 +136,7 @@ __all__ = [
     "find_address",
     "find_intervals",
     "find_word",
+    "frame_registers",
     "is_panic",
     "kind_of",
     "load_image",

@@ -3,28 +3,30 @@
 The image need not know rtoslab. What is watched (until, between) lies outside it and costs it no cycle.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rtoslab import interrupts
-from rtoslab.base import ImageFileError, SymbolError
+from rtoslab.base import ImageFileError, PlanError, SymbolError
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_image
 from rtoslab.targets.board import (
     CYCLES_MOST,
     apply_settings,
+    best_names,
     cycle_number,
     find_address,
     load_image,
     make_machine,
     simulator_errors,
 )
+from rtoslab.targets.faults import Fault
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.unhandled import unhandled_exceptions
+from rtoslab.targets.watched_run import FAILED, PASSED, TIMEOUT, OnOutput, WatchedRun
 
-CHUNK_CYCLES = 5_000_000
 DEFAULT_SECONDS = 10
 
 
@@ -55,6 +57,16 @@ class SimResult:
     warnings: list[str]
     reached: bool
     """False if an asked-for end was not reached, or the machine stopped for a fault."""
+    rtt: Mapping[str, bytes] = field(default_factory=dict)
+    """What came over RTT, by channel (`rtt0`)."""
+    rtt_names: Mapping[str, str] = field(default_factory=dict)
+    """What the image calls these channels."""
+    fault: Fault | None = None
+    """The fault that the run ended with."""
+    handled: Sequence[Fault] = ()
+    """Faults whose handler returned."""
+    symbols: Sequence[tuple[int, int, str]] = ()
+    """Address, bytes and name of the image's functions and objects, where there was a fault."""
 
     def as_json(self) -> dict[str, Any]:
         """The machine-readable form of `rtoslab sim --json`."""
@@ -66,6 +78,7 @@ class SimResult:
             "cycles": self.cycles,
             "instructions": self.instructions,
             "uart": self.uart.decode("utf-8", errors="replace"),
+            "rtt": {name: text.decode("utf-8", errors="replace") for name, text in self.rtt.items()},
             "between": [
                 {
                     "from": each.start,
@@ -92,6 +105,14 @@ class SimRequest:
     settings: Mapping[str, int] = field(default_factory=dict)
     strict: bool = False
     max_cycles: int | None = None
+    expect: str | None = None
+    """A pattern in the output with which the run ends and has passed."""
+    fail: str | None = None
+    """A pattern with which it ends and has failed."""
+    timeout_s: float | None = None
+    """Virtual seconds with which it ends."""
+    rtt_typed: bytes = b""
+    """What is written into the first RTT buffer down."""
 
 
 def simulate(
@@ -100,15 +121,20 @@ def simulate(
     request: SimRequest,
     *,
     cores: int | None = None,
-    on_uart: Callable[[bytes], None] = lambda _: None,
+    on_output: OnOutput = lambda *_: None,
     machine: VirtualMachine | None = None,
 ) -> SimResult:
-    """Runs `image` until its end, the limit or Ctrl-C, handing UART bytes to `on_uart` as they come."""
+    """Runs `image` until its end, the limit or Ctrl-C, handing channel and bytes to `on_output` as they come.
+
+    Raises PlanError for a pattern that is no regular expression.
+    """
     count = cores or board.cores
     machine = machine or make_machine(board, cores=count, strict=request.strict)
     apply_settings(machine, request.settings)
     load_image(machine, read_image(image), image.name)
     limit = DEFAULT_SECONDS * board.clock.sys_hz if request.max_cycles is None else request.max_cycles
+    if request.timeout_s is not None and request.max_cycles is None:
+        limit = CYCLES_MOST
     asked = None if request.until is None else cycle_number(request.until)
     by_cycles = asked is not None
     limit = min(limit if asked is None else asked, CYCLES_MOST)
@@ -123,10 +149,25 @@ def simulate(
         machine.script_uart([(prompt, text) for prompt, text in request.script])
     if request.typed:
         machine.type_uart(request.typed)
-    reason, detail, uart = _run(machine, limit, on_uart)
+    watched = WatchedRun(
+        machine,
+        limit,
+        on_output,
+        _pattern(request.expect),
+        _pattern(request.fail),
+        request.timeout_s,
+        request.rtt_typed,
+    )
+    ended = watched.go()
+    reason, detail = ended.reason, ended.detail
+    if request.expect is not None and reason in {"cycles", TIMEOUT}:
+        detail += f" The output never matched {request.expect!r}."
     stats = machine.stats()["cores"][:count]
-    unhandled = [] if reason == "until" else unhandled_exceptions(machine, count)
+    unhandled = [] if reason in {"until", PASSED, FAILED} else unhandled_exceptions(machine, count)
     goal = request.until is None or (reason == "until" or (by_cycles and reason == "cycles"))
+    if request.expect is not None:
+        goal = reason == PASSED
+    failed = bool(unhandled) or _is_failure(reason, detail) or watched.fault is not None
     return SimResult(
         stop=reason,
         detail=detail,
@@ -134,40 +175,30 @@ def simulate(
         clock_hz=machine.clock_hz(),
         cycles=[core["cycles"] for core in stats],
         instructions=[core["instructions"] for core in stats],
-        uart=uart,
+        uart=bytes(watched.output.pop("uart", b"")),
+        rtt={name: bytes(text) for name, text in watched.output.items()},
+        rtt_names=watched.rtt_names,
         between=[_between(machine, start, end, index) for start, end, index in pairs],
         warnings=[*machine.warnings(), *unhandled],
-        reached=goal and not unhandled and not _is_failure(reason, detail),
+        fault=watched.fault,
+        handled=watched.handled,
+        symbols=best_names(machine.symbols()) if watched.fault or watched.handled else (),
+        reached=goal and not failed,
     )
+
+
+def _pattern(text: str | None) -> re.Pattern[str] | None:
+    if text is None:
+        return None
+    try:
+        return re.compile(text, re.MULTILINE)
+    except re.error as cause:
+        raise PlanError(f"{text!r} is no regular expression ({cause}); escape what stands for itself.") from None
 
 
 def _is_failure(reason: str, detail: str) -> bool:
     """A fault ends the run as a failure, but for the breakpoint on which a C library parks a program that returned."""
-    return reason == "strict" or (reason == "lockup" and "BKPT" not in detail)
-
-
-def _run(machine: VirtualMachine, limit: int, on_uart: Callable[[bytes], None]) -> tuple[str, str, bytes]:
-    uart = bytearray()
-    reason, detail = "cycles", f"The limit of {limit} cycles was reached."
-    try:
-        while machine.cycle() < limit:
-            stop = machine.run(min(CHUNK_CYCLES, limit - machine.cycle()))
-            _drain(machine, uart, on_uart)
-            if stop["reason"] not in {"cycles", "watch"}:
-                reason, detail = stop["reason"], stop["detail"]
-                break
-    except KeyboardInterrupt as cause:
-        _drain(machine, uart, on_uart)
-        reason, detail = "interrupted", interrupts.reason(cause)
-    return reason, detail, bytes(uart)
-
-
-def _drain(machine: VirtualMachine, uart: bytearray, on_uart: Callable[[bytes], None]) -> None:
-    fresh = machine.take_uart()
-    machine.take_events()
-    if fresh:
-        uart += fresh
-        on_uart(fresh)
+    return reason in {"strict", FAILED} or (reason == "lockup" and "BKPT" not in detail)
 
 
 def _between(machine: VirtualMachine, start: str, end: str, index: int) -> Between:

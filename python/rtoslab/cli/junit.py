@@ -1,0 +1,28 @@
+"""One run of an image as a JUnit file, which CI systems show as a test."""
+
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+from rtoslab.base import write_whole
+from rtoslab.targets import SimResult
+
+
+def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str) -> None:
+    """Writes a suite of one test; `why` says why it failed, and is empty if it passed. Raises StoreError."""
+    seconds = f"{result.cycle / result.clock_hz:.6f}"
+    counts = {"tests": "1", "failures": str(int(bool(why))), "errors": "0"}
+    suite = Xml.Element("testsuite", {"name": f"rtoslab sim {board}", **counts, "time": seconds})
+    case = Xml.SubElement(suite, "testcase", {"classname": board, "name": image.stem, "time": seconds})
+    if why:
+        Xml.SubElement(case, "failure", {"message": _printable(why.splitlines()[0])}).text = _printable(why)
+    output = [("uart", result.uart), *result.rtt.items()]
+    Xml.SubElement(case, "system-out").text = "".join(
+        f"--- {channel}\n{_printable(text.decode('utf-8', errors='replace'))}\n" for channel, text in output if text
+    )
+    Xml.indent(suite)
+    write_whole(path, Xml.tostring(suite, encoding="utf-8", xml_declaration=True), "the JUnit file")
+
+
+def _printable(text: str) -> str:
+    """Without characters that XML 1.0 does not allow."""
+    return "".join(each if each in "\t\n\r" or each >= " " else "\N{REPLACEMENT CHARACTER}" for each in text)

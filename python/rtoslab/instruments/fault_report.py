@@ -1,0 +1,155 @@
+"""A fault in words: which instruction of which function, why, and who called it.
+
+Callers are read by the image's call frame information (DWARF 5, section 6.4), from the stack as it was. Code without
+it, as of an assembler source, ends the path.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from rtoslab.base import ImageFileError
+from rtoslab.instruments.lines import sources
+from rtoslab.intake import debug, read_image
+from rtoslab.targets import Fault, Memory, frame_registers
+
+if TYPE_CHECKING:
+    from elftools.dwarf.callframe import FDE
+
+Symbols = Sequence[tuple[int, int, str]]
+_SP: Final = 13
+_LR: Final = 14
+_EXC_RETURN: Final = 0xFFFF_FF00
+"""A return address from here on is no address: the caller is what an exception interrupted."""
+_CALLERS_MOST: Final = 64
+_NAMES: Final = {**{number: f"r{number}" for number in range(13)}, _SP: "sp", _LR: "lr"}
+_RESET: Final = 0xFFFF_FFFF
+"""LR as the core is released from reset: nobody called."""
+# DDI 0403E.e, B3.2.15: bits of CFSR.
+_CFSR: Final = {
+    0: "an instruction was fetched from memory that forbids it",
+    1: "data of memory that forbids it was accessed",
+    3: "the frame could not be read on return from an exception (MPU)",
+    4: "the frame could not be written on entry to an exception (MPU)",
+    5: "lazy saving of floating-point registers met memory that forbids it",
+    8: "an instruction could not be fetched",
+    9: "a data access failed",
+    10: "a store failed, some instructions before",
+    11: "the frame could not be read on return from an exception",
+    12: "the frame could not be written on entry to an exception",
+    13: "lazy saving of floating-point registers failed",
+    16: "the instruction is undefined",
+    17: "the core was asked for a state without Thumb: the address called is even",
+    18: "the return from an exception is not valid",
+    19: "the coprocessor is off or absent: the FPU was not enabled",
+    24: "the address is not aligned",
+    25: "division by zero",
+}
+_MMFAR_VALID: Final = 1 << 7
+_BFAR_VALID: Final = 1 << 15
+_VECTOR_READ: Final = 1 << 1
+"""HFSR.VECTTBL."""
+
+
+def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
+    """Sentences: the fault with its place and cause, then one for each caller."""
+    path = [fault.registers["pc"], *_callers(fault, image)]
+    # A return address is that of the instruction behind the call.
+    places = sources(image, (address - 2 if number else address for number, address in enumerate(path)))
+    told = [
+        _place(address, places[address - 2 if number else address].line, symbols) for number, address in enumerate(path)
+    ]
+    first = f"core {fault.core} took a {fault.name} at cycle {fault.cycle:,} in {told[0]}: {_why(fault)}"
+    return [first, *(f"  called from {each}" for each in told[1:])]
+
+
+def _place(address: int, line: str, symbols: Symbols) -> str:
+    name = next((name for start, size, name in symbols if start <= address < start + size), "")
+    where = f"{name} at {address:#010x}" if name else f"{address:#010x}, which is no function of the image"
+    return f"{where} ({line})" if line else where
+
+
+def _why(fault: Fault) -> str:
+    cfsr = fault.status.get("CFSR", 0)
+    causes = [said for bit, said in _CFSR.items() if cfsr >> bit & 1]
+    if fault.status.get("HFSR", 0) & _VECTOR_READ:
+        causes.append("the vector table could not be read")
+    text = "; ".join(causes) or "the core does not say why"
+    for valid, name in ((_MMFAR_VALID, "MMFAR"), (_BFAR_VALID, "BFAR")):
+        if cfsr & valid:
+            text += f" (address {fault.status[name]:#010x})"
+    return f"{text}."
+
+
+def _callers(fault: Fault, image: Path) -> list[int]:
+    """Return addresses, the innermost first. Empty if the image does not say how its frames lie."""
+    try:
+        content = read_image(image)
+        with debug(content, image.name, ImageFileError) as elf:
+            if not elf.has_dwarf_info():
+                return []
+            info = elf.get_dwarf_info()
+            entries = [each for each in _entries(info) if hasattr(each, "header") and "initial_location" in each.header]
+            return list(_walk(entries, fault))
+    except ImageFileError:
+        return []
+
+
+def _entries(info: Any) -> Iterator["FDE"]:
+    if info.has_CFI():
+        yield from info.CFI_entries()
+    if info.has_EH_CFI():
+        yield from info.EH_CFI_entries()
+
+
+def _walk(entries: Sequence["FDE"], fault: Fault) -> Iterator[int]:
+    registers = {number: fault.registers[name] for number, name in _NAMES.items()}
+    pc = fault.registers["pc"]
+    for number in range(_CALLERS_MOST):
+        # A call may be the last instruction of its function: then the address behind it is another's.
+        caller = _caller(entries, pc - (2 if number else 0), registers, fault.stacks)
+        if caller is None and number == 0:
+            caller = {**registers, _LR: registers[_LR]}  # a leaf without frame information: it returns by LR
+        if caller is None:
+            return
+        registers, returns = caller, caller[_LR]
+        if returns == _RESET:
+            return
+        if returns >= _EXC_RETURN:
+            frame = frame_registers(fault.stacks, registers[_SP], returns)
+            if not frame.get("pc"):
+                return
+            registers = {number: frame.get(name, registers[number]) for number, name in _NAMES.items()}
+            pc = frame["pc"] & ~1
+            yield pc + 2  # it was interrupted here, and did not call
+            continue
+        if not returns or returns & ~1 == pc:
+            return
+        pc = returns & ~1
+        yield pc
+
+
+def _caller(
+    entries: Sequence["FDE"], pc: int, registers: dict[int, int], stacks: Sequence[Memory]
+) -> dict[int, int] | None:
+    """The registers of the caller, LR its return address. None: no entry describes the code, or the stack is lost."""
+    entry = next((each for each in entries if 0 <= pc - each["initial_location"] < each["address_range"]), None)
+    if entry is None:
+        return None
+    rows = [row for row in entry.get_decoded().table if row["pc"] <= pc]
+    if not rows or rows[-1]["cfa"].reg is None:
+        return None
+    row = rows[-1]
+    frame = registers[row["cfa"].reg] + row["cfa"].offset & 0xFFFF_FFFF
+    found = dict(registers)
+    for number in _NAMES:
+        rule = row.get(number)
+        if rule is not None and rule.type == "OFFSET":
+            words = (stack.word(frame + rule.arg) for stack in stacks)
+            word = next((each for each in words if each is not None), None)
+            if word is None:
+                return None
+            found[number] = word
+        elif number == _LR and rule is not None and rule.type == "UNDEFINED":
+            return None
+    return {**found, _SP: frame}

@@ -1,0 +1,140 @@
+"""Faults of the image on a virtual board: what the core stood at, and the stacks from which its callers are read.
+
+A fault is seen as its handler begins: then the core has just stored the frame that says where it came from, and the
+handler has not yet touched a register (Armv7-M Architecture Reference Manual, DDI 0403E.e, B1.5.6).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rtoslab.targets.board import simulator
+from rtoslab.targets.events import EVENT, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT
+from rtoslab.targets.machine import VirtualMachine
+
+NAMES: Final = {3: "HardFault", 4: "MemManage", 5: "BusFault", 6: "UsageFault"}
+_FRAME: Final = ("r0", "r1", "r2", "r3", "r12", "lr", "pc", "xpsr")
+_FRAME_BYTES: Final = 32
+_FLOAT_BYTES: Final = 72
+"""S0 to S15, FPSCR and a reserved word above the other eight."""
+_ALIGNED: Final = 1 << 9
+"""In the stored xPSR: four bytes above the frame are padding."""
+_ON_PROCESS_STACK: Final = 1 << 2
+_NO_FLOATS: Final = 1 << 4
+"""In EXC_RETURN: the frame lies on the process stack; it has no floating-point registers."""
+_STATUS: Final = {"CFSR": 0xE000_ED28, "HFSR": 0xE000_ED2C, "MMFAR": 0xE000_ED34, "BFAR": 0xE000_ED38}
+_STACK_BYTES: Final = 16 * 1024
+"""As much of each stack is kept: callers further out are not told."""
+_STEP: Final = 256
+_BREAKPOINT: Final = 0xBE00
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A piece of RAM as it was."""
+
+    start: int
+    content: bytes
+
+    def word(self, address: int) -> int | None:
+        """The word at an address; None outside the piece."""
+        at = address - self.start
+        return int.from_bytes(self.content[at : at + 4], "little") if 0 <= at <= len(self.content) - 4 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault as its handler begins."""
+
+    core: int
+    exception: int
+    cycle: int
+    registers: Mapping[str, int]
+    """r0 to r12, sp, lr, pc and xpsr as the faulting instruction had them; pc is that instruction's address."""
+    stacks: tuple[Memory, ...]
+    status: Mapping[str, int]
+    """The fault status registers, by name; empty on a core that has none."""
+    opcode: int
+    """The halfword at pc; 0 where there is no memory."""
+
+    @property
+    def name(self) -> str:
+        """HardFault, MemManage, BusFault, UsageFault."""
+        return NAMES[self.exception]
+
+    @property
+    def is_breakpoint(self) -> bool:
+        """Whether the instruction is a BKPT, on which a C library parks a program that returned."""
+        return self.opcode & 0xFF00 == _BREAKPOINT
+
+
+def fault_entries(events: bytes) -> Iterator[tuple[int, int, int]]:
+    """Core, exception and first cycle of the handler of each fault among packed events, in order."""
+    yield from _of_kind(events, KIND_EXCEPTION_ENTER)
+
+
+def fault_returns(events: bytes) -> set[tuple[int, int]]:
+    """Core and exception of each fault whose handler returned."""
+    return {(core, number) for core, number, _ in _of_kind(events, KIND_EXCEPTION_EXIT)}
+
+
+def _of_kind(events: bytes, kind: int) -> Iterator[tuple[int, int, int]]:
+    found = np.frombuffer(events, dtype=EVENT)
+    chosen = found[(found["kind"] == kind) & np.isin(found["id"], list(NAMES))]
+    for each in chosen:
+        yield int(each["core"]), int(each["id"]), int(each["cycle"])
+
+
+def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -> Fault:
+    """The fault of a core that stands at the first instruction of its handler."""
+    now = machine.registers(core)
+    returns = now["lr"]
+    frame = now["psp"] if returns & _ON_PROCESS_STACK else now["msp"]
+    stored = dict(zip(_FRAME, _words(machine, frame, len(_FRAME)), strict=False))
+    size = _FRAME_BYTES + (0 if returns & _NO_FLOATS else _FLOAT_BYTES) + (4 if stored.get("xpsr", 0) & _ALIGNED else 0)
+    registers = {name: stored.get(name, now.get(name, 0)) for name in (*_general(), "lr", "pc", "xpsr")}
+    registers |= {"sp": frame + size, "pc": registers["pc"] & ~1}
+    opcode = _words(machine, registers["pc"] & ~3, 1)
+    half = opcode[0] >> 8 * (registers["pc"] & 2) & 0xFFFF if opcode else 0
+    stacks = tuple(_stack(machine, now[name]) for name in ("msp", "psp"))
+    return Fault(core, exception, cycle, registers, stacks, _status(machine, core), half)
+
+
+def frame_registers(stacks: Iterable[Memory], frame: int, returns: int) -> dict[str, int]:
+    """The registers that an exception's frame holds, and the sp behind it; none where it lies outside `stacks`."""
+    for stack in stacks:
+        words = [stack.word(frame + 4 * number) for number in range(len(_FRAME))]
+        if None not in words:
+            stored = {name: word for name, word in zip(_FRAME, words, strict=True) if word is not None}
+            floats = 0 if returns & _NO_FLOATS else _FLOAT_BYTES
+            return {**stored, "sp": frame + _FRAME_BYTES + floats + (4 if stored["xpsr"] & _ALIGNED else 0)}
+    return {}
+
+
+def _general() -> Iterator[str]:
+    yield from (f"r{number}" for number in range(13))
+
+
+def _status(machine: VirtualMachine, core: int) -> dict[str, int]:
+    found = machine.read_registers(core, list(_STATUS.values()))
+    return {name: word for name, word in zip(_STATUS, found, strict=True) if word is not None}
+
+
+def _words(machine: VirtualMachine, address: int, count: int) -> list[int]:
+    try:
+        content = machine.read(address, 4 * count)
+    except (simulator().SimError, OverflowError):
+        return []
+    return [int.from_bytes(content[at : at + 4], "little") for at in range(0, len(content), 4)]
+
+
+def _stack(machine: VirtualMachine, pointer: int) -> Memory:
+    """From the stack pointer up, as far as there is memory."""
+    content = b""
+    with suppress(simulator().SimError, OverflowError):
+        while len(content) < _STACK_BYTES:
+            content += machine.read(pointer + len(content), _STEP)
+    return Memory(pointer, content)

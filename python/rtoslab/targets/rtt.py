@@ -1,0 +1,93 @@
+"""SEGGER RTT: what firmware writes into buffers of its RAM, which a debug probe reads without stopping the core.
+
+The control block lies at `_SEGGER_RTT`: 16 bytes of identification, the number of buffers up and down, then six words
+for each: name, address, size, write offset, read offset, flags (SEGGER, UM08001, "Real Time Transfer").
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from rtoslab.targets.board import simulator
+from rtoslab.targets.machine import VirtualMachine
+
+SYMBOL: Final = "_SEGGER_RTT"
+_ID: Final = b"SEGGER RTT"
+_HEAD_BYTES: Final = 24
+_BUFFER_BYTES: Final = 24
+_WRITE_AT: Final = 12
+_READ_AT: Final = 16
+_BUFFERS_MOST: Final = 16
+_NAME_MOST: Final = 32
+_BYTES_MOST: Final = 1 << 20
+"""A larger buffer is no buffer: the words are not yet written, or no control block."""
+
+
+@dataclass(slots=True)
+class Rtt:
+    """The buffers of one image."""
+
+    machine: VirtualMachine
+    block: int
+    """Address of the control block."""
+    typed: bytes = b""
+    """What is still to be written into the first buffer down."""
+    names: dict[int, str] = field(default_factory=dict)
+    """Of the buffers up that have been read, by number."""
+
+    def take(self) -> Iterator[tuple[int, bytes]]:
+        """What each buffer up has received since the last call; marks it as read."""
+        head = self._read(self.block, _HEAD_BYTES)
+        if not head.startswith(_ID):
+            return  # before SEGGER_RTT_Init
+        ups, downs = (min(_word(head, at), _BUFFERS_MOST) for at in (16, 20))
+        for number in range(ups):
+            fresh = self._received(number)
+            if fresh:
+                yield number, fresh
+        if downs and self.typed:
+            self._type(self.block + _HEAD_BYTES + ups * _BUFFER_BYTES)
+
+    def _received(self, number: int) -> bytes:
+        at = self.block + _HEAD_BYTES + number * _BUFFER_BYTES
+        words = self._read(at, _BUFFER_BYTES)
+        name, buffer, size, write, read = (_word(words, place) for place in range(0, 20, 4))
+        if not 0 < size <= _BYTES_MOST or write >= size or read >= size or write == read:
+            return b""
+        whole = self._read(buffer, size)
+        self.names.setdefault(number, self._name(name))
+        self.machine.write(at + _READ_AT, write.to_bytes(4, "little"))
+        return whole[read:write] if read < write else whole[read:] + whole[:write]
+
+    def _type(self, at: int) -> None:
+        """Into the buffer down as much as fits: one byte stays free."""
+        words = self._read(at, _BUFFER_BYTES)
+        _, buffer, size, write, read = (_word(words, place) for place in range(0, 20, 4))
+        if not 0 < size <= _BYTES_MOST or write >= size or read >= size:
+            return
+        room = (read - write - 1) % size
+        fits, self.typed = self.typed[:room], self.typed[room:]
+        for byte in fits:
+            self.machine.write(buffer + write, bytes([byte]))
+            write = (write + 1) % size
+        self.machine.write(at + _WRITE_AT, write.to_bytes(4, "little"))
+
+    def _name(self, address: int) -> str:
+        text = self._read(address, _NAME_MOST).partition(b"\0")[0] if address else b""
+        return text.decode("ascii", errors="replace")
+
+    def _read(self, address: int, length: int) -> bytes:
+        try:
+            return bytes(self.machine.read(address, length))
+        except (simulator().SimError, OverflowError):
+            return b""
+
+
+def find_rtt(machine: VirtualMachine, typed: bytes = b"") -> Rtt | None:
+    """The buffers of the image that was loaded; None if it has none."""
+    block = machine.symbol(SYMBOL)
+    return None if block is None else Rtt(machine, block & ~1, typed)
+
+
+def _word(content: bytes, at: int) -> int:
+    return int.from_bytes(content[at : at + 4], "little")

@@ -1,0 +1,151 @@
+"""Runs an image until it says that it has passed or failed, faults, or its time is over; hands on what it prints."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from rtoslab import interrupts
+from rtoslab.targets.faults import Fault, fault_entries, fault_returns, read_fault
+from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.rtt import Rtt, find_rtt
+
+if TYPE_CHECKING:
+    from rtoslab._sim import Snapshot, Stop
+
+CHUNK_CYCLES: Final = 5_000_000
+_LOOKS_PER_SECOND: Final = 1_000
+"""How often output is looked at where that matters: RTT buffers are small, and a match ends the run at once."""
+_AFTER_FAULT_S: Final = 0.1
+"""So long the handler may report what it found."""
+PASSED: Final = "passed"
+FAILED: Final = "failed"
+TIMEOUT: Final = "timeout"
+_TAIL_BYTES: Final = 4096
+"""A pattern is looked for in what is new and in so much before it."""
+
+OnOutput = Callable[[str, bytes], None]
+"""What is called with a channel (`uart`, `rtt0`) and what it brought."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Why a run ended."""
+
+    reason: str
+    """As of the board's stops; `passed` and `failed`: a pattern was found; `fault`; `interrupted`."""
+    detail: str
+
+
+@dataclass
+class WatchedRun:
+    """One run."""
+
+    machine: VirtualMachine
+    limit: int
+    """Cycles since reset."""
+    on_output: OnOutput
+    expect: re.Pattern[str] | None = None
+    fail: re.Pattern[str] | None = None
+    timeout_s: float | None = None
+    """Virtual seconds, by the clock that the firmware has set up."""
+    rtt_typed: bytes = b""
+    output: dict[str, bytearray] = field(default_factory=dict)
+    """By channel."""
+    rtt_names: dict[str, str] = field(default_factory=dict)
+    """What the image calls its RTT channels."""
+    fault: Fault | None = None
+    """The first one whose handler has not returned."""
+    handled: list[Fault] = field(default_factory=list)
+    """Faults whose handler returned."""
+
+    def go(self) -> Ended:
+        """Runs to the end."""
+        rtt = find_rtt(self.machine, self.rtt_typed)
+        self.machine.trace_exceptions(True)
+        looks = any(each is not None for each in (rtt, self.expect, self.fail, self.timeout_s))
+        elapsed_s = 0.0
+        try:
+            while (left := self._limit() - self.machine.cycle()) > 0:
+                chunk = self.machine.clock_hz() // _LOOKS_PER_SECOND if looks else CHUNK_CYCLES
+                cycle, clock_hz = self.machine.cycle(), self.machine.clock_hz()
+                stop = self._run(max(1, min(chunk, left)))
+                elapsed_s += (self.machine.cycle() - cycle) / clock_hz
+                ended = self._take(rtt) or self._stopped(stop) or self._timed_out(elapsed_s)
+                if ended is not None:
+                    return ended
+        except KeyboardInterrupt as cause:
+            self._take(rtt)
+            return Ended("interrupted", interrupts.reason(cause))
+        if self.fault is not None:
+            return Ended("fault", f"Core {self.fault.core} took a {self.fault.name}.")
+        return Ended("cycles", f"The limit of {self.limit} cycles was reached.")
+
+    def _limit(self) -> int:
+        if self.fault is None:
+            return self.limit
+        return min(self.limit, self.fault.cycle + int(_AFTER_FAULT_S * self.machine.clock_hz()))
+
+    def _run(self, cycles: int) -> "Stop":
+        """Runs on. A fault is read as its handler begins: the board goes back to where it stood, and up to there."""
+        before = self.machine.snapshot()
+        stop = self.machine.run(cycles)
+        events = self.machine.take_events()
+        entered = next(fault_entries(events), None)
+        if self.fault is None and entered is not None:
+            return self._read_fault(before, *entered) or self._again(before, cycles)
+        if self.fault is not None and (self.fault.core, self.fault.exception) in fault_returns(events):
+            self.handled.append(self.fault)
+            self.fault = None
+        return stop
+
+    def _read_fault(self, before: "Snapshot", core: int, exception: int, cycle: int) -> "Stop | None":
+        """Stands as the handler begins. None if the instruction is a breakpoint, which is no fault of the program."""
+        self.machine.restore(before)
+        stop = self.machine.run(cycle - self.machine.cycle())
+        self.machine.take_events()
+        found = read_fault(self.machine, core, exception, cycle)
+        if found.is_breakpoint:
+            return None
+        self.fault = found
+        return stop
+
+    def _again(self, before: "Snapshot", cycles: int) -> "Stop":
+        self.machine.restore(before)
+        stop = self.machine.run(cycles)
+        self.machine.take_events()
+        return stop
+
+    def _timed_out(self, elapsed_s: float) -> Ended | None:
+        if self.timeout_s is None or elapsed_s < self.timeout_s or self.fault is not None:
+            return None
+        return Ended(TIMEOUT, f"{self.timeout_s:g} virtual seconds are over.")
+
+    def _stopped(self, stop: "Stop") -> Ended | None:
+        if stop["reason"] in {"cycles", "watch"}:
+            return None
+        return Ended(stop["reason"], stop["detail"])
+
+    def _take(self, rtt: Rtt | None) -> Ended | None:
+        """Hands on what was printed. Says whether one of the patterns is in it."""
+        found = [self._keep("uart", self.machine.take_uart())]
+        for number, fresh in rtt.take() if rtt is not None else ():
+            channel = f"rtt{number}"
+            self.rtt_names.setdefault(channel, rtt.names.get(number, "") if rtt is not None else "")
+            found.append(self._keep(channel, fresh))
+        matched = [each for each in found if each is not None]
+        return next((each for each in matched if each.reason == FAILED), next(iter(matched), None))
+
+    def _keep(self, channel: str, fresh: bytes) -> Ended | None:
+        if not fresh:
+            return None
+        whole = self.output.setdefault(channel, bytearray())
+        start = max(0, len(whole) - _TAIL_BYTES)
+        whole.extend(fresh)
+        self.on_output(channel, fresh)
+        text = whole[start:].decode("utf-8", errors="replace")
+        hits = []
+        for reason, pattern in ((FAILED, self.fail), (PASSED, self.expect)):
+            if pattern is not None and (match := pattern.search(text)) is not None:
+                hits.append((match.start(), Ended(reason, f"{channel} printed {match[0]!r}, as {pattern.pattern!r}.")))
+        return min(hits, key=lambda hit: hit[0])[1] if hits else None
