@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rtoslab.base import find_root
+from rtoslab.catalogue import Catalogue
 from rtoslab.proofs import Evidence
 from rtoslab.proofs.rules.phases_apart import ENOUGH
 from rtoslab.proofs.rules.ticks_met import Params
@@ -54,6 +55,21 @@ def test_samples_begin_at_distances_of_their_own(
 def test_so_many_are_enough_as_the_drift_has_phases() -> None:
     header = (find_root() / "firmware/include/bench/drift.h").read_text()
     assert f"#define BENCH_DRIFT_PASSES {ENOUGH}u\n" in header
+
+
+DRIFT_LOOP = 10
+"""Instructions of the loop of bench/drift.h, each of which is executed as often as the wait of a round takes."""
+
+
+def test_every_benchmark_that_drifts_accounts_for_its_wait() -> None:
+    drifting = [each.facts for each in Catalogue(find_root()).benchmarks.values() if "drift" in each.facts.params]
+    assert drifting
+    for facts in drifting:
+        proofs = [
+            each for each in facts.proof if each["rule"] == "own_code" and "drift = 0" not in each.get("when", ())
+        ]
+        assert proofs, facts.id
+        assert all(each.get("waits", 0) >= DRIFT_LOOP for each in proofs), facts.id
 
 
 MET = {"rule": "ticks_met", "series": "give", "at_least": "samples"}
