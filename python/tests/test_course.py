@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import CatalogueError
-from rtoslab.proofs import Evidence
+from rtoslab.proofs import Evidence, judge_all
 from rtoslab.proofs.steps_wanted import parse
 from rtoslab.results.finding import Finding, Verdict
-from rtoslab.targets.observe import Load, Observed
+from rtoslab.targets.observe import Load, Observed, OwnFunction, Stretch
 from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
 from tests.fakes import BODY, Fields, benchmark, board, decoded, handle, judge_one, kernel
 
@@ -53,6 +53,29 @@ def judge(rule: dict[str, Any], steps: Sequence[Step] = (), facts: dict[str, Any
 PAIR = {"rule": "course", "round": ["0 semaphore_take S", "0 semaphore_give S"]}
 CHAIN = {"rule": "course", "round": ["0 semaphore_give S", "switch 0 1", "1 semaphore_take S", "switch 1 0"]}
 CHAINED = [give(), switch(ONE, OTHER), take(OTHER), switch(OTHER, ONE, "take")]
+
+
+BOUND = {"rule": "own_code", "instructions": 34}
+
+
+@pytest.mark.parametrize(
+    ("bound", "cycles", "own_cycles", "verdict"),
+    [
+        (BOUND, 700, 373, Verdict.HOLDS),  # its code is driven out of the cache
+        (BOUND, 180, 373, Verdict.FAILS),  # it is not
+        (BOUND, 700, 900, Verdict.FAILS),  # for longer than that explains
+        ({"rule": "own_code"}, 700, 373, Verdict.FAILS),  # how many instructions it is, nobody says
+        ({**BOUND, "when": ["cores > 1"]}, 700, 373, Verdict.FAILS),
+    ],
+)
+def test_own_code_may_take_as_much_longer_as_its_instructions_did(
+    bound: dict[str, Any], cycles: int, own_cycles: int, verdict: Verdict
+) -> None:
+    own = (OwnFunction(0, "body", 1, (Stretch(0x100, 10, 10, cycles),), ()),)
+    observed = Observed(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
+    given = Evidence(decoded(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
+    (found,) = (each for each in judge_all(given) if each.rule == "course")
+    assert found.verdict is verdict, found.saw
 
 
 def test_rounds_of_the_named_steps_hold() -> None:

@@ -16,6 +16,8 @@ from rtoslab.targets import ALL_CORES, Observed, Switch
 LOOP_100_CYCLES: Final = 1407
 """What the ruler's loop takes on a Pico with -O2."""
 
+USUAL_PACE: Final = 2.5
+"""Cycles for an instruction of the benchmark's own, at most, where the cache keeps its code: 1.3 to 2.4 were seen."""
 
 Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 """`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number.
@@ -183,6 +185,22 @@ class Evidence:
         Cores that run from one cache push each other's lines out, and what one of them reads anew waits for the others.
         """
         return int(cycles * self.slowness() * len(self.cores) / self.benchmark.min_cores)
+
+    def pace(self, core: int) -> float:
+        """Returns how many times as long as usual an instruction of the benchmark's own took on a core. At least 1.
+
+        Where the kernel's code drives it out of the cache in each round, an instruction takes ten cycles or twenty.
+        """
+        own = self.observed.own if self.observed else ()
+        parts = [part for function in own if function.core == core for part in function.stretches]
+        executed = sum(part.instructions * part.executions for part in parts)
+        return max(1.0, sum(part.cycles for part in parts) / max(executed, 1) / USUAL_PACE)
+
+    @property
+    def bounds_instructions(self) -> bool:
+        """Whether another proof says how many instructions of the benchmark's own a round takes at most."""
+        bounds = [table for table in self.benchmark.proof if "instructions" in table]
+        return any(all(map(self.is_so, table.get("when", ()))) for table in bounds)
 
     def checks(self, core: int) -> dict[str, int]:
         """The firmware's self-checks of one core by name."""

@@ -58,7 +58,8 @@ class Params(RuleParams):
     cores: tuple[int, ...] | None = None
     """Only these; None: all."""
     own_cycles: int = 250
-    """More where the code is slower and on more cores, see `Evidence.longest_own`."""
+    """More where the code is slower and on more cores, see `Evidence.longest_own`; and where a proof bounds the
+    instructions of a round, so much more as each of them took longer in this window."""
     per: str | None = None
     """A parameter: so many own cycles for each of its value."""
     drawn: Drawn | None = None
@@ -104,8 +105,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             steps = _without_waited(steps, rounds, matcher)
         found = follow(matcher, steps, rounds, only_inside=latency and not params.everywhere)
         allowed = params.tolerance + (3 * ticks if evidence.kernel.time_slice_ticks else 0)
-        times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
-        own_cycles = evidence.longest_own(params.own_cycles * times)
+        own_cycles = _longest_own(params, evidence, core)
         least = min(params.at_least, max(1, evidence.samples // 2)) if latency else params.at_least
         if are_cut(evidence):
             least = 0  # What is kept may be the beginning of one.
@@ -113,6 +113,14 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         problems += [f"core {core}: {each}" for each in _problems(found, least, allowed, limits)]
         words.append(f"core {core}: {found.rounds} rounds")
     return finding(params.rule, demands, problems, words)
+
+
+def _longest_own(params: Params, evidence: Evidence, core: int) -> int:
+    times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
+    usual = evidence.longest_own(params.own_cycles * times)
+    if not evidence.bounds_instructions:
+        return usual
+    return max(usual, int(params.own_cycles * times * evidence.pace(core)))
 
 
 def _without_waited(
