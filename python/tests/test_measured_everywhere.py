@@ -51,3 +51,21 @@ def test_every_count_is_proved(tmp_path: Path, board: str, variant: Mapping[str,
 def test_every_latency_is_proved(tmp_path: Path, board: str, variant: Mapping[str, str]) -> None:
     run = api.run("latency", boards=[board], config={**variant, "instrument": "probe"}, out=tmp_path)
     assert refused(run) == []
+
+
+ROUNDS_CHANGED = [("drift", "1", 1), ("pinned", "0", 2)]
+"""Parameters with which a round waits in loops of its own, the value, and cores."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("parameter", "value", "cores"), ROUNDS_CHANGED)
+def test_every_changed_round_is_proved(tmp_path: Path, parameter: str, value: str, cores: int) -> None:
+    """The window is long enough for each of its waits to come about often."""
+    changed = [each.facts for each in Catalogue(ROOT).benchmarks.values() if parameter in each.facts.params]
+    assert changed
+    for facts in changed:
+        config = {f"param.{parameter}": value, **({"instrument": "probe"} if facts.kind == "latency" else {})}
+        window_ms = None if facts.kind == "latency" else 250
+        fixed: dict[str, Any] = {"kernels": ["freertos"], "boards": ["pico"], "cores": [cores]}
+        run = api.run(facts.id, window_ms=window_ms, config=config, out=tmp_path / facts.id, **fixed)
+        assert refused(run) == []
