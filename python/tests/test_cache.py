@@ -3,6 +3,7 @@
 import errno
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from rtoslab.base import package_digest
+from rtoslab.base.contents import PACKAGE, sources_digest
 from rtoslab.base.errors import AlteredError, StoreError
+from rtoslab.store import cache as store_cache
 from rtoslab.store.cache import ResultCache, result_key
 from tests.fakes import point
 
-EVALUATOR = "rtoslab.measure.pipeline"
 KEY = "ab" + 62 * "0"
 FILES = {"result.json": b"{}\n", "uart.txt": bytes(range(256)) * 40}
 
@@ -76,17 +79,50 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(list((tmp_path / "ab").iterdir())) == 1, "nothing half-written stays"
 
 
-def test_the_key_tells_everything_apart() -> None:
+def test_the_key_tells_everything_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = {"elf_sha256": "1", "target": {"sources_sha256": "2"}}
     keys = {
-        result_key(manifest, point(1), EVALUATOR),
-        result_key(manifest, point(2), EVALUATOR),
-        result_key({**manifest, "elf_sha256": "3"}, point(1), EVALUATOR),
-        result_key({**manifest, "target": {"sources_sha256": "4"}}, point(1), EVALUATOR),
-        result_key(manifest, point(1), "rtoslab.records.decoder"),
+        result_key(manifest, point(1)),
+        result_key(manifest, point(2)),
+        result_key({**manifest, "elf_sha256": "3"}, point(1)),
+        result_key({**manifest, "target": {"sources_sha256": "4"}}, point(1)),
     }
-    assert len(keys) == 5
-    assert result_key(dict(reversed(manifest.items())), point(1), EVALUATOR) in keys
+    assert len(keys) == 4
+    for name in ("package_digest", "simulator_fingerprint"):
+        with monkeypatch.context() as patch:
+            patch.setattr(store_cache, name, lambda: "another")
+            keys.add(result_key(manifest, point(1)))
+    assert len(keys) == 6
+    assert result_key(dict(reversed(manifest.items())), point(1)) in keys
+
+
+def test_every_source_of_the_package_changes_its_digest(tmp_path: Path) -> None:
+    """One in nine is changed by a byte, each by itself. A wheel's firmware and what Python writes do not count."""
+    package = tmp_path / "rtoslab"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "*.so", "lab"))
+    before = sources_digest(package)
+    assert before == package_digest()
+    sources = sorted(path for path in package.rglob("*") if path.suffix in {".py", ".toml"})
+    assert len(sources) > 400
+    toml = [path for path in sources if path.suffix == ".toml"]
+    for path in [*sources[::9], *toml]:
+        content = path.read_bytes()
+        path.write_bytes(content + b"\n")
+        assert sources_digest(package) != before, path
+        path.write_bytes(content)
+    (package / "lab").mkdir()
+    (package / "lab" / "kernel.toml").touch()
+    (package / "run.pyc").touch()
+    assert sources_digest(package) == before
+    (package / "new.py").touch()
+    assert sources_digest(package) != before
+
+
+def test_a_moved_module_changes_the_digest(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("x = 1\n")
+    before = sources_digest(tmp_path)
+    (tmp_path / "one.py").rename(tmp_path / "two.py")
+    assert sources_digest(tmp_path) != before
 
 
 def _measure_once(folder: Path, log: Path, hang: bool) -> None:

@@ -64,7 +64,6 @@ ALLOWED = {
     "base/architecture.py": {
         "tomllib": "a file of the checkout's own, which what intake stands on asks for", "read_text": "the same",
     },
-    "base/source_notes.py": {"read_bytes": "this package's own modules; what is kept", "json.loads": "sealed"},
     "base/web_page.py": {"read_text": "this package's own style and script"},
     "captures/forms/sigrok.py": {"zipfile.ZipFile": "the writer"},
     "conformance/examination.py": {

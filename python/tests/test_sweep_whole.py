@@ -125,6 +125,5 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(local: Local, tmp_pa
             assert len(finished(tmp_path / "far")) < local.points
             done(running, local.plan)
         cluster.communicate("", timeout=60)
-    noted = [each.name for each in (tmp_path / "unused").iterdir()]
-    assert noted == ["imports.json"], "the workers measured, not the process that asked"
+    assert not [*(tmp_path / "unused").glob("*")], "the workers measured, not the process that asked"
     assert contents(tmp_path / "far") == local.files

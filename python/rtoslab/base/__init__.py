@@ -3,7 +3,6 @@
 from rtoslab.base import tools
 from rtoslab.base.architecture import architecture, code_address, cross_tool, read_architecture
 from rtoslab.base.canonical_json import canonical
-from rtoslab.base.closure import sources_digest
 from rtoslab.base.contents import (
     Row,
     Stamp,
@@ -13,6 +12,7 @@ from rtoslab.base.contents import (
     look_again,
     looked_at,
     one_look,
+    package_digest,
     rows,
     sha256_of,
     stamp,
@@ -152,13 +152,13 @@ __all__ = [
     "nearest_name",
     "one_look",
     "open_flags",
+    "package_digest",
     "read_architecture",
     "results_folder",
     "rows",
     "runs_folder",
     "said",
     "sha256_of",
-    "sources_digest",
     "stamp",
     "to_plain",
     "to_text",

@@ -20,7 +20,7 @@ from rtoslab.base import (
     alone,
     canonical,
     looked_at,
-    sources_digest,
+    package_digest,
     write_whole,
 )
 from rtoslab.catalogue import Catalogue
@@ -103,7 +103,7 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
     progress("conformance", 0.0)
     built = build(catalogue, asked)
     digest = verdict_digest(catalogue, point)
-    makers = f"{simulator_fingerprint()}-{sources_digest(__name__)[:8]}"
+    makers = f"{simulator_fingerprint()}-{package_digest()[:8]}"
     path = built.folder / f"conformance-{digest}-{makers}.verdict"
     with alone(built.folder / ".conformance-lock"):  # points measured side by side wait for one verdict
         known = _read(path)

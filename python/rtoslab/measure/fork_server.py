@@ -1,16 +1,11 @@
-"""Loaded by the server that forks the processes that measure: what each of them would load and find out for itself.
-
-Which sources took part in a result is the same for all, and took longer than to take a known point from the cache.
-"""
+"""Loaded by the server that forks the processes that measure: what each of them would load and compute for itself."""
 
 import gc
 
-from rtoslab.base import one_look, sources_digest
-from rtoslab.conformance import examine
-from rtoslab.measure.pipeline import run_point
+from rtoslab.base import package_digest
+from rtoslab.conformance import examine  # noqa: F401 (loaded for what is forked)
+from rtoslab.measure.pipeline import run_point  # noqa: F401 (the same)
 
 # A point makes few cycles of references: looking for them took a seventh of its time. What is forked keeps to this.
 gc.set_threshold(50_000, 20, 100)
-with one_look():
-    for each in (run_point, examine):
-        sources_digest(each.__module__)
+package_digest()

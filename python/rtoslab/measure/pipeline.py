@@ -150,7 +150,7 @@ def _carry(
         )
     if runner is not None:
         return _keep(run, job.folder, _measure(catalogue, job, progress, runner), cached=False)
-    results, key = ResultCache.of(catalogue.root), result_key(job.manifest, job.identity, __name__)
+    results, key = ResultCache.of(catalogue.root), result_key(job.manifest, job.identity)
     with results.alone(key):
         known, note = _known(results, key, job.folder)
         if known is not None and not manner.again:

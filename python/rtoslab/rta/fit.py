@@ -10,7 +10,7 @@ from statistics import median
 
 from pydantic import ValidationError
 
-from rtoslab.base import CheckError, OverheadsError, build_folder, make_folder, sources_digest, write_whole
+from rtoslab.base import CheckError, OverheadsError, build_folder, make_folder, package_digest, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.intake import read_object
 from rtoslab.rta import training
@@ -45,7 +45,7 @@ def measure(
     digest = hashlib.sha256(
         json.dumps(
             [
-                sources_digest(__name__),
+                package_digest(),
                 firmware.build.elf_sha256,
                 simulator_fingerprint(),
                 sorted(firmware.point.timing.items()),

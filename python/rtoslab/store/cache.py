@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import AlteredError, alone, canonical, disk_error, results_folder, sources_digest
+from rtoslab.base import AlteredError, alone, canonical, disk_error, package_digest, results_folder
 from rtoslab.intake import KEPT_BYTES, read_bytes
 from rtoslab.results import PointId
 from rtoslab.targets import simulator_fingerprint
@@ -88,10 +88,10 @@ class ResultCache:
         return self.folder / key[:2] / f"{key}.point"
 
 
-def result_key(manifest: Mapping[str, Any], identity: PointId, evaluator: str) -> str:
-    """What names a point's result: SHA-256, 64 hex digits. `evaluator` is the module that measures and judges."""
+def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
+    """Returns the SHA-256 that names a point's result, 64 hex digits."""
     axes = identity.model_dump(mode="json")
-    everything = [dict(manifest), axes, simulator_fingerprint(), sources_digest(evaluator)]
+    everything = [dict(manifest), axes, simulator_fingerprint(), package_digest()]
     return hashlib.sha256(canonical(everything).encode()).hexdigest()
 
 

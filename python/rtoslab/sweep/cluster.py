@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import RtoslabError, StoreError, ToolMissingError, find_root, sources_digest
+from rtoslab.base import RtoslabError, StoreError, ToolMissingError, find_root, package_digest
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import inputs_digest
 from rtoslab.measure import Listener, Manner, Note, Outcome, point_id, portable, run_point
@@ -123,7 +123,7 @@ def _nothing(point: Point, root: Path) -> AnyResult:
 
 def _sources(root: Path, point: Point) -> tuple[str, ...]:
     """Hashes of what must be alike here and there; the last one is of the image's sources, options and compiler."""
-    return simulator_sources(root), sources_digest(run_point.__module__), inputs_digest(Catalogue(root), point)
+    return simulator_sources(root), package_digest(), inputs_digest(Catalogue(root), point)
 
 
 def _finished(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, Outcome]]:
