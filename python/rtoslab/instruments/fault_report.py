@@ -6,15 +6,12 @@ it, as of an assembler source, ends the path.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rtoslab.base import ImageFileError
 from rtoslab.instruments.lines import sources
 from rtoslab.intake import debug, read_image
 from rtoslab.targets import Fault, Memory, frame_registers
-
-if TYPE_CHECKING:
-    from elftools.dwarf.callframe import FDE
 
 Symbols = Sequence[tuple[int, int, str]]
 _SP: Final = 13
@@ -95,14 +92,14 @@ def _callers(fault: Fault, image: Path) -> list[int]:
         return []
 
 
-def _entries(info: Any) -> Iterator["FDE"]:
+def _entries(info: Any) -> Iterator[Any]:
     if info.has_CFI():
         yield from info.CFI_entries()
     if info.has_EH_CFI():
         yield from info.EH_CFI_entries()
 
 
-def _walk(entries: Sequence["FDE"], fault: Fault) -> Iterator[int]:
+def _walk(entries: Sequence[Any], fault: Fault) -> Iterator[int]:
     registers = {number: fault.registers[name] for number, name in _NAMES.items()}
     pc = fault.registers["pc"]
     for number in range(_CALLERS_MOST):
@@ -130,7 +127,7 @@ def _walk(entries: Sequence["FDE"], fault: Fault) -> Iterator[int]:
 
 
 def _caller(
-    entries: Sequence["FDE"], pc: int, registers: dict[int, int], stacks: Sequence[Memory]
+    entries: Sequence[Any], pc: int, registers: dict[int, int], stacks: Sequence[Memory]
 ) -> dict[int, int] | None:
     """The registers of the caller, LR its return address. None: no entry describes the code, or the stack is lost."""
     entry = next((each for each in entries if 0 <= pc - each["initial_location"] < each["address_range"]), None)
