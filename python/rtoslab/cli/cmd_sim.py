@@ -56,6 +56,9 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
     multiple=True,
     help="Override a setting: clock_hz=N, flash.wait_states=N, timing.KEY=N ...",
 )
+@click.option(
+    "--load-address", metavar="0xADDR", help="The image is a plain binary that lies there, its vector table first."
+)
 @click.option("--strict", is_flag=True, help="Stop at the first access to something not modelled.")
 @click.option(
     "--max-cycles",
@@ -81,6 +84,7 @@ def command(
     script: Path | None,
     enter: str,
     settings: tuple[tuple[str, str], ...],
+    load_address: str | None,
     strict: bool,
     max_cycles: int | None,
     expect: str | None,
@@ -90,7 +94,7 @@ def command(
     junit: Path | None,
     as_json: bool,
 ) -> int:
-    """Run an IMAGE (ELF or UF2, built by anybody) on a virtual board.
+    """Run an IMAGE (ELF, UF2 or Intel HEX, built by anybody) on a virtual board.
 
     Prints UART and SEGGER RTT as they come (a line of RTT begins with its channel), then cycles and instructions per
     core, and for every --between pair the count, minimum, maximum and total cycles. Nothing is added to the image.
@@ -110,6 +114,7 @@ def command(
         typed=b"".join(unescape(text) for text in typed),
         script=parse_script(_read(script), _ENTER[enter]) if script else (),
         settings={key: integer(value, key) for key, value in settings},
+        load_address=None if load_address is None else integer(load_address, "--load-address"),
         strict=strict,
         max_cycles=max_cycles,
         expect=expect,

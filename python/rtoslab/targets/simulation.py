@@ -104,6 +104,8 @@ class SimRequest:
     script: Sequence[tuple[bytes, bytes]] = ()
     settings: Mapping[str, int] = field(default_factory=dict)
     strict: bool = False
+    load_address: int | None = None
+    """Where a plain binary lies; None for files that say it themselves."""
     max_cycles: int | None = None
     expect: str | None = None
     """A pattern in the output with which the run ends and has passed."""
@@ -131,7 +133,7 @@ def simulate(
     count = cores or board.cores
     machine = machine or make_machine(board, cores=count, strict=request.strict)
     apply_settings(machine, request.settings)
-    load_image(machine, read_image(image), image.name)
+    load_image(machine, read_image(image, request.load_address), image.name)
     limit = DEFAULT_SECONDS * board.clock.sys_hz if request.max_cycles is None else request.max_cycles
     if request.timeout_s is not None and request.max_cycles is None:
         limit = CYCLES_MOST
