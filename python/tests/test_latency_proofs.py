@@ -32,6 +32,13 @@ AGREES = {"rule": "instrument_agrees"}
 PULSES: list[Row] = [edge(0, 1), edge(3, 0), edge(500, 1), edge(503, 0)]
 PULSES += [edge(9_998, 1), edge(10_101, 0), edge(19_998, 1), edge(20_121, 0)]
 
+
+def raised_late(cycles: int) -> list[Row]:
+    """The pin goes up so much later, as behind other stores, and down with the mark."""
+    late = [*PULSES[:4], edge(9_998 + cycles, 1), edge(10_101, 0), edge(19_998 + cycles, 1), edge(20_121, 0)]
+    return sorted([*orderly(), *late], key=lambda row: row[0])
+
+
 ONE_SWITCH: list[Row] = [*orderly()[:5], switch(10_050, 2), *orderly()[5:]]
 TWO_SWITCHES: list[Row] = [*ONE_SWITCH[:-1], switch(20_050, 1), ONE_SWITCH[-1]]
 TIMED: list[Row] = sorted([*orderly(), *PULSES], key=lambda row: row[0])
@@ -83,6 +90,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (AGREES, {"body": counted(give="307,327"), "rows": TICKS_BEHIND}, Verdict.HOLDS),
     (AGREES, {"body": counted(give="307,327"), "rows": TICKS_BEFORE}, Verdict.HOLDS),
     (AGREES, {"body": by("pin"), "rows": TIMED}, Verdict.HOLDS),
+    (AGREES, {"body": by("pin"), "rows": raised_late(6)}, Verdict.HOLDS),  # 3 cycles shorter than between the marks
+    (AGREES, {"body": by("pin"), "rows": raised_late(12)}, Verdict.FAILS),
 ]  # fmt: skip
 
 
