@@ -229,8 +229,8 @@ class Kernel(Strict):
     sets: dict[str, dict[str, int]] = Field(default_factory=dict)
     """Chip -> settings that the kernel's own start-up makes otherwise than the board's, by `board_state`'s names."""
     float_code: tuple[str, ...] = ()
-    """Cores on which the compiler lets the kernel's own code move data in floating-point registers: a task that has
-    called it has a floating-point context."""
+    """Cores on which code of the kernel's own uses the floating-point unit, be it for moves: a task that has called it,
+    or a handler of the kernel's, then has a floating-point context."""
     time_slice_ticks: int = 0
     """Ticks after which a task goes behind its equals, where that cannot be switched off; 0: never."""
     static_bytes: int = Field(default=0, ge=0)
