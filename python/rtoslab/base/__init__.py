@@ -18,7 +18,6 @@ from rtoslab.base.contents import (
     stamp,
 )
 from rtoslab.base.counting import all_of, counted
-from rtoslab.base.dataclass_json import Reader, to_plain, to_text
 from rtoslab.base.digest_line import content_seal, with_digest, without_digest
 from rtoslab.base.errors import (
     EXIT_ERROR,
@@ -71,7 +70,7 @@ from rtoslab.base.paths import (
     results_folder,
     runs_folder,
 )
-from rtoslab.base.strict import Strict
+from rtoslab.base.strict import Strict, strictly
 from rtoslab.base.toml_text import toml_key, toml_rows, toml_value
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
 from rtoslab.base.value_table import Table, Value
@@ -106,7 +105,6 @@ __all__ = [
     "OverrideReceivedError",
     "PlanError",
     "PortError",
-    "Reader",
     "RefusedError",
     "ReportError",
     "Row",
@@ -160,8 +158,7 @@ __all__ = [
     "said",
     "sha256_of",
     "stamp",
-    "to_plain",
-    "to_text",
+    "strictly",
     "toml_key",
     "toml_rows",
     "toml_value",

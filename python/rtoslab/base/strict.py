@@ -17,17 +17,18 @@ _APART: Final = frozenset({"default", "metadata", "serialization"})
 _KEY: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
-def _strictly(schema: Any) -> Any:
+def strictly(schema: Any) -> Any:
+    """Returns pydantic's schema of a form with every scalar in it strict."""
     if isinstance(schema, list):
-        return [_strictly(each) for each in schema]
+        return [strictly(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     kind = schema.get("type")
     if kind == "literal":
         return _choice(schema)
     if kind == "model-fields":  # by their names, which are any
-        return {**schema, "fields": {name: _strictly(each) for name, each in schema["fields"].items()}}
-    found = {key: value if key in _APART else _strictly(value) for key, value in schema.items()}
+        return {**schema, "fields": {name: strictly(each) for name, each in schema["fields"].items()}}
+    found = {key: value if key in _APART else strictly(value) for key, value in schema.items()}
     if kind in _SCALARS:
         found["strict"] = True
     if kind == "dict" and schema.get("keys_schema", {}).get("type") == "int":
@@ -66,5 +67,5 @@ class Strict(BaseModel):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Pydantic's schema of the model, with every scalar in it strict."""
-        found: CoreSchema = _strictly(handler(source))
+        found: CoreSchema = strictly(handler(source))
         return found

@@ -1,47 +1,42 @@
 """What the virtual board saw of a run, kept beside its point: by it proofs are judged and figures computed anew.
 
 `evidence.json.zst`: the run's `RunOutput` without its serial bytes, which lie in uart.txt, as JSON compressed with
-Zstandard. The same run gives the same bytes.
+Zstandard. The same run gives the same bytes. A mapping is a list of pairs, because JSON's keys are texts and ours are
+numbers and tuples. A set is sorted. A field that is missing is refused, and so is a scalar of another type.
 """
 
 import json
-from dataclasses import fields
+from collections import Counter
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final, get_type_hints
+from typing import Any, Final
 
 import pyarrow as pa
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import CoreSchema, SchemaSerializer, SchemaValidator, core_schema
 
-from rtoslab.base import Reader, to_text
-from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES
-from rtoslab.targets import Handled, Intervals, RunOutput, Step
+from rtoslab.base import strictly
+from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES, problem
+from rtoslab.targets import RunOutput
 
 EVIDENCE_FILE: Final = "evidence.json.zst"
-_NAMES: Final = {"Intervals": Intervals, "Handled": Handled, "Step": Step, "Stats": Any}
-"""Types that annotations name without importing them. The simulator's statistics are JSON already, but for keys that
-are numbers: they come back as texts, which `results.CoreCycles` takes."""
-_READER: Final = Reader(_NAMES)
 
 
 def write_evidence(output: RunOutput) -> bytes:
-    """The file's content."""
-    parts = {name: getattr(output, name) for name in _parts()}
-    texts = {name: _compact(value) if name == "stats" else to_text(value) for name, value in parts.items()}
-    whole = ",".join(f"{_compact(name)}:{text}" for name, text in texts.items())
-    return bytes(pa.compress(f"{{{whole}}}".encode(), codec="zstd", asbytes=True))
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    """Returns the file's content."""
+    text = _form()[1].to_json(output, exclude={"uart"}, ensure_ascii=True)
+    return bytes(pa.compress(text, codec="zstd", asbytes=True))
 
 
 def read_evidence(content: bytes, uart: bytes) -> RunOutput:
-    """The run again. Raises ValueError where the content is of another version of this package, or damaged."""
+    """Returns the run. Raises ValueError where the content is of another version of this package, or damaged."""
     try:
-        plain = json.loads(_unpacked(content))
-        parts = {name: _READER.read(hint, plain[name]) for name, hint in _parts().items()}
-    except (OSError, KeyError, TypeError, RecursionError, pa.ArrowException) as cause:
+        output: RunOutput = _form()[0].validate_python({**json.loads(_unpacked(content)), "uart": uart})
+    except ValidationError as cause:
+        raise ValueError(f"the evidence cannot be read ({problem(cause)})") from None
+    except (OSError, TypeError, RecursionError, pa.ArrowException) as cause:
         raise ValueError(f"the evidence cannot be read ({type(cause).__name__})") from None
-    return RunOutput(uart=uart, **parts)
+    return output
 
 
 def _unpacked(content: bytes) -> bytes:
@@ -55,7 +50,45 @@ def _unpacked(content: bytes) -> bytes:
 
 
 @cache
-def _parts() -> dict[str, Any]:
-    """Field -> type, without the serial bytes."""
-    hints = get_type_hints(RunOutput, localns=_NAMES)
-    return {each.name: hints[each.name] for each in fields(RunOutput) if each.name != "uart"}
+def _form() -> tuple[SchemaValidator, SchemaSerializer]:
+    schema = strictly(_stored(TypeAdapter(RunOutput).core_schema))
+    return SchemaValidator(schema), SchemaSerializer(schema)
+
+
+def _stored(schema: Any) -> Any:
+    """Returns a part of pydantic's schema with mappings as pairs, sets in order, and no default for what is missing."""
+    if isinstance(schema, list):
+        return [_stored(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {key: part if key == "metadata" else _stored(part) for key, part in schema.items()}
+    match schema.get("type"):
+        case "default":
+            parts = parts["schema"]
+        case "dataclass-args":
+            parts["extra_behavior"] = "forbid"
+        case "dict":
+            parts = _pairs(parts, dict)
+        case "counter":
+            parts = _pairs(parts, _counter)
+        case "set" | "frozenset":
+            parts["serialization"] = _as_list(sorted, parts["items_schema"])
+    return parts
+
+
+def _pairs(mapping: Any, make: Any) -> Any:
+    pair = core_schema.tuple_schema([mapping["keys_schema"], mapping["values_schema"]])
+    pairs = core_schema.list_schema(pair)
+    return core_schema.no_info_after_validator_function(make, pairs, serialization=_as_list(_items, pair))
+
+
+def _as_list(list_items: Any, item: CoreSchema) -> Any:
+    return core_schema.plain_serializer_function_ser_schema(list_items, return_schema=core_schema.list_schema(item))
+
+
+def _items(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    return list(mapping.items())
+
+
+def _counter(pairs: list[tuple[Any, int]]) -> Counter[Any]:
+    return Counter(dict(pairs))

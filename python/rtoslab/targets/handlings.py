@@ -7,7 +7,6 @@ because of it. Where the kernel searches for the most urgent ready task by steps
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -42,19 +41,19 @@ UNKNOWN: Final = -1
 class Handled:
     """Handler runs of a window, one place in every list each, in the order of their return."""
 
-    exception: array[int] = field(default_factory=lambda: array("q"))
-    start_cycle: array[int] = field(default_factory=lambda: array("q"))
-    cycles: array[int] = field(default_factory=lambda: array("q"))
-    entry_cycles: array[int] = field(default_factory=lambda: array("q"))
+    exception: list[int] = field(default_factory=list)
+    start_cycle: list[int] = field(default_factory=list)
+    cycles: list[int] = field(default_factory=list)
+    entry_cycles: list[int] = field(default_factory=list)
     """From the exception's recognition to its handler's first cycle."""
-    before: array[int] = field(default_factory=lambda: array("q"))
+    before: list[int] = field(default_factory=list)
     """Control block of the task that ran as the handler began, and of the one that ran as it returned."""
-    after: array[int] = field(default_factory=lambda: array("q"))
-    select_cycles: array[int] = field(default_factory=lambda: array("q"))
+    after: list[int] = field(default_factory=list)
+    select_cycles: list[int] = field(default_factory=list)
     """Of it, in the function that chooses the next task; UNKNOWN where the kernel names none."""
-    steps: array[int] = field(default_factory=lambda: array("q"))
+    steps: list[int] = field(default_factory=list)
     """Priorities gone down in the search for the next task; UNKNOWN where the kernel does not search."""
-    interrupted: array[int] = field(default_factory=lambda: array("q"))
+    interrupted: list[int] = field(default_factory=list)
     """Other handlers that ran inside."""
 
 

@@ -6,7 +6,7 @@ says it is done). Each has a limit in virtual time, so a hanging image is an err
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import Board, Kernel
@@ -37,6 +37,8 @@ from rtoslab.targets.watch import StepsWatch
 
 if TYPE_CHECKING:
     from rtoslab._sim import Stats, Stop
+else:
+    Stats = Any  # read back by its annotation (`store.evidence_file`), where it is JSON already
 
 SETUP_LIMIT_S: Final = 5.0
 WINDOW_SLACK_S: Final = 1.0
@@ -86,7 +88,7 @@ class RunOutput:
     failure: str | None = None
     """Why the run is void, if the target itself can tell; the decoder may know better."""
     observed: Observed | None = None
-    stats: "Stats | None" = None
+    stats: Stats | None = None
     functions: tuple[FunctionCycles, ...] = ()
     warnings: tuple[str, ...] = ()
 

@@ -1,0 +1,94 @@
+"""Stored evidence: the same text for the same run, the same run back, and nothing that is not of this version."""
+
+import json
+from collections import Counter
+from dataclasses import fields
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from rtoslab.store import read_evidence, write_evidence
+from rtoslab.targets import Handled, Intervals, Observed, RunOutput, Step
+from rtoslab.targets.intervals import Interval
+from rtoslab.targets.observe import Switch, Waited
+from rtoslab.targets.profiles import FunctionCycles
+
+INTERVALS = (Interval(1, 4, 10, calls=Counter({"take": 2, "give": 1}), touched=True), Interval(2, 20))
+OBSERVED = Observed(
+    switches=Counter({Switch(0, 1, 2, "yield"): 3}),
+    objects=Counter({(0, "take", 5): 7}),
+    waits={1: Waited(collided=1, failed=2, blocked=3)},
+    exceptions={0: {15: 4}},
+    intervals=Intervals(INTERVALS, (3, 4), ("it's",), {15: frozenset({9, 1, 5})}),
+    handled=Handled(exception=[15], cycles=[2**40]),
+    steps=(Step(5, 0, "call", 0x2000_0000, "xQueueSend", 1, 2, None, 9, 4), Step(6, 1, "tick", 1, result=0)),
+    objects_at_open={("queue", 4): {"length": 1}},
+)
+FUNCTION = FunctionCycles(0, 'né"%s', "kernel", 9, 1, 2)
+STATS: Any = {"cores": [{"cycles": 5}]}
+RUN = RunOutput(b"\xff", None, OBSERVED, STATS, (FUNCTION,), ("slow",))
+
+
+def unpacked(content: bytes) -> bytes:
+    return bytes(pa.CompressedInputStream(pa.BufferReader(content), "zstd").read())
+
+
+def packed(plain: object) -> bytes:
+    return bytes(pa.compress(json.dumps(plain).encode(), codec="zstd", asbytes=True))
+
+
+def test_a_run_comes_back_equal() -> None:
+    content = write_evidence(RUN)
+    again = read_evidence(content, b"\xff")
+    assert again == RUN
+    assert again.observed is not None
+    assert type(again.observed.switches) is Counter
+    assert write_evidence(again) == content
+
+
+def test_the_text_stays_as_it_was_stored() -> None:
+    """Points of today are compared byte for byte with those that were stored before."""
+    small = RunOutput(b"", None, None, STATS, (FUNCTION,), ("slow",))
+    assert unpacked(write_evidence(small)) == (
+        b'{"failure":null,"observed":null,"stats":{"cores":[{"cycles":5}]},"functions":[{"core":0,"name":"n\\u00e9\\"%s",'
+        b'"kind":"kernel","cycles":9,"wait_cycles":1,"entries":2,"instructions":0}],"warnings":["slow"]}'
+    )
+    plain = json.loads(unpacked(write_evidence(RUN)))
+    seen = plain["observed"]
+    assert plain.keys() == {field.name for field in fields(RunOutput)} - {"uart"}
+    assert seen["switches"] == [[{"core": 0, "before": 1, "after": 2, "cause": "yield"}, 3]]
+    assert seen["objects"] == [[[0, "take", 5], 7]]
+    assert seen["exceptions"] == [[0, [[15, 4]]]]
+    assert seen["intervals"]["resumed"] == [[15, [1, 5, 9]]]
+    assert seen["intervals"]["intervals"][0]["calls"] == [["take", 2], ["give", 1]]
+    assert unpacked(write_evidence(RUN)) == json.dumps(plain, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("observed", "event_count"), None, "observed.event_count: Field required"),
+        (("warnings",), None, "warnings: Field required"),
+        (("observed", "more"), 1, "observed.more: Unexpected keyword argument"),
+        (("observed", "event_count"), True, "observed.event_count: Input should be a valid integer"),
+        (("observed", "event_count"), "1", "observed.event_count: Input should be a valid integer"),
+        (("observed", "waits"), {"1": 2}, "observed.waits: Input should be a valid list"),
+        (("observed", "exceptions"), [[0, 1, 2]], "observed.exceptions.0: Tuple should have at most 2 items"),
+        (("observed", "exceptions"), [["0", []]], "observed.exceptions.0.0: Input should be a valid integer"),
+        (("observed", "handled", "cycles"), [1.0], "observed.handled.cycles.0: Input should be a valid integer"),
+        (("functions",), [7], "functions.0: Input should be a dictionary"),
+    ],
+)
+def test_evidence_of_another_form_is_refused(path: tuple[str, ...], value: object, says: str) -> None:
+    plain = json.loads(unpacked(write_evidence(RUN)))
+    *above, key = path
+    table = plain
+    for name in above:
+        table = table[name]
+    if value is None:
+        del table[key]
+    else:
+        table[key] = value
+    with pytest.raises(ValueError, match=f"the evidence cannot be read .{says}"):
+        read_evidence(packed(plain), b"")
