@@ -1,6 +1,6 @@
 """Our pages in a browser: one of each kind is made, then opened at three widths, in light and in dark, and printed.
 
-    make report-check                  # installs chromium, and what requirements-report.lock names, then runs this
+    make report-check                  # installs chromium, and the group page-check of pyproject.toml, then runs this
     python bench/report_check.py a.html …   # only these pages
 
 Held against axe-core's rules (WCAG 2 A and AA, and its best practices); besides, nothing is wider than the page, no

@@ -29,7 +29,9 @@ echo "== rtoslab demo in an empty folder, without charts"
 used demo
 test ! -e runs/*/report.html
 echo "== rtoslab demo again, with charts"
-pip --require-hashes -r "$locks/requirements.lock" -r "$locks/requirements-checkout.lock"
+pip uv==0.13.9
+"$work/venv/bin/uv" pip install --quiet --system-certs --python "$work/venv/bin/python" --require-hashes \
+    -c "$locks/requirements-dev.lock" -r "$locks/pyproject.toml" --extra report
 compiled
 used demo > "$work/again"
 test -s runs/*/report.html

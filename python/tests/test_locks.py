@@ -1,4 +1,4 @@
-"""What a user needs and what tests need stand in lock files of their own, each with hashes."""
+"""What a user needs has a lock file of its own. The other one has all that a checkout needs, in the same versions."""
 
 import re
 import tomllib
@@ -6,33 +6,46 @@ import tomllib
 from rtoslab.base.paths import find_root
 
 ROOT = find_root()
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+INSTALLATION, CHECKOUT = "requirements.lock", "requirements-dev.lock"
 
 
 def _names(lines: list[str]) -> set[str]:
     return {re.split(r"[^A-Za-z0-9_.-]", line)[0].lower().replace("_", "-").replace(".", "-") for line in lines}
 
 
-def _locked(name: str) -> set[str]:
-    text = (ROOT / name).read_text()
-    blocks = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)
-    packages = [block for block in blocks if re.match(r"[A-Za-z0-9]", block)]
-    assert [block for block in packages if "==" not in block or "--hash=sha256:" not in block] == []
-    return _names(packages)
+def _locked(name: str) -> list[str]:
+    """The packages of a lock file, each with its version and hashes."""
+    packages = re.findall(r"^[A-Za-z0-9].*\n(?:  .*\n)*", (ROOT / name).read_text(), re.MULTILINE)
+    assert [package for package in packages if "==" not in package or "--hash=sha256:" not in package] == []
+    return packages
 
 
-def test_make_demo_needs_what_the_package_needs_and_no_more() -> None:
-    needed, beside = _locked("requirements.lock"), _locked("requirements-checkout.lock")
-    report, dev = (_names(PROJECT["optional-dependencies"][extra]) for extra in ("report", "dev"))
-    assert _names(PROJECT["dependencies"]) <= needed, "an installation has no other lock file"
-    assert needed & beside == set()
-    assert report <= beside, "a checkout draws charts"
-    assert dev & beside == {"maturin"}, "which builds the virtual board"
-    assert dev & needed == set()
+def test_an_installation_gets_what_the_package_needs_and_no_more() -> None:
+    needed = _names(_locked(INSTALLATION))
+    groups = PYPROJECT["dependency-groups"] | PYPROJECT["project"]["optional-dependencies"]
+    assert _names(PYPROJECT["project"]["dependencies"]) <= needed
+    assert needed.isdisjoint(name for packages in groups.values() for name in _names(packages))
 
 
-def test_tests_and_lint_have_a_lock_file_of_their_own() -> None:
-    needed = _locked("requirements.lock") | _locked("requirements-checkout.lock")
-    beside = _locked("requirements-dev.lock")
-    assert needed & beside == set()
-    assert _names(PROJECT["optional-dependencies"]["dev"]) <= needed | beside
+def test_a_checkout_has_the_same_versions_and_all_groups_and_extras() -> None:
+    checkout = _locked(CHECKOUT)
+    assert set(_locked(INSTALLATION)) <= set(checkout)
+    for packages in (PYPROJECT["dependency-groups"] | PYPROJECT["project"]["optional-dependencies"]).values():
+        assert _names(packages) <= _names(checkout)
+
+
+def test_lock_files_name_no_place_of_packages() -> None:
+    for name in (INSTALLATION, CHECKOUT):
+        assert "://" not in (ROOT / name).read_text()
+        assert "index-url" not in (ROOT / name).read_text()
+
+
+def test_no_group_is_installed_behind_the_lock_file() -> None:
+    """`maturin develop` installs the group `dev`, whatever the lock file says."""
+    assert "dev" not in PYPROJECT["dependency-groups"]
+
+
+def test_every_place_names_the_same_uv() -> None:
+    files = ("Makefile", "Containerfile", "bench/try_wheel.sh")
+    assert len({version for name in files for version in re.findall(r"uv==([0-9.]+)", (ROOT / name).read_text())}) == 1

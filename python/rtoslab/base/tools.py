@@ -63,9 +63,7 @@ BUILD_VARIABLES: Final[Mapping[str, str]] = {
 """Variables that reach builds, with the reason. A name that ends in `_` stands for all that begin with it."""
 COMPILERS = ("gcc", "clang")
 """What can compile the firmware's C; GCC assembles and links in any case."""
-CLANG_MISSING = (
-    "Clang is not installed here; `pip install --require-hashes -r requirements-clang.lock` brings it (100 MB)"
-)
+CLANG_MISSING = "Clang is not installed here; `pip install ziglang==0.14.1` brings it (100 MB)"
 
 
 def find_clang() -> Path | None:
