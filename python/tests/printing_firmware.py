@@ -60,6 +60,13 @@ void reset(void) {
 #if defined(FAULT) || defined(DIVIDE)
     task();
 #endif
+#ifdef WAIT_FOR_PIN
+    *(volatile uint32_t *)0x40023830 |= 7; /* the clocks of ports A to C */
+    while (*(volatile uint32_t *)0x40020810 & 1 << 13) {}
+    print("pressed\\n");
+    while (!(*(volatile uint32_t *)0x40020810 & 1 << 13)) {}
+    print("released\\n");
+#endif
 #ifdef PARK
     __asm volatile("bkpt 0");
 #endif

@@ -88,6 +88,27 @@ def test_a_program_that_parks_on_a_breakpoint_is_no_fault(tmp_path: Path) -> Non
     assert found["faults"] == []
 
 
+def test_a_button_that_is_pressed_and_released(tmp_path: Path) -> None:
+    image = build(tmp_path, "WAIT_FOR_PIN")
+    drives = ("--drive", "PC13=1", "--drive", "PC13=1@9ms", "--drive", "PC13=0@7ms")
+    assert sim(image, *drives, "--timeout", "8ms")["rtt"]["rtt0"].endswith("pressed\n")
+    found = sim(image, *drives, "--expect", "released")
+    # 9 ms of the 16 MHz that the F446 begins with, and the next look at the buffers.
+    assert 9 * 16_000 <= found["cycle"] <= 11 * 16_000
+
+
+@pytest.mark.parametrize("level", ["PC13", "PC13=2", "PC13=0@10", "=1", "PC13=0@ms"])
+def test_what_is_no_level_of_a_pin(level: str, tmp_path: Path) -> None:
+    done = rtoslab("sim", tmp_path / "x.elf", *F446, "--drive", level)
+    assert "write PC13=0 or PC13=0@10ms" in done.stderr
+    assert done.returncode == 2
+
+
+def test_a_pin_that_the_board_does_not_have(tmp_path: Path) -> None:
+    image = build(tmp_path)
+    assert "named like PB0" in error(rtoslab("sim", image, *F446, "--drive", "GP3=1"), 1)
+
+
 def test_junit(tmp_path: Path) -> None:
     out = tmp_path / "j.xml"
     sim(build(tmp_path, "FAULT"), "--junit", out, code=3)

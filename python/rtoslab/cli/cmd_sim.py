@@ -14,10 +14,10 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.ended import answer
 from rtoslab.cli.junit import write_junit
-from rtoslab.cli.names import Duration, KeyValue, integer
+from rtoslab.cli.names import Duration, KeyValue, PinLevel, integer
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.intake import read_text
-from rtoslab.targets import CYCLES_MOST, SimRequest, SimResult, parse_script, simulate, unescape
+from rtoslab.targets import CYCLES_MOST, Drive, SimRequest, SimResult, board_pin, parse_script, simulate, unescape
 
 _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 
@@ -48,6 +48,13 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 )
 @click.option(
     "--enter", type=click.Choice(list(_ENTER)), default="cr", show_default=True, help="What Enter sends in a script."
+)
+@click.option(
+    "--drive",
+    "drives",
+    type=PinLevel(),
+    multiple=True,
+    help="The outside drives a pin, from reset on or from a time on: PC13=0@10ms. May be repeated.",
 )
 @click.option(
     "--set",
@@ -83,6 +90,7 @@ def command(
     typed: tuple[str, ...],
     script: Path | None,
     enter: str,
+    drives: tuple[tuple[str, bool, float], ...],
     settings: tuple[tuple[str, str], ...],
     load_address: str | None,
     strict: bool,
@@ -117,6 +125,7 @@ def command(
         load_address=None if load_address is None else integer(load_address, "--load-address"),
         strict=strict,
         max_cycles=max_cycles,
+        drives=[Drive(at_s, board_pin(facts, pin), level) for pin, level, at_s in drives],
         expect=expect,
         fail=fail,
         timeout_s=None if timeout_ms is None else timeout_ms / 1000,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -106,6 +106,21 @@ class CoreCounts(click.ParamType[tuple[int, ...]]):
             return tuple(dict.fromkeys(whole(part, 1, _MOST_CORES) for part in str(value).split(",")))
         except ValueError:
             self.fail(f"{shown(str(value))} is not a list of core counts such as 1,2", param, ctx)
+
+
+class PinLevel(click.ParamType[tuple[str, bool, float]]):
+    """`PC13=0` or `PC13=0@10ms`: a pin, its level, and the time in seconds since reset."""
+
+    name = "PIN=0|1[@TIME]"
+    _FORM = re.compile(r"(?P<pin>[A-Za-z]{0,2}[0-9]{1,2})=(?P<level>[01])(?:@(?P<time>[0-9]{1,9})(?P<unit>us|ms|s))?")
+    _UNITS: ClassVar = {"us": 1e-6, "ms": 1e-3, "s": 1.0, None: 0.0}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bool, float]:
+        """Pin, level, seconds."""
+        found = self._FORM.fullmatch(str(value))
+        if found is None:
+            self.fail(f"{shown(str(value))} is no level of a pin; write PC13=0 or PC13=0@10ms.", param, ctx)
+        return found["pin"].upper(), found["level"] == "1", int(found["time"] or 0) * self._UNITS[found["unit"]]
 
 
 class Duration(click.ParamType[int]):

@@ -5,6 +5,7 @@ from rtoslab.targets.board import (
     CYCLES_MOST,
     apply_settings,
     best_names,
+    board_pin,
     cycle_number,
     find_address,
     is_panic,
@@ -63,6 +64,7 @@ from rtoslab.targets.virtual import (
     run_virtual,
 )
 from rtoslab.targets.virtual_board import VirtualBoard
+from rtoslab.targets.watched_run import Drive
 
 __all__ = [
     "ALL_CORES",
@@ -105,6 +107,7 @@ __all__ = [
     "UNKNOWN",
     "WINDOW_SYMBOL",
     "BroughtImage",
+    "Drive",
     "Fault",
     "FunctionCycles",
     "Handled",
@@ -128,6 +131,7 @@ __all__ = [
     "acquainted",
     "apply_settings",
     "best_names",
+    "board_pin",
     "brought_image",
     "current_task_words",
     "cycle_number",

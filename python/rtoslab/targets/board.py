@@ -2,6 +2,7 @@
 
 import difflib
 import hashlib
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from rtoslab.base import (
     ImageFileError,
+    PlanError,
     RtoslabError,
     SettingError,
     StaleSimulatorError,
@@ -22,6 +24,7 @@ from rtoslab.base import (
     find_root,
 )
 from rtoslab.catalogue import Board, Catalogue
+from rtoslab.intake import shown
 from rtoslab.targets.machine import VirtualMachine
 
 Settings = tuple[tuple[str, int, str, str], ...]
@@ -159,6 +162,16 @@ def cycle_number(text: str) -> int | None:
 def pin_number(pin: int | str) -> int:
     """The number by which the virtual board's events know a pin of board.toml: 16 to a port where pins have letters."""
     return pin if isinstance(pin, int) else (ord(pin[1]) - ord("A")) * 16 + int(pin[2:])
+
+
+def board_pin(board: Board, name: str) -> int:
+    """The number of a pin that a user names: `PB0`, or on a chip without ports `GP5` or `5`. Raises PlanError."""
+    is_ported = not isinstance(board.pins.out, int)
+    found = re.fullmatch(r"P([A-K])([0-9]|1[0-5])" if is_ported else r"(GP)?([0-9]|[12][0-9])", name.upper())
+    if found is None:
+        example = "PB0" if is_ported else "GP5"
+        raise PlanError(f"{board.title} has no pin {shown(name)}; its pins are named like {example}.")
+    return pin_number(found[0] if is_ported else int(found[2]))
 
 
 def _near(place: str, names: Iterable[str]) -> str:

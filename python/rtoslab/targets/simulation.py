@@ -25,7 +25,7 @@ from rtoslab.targets.board import (
 from rtoslab.targets.faults import Fault
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.unhandled import unhandled_exceptions
-from rtoslab.targets.watched_run import FAILED, PASSED, TIMEOUT, OnOutput, WatchedRun
+from rtoslab.targets.watched_run import FAILED, PASSED, TIMEOUT, Drive, OnOutput, WatchedRun
 
 DEFAULT_SECONDS = 10
 
@@ -115,6 +115,8 @@ class SimRequest:
     """Virtual seconds with which it ends."""
     rtt_typed: bytes = b""
     """What is written into the first RTT buffer down."""
+    drives: Sequence[Drive] = ()
+    """Levels of pins from outside."""
 
 
 def simulate(
@@ -159,6 +161,7 @@ def simulate(
         _pattern(request.fail),
         request.timeout_s,
         request.rtt_typed,
+        request.drives,
     )
     ended = watched.go()
     reason, detail = ended.reason, ended.detail

@@ -1,11 +1,14 @@
 """Runs an image until it says that it has passed or failed, faults, or its time is over; hands on what it prints."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from rtoslab import interrupts
+from rtoslab.base import PlanError
+from rtoslab.targets.board import simulator_errors
 from rtoslab.targets.faults import Fault, fault_entries, fault_returns, read_fault
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.rtt import Rtt, find_rtt
@@ -37,6 +40,17 @@ class Ended:
     detail: str
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Drive:
+    """A level that the outside gives a pin."""
+
+    at_s: float
+    """Virtual time since reset."""
+    pin: int
+    """As in events."""
+    level: bool
+
+
 @dataclass
 class WatchedRun:
     """One run."""
@@ -50,6 +64,8 @@ class WatchedRun:
     timeout_s: float | None = None
     """Virtual seconds, by the clock that the firmware has set up."""
     rtt_typed: bytes = b""
+    drives: Sequence[Drive] = ()
+    """Levels that come from outside, in any order."""
     output: dict[str, bytearray] = field(default_factory=dict)
     """By channel."""
     rtt_names: dict[str, str] = field(default_factory=dict)
@@ -65,10 +81,16 @@ class WatchedRun:
         self.machine.trace_exceptions(True)
         looks = any(each is not None for each in (rtt, self.expect, self.fail, self.timeout_s))
         elapsed_s = 0.0
+        drives = sorted(self.drives)
         try:
             while (left := self._limit() - self.machine.cycle()) > 0:
-                chunk = self.machine.clock_hz() // _LOOKS_PER_SECOND if looks else CHUNK_CYCLES
+                while drives and drives[0].at_s <= elapsed_s:
+                    with simulator_errors(PlanError):
+                        self.machine.inject_pin(self.machine.cycle(), drives[0].pin, drives.pop(0).level)
                 cycle, clock_hz = self.machine.cycle(), self.machine.clock_hz()
+                chunk = clock_hz // _LOOKS_PER_SECOND if looks or drives else CHUNK_CYCLES
+                if drives:
+                    chunk = min(chunk, ceil((drives[0].at_s - elapsed_s) * clock_hz))
                 stop = self._run(max(1, min(chunk, left)))
                 elapsed_s += (self.machine.cycle() - cycle) / clock_hz
                 ended = self._take(rtt) or self._stopped(stop) or self._timed_out(elapsed_s)
