@@ -19,7 +19,7 @@ from rtoslab.plan.labels import varying_labels
 from rtoslab.plan.plan import Options, make_plan
 
 CATALOGUE: Final = Catalogue(find_root())
-ALREADY_MADE: Final = {"decode", "rta bounds", "kernel files", "calibrate", "choose"}
+ALREADY_MADE: Final = {"decode", "rta bounds", "kernel files", "calibrate", "choose", "init"}
 """Commands on what an image did already, for what is built elsewhere, on a real board, or about the user's own board:
 which must be said."""
 DEFAULTS_OF_ITS_OWN: Final = {"tree check", "reference refresh", "reference matrix"}

@@ -9,6 +9,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "demo": "measure T1 to T8 on a virtual board, and report",
         "doctor": "check the tools that rtoslab needs",
         "list": "list kernels, boards, benchmarks and suites",
+        "init": "write rtoslab.toml for firmware of your own",
         "new": "make a benchmark, kernel, board or paper from a template",
         "completion": "print a script that completes commands in your shell",
     },

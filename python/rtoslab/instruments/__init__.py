@@ -29,6 +29,7 @@ from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, Subject, make_subject
 from rtoslab.instruments.survey import survey_table
 from rtoslab.instruments.timelines import Timeline, timeline
+from rtoslab.instruments.totals import by_function
 from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES
 from rtoslab.instruments.trace_database import TraceDatabase, traced
 from rtoslab.instruments.vcd import vcd_text
@@ -53,6 +54,7 @@ __all__ = [
     "Timeline",
     "TraceDatabase",
     "brief_tables",
+    "by_function",
     "call_heading",
     "call_notes",
     "call_table",

@@ -1,0 +1,78 @@
+"""`rtoslab init`: a first rtoslab.toml for somebody's firmware."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from rtoslab.base import EXIT_OK, PROJECT_FILE, PlanError, counted, find_root, toml_key, toml_value, write_whole
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.names import CatalogueName
+from rtoslab.instruments import Profile, Stretch, by_function, make_subject, profile
+from rtoslab.intake import read_image
+from rtoslab.targets import APPLICATION, fitting_boards
+
+_LOOKED_AT_S: Final = 0.2
+"""So much virtual time shows what an application does again and again."""
+_FUNCTIONS: Final = 5
+_CALLS_LEAST: Final = 3
+"""A function that is called less often belongs to the start-up."""
+_OF_NO_KERNEL: Final = "image"
+"""The class of a function of an image whose kernel is not known."""
+
+
+@click.command("init")
+@click.argument("image", type=click.Path(path_type=Path))
+@click.option("--board", type=CatalogueName("boards"), help="The board; needed where the image fits several.")
+def command(image: Path, board: str | None) -> int:
+    """Write rtoslab.toml for the firmware IMAGE, an ELF file: its board, and the functions that take most of its time.
+
+    The image runs for 0.2 virtual seconds. Then `rtoslab measure` measures what the file names, and `rtoslab baseline`
+    and `rtoslab gate` hold it. An rtoslab.toml that is there is not touched.
+    """
+    path = Path(PROJECT_FILE)
+    if path.exists():
+        raise PlanError(f"There is a {path} here already; change it, or remove it first.")
+    catalogue = Catalogue(find_root())
+    chosen = catalogue.board(board).id if board else _only_board(image)
+    clock_hz = catalogue.board(chosen).facts.clock.sys_hz
+    subject = make_subject(catalogue, str(image), board=chosen, stretch=Stretch(cycles=int(_LOOKED_AT_S * clock_hz)))
+    functions = list(_functions(profile(subject)))
+    write_whole(path, _text(image, chosen, functions), "the project file")
+    click.echo(f"Made {path}: {image.name} on {chosen}, {counted(len(functions), 'function')}.")
+    click.echo("Next: add `build`, then `rtoslab measure`, `rtoslab baseline` and `rtoslab gate`.")
+    return EXIT_OK
+
+
+def _only_board(image: Path) -> str:
+    found = fitting_boards(read_image(image), image.name)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise PlanError(f"{image} fits no board here; `rtoslab list boards` shows them.")
+    raise PlanError(f"{image} fits several boards; say which one it is for by --board: {', '.join(found)}.")
+
+
+def _functions(found: Profile) -> Iterator[str]:
+    """The application's functions that took most cycles of their own, the first first."""
+    names: dict[str, None] = {}
+    for (_, name), each in by_function(found).items():
+        is_own = found.classes.get(name, _OF_NO_KERNEL) in {APPLICATION, _OF_NO_KERNEL}
+        if is_own and each.calls >= _CALLS_LEAST and name.isidentifier():
+            names[name] = None
+    yield from list(names)[:_FUNCTIONS]
+
+
+def _text(image: Path, board: str, functions: list[str]) -> str:
+    key = toml_key(image.stem)
+    lines = [
+        "# What rtoslab measures of this firmware: docs/own-project.md of rtoslab has every key.",
+        f"[image.{key}]",
+        f"elf = {toml_value(image.as_posix())}",
+        f"board = {toml_value(board)}",
+        '# build = ["make"]  # how the image is made; the gate runs it first',
+    ]
+    for name in functions:
+        lines += ["", "[[function]]", f"image = {toml_value(image.stem)}", f"name = {toml_value(name)}"]
+    return "\n".join([*lines, ""])
