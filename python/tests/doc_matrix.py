@@ -9,7 +9,8 @@ from typing import Final
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.choose import Matrix, coverage, matrices, matrix_boards, reasons
+from rtoslab.choose import Matrix, coverage, matrices, matrix_boards
+from rtoslab.choose.coverage import reasons
 from tests.doc_parts import with_part
 
 ROOT: Final = find_root()

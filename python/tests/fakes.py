@@ -12,7 +12,8 @@ from rtoslab import results
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board
-from rtoslab.proofs import Evidence, all_rules
+from rtoslab.proofs import Evidence
+from rtoslab.proofs.rules import all_rules
 from rtoslab.records.decoder import Expected, decode
 from rtoslab.records.samples import Decoded
 from rtoslab.records.wire import WireConstants

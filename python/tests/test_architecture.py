@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import CatalogueError, architecture, code_address, cross_tool, find_root, read_architecture, tools
+from rtoslab.base import CatalogueError, architecture, code_address, cross_tool, find_root, tools
+from rtoslab.base.architecture import read_architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.targets import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK
 

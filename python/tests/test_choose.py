@@ -17,7 +17,6 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
     Comparison,
     Matrix,
-    Question,
     answer,
     ask,
     choice_document,
@@ -32,12 +31,13 @@ from rtoslab.choose import (
     partly_there,
     read_matrix,
     read_operations,
-    reasons,
     rows_of_runs,
     with_kernels,
     write_matrix,
 )
 from rtoslab.choose.answer import disadvantages
+from rtoslab.choose.compared_operations import Question
+from rtoslab.choose.coverage import reasons
 from rtoslab.cli.cmd_choose import start_states
 from rtoslab.parity import Subject, lint
 from rtoslab.reference import StoredRow, seal_lines

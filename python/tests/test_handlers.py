@@ -12,7 +12,8 @@ from rtoslab.analyses.tick_cost import by_loops, tick_model
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.proofs import Evidence, all_rules
+from rtoslab.proofs import Evidence
+from rtoslab.proofs.rules import all_rules
 from rtoslab.proofs.rules.releases_as_periods import due, periods_ms
 from rtoslab.results import handler_series as handlers
 from rtoslab.results.finding import Verdict

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import UnknownNameError
-from rtoslab.proofs import all_rules, judge_all, watched_services
+from rtoslab.proofs import judge_all, watched_services
 from rtoslab.proofs.judge import IMPLIED
+from rtoslab.proofs.rules import all_rules
 from rtoslab.results.finding import Verdict
 from tests.latency_fakes import (
     Row,

@@ -10,7 +10,7 @@ from rtoslab.base.paths import build_folder, find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.mutants.measure import UNBROKEN, try_mutants
 from rtoslab.mutants.mutants import Edit, Mutant, MutantsOf, apply, read_mutants, restore
-from rtoslab.proofs import all_rules
+from rtoslab.proofs.rules import all_rules
 
 ROOT = find_root()
 EVERY = read_mutants(ROOT)

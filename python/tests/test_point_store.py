@@ -7,7 +7,8 @@ import pytest
 
 from rtoslab.base.errors import AlteredError, StoreError
 from rtoslab.images import LOG
-from rtoslab.store import MANIFEST, RESULT, PointStore, ResultCache, RunDirectory, keep, point_files, read_files
+from rtoslab.store import MANIFEST, RESULT, ResultCache, RunDirectory, keep, point_files, read_files
+from rtoslab.store.point_store import PointStore
 from tests.fakes import measured, point
 
 NAME = "ab" + 62 * "0"

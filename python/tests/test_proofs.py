@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import CatalogueError, UnknownNameError
-from rtoslab.proofs import all_rules, judge_all, watched_services
+from rtoslab.proofs import judge_all, watched_services
+from rtoslab.proofs.rules import all_rules
 from rtoslab.results.finding import Verdict
 from tests import test_course, test_handlers, test_latency_proofs, test_phases, test_stamped, test_window_proofs
 from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, judge_one, judge_own, kernel, task

@@ -12,7 +12,8 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.plan.plan import Options, make_plan
-from rtoslab.proofs import Evidence, all_rules
+from rtoslab.proofs import Evidence
+from rtoslab.proofs.rules import all_rules
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.events import EVENT, IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
 from rtoslab.targets.intervals import Intervals, find_intervals

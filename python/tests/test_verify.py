@@ -18,8 +18,8 @@ from rtoslab.results.results import Measured
 from rtoslab.store.cache import ResultCache
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import RESULT
-from rtoslab.verify import verify_folder, verify_point
-from rtoslab.verify.point import _differences
+from rtoslab.verify import verify_folder
+from rtoslab.verify.point import _differences, verify_point
 from tests.fakes import measured
 from tests.test_cli import error, rtoslab
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from rtoslab.catalogue.kernel_facts import SeveralCores
-from rtoslab.proofs import Evidence, all_rules, judge_all
+from rtoslab.proofs import Evidence, judge_all
+from rtoslab.proofs.rules import all_rules
 from rtoslab.records.decoder import decode
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import Load, Observed, OwnFunction, Stretch

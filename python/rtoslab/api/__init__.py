@@ -1,21 +1,4 @@
 """The library's face."""
 
-from rtoslab.api import library
 from rtoslab.api.library import board, build_image, default_out, load, profile, run, sweep_phases, timeline
 from rtoslab.api.real_boards import readable_on_board, run_on_port, run_on_targets, targets_of
-
-__all__ = [
-    "board",
-    "build_image",
-    "default_out",
-    "library",
-    "load",
-    "profile",
-    "readable_on_board",
-    "run",
-    "run_on_port",
-    "run_on_targets",
-    "sweep_phases",
-    "targets_of",
-    "timeline",
-]

@@ -2,5 +2,3 @@
 
 from rtoslab.archive.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
 from rtoslab.archive.index import Found, Wanted, find
-
-__all__ = ["FIGURE_COLUMNS", "FORMS", "SAMPLE_COLUMNS", "Found", "Wanted", "figure_rows", "find", "sample_rows"]

@@ -5,7 +5,7 @@ settings are from silicon, `search` finds those that are nearest, `settings_fit`
 keeps and reads what a user contributes; `silicon_figures` sets kernel figures beside each other; `report` shows.
 """
 
-from rtoslab.calibrate.calibration_table import CalibrationTable, read_table_of
+from rtoslab.calibrate.calibration_table import read_table_of
 from rtoslab.calibrate.readings import Readings, calibration_image, read_board, virtual_runs
 from rtoslab.calibrate.report import findings_table, rows_table
 from rtoslab.calibrate.settings_fit import Fit, fit, unexplained
@@ -19,29 +19,3 @@ from rtoslab.calibrate.silicon_file import (
     read_silicon,
     write_silicon,
 )
-
-__all__ = [
-    "CalibrationTable",
-    "Fit",
-    "KernelFigure",
-    "KernelFigures",
-    "Readings",
-    "Sights",
-    "Silicon",
-    "beside",
-    "calibration_image",
-    "figures_table",
-    "findings_table",
-    "fit",
-    "grades",
-    "kept_figures",
-    "of_fit",
-    "read_board",
-    "read_silicon",
-    "read_table_of",
-    "rows_table",
-    "sights",
-    "unexplained",
-    "virtual_runs",
-    "write_silicon",
-]

@@ -10,23 +10,3 @@ from rtoslab.captures.live import LiveRun, raw_file, record_live, wires_of
 from rtoslab.captures.pulses import Pulses, find_pulses, unsure_note
 from rtoslab.captures.recording import OUT, Recording, pin_point, record
 from rtoslab.captures.sampling import sampled
-
-__all__ = [
-    "OUT",
-    "Capture",
-    "LiveRun",
-    "Pulses",
-    "Recording",
-    "capture_forms",
-    "find_pulses",
-    "form_of",
-    "pin_point",
-    "raw_file",
-    "read_capture",
-    "record",
-    "record_live",
-    "sampled",
-    "unsure_note",
-    "wires_of",
-    "write_capture",
-]

@@ -7,7 +7,7 @@ from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
 from rtoslab.catalogue.kernel_facts import BlockChain, FreeList, Kernel, TaskBlock
 from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
-from rtoslab.catalogue.paper_schemas import Condition, Figure, OverTime, Part, Setup, Slip, Table, Version, Weighed
+from rtoslab.catalogue.paper_schemas import Condition, Figure, OverTime, Part, Setup, Slip, Table, Weighed
 from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Experiment, Suite
@@ -24,60 +24,3 @@ from rtoslab.catalogue.trees import (
     tree_text,
 )
 from rtoslab.catalogue.user_kernels import ExportWants, TreeWants
-
-__all__ = [
-    "DEFAULT_BOARD",
-    "DEFAULT_KERNEL",
-    "DEFAULT_OPT",
-    "DEMO_SUITE",
-    "EMPTY_SERIES",
-    "FLASH_FILE",
-    "INSTRUMENTS",
-    "PORTS_VARIABLE",
-    "RESULT_KINDS",
-    "SAID_IF_UNUSUAL",
-    "SILICON_FILE",
-    "TIMED",
-    "Benchmark",
-    "BlockChain",
-    "Board",
-    "Catalogue",
-    "Check",
-    "Claim",
-    "Condition",
-    "Entry",
-    "Experiment",
-    "ExportWants",
-    "Figure",
-    "FlashNames",
-    "FreeList",
-    "Kernel",
-    "OverTime",
-    "PaperFolder",
-    "Part",
-    "Place",
-    "Published",
-    "Resolution",
-    "SeriesFacts",
-    "Setup",
-    "Slip",
-    "Suite",
-    "Table",
-    "TaskBlock",
-    "Tree",
-    "TreeWants",
-    "Version",
-    "Weighed",
-    "WidePlace",
-    "described_as",
-    "description_path",
-    "export_key",
-    "export_place",
-    "find_paper",
-    "papers",
-    "path_variable",
-    "port_folders",
-    "read_toml",
-    "read_trees",
-    "tree_text",
-]

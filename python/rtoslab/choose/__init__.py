@@ -7,8 +7,8 @@ report.
 
 from rtoslab.choose.answer import answer, partly_there
 from rtoslab.choose.board_comparison import Comparison, make_comparison
-from rtoslab.choose.compared_operations import Operation, OperationFile, Question, ask, read_operations
-from rtoslab.choose.coverage import coverage, reasons
+from rtoslab.choose.compared_operations import Operation, OperationFile, ask, read_operations
+from rtoslab.choose.coverage import coverage
 from rtoslab.choose.document import MARKS, choice_document, figure_text
 from rtoslab.choose.explorer import explorer_page
 from rtoslab.choose.matrix_file import Matrix, matrices, matrix_path, read_matrix, write_matrix
@@ -16,37 +16,3 @@ from rtoslab.choose.matrix_points import matrix_boards, matrix_kernels, matrix_p
 from rtoslab.choose.measured_matrix import board_manifests, matrix_rows, merged
 from rtoslab.choose.observed_rows import observed_rows
 from rtoslab.choose.own_runs import kernels_section, rows_of_runs, with_kernels
-
-__all__ = [
-    "MARKS",
-    "Comparison",
-    "Matrix",
-    "Operation",
-    "OperationFile",
-    "Question",
-    "answer",
-    "ask",
-    "board_manifests",
-    "choice_document",
-    "coverage",
-    "explorer_page",
-    "figure_text",
-    "kernels_section",
-    "make_comparison",
-    "matrices",
-    "matrix_boards",
-    "matrix_kernels",
-    "matrix_path",
-    "matrix_plan",
-    "matrix_points",
-    "matrix_rows",
-    "merged",
-    "observed_rows",
-    "partly_there",
-    "read_matrix",
-    "read_operations",
-    "reasons",
-    "rows_of_runs",
-    "with_kernels",
-    "write_matrix",
-]

@@ -29,37 +29,5 @@ from rtoslab.compare.gate import (
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.placed import over_placements
-from rtoslab.compare.rules import CALLS, Limit, Rules, parse_limits
+from rtoslab.compare.rules import CALLS, Limit, Rules
 from rtoslab.compare.sides import Side, read_side
-
-__all__ = [
-    "CALLS",
-    "Baseline",
-    "Change",
-    "Comparison",
-    "Judgement",
-    "Limit",
-    "Rules",
-    "Side",
-    "as_json",
-    "as_junit",
-    "baseline_path",
-    "baseline_points",
-    "compare",
-    "comparison_document",
-    "extremes",
-    "gate_document",
-    "history_document",
-    "judge",
-    "known_baseline",
-    "lost_clauses",
-    "make_baseline",
-    "over_placements",
-    "parse_limits",
-    "read_baseline",
-    "read_side",
-    "read_unsealed",
-    "verdict_text",
-    "without_moved",
-    "write_baseline",
-]

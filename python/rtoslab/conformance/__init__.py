@@ -6,5 +6,3 @@ built and run, once for each content, or run as its user brought it.
 
 from rtoslab.conformance.examination import Conformance, examine, examine_image, suite_point, verdict_digest
 from rtoslab.conformance.judge import Outcome
-
-__all__ = ["Conformance", "Outcome", "examine", "examine_image", "suite_point", "verdict_digest"]

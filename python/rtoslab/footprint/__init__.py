@@ -12,18 +12,3 @@ from rtoslab.footprint.memories import regions_of
 from rtoslab.footprint.programs import weigh
 from rtoslab.footprint.services import Survey, survey
 from rtoslab.footprint.tables import difference_tables, image_tables, minimal_table, survey_tables
-
-__all__ = [
-    "Footprint",
-    "Survey",
-    "difference",
-    "difference_tables",
-    "footprint_of",
-    "image_tables",
-    "members_of",
-    "minimal_table",
-    "regions_of",
-    "survey",
-    "survey_tables",
-    "weigh",
-]

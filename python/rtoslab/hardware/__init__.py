@@ -7,33 +7,10 @@ program, its command line as its own documentation has it; `image_forms` makes w
 """
 
 from rtoslab.hardware.analyzers import SIGROK, Analyzer, Recorder, analyzer_banner, shown_recording
-from rtoslab.hardware.bench import SILENCE_LIMIT_S, Bench, read_bench
+from rtoslab.hardware.bench import SILENCE_LIMIT_S, read_bench
 from rtoslab.hardware.choosing import Target, choose_target, fitting
 from rtoslab.hardware.flash_tools import TOOLS, installed
 from rtoslab.hardware.flashing import shown_commands
 from rtoslab.hardware.listening import listen_to_board
 from rtoslab.hardware.usb import UsbDevice, connected, kind_of
 from rtoslab.hardware.whole_runs import TRIES, measure_whole
-
-__all__ = [
-    "SIGROK",
-    "SILENCE_LIMIT_S",
-    "TOOLS",
-    "TRIES",
-    "Analyzer",
-    "Bench",
-    "Recorder",
-    "Target",
-    "UsbDevice",
-    "analyzer_banner",
-    "choose_target",
-    "connected",
-    "fitting",
-    "installed",
-    "kind_of",
-    "listen_to_board",
-    "measure_whole",
-    "read_bench",
-    "shown_commands",
-    "shown_recording",
-]

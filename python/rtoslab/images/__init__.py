@@ -18,36 +18,3 @@ from rtoslab.images.image_inputs import (
 from rtoslab.images.made_by import made_by
 from rtoslab.images.settings import demand_settings
 from rtoslab.images.source_lines import SourceLines
-
-__all__ = [
-    "CALIBRATION_IMAGE",
-    "CALLGRAPH",
-    "CONFORMANCE_IMAGE",
-    "DEFINITIONS",
-    "IMAGE",
-    "LIKE_GROUP",
-    "LOG",
-    "MAP",
-    "OPTIONS",
-    "Build",
-    "Image",
-    "Section",
-    "SourceLines",
-    "Symbol",
-    "berkeley",
-    "branch_target",
-    "build",
-    "cmake_options",
-    "code_digests",
-    "demand_settings",
-    "demand_tools",
-    "inputs_digest",
-    "is_built",
-    "made_by",
-    "optimisation_levels",
-    "planned_image",
-    "read_elf",
-    "read_sections",
-    "share_kept",
-    "tree_of",
-]

@@ -8,21 +8,3 @@ from rtoslab.measure.own_image import run_image
 from rtoslab.measure.pipeline import Manner, Outcome, Runner, run_point
 from rtoslab.measure.pool import Listener, Note, portable, run_plan
 from rtoslab.measure.virtual_job import virtual_job
-
-__all__ = [
-    "Listener",
-    "Manner",
-    "Note",
-    "Outcome",
-    "Outlook",
-    "Runner",
-    "evaluate",
-    "of_image",
-    "outlook",
-    "point_id",
-    "portable",
-    "run_image",
-    "run_plan",
-    "run_point",
-    "virtual_job",
-]

@@ -2,5 +2,3 @@
 
 from rtoslab.mutants.measure import UNBROKEN, Trial, try_mutants
 from rtoslab.mutants.mutants import MutantsOf, read_mutants
-
-__all__ = ["UNBROKEN", "MutantsOf", "Trial", "read_mutants", "try_mutants"]

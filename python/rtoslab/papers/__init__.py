@@ -15,27 +15,3 @@ from rtoslab.papers.placed_plan import may_matter, placed_where_it_matters
 from rtoslab.papers.reproduction import Reproduction, reproduce
 from rtoslab.papers.weights import weigh_programs
 from rtoslab.papers.whole import demand_whole
-
-__all__ = [
-    "Compared",
-    "InSetup",
-    "Reproduction",
-    "Tried",
-    "candidates",
-    "demand_whole",
-    "explain_plan",
-    "may_matter",
-    "missing_benchmarks",
-    "names_of",
-    "own_setups",
-    "paper_document",
-    "paper_plan",
-    "placed_where_it_matters",
-    "plain_distance",
-    "reproduce",
-    "show_paper",
-    "together",
-    "tried",
-    "weigh_programs",
-    "with_substitutes",
-]

@@ -7,19 +7,3 @@ difference is worth where points that differ in nothing else were measured.
 from rtoslab.parity.costs import AS_USUAL, COSTS_FILE, measured_costs, read_cost_file, read_costs, write_costs
 from rtoslab.parity.subjects import comparable, lint_points, subjects_of
 from rtoslab.parity.unfairness import Subject, Unfairness, alike, lint
-
-__all__ = [
-    "AS_USUAL",
-    "COSTS_FILE",
-    "Subject",
-    "Unfairness",
-    "alike",
-    "comparable",
-    "lint",
-    "lint_points",
-    "measured_costs",
-    "read_cost_file",
-    "read_costs",
-    "subjects_of",
-    "write_costs",
-]

@@ -6,5 +6,3 @@
 
 from rtoslab.placements.report import study_as_json, study_document
 from rtoslab.placements.study import make_studies
-
-__all__ = ["make_studies", "study_as_json", "study_document"]

@@ -15,24 +15,3 @@ from rtoslab.plan.plan import (
     one_point,
 )
 from rtoslab.plan.point_options import CONFIG_HELP, DEFAULT_COMPILER, POINT_KEYS, POINT_OPTIONS, USUAL, with_usual
-
-__all__ = [
-    "CONFIG_HELP",
-    "DEFAULT_COMPILER",
-    "DEFAULT_WINDOW_MS",
-    "POINT_KEYS",
-    "POINT_OPTIONS",
-    "USUAL",
-    "Options",
-    "Plan",
-    "Point",
-    "conformance_points",
-    "demand_few",
-    "experiment_points",
-    "make_plan",
-    "one_point",
-    "placed",
-    "varying_labels",
-    "whole_option",
-    "with_usual",
-]

@@ -12,25 +12,3 @@ from rtoslab.project.kept_figures import read_kept, write_kept
 from rtoslab.project.measuring import figures_of, found_function, project_subject
 from rtoslab.project.project_file import Project, read_project
 from rtoslab.project.summary import as_markdown, change_table, judged_as_json, judged_as_junit, regression_table
-
-__all__ = [
-    "NOTHING_MEASURED",
-    "Project",
-    "ProjectJudgement",
-    "as_markdown",
-    "build_image",
-    "change_table",
-    "figures_of",
-    "found_function",
-    "interval_over_budget",
-    "judge_project",
-    "judged_as_json",
-    "judged_as_junit",
-    "over_budget",
-    "project_sentence",
-    "project_subject",
-    "read_kept",
-    "read_project",
-    "regression_table",
-    "write_kept",
-]

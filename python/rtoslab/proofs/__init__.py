@@ -2,6 +2,3 @@
 
 from rtoslab.proofs.evidence import Evidence
 from rtoslab.proofs.judge import judge_all, watched_services
-from rtoslab.proofs.rules import all_rules
-
-__all__ = ["Evidence", "all_rules", "judge_all", "watched_services"]

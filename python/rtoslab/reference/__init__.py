@@ -20,28 +20,3 @@ from rtoslab.reference.stand_ins import (
 )
 from rtoslab.reference.stored_rows import StoredRow, in_placements, row_as_json, row_from_json, row_of_points
 from rtoslab.reference.tree_age import tree_changes
-
-__all__ = [
-    "WORD",
-    "Reference",
-    "StoredRow",
-    "StoredWeight",
-    "changed_since",
-    "further_placements",
-    "in_placements",
-    "labelled",
-    "of_paper",
-    "out_of_date",
-    "reference_path",
-    "reference_paths",
-    "references",
-    "row_as_json",
-    "row_from_json",
-    "row_of_points",
-    "seal_lines",
-    "stand_ins",
-    "tree_changes",
-    "unseal_lines",
-    "weights_of_paper",
-    "write_reference",
-]

@@ -8,27 +8,3 @@ from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
 from rtoslab.reports.table import ChartData, Document, Record, Section, TableData, banded, cycles_text, ends
 from rtoslab.reports.terminal import label, show_points, show_proofs
-
-__all__ = [
-    "MARK",
-    "ChartData",
-    "Deviations",
-    "Document",
-    "Record",
-    "Section",
-    "TableData",
-    "banded",
-    "cycles_text",
-    "deviating",
-    "ends",
-    "export",
-    "flagged",
-    "flagged_by",
-    "footnote",
-    "label",
-    "make_document",
-    "parity_section",
-    "report_formats",
-    "show_points",
-    "show_proofs",
-]

@@ -11,8 +11,6 @@ from rtoslab.rta.board_check import check
 from rtoslab.rta.bound_search import Bench, search, shrunk
 from rtoslab.rta.charges import MODEL_NAMES, Model
 from rtoslab.rta.findings import summary, write_finding
-from rtoslab.rta.firmware import make_firmware
-from rtoslab.rta.fit import measure
 from rtoslab.rta.images import Images
 from rtoslab.rta.operations import with_operations
 from rtoslab.rta.overheads import Overheads, read_overheads, write_overheads
@@ -20,41 +18,5 @@ from rtoslab.rta.randomsets import SHAPES, cores_system, event_system, random_sy
 from rtoslab.rta.report import document, shown_growth, shown_tables
 from rtoslab.rta.system import System
 from rtoslab.rta.tables import as_json
-from rtoslab.rta.task_set_study import Study, bounded, study, with_growth
+from rtoslab.rta.task_set_study import Study, bounded, with_growth
 from rtoslab.rta.taskset import TaskSet, read_task_set
-
-__all__ = [
-    "MODEL_NAMES",
-    "SHAPES",
-    "Bench",
-    "Images",
-    "Model",
-    "Overheads",
-    "Study",
-    "System",
-    "TaskSet",
-    "analyse",
-    "as_json",
-    "bounded",
-    "check",
-    "cores_system",
-    "document",
-    "event_system",
-    "lines_of",
-    "make_firmware",
-    "measure",
-    "random_system",
-    "read_overheads",
-    "read_task_set",
-    "rows_of",
-    "search",
-    "shown_growth",
-    "shown_tables",
-    "shrunk",
-    "study",
-    "summary",
-    "with_growth",
-    "with_operations",
-    "write_finding",
-    "write_overheads",
-]

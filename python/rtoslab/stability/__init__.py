@@ -10,17 +10,3 @@ from rtoslab.stability.judged import JudgedPaper, JudgedStatement, held_in_build
 from rtoslab.stability.measured_rows import measured_rows
 from rtoslab.stability.overview import overview_document
 from rtoslab.stability.values_file import read_stability, stability_path, write_stability
-
-__all__ = [
-    "JudgedPaper",
-    "JudgedStatement",
-    "held_in_builds",
-    "judge_builds",
-    "measured_rows",
-    "overview_document",
-    "read_stability",
-    "stability_document",
-    "stability_path",
-    "stability_plan",
-    "write_stability",
-]

@@ -7,5 +7,3 @@ turns that into tables and charts, `cluster` measures the same points on a Dask 
 from rtoslab.sweep.cluster import run_on_cluster
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
-
-__all__ = ["read_sweep", "run_on_cluster", "sweep_document", "sweep_points"]

@@ -5,22 +5,3 @@ from rtoslab.trees.kernel_exports import OPTIMISATIONS, added, export_trouble, h
 from rtoslab.trees.reads import contents, linked_digest, names_in, names_missing, read_by, remember, sources_in
 from rtoslab.trees.repositories import repositories
 from rtoslab.trees.versions import another_version, recognised
-
-__all__ = [
-    "OPTIMISATIONS",
-    "added",
-    "another_version",
-    "contents",
-    "draft",
-    "export_trouble",
-    "handed_over",
-    "linked_digest",
-    "names_in",
-    "names_missing",
-    "one_export",
-    "read_by",
-    "recognised",
-    "remember",
-    "repositories",
-    "sources_in",
-]

@@ -5,7 +5,4 @@ decoded again, every proof judged again, every figure computed again by this ver
 the stored result is named. Nothing is measured: `rtoslab run --fresh` does that.
 """
 
-from rtoslab.verify.point import verify_point
 from rtoslab.verify.run import verify_folder
-
-__all__ = ["verify_folder", "verify_point"]

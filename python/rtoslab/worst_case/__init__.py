@@ -18,26 +18,3 @@ from rtoslab.worst_case.scenario import (
     sweeping_benchmark,
 )
 from rtoslab.worst_case.worst_case import WorstCase, find
-
-__all__ = [
-    "WINDOW_MS",
-    "EndedSweepError",
-    "Scenario",
-    "Span",
-    "Target",
-    "WorstCase",
-    "choose_span",
-    "default_folder",
-    "find",
-    "inject_at_each",
-    "is_sweep",
-    "make_document",
-    "manifest_of",
-    "of_benchmark",
-    "of_image",
-    "pick_service",
-    "recomputed",
-    "services_to_pick",
-    "sweeping_benchmark",
-    "write",
-]
