@@ -25,7 +25,7 @@ from rtoslab.targets.board import (
 from rtoslab.targets.faults import Fault
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.unhandled import unhandled_exceptions
-from rtoslab.targets.watched_run import FAILED, PASSED, TIMEOUT, Drive, OnOutput, WatchedRun
+from rtoslab.targets.watched_run import FAILED, PASSED, TIMEOUT, Drive, Ended, OnOutput, WatchedRun
 
 DEFAULT_SECONDS = 10
 
@@ -136,14 +136,8 @@ def simulate(
     machine = machine or make_machine(board, cores=count, strict=request.strict)
     apply_settings(machine, request.settings)
     load_image(machine, read_image(image, request.load_address), image.name)
-    limit = DEFAULT_SECONDS * board.clock.sys_hz if request.max_cycles is None else request.max_cycles
-    if request.timeout_s is not None and request.max_cycles is None:
-        limit = CYCLES_MOST
-    asked = None if request.until is None else cycle_number(request.until)
-    by_cycles = asked is not None
-    limit = min(limit if asked is None else asked, CYCLES_MOST)
     with simulator_errors(SymbolError):
-        if request.until is not None and not by_cycles:
+        if request.until is not None and cycle_number(request.until) is None:
             machine.until(find_address(machine, request.until))
         pairs = [
             (start, end, machine.between(find_address(machine, start), find_address(machine, end)))
@@ -155,7 +149,7 @@ def simulate(
         machine.type_uart(request.typed)
     watched = WatchedRun(
         machine,
-        limit,
+        _limit(request, board),
         on_output,
         _pattern(request.expect),
         _pattern(request.fail),
@@ -164,14 +158,33 @@ def simulate(
         request.drives,
     )
     ended = watched.go()
+    between = [_between(machine, start, end, index) for start, end, index in pairs]
+    return _result(machine, count, request, watched, ended, between)
+
+
+def _limit(request: SimRequest, board: Board) -> int:
+    """Cycles since reset with which the run ends at the latest."""
+    asked = None if request.until is None else cycle_number(request.until)
+    if asked is not None:
+        return min(asked, CYCLES_MOST)
+    if request.max_cycles is not None:
+        return min(request.max_cycles, CYCLES_MOST)
+    return CYCLES_MOST if request.timeout_s is not None else DEFAULT_SECONDS * board.clock.sys_hz
+
+
+def _result(
+    machine: VirtualMachine,
+    cores: int,
+    request: SimRequest,
+    watched: WatchedRun,
+    ended: Ended,
+    between: list[Between],
+) -> SimResult:
     reason, detail = ended.reason, ended.detail
     if request.expect is not None and reason in {"cycles", TIMEOUT}:
         detail += f" The output never matched {request.expect!r}."
-    stats = machine.stats()["cores"][:count]
-    unhandled = [] if reason in {"until", PASSED, FAILED} else unhandled_exceptions(machine, count)
-    goal = request.until is None or (reason == "until" or (by_cycles and reason == "cycles"))
-    if request.expect is not None:
-        goal = reason == PASSED
+    stats = machine.stats()["cores"][:cores]
+    unhandled = [] if reason in {"until", PASSED, FAILED} else unhandled_exceptions(machine, cores)
     failed = bool(unhandled) or _is_failure(reason, detail) or watched.fault is not None
     return SimResult(
         stop=reason,
@@ -183,13 +196,21 @@ def simulate(
         uart=bytes(watched.output.pop("uart", b"")),
         rtt={name: bytes(text) for name, text in watched.output.items()},
         rtt_names=watched.rtt_names,
-        between=[_between(machine, start, end, index) for start, end, index in pairs],
+        between=between,
         warnings=[*machine.warnings(), *unhandled],
         fault=watched.fault,
         handled=watched.handled,
         symbols=best_names(machine.symbols()) if watched.fault or watched.handled else (),
-        reached=goal and not failed,
+        reached=_is_goal(request, reason) and not failed,
     )
+
+
+def _is_goal(request: SimRequest, reason: str) -> bool:
+    """Whether the run ended as was asked."""
+    if request.expect is not None:
+        return reason == PASSED
+    by_cycles = request.until is not None and cycle_number(request.until) is not None
+    return request.until is None or reason == "until" or (by_cycles and reason == "cycles")
 
 
 def _pattern(text: str | None) -> re.Pattern[str] | None:
