@@ -23,7 +23,7 @@ pub enum Ordered<T> {
     Always(T),
     /// This: it is its turn, and the basic block ends behind it.
     Now(T),
-    /// It must come in time order: [`Bus::order`] has not let it yet.
+    /// It must come in time order: [`Ahead::wait_for_turn`] has not let it yet.
     NotYet,
     /// It is made behind the basic block, which ends with it: only this core can tell.
     Behind,
@@ -41,10 +41,13 @@ pub enum Ordered<T> {
 /// [`Bus::region`] gives regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] behind them) and
 /// profile cells, if it has them, live as long as the bus, change only through it and are not reached by its own fields
 /// without a pointer. What [`Bus::decode`] and [`Bus::attend`] leave or give are ops made by
-/// [`decode`](crate::v6m::decode::decode) for their place. [`Bus::logs`] gives two logs, which live as long as the bus.
+/// [`decode`](crate::v6m::decode::decode) for their place.
 ///
 /// [`Code::OutOfRegion`]: crate::v6m::op::Code::OutOfRegion
-pub unsafe trait Bus {
+pub unsafe trait Bus: Sized {
+    /// How its cores execute ahead of their time.
+    type Ahead: Ahead<Self>;
+
     /// False if there is one core only.
     const TWO_CORES: bool;
     /// First address of the RAM that the interpreter accesses directly.
@@ -120,7 +123,7 @@ pub unsafe trait Bus {
     const CONSTANT_MEMORY: u32 = 7;
 
     /// The number of the memory that holds so many bytes of RAM, up to 6; `None` if it is not one memory, or one set of
-    /// interleaved ones. This and what follows up to [`Bus::paired`] is only asked where two cores' timing is remembered.
+    /// interleaved ones. This and what follows up to [`Bus::time_constant`] is only asked where two cores' timing is cached.
     fn memory_of(&self, _offset: u32, _bytes: u32) -> Option<u32> {
         None
     }
@@ -166,32 +169,6 @@ pub unsafe trait Bus {
         false
     }
 
-    /// The first of these cores stands before an instruction that said [`Ordered::NotYet`]: who goes on. If it is that
-    /// core, the instruction is executed next.
-    ///
-    /// # Safety
-    /// As for [`Bus::paired`].
-    unsafe fn order(&mut self, _cores: [*mut Core; 2], _log: *mut SpeculationLog) -> Turn {
-        Turn::Stop
-    }
-
-    /// The first of these cores has executed an instruction that said [`Ordered::Now`]: who goes on.
-    ///
-    /// # Safety
-    /// As for [`Bus::paired`].
-    unsafe fn ordered(&mut self, _cores: [*mut Core; 2], _log: *mut SpeculationLog) -> Turn {
-        Turn::Stop
-    }
-
-    /// The first of these cores stands behind a basic block whose log says [`SpeculationLog::summons`]: who goes on. If it is
-    /// that core, and the log says so no more, its next instruction does.
-    ///
-    /// # Safety
-    /// As for [`Bus::paired`].
-    unsafe fn summoned(&mut self, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2]) -> Turn {
-        Turn::Stop
-    }
-
     /// Whether an ordered access of `core` in cycle `t` gives way to the other core's instruction of that cycle, which then
     /// goes first. Asked where its time is found out.
     fn gives_way(&mut self, _core: &Core, _other: &Core, _t: u64) -> bool {
@@ -203,30 +180,8 @@ pub unsafe trait Bus {
         t
     }
 
-    /// What this core does ahead of its time, and what the other one does.
-    fn logs(&mut self, _core: usize) -> [*mut SpeculationLog; 2] {
-        [std::ptr::null_mut(); 2]
-    }
-
-    /// A basic block of the first of these cores was executed without time.
-    ///
-    /// # Safety
-    /// Both are cores that [`pair::run`](crate::v6m::pair::run) was given, with their logs.
-    unsafe fn paired(&mut self, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2], _block: Block) -> Turn {
-        Turn::Stop
-    }
-
-    /// The first of these cores stands before an instruction with which a basic block begins: executes those that are
-    /// translated. Who goes on then; `None` if there are none.
-    ///
-    /// # Safety
-    /// As for [`Bus::paired`].
-    unsafe fn go_on(&mut self, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
-        None
-    }
-
-    /// What a load from constant memory gives, whose timing [`Bus::traced`] takes into account; `None` for other
-    /// addresses. Only asked in traces and basic blocks, as [`Bus::traced`] in traces.
+    /// What a load from constant memory gives, whose timing [`Ahead::time_trace`] takes into account;
+    /// `None` for other addresses. Only asked in traces and basic blocks.
     fn constant(&mut self, _address: u32, _bytes: u32) -> Option<u32> {
         None
     }
@@ -237,35 +192,8 @@ pub unsafe trait Bus {
         self.constant(address, 4)
     }
 
-    /// The trace that [`Bus::traced`] had last began in cycle `began` and ends with a store to a watched word: this one.
+    /// The trace that [`Ahead::time_trace`] had last began in cycle `began` and ends with a store to a watched word: this one.
     fn trace_told(&mut self, _core: &mut Core, _told: Told, _began: u64) {}
-
-    /// A trace was executed without time: adds its time to `core.t`. False if no other must follow now.
-    fn traced(&mut self, _core: &mut Core, _trace: Trace) -> bool {
-        false
-    }
-
-    /// A trace begins at `core.ip`: those that are translated are executed before the interpreter goes on. False if no other
-    /// must follow now.
-    #[inline(always)]
-    fn lead(&mut self, _core: &mut Core) -> bool {
-        true
-    }
-
-    /// Where a core executes alone, what comes often is code of the host: see [`leap`](crate::v6m::leap).
-    const LEAPS: bool = false;
-
-    /// Whether what stands at this address, to which a core jumped that executes alone, is such code or ought to be.
-    #[inline(always)]
-    fn leaps_to(&mut self, _address: u32) -> bool {
-        false
-    }
-
-    /// Executes such code from `core.ip` on, in time, for as long as it goes.
-    ///
-    /// # Safety
-    /// As for [`exec::run`](crate::v6m::exec::run); `core` stands before an instruction and not inside one.
-    unsafe fn leap(&mut self, _core: &mut Core, _other: &mut Core) {}
 
     /// The region that holds `address`, if code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region>;
@@ -288,4 +216,85 @@ pub unsafe trait Bus {
 
     /// Asks for attention after this instruction: from now on [`Bus::due`] is 0.
     fn request_attention(&mut self);
+}
+
+/// How cores execute ahead of their time: who gives the time of a trace or a basic block that was executed without it, and
+/// which of them are native code. The interpreter calls these functions directly. The machine has no part in them.
+///
+/// # Safety
+/// [`Ahead::logs`] gives two logs, which live as long as the bus.
+pub unsafe trait Ahead<B: Bus> {
+    /// True if a lone core that executes in time calls native code: see [`leap`](crate::v6m::leap).
+    const HAS_NATIVE_PATHS: bool = false;
+
+    /// Adds the time of a trace, which was executed without time, to `core.t`. False if no other must follow now.
+    fn time_trace(_bus: &mut B, _core: &mut Core, _trace: Trace) -> bool {
+        false
+    }
+
+    /// Executes the JIT-compiled traces that begin at `core.ip`. False if no trace must follow now.
+    #[inline(always)]
+    fn run_native_traces(_bus: &mut B, _core: &mut Core) -> bool {
+        true
+    }
+
+    /// True if a lone core, which has jumped to this address, finds native code there or a path that became hot.
+    #[inline(always)]
+    fn has_native_path(_bus: &mut B, _address: u32) -> bool {
+        false
+    }
+
+    /// Executes native code from `core.ip` on, in time, for as long as it goes.
+    ///
+    /// # Safety
+    /// As for [`exec::run`](crate::v6m::exec::run). `core` stands before an instruction and not inside one.
+    unsafe fn run_native_paths(_bus: &mut B, _core: &mut Core, _other: &mut Core) {}
+
+    /// The speculation logs of this core and of the other one.
+    fn logs(_bus: &mut B, _core: usize) -> [*mut SpeculationLog; 2] {
+        [std::ptr::null_mut(); 2]
+    }
+
+    /// Adds the time of a basic block, which the first of these cores has executed without time. Returns who goes on.
+    ///
+    /// # Safety
+    /// Both are cores that [`pair::run`](crate::v6m::pair::run) was given, with their logs.
+    unsafe fn time_block(_bus: &mut B, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2], _block: Block) -> Turn {
+        Turn::Stop
+    }
+
+    /// Executes the JIT-compiled basic blocks that begin where the first of these cores stands. Returns who goes on then, or
+    /// `None` if there are none.
+    ///
+    /// # Safety
+    /// As for [`Ahead::time_block`].
+    unsafe fn run_native_blocks(_bus: &mut B, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
+        None
+    }
+
+    /// The first of these cores stands before an instruction that said [`Ordered::NotYet`]. Returns who goes on. If it is that
+    /// core, the instruction is executed next.
+    ///
+    /// # Safety
+    /// As for [`Ahead::time_block`].
+    unsafe fn wait_for_turn(_bus: &mut B, _cores: [*mut Core; 2], _log: *mut SpeculationLog) -> Turn {
+        Turn::Stop
+    }
+
+    /// The first of these cores has executed an instruction that said [`Ordered::Now`]. Returns who goes on.
+    ///
+    /// # Safety
+    /// As for [`Ahead::time_block`].
+    unsafe fn end_turn(_bus: &mut B, _cores: [*mut Core; 2], _log: *mut SpeculationLog) -> Turn {
+        Turn::Stop
+    }
+
+    /// The first of these cores stands after a basic block whose log says [`SpeculationLog::summons`]. Returns who goes on. If
+    /// it is that core, and the log says so no more, its next instruction does.
+    ///
+    /// # Safety
+    /// As for [`Ahead::time_block`].
+    unsafe fn take_exception(_bus: &mut B, _cores: [*mut Core; 2], _logs: [*mut SpeculationLog; 2]) -> Turn {
+        Turn::Stop
+    }
 }

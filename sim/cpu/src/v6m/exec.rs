@@ -23,7 +23,7 @@ mod watching;
 
 use crate::step::watch;
 use crate::v6m::block::{Block, Turn};
-use crate::v6m::bus::Bus;
+use crate::v6m::bus::{Ahead, Bus};
 use crate::v6m::core::Core;
 use crate::v6m::op::op;
 use crate::v6m::trace::Trace;
@@ -120,7 +120,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     let paired = Cursor::<CONTEND, WATCH>::PAIRED;
     let traced = Cursor::<CONTEND, WATCH>::TRACED;
     let ahead = Cursor::<CONTEND, WATCH>::AHEAD;
-    let [log, mut other_log] = if paired && ahead { bus.logs(core.id) } else { [std::ptr::null_mut(); 2] };
+    let [log, mut other_log] = if paired && ahead { B::Ahead::logs(bus, core.id) } else { [std::ptr::null_mut(); 2] };
     // SAFETY of what follows, where it says no more: `ip` points into the ops of `core.region`. The caller promises it of
     // where the core stands; instructions lead to another op of the region or to those behind its last, near branches stay
     // inside by the decoder's word, and others are compared with the region or ask the bus for theirs.
@@ -137,8 +137,8 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     if traced && ahead && !paired && !cursor.lead(core, bus) {
         return false;
     }
-    let leaps = B::LEAPS && !CONTEND && matches!(WATCH, watch::NOTHING | watch::PROFILE);
-    if leaps && core.stands_between_instructions() && bus.leaps_to(core.address_of(cursor.ip)) {
+    let leaps = B::Ahead::HAS_NATIVE_PATHS && !CONTEND && matches!(WATCH, watch::NOTHING | watch::PROFILE);
+    if leaps && core.stands_between_instructions() && B::Ahead::has_native_path(bus, core.address_of(cursor.ip)) {
         // SAFETY: the caller's promise.
         unsafe { cursor.leap(core, other, bus) };
         if cursor.t >= core.limit {
@@ -449,7 +449,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             let mut turn = if flow == Flow::Next && from == cursor.end {
                 // An ordered access, which was handed in before.
                 // SAFETY: as below.
-                unsafe { bus.ordered(cores, cursor.log) }
+                unsafe { B::Ahead::end_turn(bus, cores, cursor.log) }
             } else if flow == Flow::Ordered && length == 0 {
                 Turn::Same
             } else {
@@ -462,7 +462,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     accesses: cursor.accesses,
                 };
                 // SAFETY: this core has just executed the block.
-                unsafe { bus.paired(cores, [cursor.log, other_log], block) }
+                unsafe { B::Ahead::time_block(bus, cores, [cursor.log, other_log], block) }
             };
             if flow == Flow::Ordered && turn == Turn::Same {
                 // SAFETY: the bus's logs live as long as it; the core stands before the instruction.
@@ -470,7 +470,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     if length != 0 {
                         (*cursor.log).begin(core);
                     }
-                    turn = bus.order(cores, cursor.log);
+                    turn = B::Ahead::wait_for_turn(bus, cores, cursor.log);
                 }
                 if turn == Turn::Same {
                     cursor.begin_block();
@@ -490,8 +490,8 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 // SAFETY: the bus's logs live as long as it; the core stands behind its block.
                 turn = unsafe {
                     if (*cursor.log).summons != 0 {
-                        bus.summoned(cores, logs)
-                    } else if let Some(turn) = bus.go_on(cores, logs) {
+                        B::Ahead::take_exception(bus, cores, logs)
+                    } else if let Some(turn) = B::Ahead::run_native_blocks(bus, cores, logs) {
                         turn
                     } else {
                         break;
@@ -523,7 +523,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             core.ip = cursor.ip;
             let began = core.t;
             let trace = Trace { branches: cursor.branches, indirect: cursor.indirect, instructions: cursor.count };
-            let goes_on = cursor.count == 0 || bus.traced(core, trace);
+            let goes_on = cursor.count == 0 || B::Ahead::time_trace(bus, core, trace);
             // Of an instruction that was not executed after all the probes have fired.
             if core.retried {
                 core.retried = cursor.count == 0;
@@ -544,7 +544,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         if WATCH == watch::STEPS {
             in_hand.log(core, cursor.ip, cursor.t, cursor.retired(core), cursor.word.code());
         }
-        if looks && flow == Flow::Next && bus.leaps_to(core.address_of(cursor.ip)) {
+        if looks && flow == Flow::Next && B::Ahead::has_native_path(bus, core.address_of(cursor.ip)) {
             // SAFETY: the caller's promise; the core is behind its jump.
             unsafe { cursor.leap(core, other, bus) };
         }

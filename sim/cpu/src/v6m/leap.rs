@@ -17,6 +17,9 @@ pub trait Leaping: Translated {
     /// What is kept for that.
     fn leaps(&mut self) -> &mut Leaps;
 
+    /// True while one core executes alone, and once: what is executed again to undo it counts nowhere.
+    fn is_alone(&self) -> bool;
+
     /// The time of a trace is about to be found out, or was: what its fetches and accesses do to the bus then must not be
     /// seen by anybody else.
     fn rehearse(&mut self, on: bool);
@@ -47,7 +50,7 @@ impl Leaps {
     }
 }
 
-/// What [`Bus::leaps_to`](crate::v6m::bus::Bus::leaps_to) does.
+/// What [`Ahead::has_native_path`](crate::v6m::bus::Ahead::has_native_path) does.
 #[inline(always)]
 pub fn leaps_to<B: Leaping>(bus: &mut B, address: u32) -> bool {
     let translations = bus.translations();
@@ -55,7 +58,7 @@ pub fn leaps_to<B: Leaping>(bus: &mut B, address: u32) -> bool {
     translations.at(address).is_some() || translations.is_due(address)
 }
 
-/// What [`Bus::leap`](crate::v6m::bus::Bus::leap) does.
+/// What [`Ahead::run_native_paths`](crate::v6m::bus::Ahead::run_native_paths) does.
 ///
 /// # Safety
 /// As for [`exec::run`]; `core` stands before an instruction and not inside one.
@@ -115,7 +118,7 @@ unsafe fn record<B: Leaping>(bus: &mut B, core: &mut Core, other: &mut Core) -> 
     !is_none
 }
 
-/// What [`Bus::traced`](crate::v6m::bus::Bus::traced) does: one trace was executed, and no other follows.
+/// What [`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace) does: one trace was executed, and no other follows.
 #[cold]
 #[inline(never)]
 pub fn traced<B: Leaping>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {

@@ -29,7 +29,7 @@ use crate::v6m::core::Core;
 use crate::v6m::exec;
 use crate::v6m::op::Op;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{Translated, Translations, translate};
+use crate::v6m::translate::{Exit, Translated, Translations, call, translate};
 
 /// What the timing of a core and its fetches depends on, times as distances from now.
 pub type State = [u64; 3];
@@ -242,7 +242,7 @@ fn catch_up<B: Remembered>(core: &mut Core, bus: &mut B) {
     }
 }
 
-/// What [`Bus::traced`] does; `TRANSLATED`: all of the trace was executed by code of the host.
+/// What [`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace) does; `TRANSLATED`: all of the trace was executed by code of the host.
 #[inline(always)]
 pub fn traced<B: Remembered, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     core.instructions += trace.instructions;
@@ -270,6 +270,52 @@ pub fn traced<B: Remembered, const TRANSLATED: bool>(bus: &mut B, core: &mut Cor
         return false;
     }
     core.t + Trace::CYCLES <= core.limit
+}
+
+/// What [`Ahead::run_native_traces`](crate::v6m::bus::Ahead::run_native_traces) does.
+#[inline(always)]
+pub fn lead<B: Remembered>(bus: &mut B, core: &mut Core) -> bool {
+    let address = core.address_of(core.ip);
+    let translations = bus.translations();
+    (translations.begun, translations.left) = (address, None);
+    match translations.at(address) {
+        // SAFETY: the core stands where the translated trace begins, and nothing has changed in its code.
+        Some(number) if !core.retried => unsafe { execute(bus, core, number) },
+        _ => true,
+    }
+}
+
+/// Executes the trace that is translated under this number, and those behind it, up to one that is not. False if no trace
+/// can begin now.
+///
+/// # Safety
+/// The core stands at its begin; ops and memories are those that it was translated with.
+#[inline(never)]
+unsafe fn execute<B: Remembered>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
+    loop {
+        let (code, _) = bus.translations().path(number);
+        // SAFETY: the caller's promise.
+        let Some((how, indirect)) = (unsafe { call(bus, core, code) }) else { return true };
+        let Exit { ip, count, branches, .. } = *bus.translations().exit(number, how);
+        if count == 0 {
+            let Some(next) = bus.translations().otherwise(number) else { return true };
+            number = next;
+            continue;
+        }
+        bus.translations().executed += 1;
+        core.ip = ip;
+        let trace = Trace { branches, indirect, instructions: count };
+        if !traced::<B, true>(bus, core, trace) {
+            return false;
+        }
+        let address = core.address_of(ip);
+        let translations = bus.translations();
+        translations.begun = address;
+        match translations.at(address) {
+            Some(next) => number = next,
+            None => return true,
+        }
+    }
 }
 
 /// A shadow of this core, on which the trace from `start` on, that ends where the core is, has taken its time. What its

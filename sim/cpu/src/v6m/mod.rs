@@ -5,6 +5,7 @@ pub mod block;
 pub mod bus;
 pub mod core;
 pub mod decode;
+pub mod engine;
 pub mod exception;
 pub mod exec;
 pub mod leap;

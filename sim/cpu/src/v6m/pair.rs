@@ -284,7 +284,7 @@ unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus:
     }
 }
 
-/// What [`Bus::paired`] does.
+/// What [`Ahead::time_block`](crate::v6m::bus::Ahead::time_block) does.
 ///
 /// # Safety
 /// `core` has just executed the basic block; both are cores that [`run`] was given.

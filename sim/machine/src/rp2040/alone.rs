@@ -61,6 +61,11 @@ impl Leaping for System {
         &mut self.alone.leaps
     }
 
+    #[inline(always)]
+    fn is_alone(&self) -> bool {
+        self.alone.is_now
+    }
+
     /// The other core may have transferred ahead of this one's time before it went to sleep.
     fn rehearse(&mut self, on: bool) {
         if on {

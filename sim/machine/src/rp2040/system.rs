@@ -1,15 +1,13 @@
 //! Everything behind the cores: memories, code tables, arbitration. Implements the interpreter's [`Bus`].
 
-use rtoslab_cpu::v6m::block::{Block, Turn};
 use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
 use rtoslab_cpu::v6m::core::{Core, Phase};
-use rtoslab_cpu::v6m::leap;
+use rtoslab_cpu::v6m::engine::TwoCores;
 use rtoslab_cpu::v6m::op::Op;
-use rtoslab_cpu::v6m::pair::{self, Pairs};
+use rtoslab_cpu::v6m::pair::Pairs;
 use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::region::SLOTS;
-use rtoslab_cpu::v6m::speculation::{SpeculationLog, Told};
-use rtoslab_cpu::v6m::trace::Trace;
+use rtoslab_cpu::v6m::speculation::Told;
 use rtoslab_lab::{Console, Held, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
@@ -239,6 +237,7 @@ impl System {
 
 // SAFETY: the SRAM is an array of so many bytes, the ops are those of the code tables.
 unsafe impl Bus for System {
+    type Ahead = TwoCores;
     const TWO_CORES: bool = true;
     const RAM_BASE: u32 = SRAM_BASE;
 
@@ -467,24 +466,6 @@ unsafe impl Bus for System {
     }
 
     #[inline(never)]
-    unsafe fn order(&mut self, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
-        // SAFETY: the caller's promise.
-        unsafe { pair::order(self, cores, log) }
-    }
-
-    #[inline(never)]
-    unsafe fn summoned(&mut self, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
-        // SAFETY: the caller's promise.
-        unsafe { pair::summoned(self, cores, logs) }
-    }
-
-    #[inline(always)]
-    unsafe fn ordered(&mut self, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
-        // SAFETY: the caller's promise.
-        unsafe { pair::ordered(self, cores, log) }
-    }
-
-    #[inline(never)]
     fn gives_way(&mut self, core: &Core, other: &Core, t: u64) -> bool {
         // A core that stacks for an exception leaves the other one alone.
         let runs = other.phase == Phase::Run;
@@ -516,23 +497,6 @@ unsafe impl Bus for System {
         self.xip.resident(offset / FILL_BYTES).then(|| self.flash_word(offset))
     }
 
-    const LEAPS: bool = true;
-
-    #[inline(always)]
-    fn leaps_to(&mut self, address: u32) -> bool {
-        self.alone.is_now && leap::leaps_to(self, address)
-    }
-
-    unsafe fn leap(&mut self, core: &mut Core, other: &mut Core) {
-        // SAFETY: the caller's promise.
-        unsafe { leap::leap(self, core, other) };
-    }
-
-    #[inline(always)]
-    fn traced(&mut self, core: &mut Core, trace: Trace) -> bool {
-        leap::traced(self, core, trace)
-    }
-
     #[cold]
     #[inline(never)]
     fn trace_told(&mut self, core: &mut Core, told: Told, _: u64) {
@@ -540,23 +504,6 @@ unsafe impl Bus for System {
         if self.probes.written(SRAM_BASE + told.offset, told.word, core.id, cycle, told.pc) {
             self.ask_for_attention(core);
         }
-    }
-
-    #[inline(always)]
-    fn logs(&mut self, core: usize) -> [*mut SpeculationLog; 2] {
-        self.pairs.logs(core)
-    }
-
-    #[inline(always)]
-    unsafe fn go_on(&mut self, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
-        // SAFETY: the caller's promise.
-        unsafe { pair::go_on(self, cores, logs) }
-    }
-
-    #[inline(always)]
-    unsafe fn paired(&mut self, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2], block: Block) -> Turn {
-        // SAFETY: the caller's promise.
-        unsafe { pair::paired(self, cores, logs, block) }
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use crate::step::watch;
 use crate::v6m::block::Block;
-use crate::v6m::bus::Bus;
+use crate::v6m::bus::{Ahead, Bus};
 use crate::v6m::core::{Core, Request};
 use crate::v6m::op::{Op, Word};
 use crate::v6m::speculation::SpeculationLog;
@@ -139,7 +139,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// A trace begins, behind those that are translated. False if none can.
     #[inline(always)]
     pub fn lead<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
-        let goes_on = bus.lead(core);
+        let goes_on = B::Ahead::run_native_traces(bus, core);
         self.ip = core.ip;
         (self.count, self.branches, self.indirect) = (0, Trace::NO_BRANCHES, Trace::NO_INDIRECT);
         goes_on
@@ -148,13 +148,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Executes code of the host from the next instruction on, as far as that goes.
     ///
     /// # Safety
-    /// As for [`Bus::leap`].
+    /// As for [`Ahead::run_native_paths`].
     #[inline(always)]
     pub unsafe fn leap<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) {
         self.put_down(core);
         self.keep_count(core);
         // SAFETY: the caller's promise.
-        unsafe { bus.leap(core, other) };
+        unsafe { B::Ahead::run_native_paths(bus, core, other) };
         (self.ip, self.t) = (core.ip, core.t);
         if Self::COUNTS {
             self.count = core.instructions;

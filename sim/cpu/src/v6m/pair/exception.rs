@@ -31,7 +31,7 @@ enum Next {
     Return(u32),
 }
 
-/// What [`Bus::summoned`](crate::v6m::bus::Bus::summoned) does.
+/// What [`Ahead::take_exception`](crate::v6m::bus::Ahead::take_exception) does.
 ///
 /// # Safety
 /// As for [`paired`](super::paired); the core stands behind its block and has begun no other one.

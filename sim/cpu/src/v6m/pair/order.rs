@@ -17,7 +17,7 @@ pub enum Asked {
     Probe,
 }
 
-/// What [`Bus::order`](crate::v6m::bus::Bus::order) does.
+/// What [`Ahead::wait_for_turn`](crate::v6m::bus::Ahead::wait_for_turn) does.
 ///
 /// # Safety
 /// As for [`paired`](super::paired); the core stands before the instruction and has begun no block.
@@ -94,7 +94,7 @@ fn begin_spin<B: Paired>(bus: &mut B, core: &Core) -> Option<Block> {
     Some(Block::spin(instructions, B::ORDERED_MEMORY, core.id == 1))
 }
 
-/// What [`Bus::ordered`](crate::v6m::bus::Bus::ordered) does.
+/// What [`Ahead::end_turn`](crate::v6m::bus::Ahead::end_turn) does.
 ///
 /// # Safety
 /// As for [`paired`](super::paired).

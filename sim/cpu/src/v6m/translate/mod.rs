@@ -23,7 +23,6 @@ use crate::states::Counts;
 use crate::step::Step as Taken;
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
-use crate::v6m::memo::{Remembered, traced};
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
 use crate::v6m::trace::Trace;
@@ -109,7 +108,7 @@ pub struct Translations {
     all: Vec<Translation>,
     store: host::Store,
     /// Where the trace in hand began that the interpreter executes.
-    begun: u32,
+    pub(super) begun: u32,
     /// The last of the paths from there, if none of them was its own.
     pub(super) left: Option<u32>,
     /// Executions before one is made; 0: none is.
@@ -166,7 +165,7 @@ pub(super) struct Exit {
     pub cycles: u32,
     /// Instructions before it, and verdicts on branches among them.
     pub count: u64,
-    branches: u64,
+    pub branches: u64,
     /// How often each core left there, where the path's cycles are known.
     pub taken: [u64; 2],
 }
@@ -304,7 +303,7 @@ impl Translations {
         after != 0 && *times >= after
     }
 
-    /// The same of the trace that began where [`lead`] left off, and where that is.
+    /// The same of the trace that began where [`memo::lead`](super::memo::lead) left off, and where that is.
     #[inline(always)]
     pub fn is_next(&mut self) -> Option<u32> {
         let begun = self.begun;
@@ -413,50 +412,4 @@ pub(super) unsafe fn call<B: Translated>(bus: &mut B, core: &mut Core, code: hos
     // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
     let (how, indirect) = unsafe { code.call(bus, core) };
     (how != CALLED).then_some((how, indirect))
-}
-
-/// What [`Bus::lead`](crate::v6m::bus::Bus::lead) does.
-#[inline(always)]
-pub fn lead<B: Remembered>(bus: &mut B, core: &mut Core) -> bool {
-    let address = core.address_of(core.ip);
-    let translations = bus.translations();
-    (translations.begun, translations.left) = (address, None);
-    match translations.at(address) {
-        // SAFETY: the core stands where the translated trace begins, and nothing has changed in its code.
-        Some(number) if !core.retried => unsafe { execute(bus, core, number) },
-        _ => true,
-    }
-}
-
-/// Executes the trace that is translated under this number, and those behind it, up to one that is not. False if no trace
-/// can begin now.
-///
-/// # Safety
-/// The core stands at its begin; ops and memories are those that it was translated with.
-#[inline(never)]
-unsafe fn execute<B: Remembered>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
-    loop {
-        let (code, _) = bus.translations().path(number);
-        // SAFETY: the caller's promise.
-        let Some((how, indirect)) = (unsafe { call(bus, core, code) }) else { return true };
-        let Exit { ip, count, branches, .. } = *bus.translations().exit(number, how);
-        if count == 0 {
-            let Some(next) = bus.translations().otherwise(number) else { return true };
-            number = next;
-            continue;
-        }
-        bus.translations().executed += 1;
-        core.ip = ip;
-        let trace = Trace { branches, indirect, instructions: count };
-        if !traced::<B, true>(bus, core, trace) {
-            return false;
-        }
-        let address = core.address_of(ip);
-        let translations = bus.translations();
-        translations.begun = address;
-        match translations.at(address) {
-            Some(next) => number = next,
-            None => return true,
-        }
-    }
 }

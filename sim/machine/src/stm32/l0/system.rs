@@ -7,12 +7,11 @@
 use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::decode::{Place, decode};
-use rtoslab_cpu::v6m::memo::{self, Memo};
+use rtoslab_cpu::v6m::engine::OneCore;
+use rtoslab_cpu::v6m::memo::Memo;
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::speculation::Told;
-use rtoslab_cpu::v6m::trace::Trace;
-use rtoslab_cpu::v6m::translate;
 use rtoslab_lab::{Held, Stimulus};
 use rtoslab_periph::stm32::FlashStore;
 use rtoslab_timing::cortex_m0plus::MEMORY_CYCLES;
@@ -167,6 +166,7 @@ impl System {
 
 // SAFETY: the RAM and the ops are allocations of their own, the tables of `Memories`.
 unsafe impl Bus for System {
+    type Ahead = OneCore;
     const TWO_CORES: bool = false;
     const RAM_BASE: u32 = RAM_BASE;
 
@@ -365,16 +365,6 @@ unsafe impl Bus for System {
         if self.devices.watched(RAM_BASE + told.offset, told.word, now, told.pc) {
             self.ask_for_attention(core);
         }
-    }
-
-    #[inline(always)]
-    fn traced(&mut self, core: &mut Core, trace: Trace) -> bool {
-        memo::traced::<_, false>(self, core, trace)
-    }
-
-    #[inline(always)]
-    fn lead(&mut self, core: &mut Core) -> bool {
-        translate::lead(self, core)
     }
 
     #[cold]

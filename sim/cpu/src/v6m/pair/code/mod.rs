@@ -253,7 +253,7 @@ fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block)
     blocks.made += 1;
 }
 
-/// What [`Bus::go_on`](crate::v6m::bus::Bus::go_on) does.
+/// What [`Ahead::run_native_blocks`](crate::v6m::bus::Ahead::run_native_blocks) does.
 ///
 /// # Safety
 /// As for [`paired`](super::paired); the first core stands before an instruction, and its log tells of no block.
