@@ -4,8 +4,9 @@ use crate::v6m::block::{Block, Turn};
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::region::{Region, SLOTS};
-use crate::v6m::speculation::{SpeculationLog, Told};
+use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
+use crate::v6m::watched::WatchedStore;
 
 /// Why an access did not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,7 +194,7 @@ pub unsafe trait Bus: Sized {
     }
 
     /// The trace that [`Ahead::time_trace`] had last began in cycle `began` and ends with a store to a watched word: this one.
-    fn trace_told(&mut self, _core: &mut Core, _told: Told, _began: u64) {}
+    fn trace_told(&mut self, _core: &mut Core, _told: WatchedStore, _began: u64) {}
 
     /// The region that holds `address`, if code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region>;

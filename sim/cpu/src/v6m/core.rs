@@ -6,8 +6,8 @@ use crate::v6m::block::Remainder;
 use crate::v6m::nvic::Nvic;
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
-use crate::v6m::speculation::Told;
 use crate::v6m::trace::Trace;
+use crate::v6m::watched::WatchedStore;
 
 /// What the core is doing besides executing the next instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,7 +150,7 @@ pub struct Core {
     /// The cycle of the last store of which only the time was found out.
     pub stored: u64,
     /// The store to a watched word with which the trace in hand ends.
-    pub told: Told,
+    pub told: WatchedStore,
 }
 
 impl Core {
@@ -212,7 +212,7 @@ impl Core {
             trace: Trace::default(),
             remainder: Remainder::NONE,
             stored: 0,
-            told: Told::default(),
+            told: WatchedStore::default(),
         }
     }
 

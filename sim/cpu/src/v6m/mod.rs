@@ -18,3 +18,4 @@ pub mod region;
 pub mod speculation;
 pub mod trace;
 pub mod translate;
+pub mod watched;

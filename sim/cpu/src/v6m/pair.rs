@@ -37,8 +37,8 @@ use crate::v6m::core::Core;
 use crate::v6m::exception::{ExceptionTiming, Outcome};
 use crate::v6m::exec;
 use crate::v6m::speculation::SpeculationLog;
-pub use crate::v6m::speculation::Told;
 use crate::v6m::translate::Translated;
+use crate::v6m::watched::WatchedStore;
 
 pub use code::{Bank, Probe, go_on};
 pub use exception::summoned;
@@ -179,7 +179,7 @@ pub trait Paired: Translated {
     fn fire(&mut self, core: &Core, probe: Probe, cycle: u64) -> bool;
 
     /// That core made a store to a watched word in this cycle.
-    fn wrote(&mut self, core: usize, store: Told, cycle: u64);
+    fn wrote(&mut self, core: usize, store: WatchedStore, cycle: u64);
 
     /// The transfer slots that a state tells of.
     fn memory_slots(&mut self) -> &mut [u64];

@@ -6,6 +6,7 @@ use crate::host::{AheadLog, TellingLog};
 use crate::v6m::block::Block;
 use crate::v6m::core::{Core, Request};
 use crate::v6m::op::Op;
+use crate::v6m::watched::WatchedStore;
 
 /// Most words that a basic block reads or writes: each of its instructions up to nine, one of them looked at before.
 const WORDS: u8 = 160;
@@ -16,18 +17,6 @@ const ROOM: usize = 256;
 type Start = [MaybeUninit<u64>; offset_of!(Core, t) / size_of::<u64>()];
 const _: () = assert!(offset_of!(SpeculationLog, written_words) == offset_of!(SpeculationLog, read_words) + 1);
 const _: () = assert!(offset_of!(Core, r) == 0 && offset_of!(Core, other_sp) < offset_of!(Core, t));
-
-/// A store to a watched word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub struct Told {
-    /// Address of the instruction.
-    pub pc: u32,
-    /// The word's offset in the RAM.
-    pub offset: u32,
-    /// What is in it then.
-    pub word: u32,
-}
 
 /// What one core has done ahead of its time: one basic block. Code of the host writes it, too.
 #[derive(Debug)]
@@ -44,7 +33,7 @@ pub struct SpeculationLog {
     /// Behind the basic block an exception may have to be dealt with: bits of [`Block::shape`](crate::v6m::block::Block).
     pub(in crate::v6m) summons: u64,
     /// Its last store, if it ends with one to a watched word.
-    told: Told,
+    told: WatchedStore,
     /// The store behind it, address and value, if it ends with one to the core's private registers.
     pub(in crate::v6m) store: (u32, u32),
     /// Which words of RAM it reads and writes, all of them folded into 64.
@@ -67,7 +56,7 @@ impl Default for SpeculationLog {
             served: false,
             probed: false,
             summons: 0,
-            told: Told::default(),
+            told: WatchedStore::default(),
             store: (0, 0),
             reads: 0,
             writes: 0,
@@ -265,13 +254,13 @@ impl SpeculationLog {
     }
 
     /// The basic block ends with this store, of which it is told when it was made.
-    pub(in crate::v6m) fn tell(&mut self, told: Told) {
+    pub(in crate::v6m) fn tell(&mut self, told: WatchedStore) {
         self.told = told;
         self.summons |= Block::TOLD;
     }
 
     /// That store, of which nobody will be told again.
-    pub(in crate::v6m) fn take_told(&mut self) -> Told {
+    pub(in crate::v6m) fn take_told(&mut self) -> WatchedStore {
         debug_assert!(self.summons & Block::TOLD != 0);
         self.summons &= !Block::TOLD;
         self.told

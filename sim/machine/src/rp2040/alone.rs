@@ -1,21 +1,16 @@
-//! One core executes while the other does not: what comes often is code of the host.
+//! What is kept for a core that executes alone: native code, and the bus's transfers while a path is timed.
 
-use rtoslab_cpu::v6m::leap::{Leaping, Leaps};
+use rtoslab_cpu::v6m::leap::Leaps;
 use rtoslab_cpu::v6m::region::SLOTS;
-use rtoslab_cpu::v6m::translate::{self, MARKED_BYTES, Quick, Translated, Translations};
-use rtoslab_periph::NEVER;
-
-use super::map::FLASH_BASE;
-use super::system::{MARKED, System};
-use crate::xip;
+use rtoslab_cpu::v6m::translate::Translations;
 
 /// What arbitration keeps of transfers.
 #[derive(Debug, Clone)]
-struct Transfers {
-    slots: [u64; SLOTS * 16],
-    busy: [u64; 16],
-    others_claimed: u64,
-    first: usize,
+pub(super) struct Transfers {
+    pub slots: [u64; SLOTS * 16],
+    pub busy: [u64; 16],
+    pub others_claimed: u64,
+    pub first: usize,
 }
 
 /// What is kept for a core that executes alone.
@@ -26,55 +21,5 @@ pub(super) struct Alone {
     pub is_now: bool,
     pub leaps: Leaps,
     /// Those of the chip, while a trace's time is found out.
-    transfers: Option<Box<Transfers>>,
-}
-
-impl System {
-    /// Code is another now, or its time.
-    pub(super) fn forget_remembered(&mut self) {
-        self.pairs.clear();
-        self.alone.translations.clear();
-    }
-}
-
-impl Translated for System {
-    #[inline(always)]
-    fn translations(&mut self) -> &mut Translations {
-        &mut self.alone.translations
-    }
-
-    #[inline(always)]
-    fn quick(&mut self) -> Quick<'_> {
-        const _: () = assert!(MARKED == MARKED_BYTES && xip::FILL_BYTES == translate::LINE_BYTES);
-        Quick {
-            ram: &mut self.sram,
-            marks: &self.marks,
-            constants: self.periph.ssi.flash.bytes(),
-            base: FLASH_BASE,
-            resident: Some(self.xip.halves()),
-        }
-    }
-}
-
-impl Leaping for System {
-    fn leaps(&mut self) -> &mut Leaps {
-        &mut self.alone.leaps
-    }
-
-    #[inline(always)]
-    fn is_alone(&self) -> bool {
-        self.alone.is_now
-    }
-
-    /// The other core may have transferred ahead of this one's time before it went to sleep.
-    fn rehearse(&mut self, on: bool) {
-        if on {
-            let System { slots, busy, others_claimed, first, .. } = *self;
-            self.alone.transfers = Some(Box::new(Transfers { slots, busy, others_claimed, first }));
-            (self.slots, self.busy) = ([NEVER; SLOTS * 16], [0; 16]);
-        } else if let Some(kept) = self.alone.transfers.take() {
-            (self.slots, self.busy) = (kept.slots, kept.busy);
-            (self.others_claimed, self.first) = (kept.others_claimed, kept.first);
-        }
-    }
+    pub transfers: Option<Box<Transfers>>,
 }

@@ -3,8 +3,9 @@
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::exception::{ExceptionTiming, Outcome};
-use rtoslab_cpu::v6m::pair::{Bank, Paired, Pairs, Probe, State, Told};
+use rtoslab_cpu::v6m::pair::{Bank, Paired, Pairs, Probe, State};
 use rtoslab_cpu::v6m::region::SLOTS;
+use rtoslab_cpu::v6m::watched::WatchedStore;
 use rtoslab_lab::Held;
 use rtoslab_periph::NEVER;
 
@@ -201,7 +202,7 @@ impl Paired for System {
         self.periph.sio.read_as_locked(lock, core, times);
     }
 
-    fn wrote(&mut self, core: usize, Told { pc, offset, word }: Told, cycle: u64) {
+    fn wrote(&mut self, core: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) {
         self.probes.written(SRAM_BASE + offset, word, core, cycle, pc);
     }
 

@@ -13,7 +13,7 @@ use rtoslab_lab::{Observer, Stimulus};
 use rtoslab_periph::NEVER;
 
 use super::system::System;
-use super::waiting::Alone;
+use super::waiting::LoneCore;
 use crate::board::Stats;
 use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
@@ -379,7 +379,8 @@ impl Machine {
         let alone = !both && !contend && !is_active(&self.cores[1 - turn]);
         self.system.polling.switch(alone && self.watch == watch::NOTHING);
         if alone && self.system.polling.is_ripe() {
-            pass_over(&mut Alone { machine: self, turn }, due);
+            let waiting = &mut LoneCore { cores: &mut self.cores, system: &mut self.system, turn };
+            pass_over(waiting, due);
             return;
         }
         self.system.due = due;

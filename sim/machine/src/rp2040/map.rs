@@ -18,6 +18,8 @@ pub mod slave {
 
 /// Striped and unstriped SRAM together.
 pub const SRAM_BYTES: u32 = 0x42000;
+/// Bytes of SRAM that share a mark.
+pub const MARKED: u32 = 256;
 /// The part that is interleaved word by word.
 pub const STRIPED_BYTES: u32 = 0x40000;
 /// Base of the SRAM.

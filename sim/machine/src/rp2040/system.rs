@@ -7,7 +7,7 @@ use rtoslab_cpu::v6m::op::Op;
 use rtoslab_cpu::v6m::pair::Pairs;
 use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::region::SLOTS;
-use rtoslab_cpu::v6m::speculation::Told;
+use rtoslab_cpu::v6m::watched::WatchedStore;
 use rtoslab_lab::{Console, Held, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
@@ -26,8 +26,6 @@ use crate::xip::{FILL_BYTES, LINE_BYTES, XipCache};
 
 pub(super) const MARK_CODE: u8 = 1;
 pub(super) const MARK_WATCH: u8 = 2;
-/// Bytes of SRAM that share a mark.
-pub(super) const MARKED: u32 = 256;
 /// One for each 256 bytes of SRAM, and as many more as make a power of two: their number needs no comparison.
 const MARKS: usize = (SRAM_BYTES as usize >> 8).next_power_of_two();
 
@@ -499,7 +497,7 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
-    fn trace_told(&mut self, core: &mut Core, told: Told, _: u64) {
+    fn trace_told(&mut self, core: &mut Core, told: WatchedStore, _: u64) {
         let cycle = self.alone.leaps.stored_at();
         if self.probes.written(SRAM_BASE + told.offset, told.word, core.id, cycle, told.pc) {
             self.ask_for_attention(core);

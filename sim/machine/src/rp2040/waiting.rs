@@ -4,28 +4,29 @@ use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exec;
 
-use super::machine::Machine;
+use super::system::System;
 use crate::polling::{Polling, Waiting};
 
-/// A machine one of whose cores executes, while the other does not.
-pub(super) struct Alone<'a> {
-    pub machine: &'a mut Machine,
+/// Two cores and their chip, while one core executes and the other does not.
+pub(super) struct LoneCore<'a> {
+    pub cores: &'a mut [Core; 2],
+    pub system: &'a mut System,
     pub turn: usize,
 }
 
-impl Alone<'_> {
+impl LoneCore<'_> {
     fn core(&self) -> &Core {
-        &self.machine.cores[self.turn]
+        &self.cores[self.turn]
     }
 }
 
-impl Waiting for Alone<'_> {
+impl Waiting for LoneCore<'_> {
     const ANCIENT_CYCLES: u64 = 0;
     /// Without arbitration, and with its code in the cache, nothing but the core's time matters.
     type State = ();
 
     fn polling(&mut self) -> &mut Polling {
-        &mut self.machine.system.polling
+        &mut self.system.polling
     }
 
     fn time(&self) -> u64 {
@@ -54,17 +55,17 @@ impl Waiting for Alone<'_> {
 
     fn counts(&self) -> [u64; 4] {
         let core = self.core();
-        [core.instructions, core.bus_wait, core.flash_wait, self.machine.system.misses[self.turn]]
+        [core.instructions, core.bus_wait, core.flash_wait, self.system.misses[self.turn]]
     }
 
     fn code(&self, address: u32) -> Option<u16> {
-        let system = &self.machine.system;
+        let system = &*self.system;
         let bytes = system.bytes_at(address, 2).filter(|_| !system.probes.watches_code(address))?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 
     fn step(&mut self) -> bool {
-        let Machine { cores, system, .. } = &mut *self.machine;
+        let LoneCore { cores, system, .. } = self;
         let core = &mut cores[self.turn];
         core.limit = core.t + 1;
         system.due = core.limit;
@@ -75,15 +76,15 @@ impl Waiting for Alone<'_> {
     }
 
     fn pass(&mut self, cycles: u64, [instructions, bus, flash, misses]: [u64; 4], (): &()) {
-        let core = &mut self.machine.cores[self.turn];
+        let core = &mut self.cores[self.turn];
         core.t += cycles;
         core.instructions += instructions;
         core.bus_wait += bus;
         core.flash_wait += flash;
-        self.machine.system.misses[self.turn] += misses;
+        self.system.misses[self.turn] += misses;
     }
 
     fn set_register(&mut self, number: usize, value: u32) {
-        self.machine.cores[self.turn].r[number] = value;
+        self.cores[self.turn].r[number] = value;
     }
 }

@@ -11,20 +11,11 @@ use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::nvic::exception;
 use rtoslab_timing::stm32_bus::LATE_CLEAR_INSTRUCTIONS;
 
+use super::cleared::Cleared;
 use super::families::Run;
 use super::family::Family;
 use super::machine::Machine;
 use super::system::System;
-
-/// A store that let the line of the interrupt in hand fall.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cleared {
-    exception: u32,
-    /// Address of the store.
-    address: u32,
-    /// Instructions executed before it.
-    instructions: u64,
-}
 
 impl<F: Family> System<F> {
     /// Whether the store in hand let the line of the interrupt fall that is being handled; `before`: the lines before.

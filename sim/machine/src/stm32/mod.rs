@@ -3,6 +3,7 @@
 mod access;
 mod board;
 mod chip;
+mod cleared;
 mod code;
 mod effects;
 mod face;

@@ -8,10 +8,10 @@ use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::stm32::{Chip, Effects, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
+use super::cleared::Cleared;
 use super::families::Run;
 use super::family::Family;
 use super::flash_port::FlashPort;
-use super::late_clear::Cleared;
 use super::machine::Machine;
 use super::runner::Runner;
 use super::settings::Settings;

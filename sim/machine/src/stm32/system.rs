@@ -14,10 +14,10 @@ use rtoslab_periph::stm32::{Effects, Stm32};
 use rtoslab_timing::stm32_bus;
 
 use super::chip::{FLASH_BASE, Map, Memory, RAM_BASE};
+use super::cleared::Cleared;
 use super::code::CodeTable;
 use super::family::Family;
 use super::flash_port::FlashPort;
-use super::late_clear::Cleared;
 use super::settings::Settings;
 use crate::board::ProfileRow;
 use crate::known::Known;

@@ -3,42 +3,17 @@
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 use super::super::{AheadLog, Constants, MARKED_BYTES, TellingLog};
+use super::access_forms::{
+    Block, Form, Memory, form, has_offset, has_register_offset, is_literal, word_offset, writes_back,
+};
 use super::foresee::MARKS;
 use super::spans::{Checked, FAR};
 use super::{HostFlags, RAX, Writer};
 use crate::v7m::code::Code;
-use crate::v7m::op::{Op, flag};
+use crate::v7m::op::Op;
 
 /// log2 of the bytes that share a mark.
 const MARK_SHIFT: u32 = MARKED_BYTES.ilog2();
-
-/// A part of main RAM.
-#[derive(Debug, Clone, Copy)]
-pub struct Block {
-    /// Its offset.
-    pub first: u32,
-    /// Its length.
-    pub bytes: u32,
-}
-
-/// What an access went to.
-#[derive(Debug, Clone, Copy)]
-pub enum Memory {
-    /// This block of main RAM.
-    Ram(Block),
-    /// What the loader answers with this number.
-    Elsewhere(u32),
-}
-
-impl Memory {
-    /// The block, if it is one.
-    pub fn block(self) -> Option<Block> {
-        match self {
-            Memory::Ram(block) => Some(block),
-            Memory::Elsewhere(_) => None,
-        }
-    }
-}
 
 /// Stores near marks.
 pub(super) struct NearMarks {
@@ -50,65 +25,6 @@ pub(super) struct NearMarks {
     turned: u32,
     first: u32,
     count: u32,
-}
-
-/// How an instruction accesses memory.
-#[derive(Debug, Clone, Copy)]
-struct Form {
-    bytes: u32,
-    signed: bool,
-    store: bool,
-    /// What it loads or stores is a register of the floating-point unit.
-    single: bool,
-}
-
-/// Accesses of one word or less that can be translated.
-fn form(op: Op) -> Option<Form> {
-    let (bytes, signed, store) = match op.code {
-        Code::LdrImm | Code::LdrReg | Code::LdrLit | Code::Vldr32 => (4, false, false),
-        Code::LdrhImm | Code::LdrhReg => (2, false, false),
-        Code::LdrbImm | Code::LdrbReg => (1, false, false),
-        Code::LdrshImm | Code::LdrshReg => (2, true, false),
-        Code::LdrsbImm | Code::LdrsbReg => (1, true, false),
-        Code::StrImm | Code::StrReg | Code::Vstr32 => (4, false, true),
-        Code::StrhImm | Code::StrhReg => (2, false, true),
-        Code::StrbImm | Code::StrbReg => (1, false, true),
-        // What would load SP is rare.
-        Code::Load if op.rd != 13 => (1 << (op.ra & 3), op.ra & 4 != 0, false),
-        Code::Store => (1 << (op.ra & 3), false, true),
-        _ => return None,
-    };
-    Some(Form { bytes, signed, store, single: matches!(op.code, Code::Vldr32 | Code::Vstr32) })
-}
-
-/// The address is `imm`.
-fn is_literal(op: Op) -> bool {
-    op.code == Code::LdrLit || op.rn == 15
-}
-
-/// The address is the base plus something.
-fn has_offset(op: Op) -> bool {
-    !matches!(op.code, Code::Load | Code::Store) || !op.has(flag::POST_INDEXED)
-}
-
-fn has_register_offset(op: Op) -> bool {
-    match op.code {
-        Code::LdrReg | Code::LdrhReg | Code::LdrbReg | Code::LdrshReg | Code::LdrsbReg => true,
-        Code::StrReg | Code::StrhReg | Code::StrbReg => true,
-        Code::Load | Code::Store => op.has(flag::REGISTER_OFFSET),
-        _ => false,
-    }
-}
-
-pub(super) fn writes_back(op: Op) -> bool {
-    matches!(op.code, Code::Load | Code::Store) && op.has(flag::PRE_INDEXED | flag::POST_INDEXED)
-}
-
-/// How far from its base the word is that is accessed, if it is one and the base is all that the address depends on.
-pub(super) fn word_offset(op: Op) -> Option<i32> {
-    let plain =
-        form(op)?.bytes == 4 && !is_literal(op) && !has_register_offset(op) && !writes_back(op) && has_offset(op);
-    plain.then_some(op.imm as i32)
 }
 
 /// Loads what has such a form to where `op` says: from the first place if it is a byte, the second if it is half a word, else

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 use super::super::{AheadLog, Home};
-use super::access::Block;
+use super::access_forms::Block;
 use super::registers::Registers;
 use super::spans::Checked;
 use super::{HostFlags, Store, Writer};

@@ -9,7 +9,7 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use std::mem::offset_of;
 
 use super::super::{Constants, ConstantsAt, Foresight};
-use super::access::Block;
+use super::access_forms::Block;
 use super::{HostFlags, Writer};
 use crate::v7m::op::Op;
 

@@ -1,6 +1,7 @@
 //! Code of x86-64 hosts.
 
 mod access;
+mod access_forms;
 mod ahead;
 mod alu;
 mod chain;
@@ -19,7 +20,7 @@ use super::{AheadLog, CALLED, Constants, Fields, Foresight, Home, Logging, Place
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
 use access::NearMarks;
-pub use access::{Block, Memory};
+pub use access_forms::{Block, Memory};
 pub use ahead::{AheadEntry, Ending, Fork, Onward};
 pub use chain::{Entry, Records, Ways, entry};
 pub use foresee::Limit;

@@ -3,7 +3,7 @@
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
 use super::Writer;
-use super::access::Block;
+use super::access_forms::Block;
 use crate::v7m::code::Code;
 use crate::v7m::op::{Op, flag};
 

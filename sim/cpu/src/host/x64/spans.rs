@@ -1,6 +1,6 @@
 //! Words that are accessed by the same base: the first access checks for all of them.
 
-use super::access::{Block, word_offset, writes_back};
+use super::access_forms::{Block, word_offset, writes_back};
 use crate::v7m::code::Code;
 use crate::v7m::op::Op;
 

@@ -9,8 +9,8 @@ use crate::v6m::block::Block;
 use crate::v6m::bus::{Bus, Ordered, Trap};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op, op};
-use crate::v6m::speculation::Told;
 use crate::v6m::trace::Trace;
+use crate::v6m::watched::WatchedStore;
 use rtoslab_timing::cortex_m0plus as timing;
 
 /// The low bytes of a word.
@@ -255,7 +255,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 (*self.log).write::<4>(offset & !3, old);
                 write::<BYTES>(bus.ram().add(offset as usize), value);
                 let word = u32::from_le(word.read_unaligned());
-                (*self.log).tell(Told { pc: core.address_of(self.ip), offset: offset & !3, word });
+                (*self.log).tell(WatchedStore { pc: core.address_of(self.ip), offset: offset & !3, word });
                 self.end = self.ip.wrapping_add(1);
                 return Ok(());
             }
@@ -283,7 +283,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             write::<BYTES>(bus.ram().add(offset as usize), value);
             if is_told {
                 let word = u32::from_le(word.read_unaligned());
-                core.told = Told { pc: core.address_of(ip), offset: offset & !3, word };
+                core.told = WatchedStore { pc: core.address_of(ip), offset: offset & !3, word };
             }
         }
         if is_told { Err(Flow::Told) } else { Ok(()) }

@@ -1,7 +1,7 @@
 //! Transitions that were not seen before: both basic blocks are simulated in time, on shadow cores.
 
 use super::order::must_wait;
-use super::table::Transition;
+use super::table::{Outcome, Transition};
 use super::{Node, Paired, Place, State, tell};
 use crate::step::watch;
 use crate::v6m::block::{Block, Remainder, Step, Turn};
@@ -11,28 +11,6 @@ use crate::v6m::exec;
 use crate::v6m::op::Code;
 use crate::v6m::region::{Region, SLOTS};
 use crate::v6m::speculation::SpeculationLog;
-
-/// Where one transition leads.
-pub(super) struct Outcome {
-    pub node: Node,
-    pub cycles: u64,
-    pub waits: [u64; 2],
-    /// Of the block that was handed in, or of a spin what was executed; and what the other core executed of one.
-    pub instructions: [u64; 2],
-    pub swaps: bool,
-    /// If the block that is at its end is one that is told of its last store: in which cycle that was made, from 1 on.
-    pub stored: u64,
-}
-
-impl Outcome {
-    /// The other core goes on from where it stands; no time passes. The first one is at `place`.
-    fn swapped(node: &Node, place: Place) -> Outcome {
-        let executed = if place.remainder.spin == 0 { place.remainder.instructions } else { 0 };
-        let instructions = [executed, 0];
-        let node = Node { state: node.state.swapped(), address: node.other.address, other: place };
-        Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true, stored: 0 }
-    }
-}
 
 /// Finds out how far both cores come until one is at the end of its block.
 ///

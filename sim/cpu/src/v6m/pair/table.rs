@@ -1,7 +1,6 @@
 //! Nodes by number, and transitions between them.
 
-use super::Node;
-use super::learn::Outcome;
+use super::{Node, Place};
 use crate::states::States;
 use crate::v6m::account::Account;
 use crate::v6m::block::Block;
@@ -17,6 +16,28 @@ pub(super) const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// How a place is found: by what is turned and shifted so far.
 pub(super) const ACCESSES_TURNED: u32 = 17;
 pub(super) const NEXT_SHIFTED: u32 = 20;
+
+/// Where one transition leads.
+pub(super) struct Outcome {
+    pub node: Node,
+    pub cycles: u64,
+    pub waits: [u64; 2],
+    /// Of the block that was handed in, or of a spin what was executed; and what the other core executed of one.
+    pub instructions: [u64; 2],
+    pub swaps: bool,
+    /// If the block that is at its end is one that is told of its last store: in which cycle that was made, from 1 on.
+    pub stored: u64,
+}
+
+impl Outcome {
+    /// The other core goes on from where it stands; no time passes. The first one is at `place`.
+    pub fn swapped(node: &Node, place: Place) -> Outcome {
+        let executed = if place.remainder.spin == 0 { place.remainder.instructions } else { 0 };
+        let instructions = [executed, 0];
+        let node = Node { state: node.state.swapped(), address: node.other.address, other: place };
+        Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true, stored: 0 }
+    }
+}
 
 /// How a basic block of one core moved both.
 #[derive(Debug, Clone, Copy, Default)]
@@ -210,7 +231,7 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Place, State};
+    use super::super::State;
     use super::*;
     use crate::v6m::block::Remainder;
 

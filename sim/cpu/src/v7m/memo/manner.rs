@@ -75,7 +75,7 @@ pub(super) fn bytes(op: Op) -> u32 {
 }
 
 /// True for instructions that store.
-pub(super) fn is_store(op: Op) -> bool {
+pub fn is_store(op: Op) -> bool {
     use Class::{FloatStore, FloatStoreMultiple, Store, StoreDouble, StoreMultiple};
     matches!(op.class, Store | StoreDouble | StoreMultiple | FloatStore | FloatStoreMultiple)
 }

@@ -23,6 +23,7 @@ mod account;
 mod distance;
 mod log;
 mod manner;
+mod ram;
 mod replay;
 mod table;
 mod time;
@@ -41,14 +42,15 @@ use crate::states::{Counts, States};
 use crate::step::watch;
 pub use distance::{Distances, OPEN, cycle_at};
 pub use log::Log;
+pub use manner::is_store;
 use manner::{MANNERS, Manner};
+pub use ram::{MARKED_BYTES, QuickRam, RamLayout};
 use replay::Trace;
 use table::{Key, STATES, Transitions};
 use time::At;
 use trace::{End, execute_trace};
-pub use traits::{Memorable, QuickBus, Repeating, Repeats, Watched, is_store};
+pub use traits::{Memorable, QuickBus, Repeating, Repeats, Watched};
 use translate::{Context, Left, Ran, Translations};
-pub use translate::{MARKED_BYTES, QuickRam, RamLayout};
 
 /// Most instructions in a trace.
 const TRACE_INSTRUCTIONS: u32 = 18;

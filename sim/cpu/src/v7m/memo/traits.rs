@@ -2,8 +2,9 @@
 
 use std::hash::Hash;
 
+use super::Home;
 use super::log::{HOME_BITS, Log};
-use super::{Home, QuickRam, manner};
+use super::ram::QuickRam;
 use crate::host::{Constants, ConstantsAt, Foresight};
 use crate::v7m::bus::Bus;
 use crate::v7m::core::Core;
@@ -205,9 +206,4 @@ pub enum Watched {
     No,
     /// Somebody, who must be told.
     Yes,
-}
-
-/// True for instructions that store.
-pub fn is_store(op: Op) -> bool {
-    manner::is_store(op)
 }

@@ -10,8 +10,8 @@
 //! prefetch alone makes faster (docs/accuracy.md) [fitted].
 
 use super::array::Array;
+use super::lookups::{Lookup, Recorder};
 use super::lru::Lru;
-use super::remembered::{Lookup, Recorder};
 use rtoslab_timing::stm32_flash::{F4_DATA_LINES, F4_INSTRUCTION_LINES};
 
 /// No line.

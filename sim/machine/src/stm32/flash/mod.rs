@@ -16,6 +16,7 @@ mod art;
 mod axi;
 mod f1;
 mod l0;
+mod lookups;
 mod lru;
 mod remembered;
 pub mod wait_states;

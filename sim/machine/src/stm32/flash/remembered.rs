@@ -1,7 +1,8 @@
 //! Flash interfaces whose timing can be remembered: see [`rtoslab_cpu::v7m::memo`].
 
 use super::super::flash_port::FlashPort;
-use super::lru::{self, Lru};
+use super::lookups::{Lookups, Recorder};
+use super::lru;
 use super::{FlashF1, FlashF4};
 use rtoslab_cpu::v7m::memo::{Distances, Home, Repeating, Repeats, cycle_at};
 use std::mem::offset_of;
@@ -164,133 +165,5 @@ impl Remembered for FlashF4 {
     #[inline(always)]
     fn repeating(&mut self) -> Repeating {
         self.instructions.repeating()
-    }
-}
-
-/// Most lookups that are remembered: those of nearly all traces.
-const LOOKUPS: usize = lru::GROUP;
-
-/// Lookups in a cache, and what it took in.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub struct Lookups {
-    /// Version of the cache in which the answers are known to be the same; 0 if in none, or if lines go in.
-    same_in: u64,
-    /// The lines used, in that version.
-    used: u32,
-    count: u32,
-    /// Items that are [`Lookup::Filled`].
-    fills: u32,
-    /// Line numbers times 4, plus a [`Lookup`].
-    items: [u32; LOOKUPS],
-}
-
-/// What a lookup found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-pub(super) enum Lookup {
-    /// Nothing.
-    Absent = 0,
-    /// The line, which was not used.
-    Present = 1,
-    /// The line, which was used.
-    Used = 2,
-    /// Nothing, and the line was taken in.
-    Filled = 3,
-}
-
-impl Lookups {
-    /// Makes them again. True if every answer is the same; else the cache is as it was.
-    #[inline(always)]
-    fn repeat<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
-        if self.same_in != cache.version() {
-            return self.ask(cache);
-        }
-        cache.touch(self.used);
-        true
-    }
-
-    /// The same in a cache whose content has changed.
-    #[inline(never)]
-    fn ask<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
-        let items = &self.items[..(self.count as usize).min(LOOKUPS)];
-        for &item in items {
-            // The two that found something are the middle ones.
-            if cache.holds(item >> 2) != (1..=2).contains(&(item & 3)) {
-                return false;
-            }
-        }
-        if self.fills != 0 {
-            return self.refill(cache);
-        }
-        let mut slots = [0; LOOKUPS];
-        let mut count = 0;
-        for slot in
-            items.iter().filter(|&item| item & 3 == Lookup::Used as u32).filter_map(|item| cache.slot(item >> 2))
-        {
-            slots[count] = slot;
-            count += 1;
-        }
-        self.used = cache.group(slots[..count].iter().copied());
-        self.same_in = cache.version();
-        cache.touch(self.used);
-        true
-    }
-
-    /// The same where lines go in, and others out: none of those may be among the lines looked up.
-    fn refill<const LINES: usize>(&self, cache: &mut Lru<LINES>) -> bool {
-        let items = &self.items[..self.count as usize];
-        if cache.next_out(self.fills as usize).any(|line| items.iter().any(|item| item >> 2 == line)) {
-            return false;
-        }
-        for &item in items {
-            if item & 3 == Lookup::Used as u32 {
-                cache.hit(item >> 2);
-            } else if item & 3 == Lookup::Filled as u32 {
-                cache.fill(item >> 2);
-            }
-        }
-        true
-    }
-}
-
-/// Takes lookups down while it is on.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Recorder {
-    on: bool,
-    /// There were more than can be held.
-    too_many: bool,
-    lookups: Lookups,
-}
-
-impl Recorder {
-    /// A lookup was made.
-    #[inline(always)]
-    pub fn note(&mut self, line: u32, found: Lookup) {
-        if self.on {
-            self.push(line, found);
-        }
-    }
-
-    fn push(&mut self, line: u32, found: Lookup) {
-        let Lookups { items, count, fills, .. } = &mut self.lookups;
-        if let Some(earlier) = items[..*count as usize].iter().position(|item| item >> 2 == line) {
-            // Nothing went in or out since, or it was the last question: one item says both, at the place of the use.
-            if *fills == 0 || earlier + 1 == *count as usize {
-                if items[earlier] & 3 == found as u32 && found != Lookup::Used || found == Lookup::Present {
-                    return;
-                }
-                items.copy_within(earlier + 1.., earlier);
-                *count -= 1;
-            }
-        }
-        *fills += u32::from(found == Lookup::Filled);
-        match items.get_mut(*count as usize) {
-            Some(item) => {
-                *item = line << 2 | found as u32;
-                *count += 1;
-            }
-            None => self.too_many = true,
-        }
     }
 }

@@ -11,7 +11,7 @@ use rtoslab_cpu::v6m::engine::OneCore;
 use rtoslab_cpu::v6m::memo::Memo;
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::region::Region;
-use rtoslab_cpu::v6m::speculation::Told;
+use rtoslab_cpu::v6m::watched::WatchedStore;
 use rtoslab_lab::{Held, Stimulus};
 use rtoslab_periph::stm32::FlashStore;
 use rtoslab_timing::cortex_m0plus::MEMORY_CYCLES;
@@ -360,7 +360,7 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
-    fn trace_told(&mut self, core: &mut Core, told: Told, began: u64) {
+    fn trace_told(&mut self, core: &mut Core, told: WatchedStore, began: u64) {
         let now = self.memo.stored_at(began);
         if self.devices.watched(RAM_BASE + told.offset, told.word, now, told.pc) {
             self.ask_for_attention(core);

@@ -70,7 +70,7 @@ pub(super) struct Blocks {
     all: Vec<Box<Translation>>,
     store: host::Store,
     /// How code is entered, and how it goes on.
-    roads: Option<host::Roads>,
+    entry_points: Option<host::EntryPoints>,
     /// Executions before one is translated; 0: none is.
     after: u32,
     /// How many were made so far, and how many blocks they executed.
@@ -142,7 +142,7 @@ impl Default for Blocks {
             has_heads: false,
             all: Vec::new(),
             store: host::Store::default(),
-            roads: None,
+            entry_points: None,
             after: TRANSLATED_AFTER,
             made: 0,
             executed: 0,
@@ -159,7 +159,7 @@ impl Blocks {
         if !self.all.is_empty() {
             self.all.clear();
             self.store = host::Store::default();
-            self.roads = None;
+            self.entry_points = None;
         }
     }
 
@@ -225,18 +225,18 @@ fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block)
     let mut translation = Box::new(Translation { code: 0, lost, lines: Box::default(), unexpected: UNEXPECTED, probe });
     let mut store = std::mem::take(&mut bus.pairs().blocks.store);
     let has_room = bus.pairs().blocks.all.len() < MOST;
-    let roads = bus.pairs().blocks.roads.or_else(|| host::roads(&mut store));
+    let entry_points = bus.pairs().blocks.entry_points.or_else(|| host::entry_points(&mut store));
     // SAFETY: the core has just executed it.
     let mut op = unsafe { *start };
     let is_probed = op.code == Code::Attend;
     if is_probed {
         op = bus.behind(core.address_of(start));
     }
-    let made = roads.filter(|_| has_room).and_then(|roads| {
-        host::assemble(bus, (&mut store, roads), core, (start, op, block), &raw mut translation.unexpected)
+    let made = entry_points.filter(|_| has_room).and_then(|entry_points| {
+        host::assemble(bus, (&mut store, entry_points), core, (start, op, block), &raw mut translation.unexpected)
     });
     let blocks = &mut bus.pairs().blocks;
-    (blocks.store, blocks.roads) = (store, roads);
+    (blocks.store, blocks.entry_points) = (store, entry_points);
     let head = &mut blocks.heads[Blocks::slot(start)];
     let Some((code, lines)) = made else {
         head.times = NEVER;

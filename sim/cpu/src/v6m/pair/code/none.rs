@@ -13,22 +13,22 @@ pub(super) struct Store;
 
 /// No code.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Roads {}
+pub(super) enum EntryPoints {}
 
 /// None.
-pub(super) fn roads(_: &mut Store) -> Option<Roads> {
+pub(super) fn entry_points(_: &mut Store) -> Option<EntryPoints> {
     None
 }
 
 /// Nothing.
 pub(super) fn assemble<B: Paired>(
     _: &mut B,
-    (_, roads): (&mut Store, Roads),
+    (_, entry_points): (&mut Store, EntryPoints),
     _: &Core,
     _: (*mut Op, Op, &Block),
     _: *mut u32,
 ) -> Option<(u64, Vec<u32>)> {
-    match roads {}
+    match entry_points {}
 }
 
 /// Nothing to call code with.

@@ -7,14 +7,22 @@ use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 
 use super::super::table::{ACCESSES_TURNED, NEXT_SHIFTED, ODD, TRANSITIONS, Transition, at};
 use super::super::{Node, Paired, State, tell};
-use super::x64::{Roads, Store};
 use super::{Back, HEADS, Head, Translation};
-use crate::host::x64::AheadEntry;
+use crate::host::x64::{AheadEntry, Store};
 use crate::v6m::block::Block;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::translate::Asks;
+
+/// How code is entered, and where it goes from its ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EntryPoints {
+    pub entry: AheadEntry,
+    /// From the end of a block, and to the begin of one: without and with an account of transitions.
+    pub transit: [[u64; 2]; 2],
+    pub none: u64,
+}
 
 /// What code is called with, and what it comes back with.
 #[derive(Debug)]
@@ -64,7 +72,8 @@ impl Context {
         let (marks, constants) = (quick.marks.as_ptr() as u64, quick.constants.as_ptr() as u64);
         let pairs = bus.pairs();
         let has_account = usize::from(pairs.table.account.is_on());
-        let [transit, begin] = pairs.blocks.roads.map_or([0; 2], |roads| roads.transit[has_account]);
+        let [transit, begin] =
+            pairs.blocks.entry_points.map_or([0; 2], |entry_points| entry_points.transit[has_account]);
         let attend = attend::<B> as unsafe extern "sysv64" fn(_, _, _, _) -> _ as usize as u64;
         let tell = tell_of::<B> as unsafe extern "sysv64" fn(_, _) as usize as u64;
         Context {
@@ -108,7 +117,7 @@ impl Context {
     ) -> (Back, Block) {
         let lost = bus.lost_lines();
         let pairs = bus.pairs();
-        let Some(Roads { entry, .. }) = pairs.blocks.roads else { return (Back::Next, Block::NONE) };
+        let Some(EntryPoints { entry, .. }) = pairs.blocks.entry_points else { return (Back::Next, Block::NONE) };
         (self.node, self.now, self.turn) = (pairs.node.into(), pairs.now, pairs.turn as u64);
         (self.other, self.other_log, self.lost) = (cores[1] as u64, logs[1] as u64, lost);
         (self.known, self.executed, self.nodes) = (0, 0, pairs.table.nodes());
@@ -163,8 +172,8 @@ const READS: i32 = SpeculationLog::LAYOUT.reads;
 const WRITES: i32 = SpeculationLog::LAYOUT.writes;
 const WORDS: i32 = SpeculationLog::LAYOUT.words;
 
-/// Writes the roads from block to block.
-pub(super) fn roads(store: &mut Store) -> Option<Roads> {
+/// Writes the code that leads from block to block.
+pub(super) fn entry_points(store: &mut Store) -> Option<EntryPoints> {
     let entry = store.add(&written(enter)?)?;
     let mut way = |has_account| {
         let mut begins = 0;
@@ -176,7 +185,7 @@ pub(super) fn roads(store: &mut Store) -> Option<Roads> {
     let none = store.add(&written(|asm| come_back(asm, Back::None))?)?;
     // SAFETY: that is what was written.
     let entry = unsafe { std::mem::transmute::<*const u8, AheadEntry>(entry) };
-    Some(Roads { entry, transit, none: none as u64 })
+    Some(EntryPoints { entry, transit, none: none as u64 })
 }
 
 fn written(write: impl FnOnce(&mut VecAssembler<X64Relocation>)) -> Option<Vec<u8>> {

@@ -6,7 +6,7 @@ use super::super::Paired;
 use super::Bank;
 use super::plan::{At, Course, Known, Step, way};
 use super::special::special;
-use crate::host::x64::{AheadEntry, Block as Part, Ending, Fork, Memory, Onward, Writer, live, spans};
+use crate::host::x64::{Block as Part, Ending, Fork, Memory, Onward, Writer, live, spans};
 use crate::host::{AheadLog, Home};
 use crate::v6m::block::Block;
 use crate::v6m::core::Core;
@@ -15,20 +15,11 @@ use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
 use crate::v6m::translate::{Asks, LINE_BYTES, Layout, Literal};
 
-pub(super) use super::transit::{Context, roads};
+pub(super) use super::transit::{Context, EntryPoints, entry_points};
 pub(super) use crate::host::x64::Store;
 
 /// Most instructions of all ways together.
 const STEPS: usize = 64;
-
-/// How code is entered, and where it goes from its ends.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Roads {
-    pub entry: AheadEntry,
-    /// From the end of a block, and to the begin of one: without and with an account of transitions.
-    pub transit: [[u64; 2]; 2],
-    pub none: u64,
-}
 
 const LOG: AheadLog = AheadLog { marks: offset_of!(Context, marks) as i32, ..SpeculationLog::LAYOUT };
 
@@ -52,13 +43,13 @@ struct Making<'a, B> {
 /// there is none, or if it is not worth it.
 pub(super) fn assemble<B: Paired>(
     bus: &mut B,
-    (store, roads): (&mut Store, Roads),
+    (store, entry_points): (&mut Store, EntryPoints),
     core: &Core,
     (start, first, block): (*mut Op, Op, &Block),
     unexpected: *mut u32,
 ) -> Option<(u64, Vec<u32>)> {
     let mut writer = Asks::writer::<B>(&core.region);
-    let Roads { none, .. } = roads;
+    let EntryPoints { none, .. } = entry_points;
     let transit = offset_of!(Context, transit) as i32;
     let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
     let (number, own) = (offset_of!(Core, id) as i32, Block::GIVES_WAY as u32);

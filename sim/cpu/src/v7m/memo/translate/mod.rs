@@ -14,11 +14,11 @@ mod record;
 mod x64;
 
 use super::log::Log;
+use super::ram::{QuickRam, RamLayout};
 use super::replay::Trace;
 use super::table::Key;
 use super::trace::{End, Ended};
 use super::{Memorable, QuickBus, Repeating, TRACE_INSTRUCTIONS};
-pub use crate::host::MARKED_BYTES;
 use crate::host::{CALLED, ConstantsAt};
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
@@ -38,28 +38,6 @@ const HEADS: u32 = 12;
 const MOST: u32 = 2048;
 /// Most paths from one place.
 const PATHS: u32 = 4;
-
-/// The main RAM, as translated code accesses it.
-#[derive(Debug)]
-pub struct QuickRam<'a> {
-    /// Its bytes.
-    pub bytes: &'a mut [u8],
-    /// A mark for each [`MARKED_BYTES`] of them: a store to where it is not 0 has consequences.
-    pub marks: &'a [u8],
-    /// Where it lies.
-    pub layout: RamLayout,
-}
-
-/// Where main RAM lies.
-#[derive(Debug, Clone, Copy)]
-pub struct RamLayout {
-    /// Address of its first byte.
-    pub base: u32,
-    /// Offset at which its second block begins.
-    pub split: u32,
-    /// Offset behind the last at which a word fits.
-    pub end: u32,
-}
 
 /// Where traces begin, and their translations.
 #[derive(Debug)]

@@ -1,0 +1,93 @@
+//! Which loads and stores are translated, and how each accesses memory.
+
+use crate::v7m::code::Code;
+use crate::v7m::op::{Op, flag};
+
+/// A part of main RAM.
+#[derive(Debug, Clone, Copy)]
+pub struct Block {
+    /// Its offset.
+    pub first: u32,
+    /// Its length.
+    pub bytes: u32,
+}
+
+/// What an access went to.
+#[derive(Debug, Clone, Copy)]
+pub enum Memory {
+    /// This block of main RAM.
+    Ram(Block),
+    /// What the loader answers with this number.
+    Elsewhere(u32),
+}
+
+impl Memory {
+    /// The block, if it is one.
+    pub fn block(self) -> Option<Block> {
+        match self {
+            Memory::Ram(block) => Some(block),
+            Memory::Elsewhere(_) => None,
+        }
+    }
+}
+
+/// How an instruction accesses memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Form {
+    pub bytes: u32,
+    pub signed: bool,
+    pub store: bool,
+    /// What it loads or stores is a register of the floating-point unit.
+    pub single: bool,
+}
+
+/// Accesses of one word or less that can be translated.
+pub(super) fn form(op: Op) -> Option<Form> {
+    let (bytes, signed, store) = match op.code {
+        Code::LdrImm | Code::LdrReg | Code::LdrLit | Code::Vldr32 => (4, false, false),
+        Code::LdrhImm | Code::LdrhReg => (2, false, false),
+        Code::LdrbImm | Code::LdrbReg => (1, false, false),
+        Code::LdrshImm | Code::LdrshReg => (2, true, false),
+        Code::LdrsbImm | Code::LdrsbReg => (1, true, false),
+        Code::StrImm | Code::StrReg | Code::Vstr32 => (4, false, true),
+        Code::StrhImm | Code::StrhReg => (2, false, true),
+        Code::StrbImm | Code::StrbReg => (1, false, true),
+        // What would load SP is rare.
+        Code::Load if op.rd != 13 => (1 << (op.ra & 3), op.ra & 4 != 0, false),
+        Code::Store => (1 << (op.ra & 3), false, true),
+        _ => return None,
+    };
+    Some(Form { bytes, signed, store, single: matches!(op.code, Code::Vldr32 | Code::Vstr32) })
+}
+
+/// The address is `imm`.
+pub(super) fn is_literal(op: Op) -> bool {
+    op.code == Code::LdrLit || op.rn == 15
+}
+
+/// The address is the base plus something.
+pub(super) fn has_offset(op: Op) -> bool {
+    !matches!(op.code, Code::Load | Code::Store) || !op.has(flag::POST_INDEXED)
+}
+
+/// The offset from the base is in a register.
+pub(super) fn has_register_offset(op: Op) -> bool {
+    match op.code {
+        Code::LdrReg | Code::LdrhReg | Code::LdrbReg | Code::LdrshReg | Code::LdrsbReg => true,
+        Code::StrReg | Code::StrhReg | Code::StrbReg => true,
+        Code::Load | Code::Store => op.has(flag::REGISTER_OFFSET),
+        _ => false,
+    }
+}
+
+/// The base is written back.
+pub(super) fn writes_back(op: Op) -> bool {
+    matches!(op.code, Code::Load | Code::Store) && op.has(flag::PRE_INDEXED | flag::POST_INDEXED)
+}
+
+/// How far from its base the word is that is accessed, if it is one and the base is all that the address depends on.
+pub(super) fn word_offset(op: Op) -> Option<i32> {
+    let plain =
+        form(op)?.bytes == 4 && !is_literal(op) && !has_register_offset(op) && !writes_back(op) && has_offset(op);
+    plain.then_some(op.imm as i32)
+}

@@ -1,0 +1,13 @@
+//! Stores to words that somebody watches.
+
+/// A store to a watched word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub struct WatchedStore {
+    /// Address of the instruction.
+    pub pc: u32,
+    /// The word's offset in the RAM.
+    pub offset: u32,
+    /// What is in it then.
+    pub word: u32,
+}

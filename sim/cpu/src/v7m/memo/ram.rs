@@ -1,0 +1,25 @@
+//! Main RAM as traces and native code access it.
+
+pub use crate::host::MARKED_BYTES;
+
+/// The main RAM, as translated code accesses it.
+#[derive(Debug)]
+pub struct QuickRam<'a> {
+    /// Its bytes.
+    pub bytes: &'a mut [u8],
+    /// A mark for each [`MARKED_BYTES`] of them: a store to where it is not 0 has consequences.
+    pub marks: &'a [u8],
+    /// Where it lies.
+    pub layout: RamLayout,
+}
+
+/// Where main RAM lies.
+#[derive(Debug, Clone, Copy)]
+pub struct RamLayout {
+    /// Address of its first byte.
+    pub base: u32,
+    /// Offset at which its second block begins.
+    pub split: u32,
+    /// Offset behind the last at which a word fits.
+    pub end: u32,
+}

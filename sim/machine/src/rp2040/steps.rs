@@ -1,0 +1,44 @@
+//! What the steps are counted as that the cores log once a program reads the XIP cache's counters.
+
+use rtoslab_cpu::profile::ProfileCell;
+use rtoslab_cpu::v6m::core::Core;
+
+use super::system::System;
+
+impl System {
+    /// Counts what a core has fetched since it was last asked.
+    pub(super) fn count_fetches(&mut self, core: &Core) {
+        let fetched = &mut self.fetched[core.id];
+        let fresh = core.steps.get(fetched.steps..).unwrap_or_default();
+        fetched.steps = core.steps.len();
+        if !self.periph.xip_ctrl.counting() {
+            return;
+        }
+        let flash = self.periph.ssi.flash.bytes();
+        let length = flash.len() as u32;
+        let mut words = 0;
+        for step in fresh.iter().filter(|step| step.pc >> 24 == 0x10 && step.executions != 0) {
+            let at = (step.pc & 0x00ff_ffff) % length + 1;
+            let bytes = if flash[at as usize] >> 3 >= 0x1d { 4 } else { 2 };
+            words += fetched.words_of(step, bytes);
+        }
+        self.periph.xip_ctrl.count(words);
+    }
+
+    /// What the steps of a turn are to the profile, which is empty while steps are logged.
+    pub(super) fn profile_steps(&mut self, core: &Core) {
+        for step in &core.steps {
+            let table = match step.pc >> 28 {
+                0 => &mut self.rom_code,
+                1 => &mut self.flash_code,
+                _ => &mut self.sram_code,
+            };
+            let cell = ProfileCell {
+                cycles: step.end - step.start,
+                executions: u64::from(step.executions),
+                wait_cycles: u64::from(step.bus_wait + step.flash_wait),
+            };
+            table.add_to_profile(core.id, step.pc, cell);
+        }
+    }
+}

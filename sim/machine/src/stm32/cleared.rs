@@ -1,0 +1,11 @@
+//! What is kept of a store that clears an interrupt.
+
+/// A store that let the line of the interrupt in hand fall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cleared {
+    pub exception: u32,
+    /// Address of the store.
+    pub address: u32,
+    /// Instructions executed before it.
+    pub instructions: u64,
+}
