@@ -1,6 +1,6 @@
 """Faults of the image on a virtual board: what the core stood at, and the stacks from which its callers are read.
 
-A fault is seen as its handler begins: then the core has just stored the frame that says where it came from, and the
+A fault is seen as its handler begins. Then the core has just stored the frame that says where it came from, and the
 handler has not yet touched a register (Armv7-M Architecture Reference Manual, DDI 0403E.e, B1.5.6).
 """
 
@@ -40,7 +40,7 @@ class Memory:
     content: bytes
 
     def word(self, address: int) -> int | None:
-        """The word at an address; None outside the piece."""
+        """The word at an address, or None outside the piece."""
         at = address - self.start
         return int.from_bytes(self.content[at : at + 4], "little") if 0 <= at <= len(self.content) - 4 else None
 
@@ -104,7 +104,7 @@ def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -
 
 
 def frame_registers(stacks: Iterable[Memory], frame: int, returns: int) -> dict[str, int]:
-    """The registers that an exception's frame holds, and the sp behind it; none where it lies outside `stacks`."""
+    """The registers that an exception's frame holds, and the sp behind it. None where it lies outside `stacks`."""
     for stack in stacks:
         words = [stack.word(frame + 4 * number) for number in range(len(_FRAME))]
         if None not in words:

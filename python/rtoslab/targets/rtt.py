@@ -36,7 +36,7 @@ class Rtt:
     """Of the buffers up that have been read, by number."""
 
     def take(self) -> Iterator[tuple[int, bytes]]:
-        """What each buffer up has received since the last call; marks it as read."""
+        """What each buffer up has received since the last call, and marks it as read."""
         head = self._read(self.block, _HEAD_BYTES)
         if not head.startswith(_ID):
             return  # before SEGGER_RTT_Init
@@ -84,7 +84,7 @@ class Rtt:
 
 
 def find_rtt(machine: VirtualMachine, typed: bytes = b"") -> Rtt | None:
-    """The buffers of the image that was loaded; None if it has none."""
+    """The buffers of the image that was loaded, or None if it has none."""
     block = machine.symbol(SYMBOL)
     return None if block is None else Rtt(machine, block & ~1, typed)
 

@@ -1,4 +1,4 @@
-"""Runs an image until it says that it has passed or failed, faults, or its time is over; hands on what it prints."""
+"""Runs an image until it has passed or failed by what it prints, takes a fault, or its time is over."""
 
 import re
 from collections.abc import Callable, Sequence
