@@ -71,7 +71,7 @@ def _text(image: Path, board: str, functions: list[str]) -> str:
         f"[image.{key}]",
         f"elf = {toml_value(image.as_posix())}",
         f"board = {toml_value(board)}",
-        '# build = ["make"]  # how the image is made; the gate runs it first',
+        '# build = ["make"]  # how the image is made, which the gate runs first',
     ]
     for name in functions:
         lines += ["", "[[function]]", f"image = {toml_value(image.stem)}", f"name = {toml_value(name)}"]
