@@ -1,5 +1,6 @@
 //! What the interpreter needs from a chip: memory, code regions, arbitration, time.
 
+use crate::host::MARKED_BYTES;
 use crate::v6m::block::{Block, Turn};
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
@@ -32,50 +33,81 @@ pub enum Ordered<T> {
     InTime,
 }
 
-/// The chip behind the cores. Implemented once per chip and inlined into the interpreter: no dynamic dispatch.
+/// An access that is executed ahead of time.
+#[derive(Debug, Clone, Copy)]
+pub enum Access {
+    /// A load of so many bytes.
+    Load(u32),
+    /// A store of the low `bytes` bytes of `value`.
+    Store {
+        /// 1, 2 or 4.
+        bytes: u32,
+        /// The register.
+        value: u32,
+    },
+}
+
+/// Main RAM, which the interpreter accesses by itself.
+#[derive(Debug)]
+pub struct Ram<'a> {
+    /// Its bytes, always as many.
+    pub bytes: &'a mut [u8],
+    /// A mark for each [`MARKED_BYTES`] of them. Where it is not 0 code or a watched word is near.
+    pub marks: &'a [u8],
+}
+
+impl Ram<'_> {
+    /// Its length in bytes.
+    #[inline(always)]
+    pub fn length(&self) -> u32 {
+        self.bytes.len() as u32
+    }
+
+    /// Where it begins. What is reached by that is reached before the bus is used again.
+    #[inline(always)]
+    pub fn start(self) -> *mut u8 {
+        self.bytes.as_mut_ptr()
+    }
+
+    /// The mark at an offset. If it is not 0 a store there goes through [`Bus::store_marked`].
+    ///
+    /// # Safety
+    /// The offset is below the length.
+    #[inline(always)]
+    pub unsafe fn mark(&self, offset: u32) -> u8 {
+        debug_assert!(offset < self.length());
+        // SAFETY: the caller's promise; there is a mark for each part of the bytes.
+        unsafe { *self.marks.get_unchecked((offset / MARKED_BYTES) as usize) }
+    }
+}
+
+/// When the memories behind a core's bus take a transfer, and which memory an address is in.
 ///
-/// `CONTEND` is true while two masters are awake and every transfer must be arbitrated; with one master awake no
-/// transfer can collide and the bookkeeping is compiled out. Both variants charge the same cycles to a lone core.
-///
-/// # Safety
-/// [`Bus::ram`] gives [`Bus::ram_bytes`] bytes that can be read and written until the bus is used again.
-/// [`Bus::region`] gives regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] behind them) and
-/// profile cells, if it has them, live as long as the bus, change only through it and are not reached by its own fields
-/// without a pointer. What [`Bus::decode`] and [`Bus::attend`] leave or give are ops made by
-/// [`decode`](crate::v6m::decode::decode) for their place.
-///
-/// [`Code::OutOfRegion`]: crate::v6m::op::Code::OutOfRegion
-pub unsafe trait Bus: Sized {
-    /// How its cores execute ahead of their time.
-    type Ahead: Ahead<Self>;
-
-    /// False if there is one core only.
-    const TWO_CORES: bool;
-    /// First address of the RAM that the interpreter accesses directly.
-    const RAM_BASE: u32;
-
-    /// Start of the RAM's storage.
-    fn ram(&mut self) -> *mut u8;
-
-    /// Its length in bytes, always the same.
-    fn ram_bytes(&self) -> u32;
-
+/// `stalls`: the core waits for the transfer, so a delay counts as bus wait at once. Otherwise it is a fetch ahead, whose
+/// delay the core may never notice, and `fetch_ready` says when the word comes.
+pub trait Fabric: Sized {
     /// First slot of the row of the bank that holds a RAM offset.
-    fn ram_row(&self, offset: u32) -> usize;
+    fn row(_offset: u32) -> usize {
+        0
+    }
 
-    /// Non-zero if a store to this RAM offset must go through [`Bus::store_marked`]: code or a watched word is near.
-    fn marks(&self, offset: u32) -> u8;
+    /// The number of the memory that holds so many bytes of RAM, up to 6. `None` if it is not one memory, or one set of
+    /// interleaved ones. This and what follows is only asked where two cores' timing is cached, or two cores collide.
+    fn memory_of(_offset: u32, _bytes: u32) -> Option<u32> {
+        None
+    }
 
-    /// Store to RAM with decoded code or watches around it.
-    fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64);
+    /// An address in that memory of RAM.
+    fn sample_of(_memory: u32) -> u32 {
+        0
+    }
 
     /// Claims the first free transfer slot at or after `at` and `core.bus_free` in the row that begins with slot `row`, and
-    /// returns its cycle. `stalls`: the core waits for it, so a delay counts as bus wait at once; otherwise it is a fetch
-    /// ahead, whose delay the core may never notice, and `fetch_ready` says when the word comes.
+    /// returns its cycle.
     fn claim(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64;
 
     /// Fetches the word `words` after the one that holds `ip`: the address phase can be in cycle `at`; returns the one
-    /// it has, two before the word is there. `stalls` as for [`Bus::claim`]. Only asked under `CONTEND`.
+    /// it has, two before the word is there. Only asked under `CONTEND`.
     ///
     /// By default the word lies in a bank whose slots are arbitrated.
     #[inline(always)]
@@ -88,16 +120,59 @@ pub unsafe trait Bus: Sized {
     }
 
     /// First cycle in which the memory behind `core`'s region is not busy with a long transfer.
-    fn region_free(&self, core: &Core) -> u64;
+    fn region_free(&self, _core: &Core) -> u64 {
+        0
+    }
 
     /// Which core goes first when both issue in the same cycle.
     fn first(&self) -> usize {
         0
     }
 
+    /// Whether an ordered access of `core` in cycle `t` gives way to the other core's instruction of that cycle, which then
+    /// goes first. Asked where its time is found out.
+    fn gives_way(&mut self, _core: &Core, _other: &Core, _t: u64) -> bool {
+        false
+    }
+
+    /// Charges a load from constant memory at cycle `t`; returns when it is over.
+    fn time_constant(&mut self, _core: &mut Core, t: u64) -> u64 {
+        t
+    }
+}
+
+/// The chip behind the cores. Implemented once per chip and inlined into the interpreter: no dynamic dispatch.
+///
+/// `CONTEND` is true while two masters are awake and every transfer must be arbitrated; with one master awake no
+/// transfer can collide and the bookkeeping is compiled out. Both variants charge the same cycles to a lone core.
+///
+/// # Safety
+/// [`Bus::ram`] gives the same memory at any time, and a mark for each [`MARKED_BYTES`] of it.
+/// [`Bus::region`] gives regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] behind them) and
+/// profile cells, if it has them, live as long as the bus, change only through it and are not reached by its own fields
+/// without a pointer. What [`Bus::decode`], [`Bus::behind`] and [`Bus::attend`] leave or give are ops made by
+/// [`decode`](crate::v6m::decode::decode) for their place.
+///
+/// [`Code::OutOfRegion`]: crate::v6m::op::Code::OutOfRegion
+pub unsafe trait Bus: Fabric {
+    /// How its cores execute ahead of their time.
+    type Ahead: Ahead<Self>;
+
+    /// False if there is one core only.
+    const TWO_CORES: bool;
+    /// First address of main RAM.
+    const RAM_BASE: u32;
+    /// The number of the constant memory among those that a [`Block`] accesses.
+    const CONSTANT_MEMORY: u32 = 7;
+    /// The number of what both cores access in time order, over no bus, among the memories that a [`Block`] accesses.
+    const ORDERED_MEMORY: u32 = 6;
+
+    /// Main RAM.
+    fn ram(&mut self) -> Ram<'_>;
+
     /// Any load that is not plain RAM. Advances `t` by the cycles it takes. `other` is the other core, which may have to go
-    /// first; `None` where that was settled before.
-    fn load<const CONTEND: bool>(
+    /// first; `None` where that was settled before. `LITERAL`: an aligned word known to lie in cached flash.
+    fn load<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
         core: &mut Core,
         other: Option<&Core>,
@@ -117,90 +192,33 @@ pub unsafe trait Bus: Sized {
         t: &mut u64,
     ) -> Result<(), Trap>;
 
-    /// Literal load from cached flash: like [`Bus::load`] of an aligned word known to lie in flash.
-    fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32;
+    /// Stores to RAM near a mark, in cycle `now`, and deals with what follows from it.
+    fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64);
 
-    /// The number of the constant memory among those that a [`Block`] accesses.
-    const CONSTANT_MEMORY: u32 = 7;
+    /// Whether a store to this offset of RAM, which is near a mark, writes a watched word. `None` if it cannot be executed
+    /// ahead of time.
+    fn watches_store(&self, offset: u32) -> Option<bool>;
 
-    /// The number of the memory that holds so many bytes of RAM, up to 6; `None` if it is not one memory, or one set of
-    /// interleaved ones. This and what follows up to [`Bus::time_constant`] is only asked where two cores' timing is cached.
-    fn memory_of(&self, _offset: u32, _bytes: u32) -> Option<u32> {
-        None
-    }
+    /// That core made such a store in this cycle, ahead of time. True if the machine must act before anything else executes.
+    fn wrote(&mut self, core: usize, store: WatchedStore, cycle: u64) -> bool;
 
-    /// An address in that memory of RAM.
-    fn sample_of(&self, _memory: u32) -> u32 {
-        Self::RAM_BASE
-    }
+    /// Loads from constant memory ahead of time; `None` for other addresses. Its timing is that of the trace or basic block.
+    /// `LITERAL` as for [`Bus::load`].
+    fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32>;
 
-    /// The number of what both cores access in time order, over no bus, among the memories that a [`Block`] accesses.
-    const ORDERED_MEMORY: u32 = 6;
-
-    /// A load that is neither RAM's nor constant, ahead of time.
-    fn ordered_load(&mut self, _core: &mut Core, _address: u32, _bytes: u32) -> Ordered<u32> {
+    /// Makes an access that is neither RAM's nor a constant's ahead of time. A store gives 0.
+    fn access_ahead(&mut self, _core: &mut Core, _address: u32, _access: Access) -> Ordered<u32> {
         Ordered::InTime
     }
-
-    /// A store that is not RAM's, ahead of time.
-    fn ordered_store(&mut self, _core: &mut Core, _address: u32, _bytes: u32, _value: u32) -> Ordered<()> {
-        Ordered::InTime
-    }
-
-    /// The instruction that [`Code::Attend`](crate::v6m::op::Code::Attend) stands for, ahead of time and at the begin of a
-    /// trace or block: [`Ordered::Now`] when its probes have fired. Of a trace that is at `core.t`, and [`Core::retried`] says
-    /// that they have, should it not be executed then.
-    fn attend_ahead(&mut self, _core: &mut Core, _address: u32) -> Ordered<Op> {
-        Ordered::InTime
-    }
-
-    /// The instruction at this address, whatever stands for it, where its time is found out.
-    fn behind(&mut self, _address: u32) -> Op {
-        Op::default()
-    }
-
-    /// Whether a store to this offset of RAM, which is near code or a watched word, writes a word that is watched; `None` if it
-    /// cannot be made ahead of time.
-    fn is_told_of(&self, _offset: u32) -> Option<bool> {
-        None
-    }
-
-    /// Whether so many words of RAM can be stored ahead of time although code or a watched word is near.
-    fn takes_stores(&self, _offset: u32, _words: u8) -> bool {
-        false
-    }
-
-    /// Whether an ordered access of `core` in cycle `t` gives way to the other core's instruction of that cycle, which then
-    /// goes first. Asked where its time is found out.
-    fn gives_way(&mut self, _core: &Core, _other: &Core, _t: u64) -> bool {
-        false
-    }
-
-    /// Charges a load from constant memory at cycle `t`; returns when it is over.
-    fn time_constant(&mut self, _core: &mut Core, t: u64) -> u64 {
-        t
-    }
-
-    /// What a load from constant memory gives, whose timing [`Ahead::time_trace`] takes into account;
-    /// `None` for other addresses. Only asked in traces and basic blocks.
-    fn constant(&mut self, _address: u32, _bytes: u32) -> Option<u32> {
-        None
-    }
-
-    /// The same of a literal, whose address [`Bus::load_literal`] would be given.
-    #[inline(always)]
-    fn literal(&mut self, address: u32) -> Option<u32> {
-        self.constant(address, 4)
-    }
-
-    /// The trace that [`Ahead::time_trace`] had last began in cycle `began` and ends with a store to a watched word: this one.
-    fn trace_told(&mut self, _core: &mut Core, _told: WatchedStore, _began: u64) {}
 
     /// The region that holds `address`, if code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region>;
 
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     fn decode(&mut self, core: &Core, address: u32);
+
+    /// The instruction at this address, whatever stub op is in its place, where its time is found out.
+    fn behind(&mut self, address: u32) -> Op;
 
     /// Brings an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) to where it can be fetched from: fills its
     /// cache line and advances `t` by what that takes. False if it does not stay there: then only the core has it.
@@ -212,11 +230,20 @@ pub unsafe trait Bus: Sized {
     /// `served` says that they have fired. `None`: stop before it.
     fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op>;
 
-    /// Cycle of the next event of the chip; 0 when the machine must look at the cores before anything else executes.
-    fn due(&self) -> u64;
+    /// The same ahead of time and at the begin of a trace or block: [`Ordered::Now`] when its probes have fired. Of a trace
+    /// that is at `core.t`, and [`Core::retried`] says that they have, should it not be executed then.
+    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op>;
 
-    /// Asks for attention after this instruction: from now on [`Bus::due`] is 0.
-    fn request_attention(&mut self);
+    /// Cycle of the next event of the chip; 0 when the machine must look at the cores before anything else executes. The
+    /// interpreter sets it to 0 to ask for that.
+    fn due(&mut self) -> &mut u64;
+}
+
+/// Whether so many words of RAM, which are near a mark, can be stored ahead of time without consequences.
+#[cold]
+#[inline(never)]
+pub(in crate::v6m) fn takes_stores<B: Bus>(bus: &B, offset: u32, words: u32) -> bool {
+    (0..words).all(|word| bus.watches_store(offset + 4 * word) == Some(false))
 }
 
 /// How cores execute ahead of their time: who gives the time of a trace or a basic block that was executed without it, and
@@ -231,6 +258,11 @@ pub unsafe trait Ahead<B: Bus> {
     /// Adds the time of a trace, which was executed without time, to `core.t`. False if no other must follow now.
     fn time_trace(_bus: &mut B, _core: &mut Core, _trace: Trace) -> bool {
         false
+    }
+
+    /// When the trace that [`Ahead::time_trace`] had last, which began in cycle `began`, made its last store.
+    fn stored_at(_bus: &mut B, began: u64) -> u64 {
+        began
     }
 
     /// Executes the JIT-compiled traces that begin at `core.ip`. False if no trace must follow now.

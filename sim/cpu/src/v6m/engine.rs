@@ -20,6 +20,10 @@ unsafe impl<B: Remembered> Ahead<B> for OneCore {
         memo::traced::<_, false>(bus, core, trace)
     }
 
+    fn stored_at(bus: &mut B, began: u64) -> u64 {
+        bus.memo().stored_at(began)
+    }
+
     #[inline(always)]
     fn run_native_traces(bus: &mut B, core: &mut Core) -> bool {
         memo::lead(bus, core)
@@ -38,6 +42,10 @@ unsafe impl<B: Paired + Leaping> Ahead<B> for TwoCores {
     #[inline(always)]
     fn time_trace(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
         leap::traced(bus, core, trace)
+    }
+
+    fn stored_at(bus: &mut B, _: u64) -> u64 {
+        bus.leaps().stored_at()
     }
 
     #[inline(always)]

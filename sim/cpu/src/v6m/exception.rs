@@ -161,7 +161,7 @@ fn vector<B: Bus>(core: &mut Core, bus: &mut B, number: u32, exc_return: u32) {
     core.fetch_ready = 0;
     core.exceptions[number as usize] += 1;
     let mut unused = core.t;
-    let entry = bus.load::<false>(core, None, core.nvic.vtor.wrapping_add(4 * number), 4, &mut unused);
+    let entry = bus.load::<false, false>(core, None, core.nvic.vtor.wrapping_add(4 * number), 4, &mut unused);
     match entry {
         Ok(target) => jump(core, bus, target),
         Err(_) => core.phase = Phase::Lockup,
@@ -310,7 +310,7 @@ fn frame_store<B: Bus, const CONTEND: bool>(
     t: &mut u64,
 ) -> Result<(), ()> {
     let offset = address.wrapping_sub(B::RAM_BASE);
-    if offset >= bus.ram_bytes() || offset & 3 != 0 {
+    if offset >= bus.ram().length() || offset & 3 != 0 {
         let at = *t;
         let result = bus.store::<false>(core, None, address, 4, value, t).map_err(|_| ());
         *t = (*t).max(at + 2);
@@ -318,9 +318,10 @@ fn frame_store<B: Bus, const CONTEND: bool>(
     }
     let slot = if CONTEND { claim_ram(core, bus, offset, *t) } else { *t };
     *t = slot + 2;
-    if bus.marks(offset) == 0 {
+    // SAFETY: the offset is below the length.
+    if unsafe { bus.ram().mark(offset) } == 0 {
         // SAFETY: an aligned word that begins inside the RAM, which is made of words.
-        unsafe { bus.ram().add(offset as usize).cast::<u32>().write_unaligned(value.to_le()) };
+        unsafe { bus.ram().start().add(offset as usize).cast::<u32>().write_unaligned(value.to_le()) };
     } else {
         bus.store_marked(core, offset, 4, value, slot);
     }
@@ -329,19 +330,19 @@ fn frame_store<B: Bus, const CONTEND: bool>(
 
 fn frame_load<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, address: u32, t: &mut u64) -> Result<u32, ()> {
     let offset = address.wrapping_sub(B::RAM_BASE);
-    if offset >= bus.ram_bytes() || offset & 3 != 0 {
+    if offset >= bus.ram().length() || offset & 3 != 0 {
         let at = *t;
-        let result = bus.load::<false>(core, None, address, 4, t).map_err(|_| ());
+        let result = bus.load::<false, false>(core, None, address, 4, t).map_err(|_| ());
         *t = (*t).max(at + 2);
         return result;
     }
     let slot = if CONTEND { claim_ram(core, bus, offset, *t) } else { *t };
     *t = slot + 2;
     // SAFETY: as in `frame_store`.
-    Ok(u32::from_le(unsafe { bus.ram().add(offset as usize).cast::<u32>().read_unaligned() }))
+    Ok(u32::from_le(unsafe { bus.ram().start().add(offset as usize).cast::<u32>().read_unaligned() }))
 }
 
 fn claim_ram<B: Bus>(core: &mut Core, bus: &mut B, offset: u32, at: u64) -> u64 {
-    let row = bus.ram_row(offset);
+    let row = B::row(offset);
     bus.claim(core, row, at, true)
 }

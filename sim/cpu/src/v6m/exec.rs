@@ -50,7 +50,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
         unsafe { turn::<B, CONTEND, WATCH>(core, other, bus) };
         return;
     }
-    let due = if WATCH == watch::PAIRS { NO_EVENT } else { bus.due() };
+    let due = if WATCH == watch::PAIRS { NO_EVENT } else { *bus.due() };
     // The interpreter is there twice, once for each core: that spares exchanging their registers, and the host predicts
     // the branches of each by themselves.
     if skipped {
@@ -530,7 +530,11 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             }
             if flow == Flow::Told {
                 let told = std::mem::take(&mut core.told);
-                bus.trace_told(core, told, began);
+                let cycle = B::Ahead::stored_at(bus, began);
+                if bus.wrote(core.id, told, cycle) {
+                    core.limit = 0;
+                    *bus.due() = 0;
+                }
             }
             if flow == Flow::InTime || !goes_on || !cursor.lead(core, bus) {
                 return false;
@@ -549,7 +553,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             unsafe { cursor.leap(core, other, bus) };
         }
         if cursor.t >= core.limit {
-            if !CONTEND || cursor.t >= bus.due() {
+            if !CONTEND || cursor.t >= *bus.due() {
                 leave(core, cursor.ip, cursor.t);
                 cursor.keep_count(core);
                 return false;
@@ -568,6 +572,6 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     }
     cursor.put_down(core);
     cursor.keep_count(core);
-    bus.request_attention();
+    *bus.due() = 0;
     false
 }

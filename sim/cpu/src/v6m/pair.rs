@@ -38,7 +38,6 @@ use crate::v6m::exception::{ExceptionTiming, Outcome};
 use crate::v6m::exec;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::translate::Translated;
-use crate::v6m::watched::WatchedStore;
 
 pub use code::{Bank, Probe, go_on};
 pub use exception::summoned;
@@ -143,7 +142,7 @@ pub trait Paired: Translated {
     /// What is remembered.
     fn pairs(&mut self) -> &mut Pairs;
 
-    /// The memory of main RAM with this number: see [`Bus::memory_of`].
+    /// The memory of main RAM with this number: see [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of).
     fn bank(&self, memory: u32) -> Option<Bank>;
 
     /// The address of the register that reads as the core's number, which is in order at any time.
@@ -177,9 +176,6 @@ pub trait Paired: Translated {
     /// Has probes fire on the instruction that this core stands before, which is at hand; false if that cannot be done ahead of
     /// time.
     fn fire(&mut self, core: &Core, probe: Probe, cycle: u64) -> bool;
-
-    /// That core made a store to a watched word in this cycle.
-    fn wrote(&mut self, core: usize, store: WatchedStore, cycle: u64);
 
     /// The transfer slots that a state tells of.
     fn memory_slots(&mut self) -> &mut [u64];
@@ -266,7 +262,7 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
 /// As for [`run`]; the core's log is that of the block.
 unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     let [log, _] = bus.pairs().logs.of(index);
-    let ram = bus.ram();
+    let ram = bus.ram().start();
     // SAFETY: the caller's promise.
     unsafe {
         let core = cores.add(index);
@@ -317,7 +313,7 @@ unsafe fn move_on<B: Paired>(
     unsafe {
         (*mine).probed = std::mem::take(&mut (*mine).served);
         if (*mine).may_meet(&*theirs) && (*mine).meets(&*theirs) {
-            (*mine).undo(&mut *cores[0], bus.ram());
+            (*mine).undo(&mut *cores[0], bus.ram().start());
         } else if let Some(turn) = hand_in(bus, cores, mine, block) {
             return turn;
         }

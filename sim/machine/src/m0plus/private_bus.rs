@@ -56,7 +56,7 @@ pub trait PrivateBus: Bus {
         }
         if core.nvic.pending & core.nvic.enabled != 0 || core.nvic.reset_request {
             core.limit = 0;
-            self.request_attention();
+            *self.due() = 0;
         }
     }
 }

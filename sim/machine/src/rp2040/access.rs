@@ -130,7 +130,7 @@ impl System {
 
     /// A store of a basic block ahead of time, likewise.
     #[inline(never)]
-    pub(super) fn store_ordered(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) -> Ordered<()> {
+    pub(super) fn store_ordered(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) -> Ordered<u32> {
         if bytes == 4 && core.privileged() && ppb::is_timeless(address) {
             return Ordered::Behind;
         }
@@ -147,7 +147,7 @@ impl System {
                 if offset >= 0x100 {
                     self.pairs.freed(lock_at(offset));
                 }
-                Ordered::Now(())
+                Ordered::Now(0)
             }
             _ => Ordered::InTime,
         }

@@ -1,15 +1,14 @@
 //! Transfer slots: which core has a bus slave in which cycle, and what is remembered of that.
 
-use rtoslab_cpu::v6m::bus::Bus;
+use rtoslab_cpu::v6m::bus::Fabric;
 use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::exception::{ExceptionTiming, Outcome};
 use rtoslab_cpu::v6m::pair::{Bank, Paired, Pairs, Probe, State};
 use rtoslab_cpu::v6m::region::SLOTS;
-use rtoslab_cpu::v6m::watched::WatchedStore;
 use rtoslab_lab::Held;
 use rtoslab_periph::NEVER;
 
-use super::map::{CPUID, FLASH_BASE, SIO, SRAM_BASE, STRIPED_BYTES, slave};
+use super::map::{CPUID, FLASH_BASE, SIO, SRAM_BASE, STRIPED_BYTES, bank_of, slave};
 use super::system::System;
 use crate::m0plus::face;
 use crate::m0plus::turn::record;
@@ -28,7 +27,7 @@ impl System {
     /// A data transfer to any slave, which may also be busy with a long transfer.
     pub(super) fn claim_data(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
         core.bus_free = core.bus_free.max(self.busy[slave]);
-        let slot = self.claim(core, System::row(slave), at, true);
+        let slot = self.claim(core, System::row_of(slave), at, true);
         if slave >= MEMORIES {
             self.others_claimed = self.others_claimed.max(slot);
         }
@@ -37,7 +36,7 @@ impl System {
 
     /// First transfer slot of a slave.
     #[inline(always)]
-    pub(super) fn row(slave: usize) -> usize {
+    pub(super) fn row_of(slave: usize) -> usize {
         slave * SLOTS
     }
 
@@ -110,6 +109,86 @@ impl System {
     }
 }
 
+impl Fabric for System {
+    #[inline(always)]
+    fn row(offset: u32) -> usize {
+        if offset < STRIPED_BYTES {
+            // The word's bank, times the slots of a row.
+            return (offset & 0xc) as usize * (SLOTS / 4);
+        }
+        System::row_of(bank_of(offset))
+    }
+
+    #[inline(always)]
+    fn memory_of(offset: u32, bytes: u32) -> Option<u32> {
+        let last = offset + bytes - 1;
+        if last < STRIPED_BYTES {
+            return Some(offset >> 2 & 3);
+        }
+        (offset >> 12 == last >> 12).then(|| bank_of(offset) as u32)
+    }
+
+    #[inline(always)]
+    fn sample_of(memory: u32) -> u32 {
+        let bank = memory % slave::SRAM4 as u32;
+        SRAM_BASE + if memory == bank { 4 * bank } else { STRIPED_BYTES + 0x1000 * bank }
+    }
+
+    #[inline(always)]
+    fn claim(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64 {
+        if at < core.bus_free {
+            return self.claim_later(core, row, at, stalls);
+        }
+        let held = self.slot(row, at);
+        if *held != at {
+            *held = at;
+            return at;
+        }
+        // Lost by one cycle, which is nearly every collision: the other core has the slot.
+        let slot = at + 1;
+        let next = self.slot(row, slot);
+        if *next == slot {
+            return self.claim_later(core, row, at, stalls);
+        }
+        *next = slot;
+        core.bus_free = slot + 1;
+        if stalls {
+            core.bus_wait += 1;
+        } else {
+            core.fetch_ready = slot + 2;
+        }
+        self.lost(core);
+        slot
+    }
+
+    #[inline]
+    fn region_free(&self, core: &Core) -> u64 {
+        if core.region.cached { self.busy[slave::XIP] } else { 0 }
+    }
+
+    #[inline(always)]
+    fn first(&self) -> usize {
+        self.first
+    }
+
+    #[inline(never)]
+    fn gives_way(&mut self, core: &Core, other: &Core, t: u64) -> bool {
+        // A core that stacks for an exception leaves the other one alone.
+        let runs = other.phase == Phase::Run;
+        let tied = runs && core.remainder.gives_way && other.t == t && self.first == core.id;
+        let gives_way = tied && !self.is_local_at(other.pc());
+        if gives_way {
+            self.first = other.id;
+        }
+        gives_way
+    }
+
+    #[inline(never)]
+    fn time_constant(&mut self, core: &mut Core, t: u64) -> u64 {
+        self.claim_data(core, slave::XIP, t) + 2
+    }
+}
+
 impl Paired for System {
     const OWN_NUMBER: u32 = CPUID;
 
@@ -117,7 +196,7 @@ impl Paired for System {
         match memory as usize {
             ..slave::SRAM4 => Some(Bank { first: 0, bytes: STRIPED_BYTES, is_interleaved: true }),
             slave::SRAM4..slave::XIP => {
-                Some(Bank { first: self.sample_of(memory) - SRAM_BASE, bytes: 0x1000, is_interleaved: false })
+                Some(Bank { first: System::sample_of(memory) - SRAM_BASE, bytes: 0x1000, is_interleaved: false })
             }
             _ => None,
         }
@@ -200,10 +279,6 @@ impl Paired for System {
 
     fn read_as_locked(&mut self, lock: u8, core: usize, times: u64) {
         self.periph.sio.read_as_locked(lock, core, times);
-    }
-
-    fn wrote(&mut self, core: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) {
-        self.probes.written(SRAM_BASE + offset, word, core, cycle, pc);
     }
 
     fn memory_slots(&mut self) -> &mut [u64] {

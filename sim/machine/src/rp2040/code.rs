@@ -154,11 +154,11 @@ impl System {
 
     pub(super) fn sram_region(&mut self, offset: u32) -> Region {
         if offset < 0x40000 {
-            return Region { bytes: 0x40000, ..self.sram_code.region(System::row(slave::SRAM0), 4) };
+            return Region { bytes: 0x40000, ..self.sram_code.region(System::row_of(slave::SRAM0), 4) };
         }
         let bank = offset >> 12 & 1;
         let start = 0x40000 + bank * 0x1000;
-        let whole = self.sram_code.region(System::row(slave::SRAM4 + bank as usize), 1);
+        let whole = self.sram_code.region(System::row_of(slave::SRAM4 + bank as usize), 1);
         // SAFETY: ops and profile cells of the bank start `start / 2` elements into the table.
         let skip =
             |cells: *mut ProfileCell| unsafe { if cells.is_null() { cells } else { cells.add(start as usize / 2) } };

@@ -53,7 +53,7 @@ impl System {
         let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.run_dma(&mut access, &mut memories);
         if let Some((offset, bytes)) = memories.written {
-            *self.slot(System::row(bank_of(offset)), now) = now;
+            *self.slot(System::row_of(bank_of(offset)), now) = now;
             self.forget_code(offset, bytes);
             self.look_at_watches(offset, WriterAt { core: 0, pc: 0, cycle: now });
         }

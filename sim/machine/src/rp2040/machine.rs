@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::block::Block;
-use rtoslab_cpu::v6m::bus::Bus;
+use rtoslab_cpu::v6m::bus::Fabric;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exception::Outcome;
 use rtoslab_cpu::v6m::pair;

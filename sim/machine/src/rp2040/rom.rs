@@ -59,7 +59,7 @@ impl RomHost for Host<'_> {
 
 impl System {
     fn load_plain(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> u32 {
-        self.load::<false>(core, None, address, bytes, t).unwrap_or(0)
+        self.load::<false, false>(core, None, address, bytes, t).unwrap_or(0)
     }
 
     fn store_plain(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) {

@@ -7,7 +7,7 @@ use rtoslab_cpu::v6m::pair::{Asked, Paired, Probe};
 use rtoslab_periph::NEVER;
 
 use super::map::{SRAM_BASE, SRAM_BYTES};
-use super::system::{MARK_CODE, MARK_WATCH, System, WriterAt};
+use super::system::{MARK_WATCH, System, WriterAt};
 use crate::stop::{Stop, StopReason};
 use crate::words::get;
 
@@ -41,15 +41,6 @@ impl System {
     /// Whether the word at this offset is watched; of one that no longer is it may say so too.
     pub(super) fn is_watched(&self, offset: u32) -> bool {
         self.watched[(offset >> 8) as usize] >> (offset >> 2 & 63) & 1 != 0
-    }
-
-    /// A store to this offset while both cores' timing is remembered: whether its word is watched, if it can be made then.
-    pub(super) fn is_store_told(&self, offset: u32) -> Option<bool> {
-        if self.marks[(offset >> 8) as usize] & MARK_CODE != 0 {
-            return None;
-        }
-        let stops = || self.probes.stops_at_write(SRAM_BASE + (offset & !3));
-        if self.is_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
     /// The instruction at this address, which has probes or is not at hand: they fire in time order.

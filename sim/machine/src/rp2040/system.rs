@@ -1,7 +1,7 @@
 //! Everything behind the cores: memories, code tables, arbitration. Implements the interpreter's [`Bus`].
 
-use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
-use rtoslab_cpu::v6m::core::{Core, Phase};
+use rtoslab_cpu::v6m::bus::{Access, Bus, Ordered, Ram, Trap};
+use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::engine::TwoCores;
 use rtoslab_cpu::v6m::op::Op;
 use rtoslab_cpu::v6m::pair::Pairs;
@@ -14,7 +14,7 @@ use rtoslab_periph::{ClockTree, Effects, NEVER};
 
 use super::alone::Alone;
 use super::fetches::Fetched;
-use super::map::{CPUID, FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, STRIPED_BYTES, bank_of, slave};
+use super::map::{CPUID, FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, slave};
 use super::settings::Timing;
 use crate::code::CodeTable;
 use crate::known::Known;
@@ -189,6 +189,20 @@ impl System {
         word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))
     }
 
+    /// A literal in cached flash.
+    #[inline(always)]
+    fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
+        let offset = address - FLASH_BASE;
+        let half = offset / FILL_BYTES;
+        self.periph.xip_ctrl.count(1);
+        if !self.xip.resident(half) {
+            self.fill_half_line::<CONTEND>(core, half, t);
+        }
+        let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
+        *t = slot + 2;
+        self.flash_word(offset)
+    }
+
     /// Loads half a line into the cache and charges the core; nothing happens if it is there.
     #[cold]
     #[inline(never)]
@@ -240,27 +254,8 @@ unsafe impl Bus for System {
     const RAM_BASE: u32 = SRAM_BASE;
 
     #[inline(always)]
-    fn ram(&mut self) -> *mut u8 {
-        self.sram.as_mut_ptr()
-    }
-
-    #[inline(always)]
-    fn ram_bytes(&self) -> u32 {
-        SRAM_BYTES
-    }
-
-    #[inline(always)]
-    fn ram_row(&self, offset: u32) -> usize {
-        if offset < STRIPED_BYTES {
-            // The word's bank, times the slots of a row.
-            return (offset & 0xc) as usize * (SLOTS / 4);
-        }
-        System::row(bank_of(offset))
-    }
-
-    #[inline(always)]
-    fn marks(&self, offset: u32) -> u8 {
-        self.marks[(offset >> 8) as usize % MARKS]
+    fn ram(&mut self) -> Ram<'_> {
+        Ram { bytes: &mut self.sram, marks: &self.marks }
     }
 
     #[cold]
@@ -276,44 +271,7 @@ unsafe impl Bus for System {
     }
 
     #[inline(always)]
-    fn claim(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64 {
-        if at < core.bus_free {
-            return self.claim_later(core, row, at, stalls);
-        }
-        let held = self.slot(row, at);
-        if *held != at {
-            *held = at;
-            return at;
-        }
-        // Lost by one cycle, which is nearly every collision: the other core has the slot.
-        let slot = at + 1;
-        let next = self.slot(row, slot);
-        if *next == slot {
-            return self.claim_later(core, row, at, stalls);
-        }
-        *next = slot;
-        core.bus_free = slot + 1;
-        if stalls {
-            core.bus_wait += 1;
-        } else {
-            core.fetch_ready = slot + 2;
-        }
-        self.lost(core);
-        slot
-    }
-
-    #[inline(always)]
-    fn first(&self) -> usize {
-        self.first
-    }
-
-    #[inline]
-    fn region_free(&self, core: &Core) -> u64 {
-        if core.region.cached { self.busy[slave::XIP] } else { 0 }
-    }
-
-    #[inline(always)]
-    fn load<const CONTEND: bool>(
+    fn load<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
         core: &mut Core,
         other: Option<&Core>,
@@ -321,6 +279,9 @@ unsafe impl Bus for System {
         bytes: u32,
         t: &mut u64,
     ) -> Result<u32, Trap> {
+        if LITERAL {
+            return Ok(self.load_literal::<CONTEND>(core, address, t));
+        }
         if address >> 24 == FLASH_BASE >> 24 && address & (bytes - 1) == 0 {
             return Ok(self.load_cached_flash::<CONTEND>(core, address, bytes, t));
         }
@@ -340,27 +301,14 @@ unsafe impl Bus for System {
         self.store_elsewhere::<CONTEND>(core, other, address, bytes, value, t)
     }
 
-    #[inline(always)]
-    fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
-        let offset = address - FLASH_BASE;
-        let half = offset / FILL_BYTES;
-        self.periph.xip_ctrl.count(1);
-        if !self.xip.resident(half) {
-            self.fill_half_line::<CONTEND>(core, half, t);
-        }
-        let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
-        *t = slot + 2;
-        self.flash_word(offset)
-    }
-
     #[cold]
     #[inline(never)]
     fn region(&mut self, address: u32) -> Option<Region> {
         let flash_end = FLASH_BASE + self.flash_len() as u32;
         match address {
-            0..ROM_BYTES => Some(Region { rom: true, ..self.rom_code.region(System::row(slave::ROM), 1) }),
+            0..ROM_BYTES => Some(Region { rom: true, ..self.rom_code.region(System::row_of(slave::ROM), 1) }),
             FLASH_BASE.. if address < flash_end => {
-                Some(Region { cached: true, ..self.flash_code.region(System::row(slave::XIP), 1) })
+                Some(Region { cached: true, ..self.flash_code.region(System::row_of(slave::XIP), 1) })
             }
             SRAM_BASE..=0x2004_1fff => Some(self.sram_region(address - SRAM_BASE)),
             _ => None,
@@ -412,35 +360,6 @@ unsafe impl Bus for System {
         Some(instruction)
     }
 
-    #[inline(always)]
-    fn memory_of(&self, offset: u32, bytes: u32) -> Option<u32> {
-        let last = offset + bytes - 1;
-        if last < STRIPED_BYTES {
-            return Some(offset >> 2 & 3);
-        }
-        (offset >> 12 == last >> 12).then(|| bank_of(offset) as u32)
-    }
-
-    #[inline(always)]
-    fn sample_of(&self, memory: u32) -> u32 {
-        let bank = memory % slave::SRAM4 as u32;
-        SRAM_BASE + if memory == bank { 4 * bank } else { STRIPED_BYTES + 0x1000 * bank }
-    }
-
-    #[inline(always)]
-    fn ordered_load(&mut self, core: &mut Core, address: u32, bytes: u32) -> Ordered<u32> {
-        if address == CPUID && bytes == 4 {
-            Ordered::Always(core.id as u32)
-        } else {
-            self.load_ordered(core, address, bytes)
-        }
-    }
-
-    #[inline(always)]
-    fn ordered_store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) -> Ordered<()> {
-        self.store_ordered(core, address, bytes, value)
-    }
-
     #[inline(never)]
     fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
         if self.alone.leaps.is_ahead() { Ordered::InTime } else { self.attend_in_order(core, address) }
@@ -451,37 +370,12 @@ unsafe impl Bus for System {
         self.probed_at(address).0
     }
 
-    #[inline(never)]
-    fn is_told_of(&self, offset: u32) -> Option<bool> {
-        self.is_store_told(offset)
-    }
-
-    #[inline(never)]
-    fn takes_stores(&self, offset: u32, words: u8) -> bool {
-        (0..u32::from(words))
-            .map(|word| offset + 4 * word)
-            .all(|at| self.marks(at) & MARK_CODE == 0 && !self.is_watched(at))
-    }
-
-    #[inline(never)]
-    fn gives_way(&mut self, core: &Core, other: &Core, t: u64) -> bool {
-        // A core that stacks for an exception leaves the other one alone.
-        let runs = other.phase == Phase::Run;
-        let tied = runs && core.remainder.gives_way && other.t == t && self.first == core.id;
-        let gives_way = tied && !self.is_local_at(other.pc());
-        if gives_way {
-            self.first = other.id;
-        }
-        gives_way
-    }
-
-    #[inline(never)]
-    fn time_constant(&mut self, core: &mut Core, t: u64) -> u64 {
-        self.claim_data(core, slave::XIP, t) + 2
-    }
-
     #[inline(always)]
-    fn constant(&mut self, address: u32, bytes: u32) -> Option<u32> {
+    fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32> {
+        if LITERAL {
+            let offset = address - FLASH_BASE;
+            return self.xip.resident(offset / FILL_BYTES).then(|| self.flash_word(offset));
+        }
         if address >> 24 != FLASH_BASE >> 24 || address & (bytes - 1) != 0 {
             return None;
         }
@@ -490,27 +384,33 @@ unsafe impl Bus for System {
     }
 
     #[inline(always)]
-    fn literal(&mut self, address: u32) -> Option<u32> {
-        let offset = address - FLASH_BASE;
-        self.xip.resident(offset / FILL_BYTES).then(|| self.flash_word(offset))
+    fn access_ahead(&mut self, core: &mut Core, address: u32, access: Access) -> Ordered<u32> {
+        match access {
+            Access::Load(4) if address == CPUID => Ordered::Always(core.id as u32),
+            Access::Load(bytes) => self.load_ordered(core, address, bytes),
+            Access::Store { bytes, value } => self.store_ordered(core, address, bytes, value),
+        }
+    }
+
+    #[inline(never)]
+    fn watches_store(&self, offset: u32) -> Option<bool> {
+        if self.marks[(offset >> 8) as usize] & MARK_CODE != 0 {
+            return None;
+        }
+        let stops = || self.probes.stops_at_write(SRAM_BASE + (offset & !3));
+        if self.is_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
     #[cold]
     #[inline(never)]
-    fn trace_told(&mut self, core: &mut Core, told: WatchedStore, _: u64) {
-        let cycle = self.alone.leaps.stored_at();
-        if self.probes.written(SRAM_BASE + told.offset, told.word, core.id, cycle, told.pc) {
-            self.ask_for_attention(core);
-        }
+    fn wrote(&mut self, core: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
+        let stops = self.probes.written(SRAM_BASE + offset, word, core, cycle, pc);
+        self.lines_may_differ |= stops;
+        stops
     }
 
     #[inline(always)]
-    fn due(&self) -> u64 {
-        self.due
-    }
-
-    #[inline(always)]
-    fn request_attention(&mut self) {
-        self.due = 0;
+    fn due(&mut self) -> &mut u64 {
+        &mut self.due
     }
 }

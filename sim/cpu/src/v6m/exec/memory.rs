@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, Flow};
 use super::operands::in_ram;
 use crate::v6m::block::Block;
-use crate::v6m::bus::{Bus, Ordered, Trap};
+use crate::v6m::bus::{Access, Bus, Ordered, Trap};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op, op};
 use crate::v6m::trace::Trace;
@@ -75,7 +75,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 self.time_ordered(core, other, bus)?;
                 return Ok(0);
             }
-            let sample = bus.sample_of(memory);
+            let sample = B::sample_of(memory);
             return self.load_at::<B, BYTES, true>(core, other, bus, sample);
         }
         self.load_word::<B, BYTES, true>(core, other, bus, address)
@@ -117,17 +117,17 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             let slot = self.claim_ram(core, bus, offset);
             if Self::PAIRED && Self::AHEAD {
                 if SINGLE {
-                    self.note_access(bus.memory_of(offset, BYTES))?;
+                    self.note_access(B::memory_of(offset, BYTES))?;
                 }
                 // SAFETY: the bus's logs live as long as it.
                 unsafe { (*self.log).read::<BYTES>(offset) };
             }
             self.t = slot + timing::MEMORY_CYCLES;
             // SAFETY: it is in the RAM.
-            return Ok(unsafe { read::<BYTES>(bus.ram().add(offset as usize)) });
+            return Ok(unsafe { read::<BYTES>(bus.ram().start().add(offset as usize)) });
         }
         if Self::AHEAD {
-            let Some(value) = bus.constant(address, BYTES) else {
+            let Some(value) = bus.constant::<false>(address, BYTES) else {
                 return self.load_ordered::<B, BYTES, SINGLE>(core, bus, address);
             };
             if Self::PAIRED && SINGLE {
@@ -140,7 +140,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.apart = true;
         // Who touches it is told from here.
         core.ip = self.ip;
-        match self.with_time(|at| bus.load::<CONTEND>(core, Some(other), address, BYTES, at)) {
+        match self.with_time(|at| bus.load::<CONTEND, false>(core, Some(other), address, BYTES, at)) {
             Ok(value) => Ok(narrowed::<BYTES>(value)),
             Err(trap) => Err(self.trapped(core, bus, trap)),
         }
@@ -150,9 +150,10 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     #[inline(always)]
     pub fn load_literal<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) -> Result<u32, Flow> {
         if Self::AHEAD {
-            return bus.literal(address).ok_or(Flow::InTime);
+            return bus.constant::<true>(address, 4).ok_or(Flow::InTime);
         }
-        Ok(self.with_time(|at| bus.load_literal::<CONTEND>(core, address, at)))
+        self.with_time(|at| bus.load::<CONTEND, true>(core, None, address, 4, at))
+            .map_err(|trap| self.trapped(core, bus, trap))
     }
 
     /// Stores the low `BYTES` bytes of `value`.
@@ -177,7 +178,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 if memory == B::ORDERED_MEMORY {
                     return self.time_ordered(core, other, bus);
                 }
-                bus.sample_of(memory)
+                B::sample_of(memory)
             }
         };
         self.store_at::<B, BYTES, true>(core, other, bus, address, value)
@@ -202,9 +203,10 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 core.stored = slot;
             } else if Self::PAIRED && Self::AHEAD {
                 return self.store_ahead::<B, BYTES, SINGLE>(core, bus, offset, value);
-            } else if bus.marks(offset) == 0 {
+            // SAFETY: it is in the RAM.
+            } else if unsafe { bus.ram().mark(offset) } == 0 {
                 // SAFETY: it is in the RAM.
-                unsafe { write::<BYTES>(bus.ram().add(offset as usize), value) };
+                unsafe { write::<BYTES>(bus.ram().start().add(offset as usize), value) };
             } else if Self::TRACED {
                 return Self::store_near_marks::<B, BYTES, SINGLE>(self.ip, core, bus, offset, value);
             } else {
@@ -214,14 +216,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return Ok(());
         }
         if Self::PAIRED && Self::AHEAD && SINGLE {
-            let ordered = bus.ordered_store(core, address, BYTES, value);
+            let ordered = bus.access_ahead(core, address, Access::Store { bytes: BYTES, value });
             if ordered == Ordered::Behind {
                 // SAFETY: the bus's logs live as long as it.
                 unsafe { (*self.log).store = (address, value) };
                 self.end_behind(Block::PRIVATE);
                 return Ok(());
             }
-            return self.note_ordered::<B, ()>(ordered);
+            return self.note_ordered::<B>(ordered).map(|_| ());
         }
         if Self::TRACED {
             return Err(Flow::InTime);
@@ -242,25 +244,27 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         value: u32,
     ) -> Result<(), Flow> {
         // Those of a multiple transfer were looked at before the first word.
-        let is_told = SINGLE && bus.marks(offset) != 0 && bus.is_told_of(offset).ok_or(Flow::InTime)?;
+        // SAFETY: the word is in the RAM.
+        let is_told =
+            SINGLE && unsafe { bus.ram().mark(offset) } != 0 && bus.watches_store(offset).ok_or(Flow::InTime)?;
         if SINGLE {
-            self.note_access(bus.memory_of(offset, BYTES))?;
+            self.note_access(B::memory_of(offset, BYTES))?;
         }
         // SAFETY: the word is in the RAM; the bus's logs live as long as it.
         unsafe {
-            let word = bus.ram().add((offset & !3) as usize).cast::<u32>();
+            let word = bus.ram().start().add((offset & !3) as usize).cast::<u32>();
             let old = word.read_unaligned();
             if is_told {
                 // No other store to that word may come between: what is told is all of it.
                 (*self.log).write::<4>(offset & !3, old);
-                write::<BYTES>(bus.ram().add(offset as usize), value);
+                write::<BYTES>(bus.ram().start().add(offset as usize), value);
                 let word = u32::from_le(word.read_unaligned());
                 (*self.log).tell(WatchedStore { pc: core.address_of(self.ip), offset: offset & !3, word });
                 self.end = self.ip.wrapping_add(1);
                 return Ok(());
             }
             (*self.log).write::<BYTES>(offset, old);
-            write::<BYTES>(bus.ram().add(offset as usize), value);
+            write::<BYTES>(bus.ram().start().add(offset as usize), value);
         }
         Ok(())
     }
@@ -276,11 +280,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         value: u32,
     ) -> Result<(), Flow> {
         // Those of a multiple transfer were looked at before the first word.
-        let is_told = SINGLE && bus.is_told_of(offset).ok_or(Flow::InTime)?;
+        let is_told = SINGLE && bus.watches_store(offset).ok_or(Flow::InTime)?;
         // SAFETY: the word is in the RAM.
         unsafe {
-            let word = bus.ram().add((offset & !3) as usize).cast::<u32>();
-            write::<BYTES>(bus.ram().add(offset as usize), value);
+            let word = bus.ram().start().add((offset & !3) as usize).cast::<u32>();
+            write::<BYTES>(bus.ram().start().add(offset as usize), value);
             if is_told {
                 let word = u32::from_le(word.read_unaligned());
                 core.told = WatchedStore { pc: core.address_of(ip), offset: offset & !3, word };
@@ -300,12 +304,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if !Self::PAIRED || !SINGLE {
             return Err(Flow::InTime);
         }
-        let ordered = bus.ordered_load(core, address, BYTES);
-        self.note_ordered::<B, u32>(ordered)
+        let ordered = bus.access_ahead(core, address, Access::Load(BYTES));
+        self.note_ordered::<B>(ordered)
     }
 
     #[inline(always)]
-    fn note_ordered<B: Bus, T>(&mut self, ordered: Ordered<T>) -> Result<T, Flow> {
+    fn note_ordered<B: Bus>(&mut self, ordered: Ordered<u32>) -> Result<u32, Flow> {
         match ordered {
             Ordered::Always(value) => {
                 self.note_access(Some(B::ORDERED_MEMORY))?;
@@ -339,7 +343,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if !CONTEND {
             return self.t;
         }
-        let row = bus.ram_row(offset);
+        let row = B::row(offset);
         bus.claim(core, row, self.t, true)
     }
 
@@ -367,7 +371,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             Trap::Fault(why) => self.fault(core, why),
             Trap::Defer => {
                 core.limit = 0;
-                bus.request_attention();
+                *bus.due() = 0;
                 // Its probes have fired; they must not fire again when it is retried.
                 // SAFETY: `ip` points into the ops of the region.
                 core.retried = unsafe { *self.ip }.code == Code::Attend;

@@ -86,7 +86,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::PAIRED && Self::AHEAD {
             let mask = std::mem::take(&mut core.transfer.mask);
             // SAFETY: all of it is plain RAM; the bus's logs live as long as it.
-            unsafe { (*self.log).store_words(core, mask, bus.ram(), address.wrapping_sub(B::RAM_BASE)) };
+            unsafe { (*self.log).store_words(core, mask, bus.ram().start(), address.wrapping_sub(B::RAM_BASE)) };
             return Ok(());
         }
         while core.transfer.mask != 0 {
@@ -115,11 +115,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         held: u32,
     ) -> Result<(), Flow> {
         let mut first = self.start::<B, false>(core, bus, mask, address, words)?;
-        if Self::PAIRED && Self::AHEAD && address.wrapping_sub(B::RAM_BASE) < bus.ram_bytes() {
+        if Self::PAIRED && Self::AHEAD && address.wrapping_sub(B::RAM_BASE) < bus.ram().length() {
             let offset = address.wrapping_sub(B::RAM_BASE);
             let mask = std::mem::take(&mut core.transfer.mask);
             // SAFETY: as for stores.
-            unsafe { (*self.log).load_words(core, (mask, held), (bus.ram(), offset)) };
+            unsafe { (*self.log).load_words(core, (mask, held), (bus.ram().start(), offset)) };
             return Ok(());
         }
         while core.transfer.mask != 0 {
@@ -159,11 +159,11 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         if Self::PAIRED && Self::AHEAD {
             let offset = address.wrapping_sub(B::RAM_BASE);
-            let memory = if plain { bus.memory_of(offset, 4 * u32::from(words)) } else { Some(B::CONSTANT_MEMORY) };
+            let memory = if plain { B::memory_of(offset, 4 * u32::from(words)) } else { Some(B::CONSTANT_MEMORY) };
             self.note_access(memory)?;
         }
         core.transfer.mask = mask;
-        core.transfer.address = if Self::PAIRED && CONTEND { bus.sample_of(core.remainder.access()) } else { address };
+        core.transfer.address = if Self::PAIRED && CONTEND { B::sample_of(core.remainder.access()) } else { address };
         Ok(true)
     }
 

@@ -1,32 +1,37 @@
 //! Where operands lie, and what the rarer operations make of them.
 
-use crate::v6m::bus::Bus;
+use crate::v6m::bus::{Bus, takes_stores};
 use crate::v6m::core::Core;
 use crate::v6m::op::op;
 
 /// True if so many words from `address` on are plain RAM: a multiple transfer of them cannot fail half-way. The bus is asked
 /// about stores near code or a watched word.
 #[inline(always)]
-pub(super) fn is_plain<B: Bus>(bus: &B, address: u32, words: u8, store: bool) -> bool {
+pub(super) fn is_plain<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool) -> bool {
     let bytes = 4 * u32::from(words);
     let offset = address.wrapping_sub(B::RAM_BASE);
-    offset & 3 == 0
-        && offset <= bus.ram_bytes() - bytes
-        && !(store && (bus.marks(offset) | bus.marks(offset + bytes - 4)) != 0 && !bus.takes_stores(offset, words))
+    let ram = bus.ram();
+    let is_inside = offset & 3 == 0 && offset <= ram.length() - bytes;
+    if !(store && is_inside) {
+        return is_inside;
+    }
+    // SAFETY: both words are in the RAM.
+    let marks = unsafe { ram.mark(offset) | ram.mark(offset + bytes - 4) };
+    marks == 0 || takes_stores(bus, offset, words.into())
 }
 
 /// True if so many words from `address` on are constant.
 #[cold]
 #[inline(never)]
 pub(super) fn are_constant<B: Bus>(bus: &mut B, address: u32, words: u8) -> bool {
-    (0..u32::from(words)).all(|word| bus.constant(address.wrapping_add(4 * word), 4).is_some())
+    (0..u32::from(words)).all(|word| bus.constant::<false>(address.wrapping_add(4 * word), 4).is_some())
 }
 
 /// True for an aligned access of 1, 2 or 4 bytes inside the RAM: the rotation moves a misalignment to the top bits,
 /// so that one comparison tests both.
 #[inline(always)]
-pub(super) fn in_ram<B: Bus>(bus: &B, offset: u32, bytes: u32) -> bool {
-    offset.rotate_right(bytes.trailing_zeros()) < bus.ram_bytes() >> bytes.trailing_zeros()
+pub(super) fn in_ram<B: Bus>(bus: &mut B, offset: u32, bytes: u32) -> bool {
+    offset.rotate_right(bytes.trailing_zeros()) < bus.ram().length() >> bytes.trailing_zeros()
 }
 
 /// LSL, LSR, ASR, ROR by the bottom byte of a register, with the carry out (ARMv6-M A2.2.1).

@@ -18,7 +18,7 @@ fn interrupted(core: &Core) -> bool {
 #[inline(always)]
 fn call_machine<B: Bus>(core: &mut Core, bus: &mut B) {
     core.limit = 0;
-    bus.request_attention();
+    *bus.due() = 0;
 }
 
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {

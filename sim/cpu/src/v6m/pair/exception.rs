@@ -8,7 +8,7 @@
 
 use super::{Node, Paired, hand_in};
 use crate::v6m::block::{Block, Step, Turn};
-use crate::v6m::bus::Bus;
+use crate::v6m::bus::{Bus, takes_stores};
 use crate::v6m::core::{Core, Phase, Request};
 use crate::v6m::exception::{self, Outcome};
 use crate::v6m::nvic::exception::SVCALL;
@@ -102,9 +102,11 @@ unsafe fn enter<B: Paired>(
     let core = unsafe { &mut *cores[0] };
     let offset = exception::entry_frame(core).wrapping_sub(B::RAM_BASE);
     let memory = memory_of_frame(bus, offset)?;
-    let marks = bus.marks(offset) | bus.marks(offset + exception::FRAME_BYTES - 4);
+    let ram = bus.ram();
+    // SAFETY: all of the frame is in the RAM.
+    let marks = unsafe { ram.mark(offset) | ram.mark(offset + exception::FRAME_BYTES - 4) };
     // SAFETY: as above, here and below.
-    if marks != 0 && !bus.takes_stores(offset, WORDS as u8) || unsafe { meets(logs, offset, WORDS, true) } {
+    if marks != 0 && !takes_stores(bus, offset, WORDS) || unsafe { meets(logs, offset, WORDS, true) } {
         return None;
     }
     // SAFETY: as above.
@@ -225,17 +227,17 @@ fn done<B: Paired>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog, outc
 }
 
 /// The memory that holds a frame at this offset of the RAM, if one does.
-fn memory_of_frame<B: Bus>(bus: &B, offset: u32) -> Option<u32> {
-    let is_in_ram = offset & 3 == 0 && offset <= bus.ram_bytes() - exception::FRAME_BYTES;
-    if is_in_ram { bus.memory_of(offset, exception::FRAME_BYTES) } else { None }
+fn memory_of_frame<B: Bus>(bus: &mut B, offset: u32) -> Option<u32> {
+    let is_in_ram = offset & 3 == 0 && offset <= bus.ram().length() - exception::FRAME_BYTES;
+    if is_in_ram { B::memory_of(offset, exception::FRAME_BYTES) } else { None }
 }
 
 /// Where a handler begins. `None` if that is not at hand, or nowhere. As for [`enter`].
 unsafe fn vector<B: Bus>(bus: &mut B, core: &Core, logs: [*mut SpeculationLog; 2], number: u32) -> Option<u32> {
     let address = core.nvic.vtor.wrapping_add(4 * number);
     let offset = address.wrapping_sub(B::RAM_BASE);
-    let target = if offset >= bus.ram_bytes() {
-        bus.constant(address, 4)?
+    let target = if offset >= bus.ram().length() {
+        bus.constant::<false>(address, 4)?
     // SAFETY: the caller's promise, here and below.
     } else if unsafe { meets(logs, offset, 1, false) } {
         return None;
@@ -266,5 +268,5 @@ unsafe fn meets([mine, theirs]: [*mut SpeculationLog; 2], offset: u32, words: u3
 /// A word of RAM at an offset.
 unsafe fn word<B: Bus>(bus: &mut B, offset: u32) -> u32 {
     // SAFETY: the caller promises that it lies in the RAM.
-    u32::from_le(unsafe { bus.ram().add(offset as usize).cast::<u32>().read_unaligned() })
+    u32::from_le(unsafe { bus.ram().start().add(offset as usize).cast::<u32>().read_unaligned() })
 }

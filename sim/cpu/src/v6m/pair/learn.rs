@@ -28,7 +28,7 @@ pub(super) unsafe fn learn<B: Paired>(
     unsafe {
         let regions = [(*core).region, (*other).region];
         let Some(outcome) = find_out(bus, regions, block) else {
-            (*mine).undo(&mut *core, bus.ram());
+            (*mine).undo(&mut *core, bus.ram().start());
             return None;
         };
         let Outcome { node, cycles, waits, instructions, swaps, stored } = outcome;
@@ -230,7 +230,7 @@ fn take<B: Paired>(
     let mut shadows = shadows(bus, regions, [Place::begins(node.address), node.other], &node.state);
     let [core, other] = &mut *shadows;
     let wait = match step {
-        Step::Enter | Step::Return => exception::time_frame(core, bus, bus.sample_of(memory)),
+        Step::Enter | Step::Return => exception::time_frame(core, bus, B::sample_of(memory)),
         Step::Vector | Step::Chain => 0,
     };
     // Slots further ahead are not in the state.

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use super::Layout;
 use crate::host::x64::Writer;
 use crate::host::{Fields, Place};
-use crate::v6m::bus::Bus;
+use crate::v6m::bus::{self, Bus};
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
@@ -71,7 +71,7 @@ unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut Asks, address: u32
     // SAFETY: the caller's promise.
     unsafe {
         (*context).address = address;
-        Asks::bus::<B>(context).constant(address, bytes).map_or(u64::MAX, u64::from)
+        Asks::bus::<B>(context).constant::<false>(address, bytes).map_or(u64::MAX, u64::from)
     }
 }
 
@@ -81,7 +81,7 @@ unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut Asks, address: u32
 /// As for [`load_constant`].
 unsafe extern "sysv64" fn takes_stores<B: Bus>(context: *mut Asks, offset: u32, words: u32) -> u32 {
     // SAFETY: as above.
-    unsafe { u32::from(Asks::bus::<B>(context).takes_stores(offset, words as u8)) }
+    unsafe { u32::from(bus::takes_stores(Asks::bus::<B>(context), offset, words)) }
 }
 
 /// A literal that code loads by itself: an offset.

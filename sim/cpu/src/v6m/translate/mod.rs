@@ -51,7 +51,7 @@ const NEVER: u32 = u32::MAX;
 pub struct Quick<'a> {
     /// The RAM.
     pub ram: &'a mut [u8],
-    /// A mark for each [`MARKED_BYTES`] of it: see [`Bus::marks`].
+    /// A mark for each [`MARKED_BYTES`] of it: see [`Ram::marks`](crate::v6m::bus::Ram::marks).
     pub marks: &'a [u8],
     /// Memory whose words do not change while nobody says so.
     pub constants: &'a [u8],

@@ -73,7 +73,7 @@ impl Board for Machine {
 
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32> {
         let mut at = self.cores[core].t;
-        self.system.load::<false>(&mut self.cores[core], None, address, 4, &mut at).ok()
+        self.system.load::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
     fn write(&mut self, address: u32, data: &[u8]) -> bool {

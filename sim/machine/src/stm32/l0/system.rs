@@ -4,13 +4,14 @@
 //! one, and what is late keeps the core's only port busy. At zero wait states the other mode, which does without, takes
 //! the same cycles.
 
-use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
+use rtoslab_cpu::v6m::bus::{Bus, Fabric, Ordered, Ram, Trap};
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::decode::{Place, decode};
 use rtoslab_cpu::v6m::engine::OneCore;
 use rtoslab_cpu::v6m::memo::Memo;
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::region::Region;
+use rtoslab_cpu::v6m::translate::MARKED_BYTES;
 use rtoslab_cpu::v6m::watched::WatchedStore;
 use rtoslab_lab::{Held, Stimulus};
 use rtoslab_periph::stm32::FlashStore;
@@ -164,48 +165,7 @@ impl System {
     }
 }
 
-// SAFETY: the RAM and the ops are allocations of their own, the tables of `Memories`.
-unsafe impl Bus for System {
-    type Ahead = OneCore;
-    const TWO_CORES: bool = false;
-    const RAM_BASE: u32 = RAM_BASE;
-
-    #[inline(always)]
-    fn ram(&mut self) -> *mut u8 {
-        self.memories.all[1].bytes.as_mut_ptr()
-    }
-
-    #[inline(always)]
-    fn ram_bytes(&self) -> u32 {
-        self.memories.all[1].bytes.len() as u32
-    }
-
-    #[inline(always)]
-    fn ram_row(&self, _: u32) -> usize {
-        0
-    }
-
-    #[inline(always)]
-    fn marks(&self, offset: u32) -> u8 {
-        self.memories.all[1].marks[(offset >> MARK_SHIFT) as usize]
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
-        let mark = self.memories.all[1].put(offset, bytes, value);
-        if mark & MARK_CODE != 0 {
-            self.memories.forget(1, offset, bytes);
-        }
-        if mark & MARK_WATCH != 0 {
-            let word = self.memories.all[1].get(offset & !3, 4);
-            let pc = core.pc();
-            if self.devices.watched(RAM_BASE + (offset & !3), word, now, pc) {
-                self.ask_for_attention(core);
-            }
-        }
-    }
-
+impl Fabric for System {
     /// The RAM answers at once; only the core's own port can be busy.
     #[inline(always)]
     fn claim(&mut self, core: &mut Core, _: usize, at: u64, _: bool) -> u64 {
@@ -232,14 +192,40 @@ unsafe impl Bus for System {
         }
         there - 2
     }
+}
 
-    fn region_free(&self, _: &Core) -> u64 {
-        0
+// SAFETY: the RAM and the ops are allocations of their own, the tables of `Memories`.
+unsafe impl Bus for System {
+    type Ahead = OneCore;
+    const TWO_CORES: bool = false;
+    const RAM_BASE: u32 = RAM_BASE;
+
+    #[inline(always)]
+    fn ram(&mut self) -> Ram<'_> {
+        const { assert!(1 << MARK_SHIFT == MARKED_BYTES) };
+        let memory = &mut self.memories.all[1];
+        Ram { bytes: &mut memory.bytes, marks: &memory.marks }
     }
 
     #[cold]
     #[inline(never)]
-    fn load<const CONTEND: bool>(
+    fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
+        let mark = self.memories.all[1].put(offset, bytes, value);
+        if mark & MARK_CODE != 0 {
+            self.memories.forget(1, offset, bytes);
+        }
+        if mark & MARK_WATCH != 0 {
+            let word = self.memories.all[1].get(offset & !3, 4);
+            let pc = core.pc();
+            if self.devices.watched(RAM_BASE + (offset & !3), word, now, pc) {
+                self.ask_for_attention(core);
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn load<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
         core: &mut Core,
         _: Option<&Core>,
@@ -308,19 +294,31 @@ unsafe impl Bus for System {
         self.store_register::<CONTEND>(core, address, bytes, value, t)
     }
 
-    /// The decoder makes this op only for code behind the RP2040's cache.
-    fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
-        self.load::<CONTEND>(core, None, address, 4, t).unwrap_or(0)
-    }
-
     #[inline(always)]
-    fn constant(&mut self, address: u32, bytes: u32) -> Option<u32> {
+    fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32> {
         let flash = &self.memories.all[0];
         let offset = address.wrapping_sub(FLASH_BASE);
         if address & (bytes - 1) == 0 && (offset as usize) < flash.bytes.len() {
             return Some(flash.get(offset, bytes));
         }
         self.remapped_constant(address, bytes)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn watches_store(&self, offset: u32) -> Option<bool> {
+        let ram = &self.memories.all[1];
+        if ram.marks[(offset >> MARK_SHIFT) as usize] & MARK_CODE != 0 {
+            return None;
+        }
+        let stops = || self.devices.probes.stops_at_write(RAM_BASE + (offset & !3));
+        if ram.is_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wrote(&mut self, _: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
+        self.devices.watched(RAM_BASE + offset, word, cycle, pc)
     }
 
     #[cold]
@@ -339,32 +337,6 @@ unsafe impl Bus for System {
     #[inline(never)]
     fn behind(&mut self, address: u32) -> Op {
         self.probed_at(address).map_or(Op::default(), |(instruction, _)| instruction)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn is_told_of(&self, offset: u32) -> Option<bool> {
-        let ram = &self.memories.all[1];
-        if ram.marks[(offset >> MARK_SHIFT) as usize] & MARK_CODE != 0 {
-            return None;
-        }
-        let stops = || self.devices.probes.stops_at_write(RAM_BASE + (offset & !3));
-        if ram.is_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn takes_stores(&self, offset: u32, words: u8) -> bool {
-        (0..u32::from(words)).all(|word| self.is_told_of(offset + 4 * word) == Some(false))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn trace_told(&mut self, core: &mut Core, told: WatchedStore, began: u64) {
-        let now = self.memo.stored_at(began);
-        if self.devices.watched(RAM_BASE + told.offset, told.word, now, told.pc) {
-            self.ask_for_attention(core);
-        }
     }
 
     #[cold]
@@ -410,12 +382,7 @@ unsafe impl Bus for System {
     }
 
     #[inline(always)]
-    fn due(&self) -> u64 {
-        self.due
-    }
-
-    #[inline(always)]
-    fn request_attention(&mut self) {
-        self.due = 0;
+    fn due(&mut self) -> &mut u64 {
+        &mut self.due
     }
 }

@@ -23,7 +23,7 @@ use x64 as host;
 
 use super::{Paired, move_on, order, ordered};
 use crate::v6m::block::{Block, Turn};
-use crate::v6m::bus::Ordered;
+use crate::v6m::bus::{Access, Ordered};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
 use crate::v6m::speculation::SpeculationLog;
@@ -376,9 +376,9 @@ unsafe fn ordered_access<B: Paired>(
 fn access<B: Paired>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
     let register = usize::from(op.a & 15);
     if op.code == Code::StrImm {
-        return bus.ordered_store(core, address, 4, core.r[register]) == Ordered::NotYet;
+        return bus.access_ahead(core, address, Access::Store { bytes: 4, value: core.r[register] }) == Ordered::NotYet;
     }
-    let loaded = bus.ordered_load(core, address, 4);
+    let loaded = bus.access_ahead(core, address, Access::Load(4));
     if let Ordered::Now(value) = loaded {
         core.r[register] = value;
     }

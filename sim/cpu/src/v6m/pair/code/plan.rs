@@ -113,7 +113,7 @@ impl Known {
     }
 
     /// What the instruction leaves in its register.
-    fn follow<B: Paired>(&mut self, bus: &B, op: Op) {
+    fn follow<B: Paired>(&mut self, bus: &mut B, op: Op) {
         let value = match op.code {
             Code::MovImm => Some(op.imm),
             Code::LslImm => self.values[usize::from(op.b & 15)].map(|value| value << (op.imm & 31)),
@@ -132,7 +132,7 @@ impl Known {
 ///
 /// # Safety
 /// The place is one of the region's ops.
-pub(super) unsafe fn way<B: Paired>(bus: &B, core: &Core, (from, first): (At, Op), mut known: Known) -> Way {
+pub(super) unsafe fn way<B: Paired>(bus: &mut B, core: &Core, (from, first): (At, Op), mut known: Known) -> Way {
     let mut way = Way { steps: Vec::new(), end: from, jumps: false, is_told: false };
     loop {
         let at = way.end;
@@ -162,7 +162,7 @@ pub(super) unsafe fn way<B: Paired>(bus: &B, core: &Core, (from, first): (At, Op
 }
 
 /// What the instruction is and does; `None` if it is not translated.
-fn step<B: Paired>(bus: &B, core: &Core, op: Op, known: &mut Known) -> Option<(Thumb, Course)> {
+fn step<B: Paired>(bus: &mut B, core: &Core, op: Op, known: &mut Known) -> Option<(Thumb, Course)> {
     let thumb = match op.code {
         Code::PopPc => pop(op),
         Code::Barrier | Code::Cpsid | Code::Cpsie | Code::Msr => return Some((other(NONE), Course::Special)),
@@ -201,7 +201,7 @@ fn other(rd: u8) -> Thumb {
 
 /// The number of the memory that the instruction accesses, or may access if that is not known; `None` if it accesses none
 /// that has a number.
-fn memory<B: Paired>(bus: &B, core: &Core, op: Op, known: &mut Known) -> Option<u32> {
+fn memory<B: Paired>(bus: &mut B, core: &Core, op: Op, known: &mut Known) -> Option<u32> {
     if let Some(rest) = &mut known.rest {
         return rest.has_access().then(|| rest.access());
     }
@@ -213,7 +213,7 @@ fn memory<B: Paired>(bus: &B, core: &Core, op: Op, known: &mut Known) -> Option<
     };
     let offset = address.wrapping_sub(B::RAM_BASE);
     match address {
-        _ if offset < bus.ram_bytes() => bus.memory_of(offset & !3, 4),
+        _ if offset < bus.ram().length() => B::memory_of(offset & !3, 4),
         _ if address == B::OWN_NUMBER => Some(B::ORDERED_MEMORY),
         _ => bus.word_of_code(address & !3).map(|_| B::CONSTANT_MEMORY),
     }

@@ -123,7 +123,7 @@ impl Context {
         (self.known, self.executed, self.nodes) = (0, 0, pairs.table.nodes());
         let began = self.turn;
         // SAFETY: the caller's promise.
-        let back = unsafe { entry(cores[0].cast(), bus.ram(), logs[0].cast(), (&raw mut *self).cast()) };
+        let back = unsafe { entry(cores[0].cast(), bus.ram().start(), logs[0].cast(), (&raw mut *self).cast()) };
         if self.turn != began {
             cores.swap(0, 1);
             logs.swap(0, 1);

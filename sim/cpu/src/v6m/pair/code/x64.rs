@@ -25,7 +25,7 @@ const LOG: AheadLog = AheadLog { marks: offset_of!(Context, marks) as i32, ..Spe
 
 /// A translation that is being made.
 struct Making<'a, B> {
-    bus: &'a B,
+    bus: &'a mut B,
     core: &'a Core,
     /// The instruction at its begin.
     first: Op,
@@ -225,5 +225,5 @@ fn first_of(step: &Step) -> Option<u32> {
 /// The context is the one that the code was called with; its bus is not used meanwhile.
 unsafe extern "sysv64" fn is_told<B: Paired>(context: *mut Context, offset: u32) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { u32::from(Asks::bus::<B>(&raw const (*context).asks).is_told_of(offset) == Some(true)) }
+    unsafe { u32::from(Asks::bus::<B>(&raw const (*context).asks).watches_store(offset) == Some(true)) }
 }
