@@ -1,4 +1,4 @@
-//! States of timing by number: what remembered time is found by must fit in few bits.
+//! States of timing by number: what cached time is found by must fit in few bits.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -43,9 +43,9 @@ impl Hasher for Multiply {
 pub struct Counts {
     /// Traces or basic blocks whose time was known.
     pub known: u64,
-    /// Those whose time was found out, and mostly remembered.
+    /// Those whose time was found out, and mostly cached.
     pub learnt: u64,
-    /// Traces that were executed as code of the host, to their end or to where they went another way.
+    /// Traces that were executed as native code, to their end or to where they went another way.
     pub translated: u64,
     /// Translations made for that, of whole traces and of rests of them.
     pub translations: u64,

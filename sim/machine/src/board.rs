@@ -130,7 +130,7 @@ pub trait Board {
     fn stats(&self, core: usize) -> Stats;
     /// How often the board took the time of instructions from what it remembers.
     fn remembered(&self) -> Counts;
-    /// From now on traces are translated to code of the host when they were executed so often; 0: never.
+    /// From now on traces are translated to native code when they were executed so often; 0: never.
     fn translate_after(&mut self, _executions: u32) {}
     /// How many cycles of waits for a register were passed over.
     fn passed_over(&self) -> u64;

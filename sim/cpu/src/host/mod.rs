@@ -1,9 +1,9 @@
-//! Code of the host: instructions that are executed again and again are translated.
+//! Native code: instructions that are executed again and again are translated.
 //!
 //! A path of instructions becomes a function, step by step. It works on the fields of a core and on the main RAM; where
 //! something turns out otherwise than the path says, it ends before the step in question, and whoever called it goes on
 //! from there. Instructions are written as the ops of [`v7m`](crate::v7m::op); those of ARMv6-M are among them. What a path is,
-//! and what its time is, is the business of whoever asks for it: `v6m::translate`, `v7m::memo::translate`.
+//! and what its time is, is the business of whoever asks for it: `v6m::translate`, `v7m::timing_cache::translate`.
 
 // The assembler's macro converts what is a number already.
 #[allow(clippy::useless_conversion)]
@@ -13,7 +13,7 @@ pub mod x64;
 /// Bytes of main RAM that share a mark: a store to where it is not 0 may have consequences.
 pub const MARKED_BYTES: u32 = 256;
 
-/// What code of the host returns, if not the number of a step before which it ended: a call ended the path.
+/// What native code returns, if not the number of a step before which it ended: a call ended the path.
 pub const CALLED: u32 = u32::MAX - 1;
 
 /// Offsets in a core.

@@ -1,4 +1,4 @@
-//! The profile of remembered timing: how often each transition was taken, times what its instructions take. A transition
+//! The profile of cached timing: how often each transition was taken, times what its instructions take. A transition
 //! is known by its place in the table that keeps it.
 
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::profile::ProfileCell;
 use crate::step::Step;
 
-/// Shares kept at most: more are added up, and all that is remembered with them is forgotten.
+/// Shares kept at most: more are added up, and all that is cached with them is forgotten.
 const ROOM: usize = 1 << 20;
 
 /// What one instruction took in a transition.
@@ -97,7 +97,7 @@ impl Account {
         }
     }
 
-    /// The transition in hand is taken, that core going on first, and not remembered.
+    /// The transition in hand is taken, that core going on first, and not cached.
     pub fn add_fresh(&mut self, first: usize) {
         if !self.is_on() {
             return;
@@ -109,7 +109,7 @@ impl Account {
         self.fresh = fresh;
     }
 
-    /// The transition in hand is remembered at this place from now on. False if there is no room left.
+    /// The transition in hand is cached at this place from now on. False if there is no room left.
     pub fn keep(&mut self, place: usize) -> bool {
         if self.entries.is_empty() {
             self.entries = vec![Entry::default(); self.places];
@@ -121,7 +121,7 @@ impl Account {
         self.shares.len() <= ROOM
     }
 
-    /// What is remembered at two places changes places.
+    /// What is cached at two places changes places.
     pub fn swap(&mut self, first: usize, second: usize) {
         if !self.entries.is_empty() {
             self.entries.swap(first, second);
@@ -131,7 +131,7 @@ impl Account {
         }
     }
 
-    /// Everything remembered is forgotten.
+    /// Everything cached is forgotten.
     pub fn clear(&mut self) {
         (0..self.entries.len()).for_each(|place| self.settle(place));
         self.entries.fill(Entry::default());

@@ -1,7 +1,7 @@
 //! Basic blocks: what a core executes ahead of its time at once, and what remains of one to be simulated in time.
 //!
 //! A block here is longer than in a compiler: no branch ahead ends it whose opcode tells where it leads, taken or not. A place
-//! is told as a distance in bytes of ops, never as a pointer, so that what is remembered does not depend on the host's
+//! is told as a distance in bytes of ops, never as a pointer, so that what is cached does not depend on the host's
 //! addresses.
 
 use crate::v6m::op::{Code, Op};

@@ -252,7 +252,7 @@ pub(in crate::v6m) fn takes_stores<B: Bus>(bus: &B, offset: u32, words: u32) -> 
 /// # Safety
 /// [`Ahead::logs`] gives two logs, which live as long as the bus.
 pub unsafe trait Ahead<B: Bus> {
-    /// True if a lone core that executes in time calls native code: see [`leap`](crate::v6m::leap).
+    /// True if a lone core that executes in time calls native code: see [`native_path`](crate::v6m::native_path).
     const HAS_NATIVE_PATHS: bool = false;
 
     /// Adds the time of a trace, which was executed without time, to `core.t`. False if no other must follow now.

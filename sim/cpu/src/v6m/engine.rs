@@ -3,59 +3,59 @@
 use crate::v6m::block::{Block, Turn};
 use crate::v6m::bus::Ahead;
 use crate::v6m::core::Core;
-use crate::v6m::leap::{self, Leaping};
-use crate::v6m::memo::{self, Remembered};
+use crate::v6m::native_path::{self, NativePathBus};
 use crate::v6m::pair::{self, Paired};
 use crate::v6m::speculation::SpeculationLog;
+use crate::v6m::timing_cache::{self, CacheableBus};
 use crate::v6m::trace::Trace;
 
-/// One core whose flash makes it wait: traces, with their time from the timing cache of [`memo`].
+/// One core whose flash makes it wait: traces, with their time from the timing cache of [`timing_cache`].
 #[derive(Debug)]
 pub struct OneCore;
 
 // SAFETY: it gives no logs.
-unsafe impl<B: Remembered> Ahead<B> for OneCore {
+unsafe impl<B: CacheableBus> Ahead<B> for OneCore {
     #[inline(always)]
     fn time_trace(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
-        memo::traced::<_, false>(bus, core, trace)
+        timing_cache::time_trace::<_, false>(bus, core, trace)
     }
 
     fn stored_at(bus: &mut B, began: u64) -> u64 {
-        bus.memo().stored_at(began)
+        bus.timing_cache().stored_at(began)
     }
 
     #[inline(always)]
     fn run_native_traces(bus: &mut B, core: &mut Core) -> bool {
-        memo::lead(bus, core)
+        timing_cache::run_native(bus, core)
     }
 }
 
 /// Two cores: basic blocks, with their time from the timing cache of [`pair`]. While one of them executes alone, native code
-/// has its cycles with it ([`leap`]).
+/// has its cycles with it ([`native_path`]).
 #[derive(Debug)]
 pub struct TwoCores;
 
 // SAFETY: the logs are those of [`pair::Pairs`], which the bus keeps.
-unsafe impl<B: Paired + Leaping> Ahead<B> for TwoCores {
+unsafe impl<B: Paired + NativePathBus> Ahead<B> for TwoCores {
     const HAS_NATIVE_PATHS: bool = true;
 
     #[inline(always)]
     fn time_trace(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
-        leap::traced(bus, core, trace)
+        native_path::time_trace(bus, core, trace)
     }
 
     fn stored_at(bus: &mut B, _: u64) -> u64 {
-        bus.leaps().stored_at()
+        bus.native_paths().stored_at()
     }
 
     #[inline(always)]
     fn has_native_path(bus: &mut B, address: u32) -> bool {
-        bus.is_alone() && leap::leaps_to(bus, address)
+        bus.is_alone() && native_path::has_native_path(bus, address)
     }
 
     unsafe fn run_native_paths(bus: &mut B, core: &mut Core, other: &mut Core) {
         // SAFETY: the caller's promise.
-        unsafe { leap::leap(bus, core, other) };
+        unsafe { native_path::run(bus, core, other) };
     }
 
     #[inline(always)]
@@ -66,30 +66,30 @@ unsafe impl<B: Paired + Leaping> Ahead<B> for TwoCores {
     #[inline(always)]
     unsafe fn time_block(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2], block: Block) -> Turn {
         // SAFETY: the caller's promise.
-        unsafe { pair::paired(bus, cores, logs, block) }
+        unsafe { pair::time_block(bus, cores, logs, block) }
     }
 
     #[inline(always)]
     unsafe fn run_native_blocks(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
         // SAFETY: the caller's promise.
-        unsafe { pair::go_on(bus, cores, logs) }
+        unsafe { pair::run_native(bus, cores, logs) }
     }
 
     #[inline(never)]
     unsafe fn wait_for_turn(bus: &mut B, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
         // SAFETY: the caller's promise.
-        unsafe { pair::order(bus, cores, log) }
+        unsafe { pair::wait_for_turn(bus, cores, log) }
     }
 
     #[inline(always)]
     unsafe fn end_turn(bus: &mut B, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
         // SAFETY: the caller's promise.
-        unsafe { pair::ordered(bus, cores, log) }
+        unsafe { pair::end_turn(bus, cores, log) }
     }
 
     #[inline(never)]
     unsafe fn take_exception(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
         // SAFETY: the caller's promise.
-        unsafe { pair::summoned(bus, cores, logs) }
+        unsafe { pair::take_exception(bus, cores, logs) }
     }
 }

@@ -134,13 +134,14 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         unsafe { (*log).begin(core) };
     }
 
-    if traced && ahead && !paired && !cursor.lead(core, bus) {
+    if traced && ahead && !paired && !cursor.run_native_traces(core, bus) {
         return false;
     }
-    let leaps = B::Ahead::HAS_NATIVE_PATHS && !CONTEND && matches!(WATCH, watch::NOTHING | watch::PROFILE);
-    if leaps && core.stands_between_instructions() && B::Ahead::has_native_path(bus, core.address_of(cursor.ip)) {
+    let native_paths = B::Ahead::HAS_NATIVE_PATHS && !CONTEND && matches!(WATCH, watch::NOTHING | watch::PROFILE);
+    if native_paths && core.stands_between_instructions() && B::Ahead::has_native_path(bus, core.address_of(cursor.ip))
+    {
         // SAFETY: the caller's promise.
-        unsafe { cursor.leap(core, other, bus) };
+        unsafe { cursor.run_native_paths(core, other, bus) };
         if cursor.t >= core.limit {
             return false;
         }
@@ -165,8 +166,8 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         // SAFETY: see above.
         cursor.word = unsafe { *cursor.ip }.to_word();
 
-        // Behind a jump it looks for code of the host, and behind what is none.
-        let mut looks = leaps;
+        // Behind a jump it looks for native code, and behind what is none.
+        let mut looks = native_paths;
         let flow = 'ended: {
             'jumped: {
                 // An instruction that may end in another way than by going on with the next one.
@@ -397,7 +398,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     }
                     break 'dispatch;
                 }
-                if leaps {
+                if native_paths {
                     looks &= std::mem::take(&mut cursor.apart);
                 }
                 cursor.ip = cursor.ip.wrapping_add(1);
@@ -536,7 +537,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     *bus.due() = 0;
                 }
             }
-            if flow == Flow::InTime || !goes_on || !cursor.lead(core, bus) {
+            if flow == Flow::InTime || !goes_on || !cursor.run_native_traces(core, bus) {
                 return false;
             }
             continue 'run;
@@ -550,7 +551,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         }
         if looks && flow == Flow::Next && B::Ahead::has_native_path(bus, core.address_of(cursor.ip)) {
             // SAFETY: the caller's promise; the core is behind its jump.
-            unsafe { cursor.leap(core, other, bus) };
+            unsafe { cursor.run_native_paths(core, other, bus) };
         }
         if cursor.t >= core.limit {
             if !CONTEND || cursor.t >= *bus.due() {

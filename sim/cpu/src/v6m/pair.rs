@@ -1,4 +1,4 @@
-//! Remembered timing of two cores: mostly they have collided on the bus in the same way before.
+//! The timing cache of two cores: mostly they have collided on the bus in the same way before.
 //!
 //! The interpreter runs ahead: each core in turn executes a basic block ([`Block`]) without any time. Where both cores
 //! stand, what remains of the other core's block, and the state of the arbitration (times as distances from now) are a
@@ -21,7 +21,7 @@
 //! Running ahead is speculation. A block accesses only memories that answer by fixed rules, and no word that the other
 //! core's block writes: then their order does not matter. Each core keeps a log ([`SpeculationLog`]) of what it read and
 //! wrote; if two blocks meet in a word, or before an instruction that no block holds, what a core did ahead of that cycle
-//! is undone, and both cores go on in time. Where that pays too little, remembering backs off ([`Pairs`]).
+//! is undone, and both cores go on in time. Where that pays too little, the cache backs off ([`Pairs`]).
 
 mod code;
 mod exception;
@@ -39,11 +39,11 @@ use crate::v6m::exec;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::translate::Translated;
 
-pub use code::{Bank, Probe, go_on};
-pub use exception::summoned;
+pub use code::{Bank, Probe, run_native};
+pub use exception::take_exception;
 use learn::learn;
 pub use memory::Pairs;
-pub use order::{Asked, order, ordered};
+pub use order::{Asked, end_turn, wait_for_turn};
 use table::{Table, Transition};
 
 /// What the timing of two cores depends on, the one that goes on first, times as distances from the earlier one's.
@@ -137,9 +137,9 @@ struct Node {
     other: Place,
 }
 
-/// A bus whose arbitration between two cores can be remembered.
+/// A bus whose arbitration between two cores can be cached.
 pub trait Paired: Translated {
-    /// What is remembered.
+    /// What is cached.
     fn pairs(&mut self) -> &mut Pairs;
 
     /// The memory of main RAM with this number: see [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of).
@@ -180,7 +180,7 @@ pub trait Paired: Translated {
     /// The transfer slots that a state tells of.
     fn memory_slots(&mut self) -> &mut [u64];
 
-    /// The rules of exceptions, if they can be taken while timing is remembered.
+    /// The rules of exceptions, if they can be taken while timing is cached.
     fn exception_timing(&self) -> Option<ExceptionTiming>;
 
     /// Notes what became of an exception that a core took since cycle `before`.
@@ -191,7 +191,7 @@ pub trait Paired: Translated {
 }
 
 /// Executes basic blocks, `cores[turn]` first, until an instruction that no block holds or until an event at `due` is
-/// near, which is later than [`Block::CYCLES`] from now. Cores and bus are up to date before and behind. Then remembering
+/// near, which is later than [`Block::CYCLES`] from now. Cores and bus are up to date before and behind. Then the cache
 /// backs off for a while, so that the machine goes on in time.
 ///
 /// # Safety
@@ -266,7 +266,7 @@ unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus:
     // SAFETY: the caller's promise.
     unsafe {
         let core = cores.add(index);
-        (*log).undo(&mut *core, ram);
+        (*log).roll_back(&mut *core, ram);
         (*core).retried = (*log).probed;
         let target = (*core).instructions - place.remainder.instructions;
         (*core).instructions -= (*log).instructions;
@@ -285,7 +285,7 @@ unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus:
 /// # Safety
 /// `core` has just executed the basic block; both are cores that [`run`] was given.
 #[inline(always)]
-pub unsafe fn paired<B: Paired>(
+pub unsafe fn time_block<B: Paired>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -301,7 +301,7 @@ pub unsafe fn paired<B: Paired>(
 /// The first core has executed this block ahead of time: who goes on.
 ///
 /// # Safety
-/// As for [`paired`].
+/// As for [`time_block`].
 #[inline(always)]
 unsafe fn move_on<B: Paired>(
     bus: &mut B,
@@ -313,7 +313,7 @@ unsafe fn move_on<B: Paired>(
     unsafe {
         (*mine).probed = std::mem::take(&mut (*mine).served);
         if (*mine).may_meet(&*theirs) && (*mine).meets(&*theirs) {
-            (*mine).undo(&mut *cores[0], bus.ram().start());
+            (*mine).roll_back(&mut *cores[0], bus.ram().start());
         } else if let Some(turn) = hand_in(bus, cores, mine, block) {
             return turn;
         }
@@ -326,7 +326,7 @@ unsafe fn move_on<B: Paired>(
 /// block is undone.
 ///
 /// # Safety
-/// As for [`paired`].
+/// As for [`time_block`].
 #[inline(always)]
 unsafe fn hand_in<B: Paired>(
     bus: &mut B,

@@ -18,7 +18,7 @@ type Start = [MaybeUninit<u64>; offset_of!(Core, t) / size_of::<u64>()];
 const _: () = assert!(offset_of!(SpeculationLog, written_words) == offset_of!(SpeculationLog, read_words) + 1);
 const _: () = assert!(offset_of!(Core, r) == 0 && offset_of!(Core, other_sp) < offset_of!(Core, t));
 
-/// What one core has done ahead of its time: one basic block. Code of the host writes it, too.
+/// What one core has done ahead of its time: one basic block. Native code writes it, too.
 #[derive(Debug)]
 #[repr(C)]
 pub struct SpeculationLog {
@@ -128,7 +128,7 @@ fn folded(offset: u32) -> u64 {
 }
 
 impl SpeculationLog {
-    /// Where code of the host finds what.
+    /// Where native code finds what.
     pub(in crate::v6m) const LAYOUT: AheadLog = AheadLog {
         read: offset_of!(SpeculationLog, read) as i32,
         written: offset_of!(SpeculationLog, written) as i32,
@@ -307,7 +307,7 @@ impl SpeculationLog {
     /// `ram` is the RAM that the basic block accessed.
     #[cold]
     #[inline(never)]
-    pub(in crate::v6m) unsafe fn undo(&mut self, core: &mut Core, ram: *mut u8) {
+    pub(in crate::v6m) unsafe fn roll_back(&mut self, core: &mut Core, ram: *mut u8) {
         for entry in self.written[..self.written_words.into()].iter().rev() {
             let (bytes, old) = (*entry as u32, ((*entry >> 32) as u32).to_ne_bytes());
             // The other core may have written the rest of the word since.
@@ -378,13 +378,13 @@ mod tests {
         log.write::<1>(6, ram[1]);
         ram[1] = 7 << 16;
         // SAFETY: all offsets lie in it.
-        unsafe { log.undo(&mut core, ram.as_mut_ptr().cast()) };
+        unsafe { log.roll_back(&mut core, ram.as_mut_ptr().cast()) };
         assert_eq!(ram, before);
         log.begin(&core);
         log.write::<2>(2, ram[0]);
         ram[0] = 0xffff_1234;
         // SAFETY: as above.
-        unsafe { log.undo(&mut core, ram.as_mut_ptr().cast()) };
+        unsafe { log.roll_back(&mut core, ram.as_mut_ptr().cast()) };
         assert_eq!(ram[0], 0x1234_1234, "the other half is somebody else's");
         assert_eq!((core.r, core.nz, core.c, core.primask), (start.r, start.nz, start.c, start.primask));
         assert_eq!(core.ip as usize, 64);

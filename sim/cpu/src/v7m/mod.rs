@@ -24,7 +24,6 @@ pub mod float_context;
 mod identity;
 mod jump;
 pub mod l1;
-pub mod memo;
 pub mod mpu;
 mod mpu_state;
 pub mod nvic;
@@ -38,3 +37,4 @@ pub mod scs;
 mod special;
 #[cfg(test)]
 mod testing;
+pub mod timing_cache;

@@ -1,6 +1,6 @@
 //! What is kept for a core that executes alone: native code, and the bus's transfers while a path is timed.
 
-use rtoslab_cpu::v6m::leap::Leaps;
+use rtoslab_cpu::v6m::native_path::NativePaths;
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_cpu::v6m::translate::Translations;
 
@@ -19,7 +19,7 @@ pub(super) struct Alone {
     pub translations: Translations,
     /// One executes alone now, and once: what is executed again to undo it counts nowhere.
     pub is_now: bool,
-    pub leaps: Leaps,
+    pub native_paths: NativePaths,
     /// Those of the chip, while a trace's time is found out.
     pub transfers: Option<Box<Transfers>>,
 }

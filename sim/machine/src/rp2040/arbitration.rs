@@ -1,4 +1,4 @@
-//! Transfer slots: which core has a bus slave in which cycle, and what is remembered of that.
+//! Transfer slots: which core has a bus slave in which cycle, and what is cached of that.
 
 use rtoslab_cpu::v6m::bus::Fabric;
 use rtoslab_cpu::v6m::core::{Core, Phase};

@@ -98,7 +98,7 @@ impl System {
             // SAFETY: `op` returns a pointer into the table.
             let old = unsafe { std::mem::take(&mut *self.sram_code.op(at)) };
             if old.code != Code::Undecoded {
-                self.forget_remembered();
+                self.forget_cached();
             }
         }
     }
@@ -123,7 +123,7 @@ impl System {
 
     /// Forgets all decoded flash code (flash was programmed).
     pub(super) fn invalidate_flash(&mut self, offset: u32, bytes: u32) {
-        self.forget_remembered();
+        self.forget_cached();
         for at in (offset..offset + bytes).step_by(2) {
             // SAFETY: `op` returns a pointer into the table.
             unsafe { *self.flash_code.op(at) = Op::default() };

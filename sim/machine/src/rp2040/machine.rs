@@ -91,7 +91,7 @@ impl Machine {
     /// Overrides a timing rule by name.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         self.system.timing.set(key, value)?;
-        self.system.forget_remembered();
+        self.system.forget_cached();
         self.system.flash_timing_changed();
         Ok(())
     }

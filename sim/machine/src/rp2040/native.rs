@@ -1,6 +1,6 @@
 //! What native code accesses by itself, and what a path of a lone core is timed with.
 
-use rtoslab_cpu::v6m::leap::{Leaping, Leaps};
+use rtoslab_cpu::v6m::native_path::{NativePathBus, NativePaths};
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_cpu::v6m::translate::{self, MARKED_BYTES, Quick, Translated, Translations};
 use rtoslab_periph::NEVER;
@@ -12,7 +12,7 @@ use crate::xip;
 
 impl System {
     /// Code is another now, or its time.
-    pub(super) fn forget_remembered(&mut self) {
+    pub(super) fn forget_cached(&mut self) {
         self.pairs.clear();
         self.alone.translations.clear();
     }
@@ -37,9 +37,9 @@ impl Translated for System {
     }
 }
 
-impl Leaping for System {
-    fn leaps(&mut self) -> &mut Leaps {
-        &mut self.alone.leaps
+impl NativePathBus for System {
+    fn native_paths(&mut self) -> &mut NativePaths {
+        &mut self.alone.native_paths
     }
 
     #[inline(always)]

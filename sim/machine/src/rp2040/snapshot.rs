@@ -224,7 +224,7 @@ impl System {
         self.clocks.clone_from(&saved.clocks);
         self.effects.clone_from(&saved.effects);
         if self.timing != saved.timing {
-            self.forget_remembered();
+            self.forget_cached();
         }
         self.timing.clone_from(&saved.timing);
         self.probes.rewind(&saved.probes);

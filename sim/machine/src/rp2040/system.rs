@@ -91,9 +91,9 @@ pub struct System {
     pub(super) lines_may_differ: bool,
     /// Pad levels as last traced.
     pub(super) pins: u32,
-    /// What is remembered of the cores' interleaving.
+    /// What is cached of the cores' interleaving.
     pub(super) pairs: Pairs,
-    /// What is remembered of a core that executes alone.
+    /// What is cached of a core that executes alone.
     pub(super) alone: Alone,
     /// Reads of registers, for waits that are passed over.
     pub(super) polling: Polling,
@@ -362,7 +362,7 @@ unsafe impl Bus for System {
 
     #[inline(never)]
     fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
-        if self.alone.leaps.is_ahead() { Ordered::InTime } else { self.attend_in_order(core, address) }
+        if self.alone.native_paths.is_ahead() { Ordered::InTime } else { self.attend_in_order(core, address) }
     }
 
     #[inline(never)]

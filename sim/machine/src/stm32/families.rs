@@ -1,9 +1,9 @@
 //! The families: their parts, and how a machine runs their cores.
 
 use rtoslab_cpu::v7m::exception::ExceptionTiming;
-use rtoslab_cpu::v7m::memo::Memo;
 use rtoslab_cpu::v7m::pipeline::m3m4::{CortexM3, CortexM4};
 use rtoslab_cpu::v7m::pipeline::m7::M7;
+use rtoslab_cpu::v7m::timing_cache::TimingCache;
 use rtoslab_timing::{Setting, cortex_m3, cortex_m4, cortex_m7, stm32_bus, stm32_flash};
 
 use super::chip::{FLASH_BASE, Map};
@@ -43,7 +43,7 @@ impl Family for F1 {
 }
 
 impl Run for F1 {
-    type Runner = Memo<CortexM3, System<F1>>;
+    type Runner = TimingCache<CortexM3, System<F1>>;
 }
 
 /// STM32F4.
@@ -77,7 +77,7 @@ impl Family for F4 {
 }
 
 impl Run for F4 {
-    type Runner = Memo<CortexM4, System<F4>>;
+    type Runner = TimingCache<CortexM4, System<F4>>;
 }
 
 /// STM32F7 and STM32H7: of one core and one way to reach the flash, so that what executes is there once for both. What
@@ -113,5 +113,5 @@ impl Family for F7H7 {
 }
 
 impl Run for F7H7 {
-    type Runner = Memo<M7, System<F7H7>>;
+    type Runner = TimingCache<M7, System<F7H7>>;
 }

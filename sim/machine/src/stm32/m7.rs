@@ -11,13 +11,13 @@ use rtoslab_cpu::v7m::attributes::{Attributes, Kind as MemoryKind, Policy};
 use rtoslab_cpu::v7m::cache::Operation;
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::l1::{Caches, no_lines};
-use rtoslab_cpu::v7m::memo::{Home, Repeating, Repeats};
 use rtoslab_cpu::v7m::mpu;
+use rtoslab_cpu::v7m::timing_cache::{Home, Repeating, Repeats};
 use rtoslab_timing::cortex_m7::{CACHE_LINE_BYTES, DATA_CACHE_SETS};
 use rtoslab_timing::{stm32_bus, stm32_flash};
 
 use super::chip::{FLASH_BASE, Kind, Map};
-use super::flash::{FlashAxi, FlashF7Itcm, Remembered};
+use super::flash::{CacheableFlash, FlashAxi, FlashF7Itcm};
 use super::flash_port::FlashPort;
 
 /// Caches and memory paths of a Cortex-M7 part.
@@ -227,8 +227,8 @@ impl FlashPort for Port {
     }
 }
 
-/// Only what answers at once is remembered, so that the state of the paths to memory does not matter.
-impl Remembered for Port {
+/// Only what answers at once is cached, so that the state of the paths to memory does not matter.
+impl CacheableFlash for Port {
     type State = ();
     type Lookups = Lines;
 

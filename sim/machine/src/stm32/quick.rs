@@ -1,35 +1,36 @@
-//! The memories of which the executor's memory of time ([`rtoslab_cpu::v7m::memo`]) may make use.
+//! The memories of which the executor's memory of time ([`rtoslab_cpu::v7m::timing_cache`]) may make use.
 
 use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::states::Counts;
 use rtoslab_cpu::v7m::core::{Core, Request};
-use rtoslab_cpu::v7m::memo::{
-    self, Constants, ConstantsAt, Memo, Memorable, QuickBus, QuickRam, RamLayout, Repeating, Repeats, Watched,
-};
 use rtoslab_cpu::v7m::op::Op;
+use rtoslab_cpu::v7m::timing_cache::{
+    self, CacheableTiming, Constants, ConstantsAt, QuickBus, QuickRam, RamLayout, Repeating, Repeats, TimingCache,
+    Watched,
+};
 
 use super::chip::{FLASH_BASE, Kind, RAM_BASE};
 use super::family::Family;
-use super::flash::Remembered;
+use super::flash::CacheableFlash;
 use super::runner::Runner;
 use super::system::{Home, MARK_CODE, MARK_SHIFT, System, get, put};
 
-impl<F: Family> Runner<F::Pipe, System<F>> for Memo<F::Pipe, System<F>>
+impl<F: Family> Runner<F::Pipe, System<F>> for TimingCache<F::Pipe, System<F>>
 where
-    F::Pipe: Memorable,
-    F::Flash: Remembered,
+    F::Pipe: CacheableTiming,
+    F::Flash: CacheableFlash,
 {
     unsafe fn run<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
         debug_assert!(core.request == Request::None);
         // SAFETY: the caller's promise.
-        unsafe { Memo::run::<WATCH>(self, core, pipe, bus) };
+        unsafe { TimingCache::run::<WATCH>(self, core, pipe, bus) };
     }
 
-    type State = (<F::Pipe as Memorable>::State, <System<F> as QuickBus>::State);
+    type State = (<F::Pipe as CacheableTiming>::State, <System<F> as QuickBus>::State);
 
     fn state(core: &Core, pipe: &F::Pipe, bus: &System<F>) -> Option<Self::State> {
         let state = || pipe.state(core).zip(QuickBus::state(bus, core.t));
-        bus.remembers(core.address_of(core.ip)).then(state)?
+        bus.caches_at(core.address_of(core.ip)).then(state)?
     }
 
     fn resume(state: &Self::State, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
@@ -38,35 +39,35 @@ where
     }
 
     fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
-        Memo::take_profile(self)
+        TimingCache::take_profile(self)
     }
 
     fn clear(&mut self) {
-        Memo::clear(self);
+        TimingCache::clear(self);
     }
 
     fn translate_after(&mut self, executions: u32) {
-        Memo::translate_after(self, executions);
+        TimingCache::translate_after(self, executions);
     }
 
     fn counts(&self) -> Counts {
-        Memo::counts(self)
+        TimingCache::counts(self)
     }
 }
 
 impl<F: Family> QuickBus for System<F>
 where
-    F::Flash: Remembered,
+    F::Flash: CacheableFlash,
 {
-    type State = <F::Flash as Remembered>::State;
-    type Lookups = <F::Flash as Remembered>::Lookups;
+    type State = <F::Flash as CacheableFlash>::State;
+    type Lookups = <F::Flash as CacheableFlash>::Lookups;
 
     fn epoch(&self) -> u64 {
         self.epoch
     }
 
     #[inline(always)]
-    fn remembers(&self, address: u32) -> bool {
+    fn caches_at(&self, address: u32) -> bool {
         !F::CACHES || self.fetches_by_rule(address)
     }
 
@@ -80,7 +81,7 @@ where
 
     #[inline(always)]
     fn ram(&mut self) -> Option<QuickRam<'_>> {
-        const _: () = assert!(1 << MARK_SHIFT == memo::MARKED_BYTES);
+        const _: () = assert!(1 << MARK_SHIFT == timing_cache::MARKED_BYTES);
         let layout = RamLayout { base: RAM_BASE, split: self.ram_split, end: self.fast_end };
         Some(QuickRam { bytes: &mut self.ram, marks: &self.marks, layout })
     }
@@ -96,7 +97,7 @@ where
     }
 
     #[inline(always)]
-    fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, memo::Home)> {
+    fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, timing_cache::Home)> {
         let offset = address.wrapping_sub(RAM_BASE);
         if !self.in_fast_ram(offset) {
             return None;
@@ -107,7 +108,7 @@ where
     }
 
     #[inline(always)]
-    fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, memo::Home)> {
+    fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, timing_cache::Home)> {
         let loaded = self.ram_load(address, bytes);
         if loaded.is_some() {
             return loaded;
@@ -122,7 +123,7 @@ where
     }
 
     #[inline(always)]
-    fn ram_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<memo::Home> {
+    fn ram_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<timing_cache::Home> {
         let offset = address.wrapping_sub(RAM_BASE);
         if !self.in_fast_ram(offset) {
             return None;
@@ -147,7 +148,13 @@ where
         !store || !self.marked(first) && !self.marked(last) || self.is_plain(first, bytes)
     }
 
-    fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(memo::Home, Watched)> {
+    fn quick_store(
+        &mut self,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        watched: bool,
+    ) -> Option<(timing_cache::Home, Watched)> {
         if let Some(home) = self.ram_store(address, bytes, value) {
             return Some((home, Watched::No));
         }
@@ -172,11 +179,11 @@ where
         self.probed_at(core.features, address).0
     }
 
-    fn address_in(&self, home: memo::Home) -> u32 {
+    fn address_in(&self, home: timing_cache::Home) -> u32 {
         match home {
-            memo::Home::First => RAM_BASE,
-            memo::Home::Second => RAM_BASE + self.ram_split,
-            memo::Home::Cached | memo::Home::Waiting => FLASH_BASE,
+            timing_cache::Home::First => RAM_BASE,
+            timing_cache::Home::Second => RAM_BASE + self.ram_split,
+            timing_cache::Home::Cached | timing_cache::Home::Waiting => FLASH_BASE,
         }
     }
 
@@ -193,7 +200,7 @@ where
         self.flash_port.repeat(lookups)
     }
 
-    const REPEATS: Repeats = <F::Flash as Remembered>::REPEATS;
+    const REPEATS: Repeats = <F::Flash as CacheableFlash>::REPEATS;
 
     #[inline(always)]
     fn repeating(&mut self) -> Repeating {
@@ -203,7 +210,7 @@ where
 
 impl<F: Family> System<F>
 where
-    F::Flash: Remembered,
+    F::Flash: CacheableFlash,
 {
     /// Whether code at an address comes from a memory, or through a cache, that answers at once.
     fn fetches_by_rule(&self, address: u32) -> bool {
@@ -231,8 +238,8 @@ impl<F: Family> System<F> {
 
     /// Offsets in main RAM only.
     #[inline(always)]
-    fn home_in_ram(&self, offset: u32) -> memo::Home {
-        if offset < self.ram_split { memo::Home::First } else { memo::Home::Second }
+    fn home_in_ram(&self, offset: u32) -> timing_cache::Home {
+        if offset < self.ram_split { timing_cache::Home::First } else { timing_cache::Home::Second }
     }
 }
 
@@ -248,7 +255,7 @@ mod tests {
     /// Accesses around the end of the memories, as any caller may make them.
     fn ends_are_kept<F: Run>(chip: Chip)
     where
-        F::Flash: Remembered,
+        F::Flash: CacheableFlash,
     {
         let mut machine = Machine::<F>::new(chip, &Options::default());
         let (core, bus) = (&mut machine.core, &mut *machine.system);

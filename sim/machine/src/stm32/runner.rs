@@ -28,7 +28,7 @@ pub trait Runner<P: Pipeline, B>: Default {
     /// Rules of time changed.
     fn clear(&mut self) {}
 
-    /// When traces are translated to code of the host.
+    /// When traces are translated to native code.
     fn translate_after(&mut self, _executions: u32) {}
 
     /// How often remembered time was of use.

@@ -8,7 +8,7 @@ const CHUNK: usize = 1 << 16;
 /// Where functions begin.
 const ALIGNMENT: usize = 16;
 
-/// Code of the host, which stays where it is until all of it goes.
+/// Native code, which stays where it is until all of it goes.
 #[derive(Debug, Default)]
 pub struct Store {
     chunks: Vec<ExecutableBuffer>,

@@ -54,7 +54,7 @@ pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
     pub end: *mut Op,
     /// Where it would have begun, if it had come straight to the instruction in hand.
     pub base: *mut Op,
-    /// The instruction in hand is none that code of the host executes: what is behind it may be such code again.
+    /// The instruction in hand is none that native code executes: what is behind it may be such code again.
     pub apart: bool,
     /// The basic block has accesses to [`Bus::ORDERED_MEMORY`].
     pub ordered: bool,
@@ -138,19 +138,19 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// A trace begins, behind those that are translated. False if none can.
     #[inline(always)]
-    pub fn lead<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
+    pub fn run_native_traces<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
         let goes_on = B::Ahead::run_native_traces(bus, core);
         self.ip = core.ip;
         (self.count, self.branches, self.indirect) = (0, Trace::NO_BRANCHES, Trace::NO_INDIRECT);
         goes_on
     }
 
-    /// Executes code of the host from the next instruction on, as far as that goes.
+    /// Executes native code from the next instruction on, as far as that goes.
     ///
     /// # Safety
     /// As for [`Ahead::run_native_paths`].
     #[inline(always)]
-    pub unsafe fn leap<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) {
+    pub unsafe fn run_native_paths<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) {
         self.put_down(core);
         self.keep_count(core);
         // SAFETY: the caller's promise.

@@ -34,8 +34,8 @@ enum Next {
 /// What [`Ahead::take_exception`](crate::v6m::bus::Ahead::take_exception) does.
 ///
 /// # Safety
-/// As for [`paired`](super::paired); the core stands behind its block and has begun no other one.
-pub unsafe fn summoned<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
+/// As for [`time_block`](super::time_block); the core stands behind its block and has begun no other one.
+pub unsafe fn take_exception<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
     // SAFETY: the caller's promise, here and below.
     let next = unsafe {
         let (core, mine) = (&mut *cores[0], &mut *logs[0]);
@@ -89,7 +89,7 @@ fn what_next(core: &Core) -> Next {
     }
 }
 
-/// Stacks the frame. As for [`summoned`], `None` if only the machine can do that.
+/// Stacks the frame. As for [`take_exception`], `None` if only the machine can do that.
 unsafe fn enter<B: Paired>(
     bus: &mut B,
     cores: [*mut Core; 2],

@@ -15,7 +15,7 @@ use crate::v6m::speculation::SpeculationLog;
 /// Finds out how far both cores come until one is at the end of its block.
 ///
 /// # Safety
-/// As for [`paired`](super::paired).
+/// As for [`time_block`](super::time_block).
 #[cold]
 #[inline(never)]
 pub(super) unsafe fn learn<B: Paired>(
@@ -24,11 +24,11 @@ pub(super) unsafe fn learn<B: Paired>(
     mine: *mut SpeculationLog,
     block: Block,
 ) -> Option<Turn> {
-    // SAFETY: `paired`'s promise: the block was executed, so that its instructions are ops, and so are the other core's.
+    // SAFETY: `time_block`'s promise: the block was executed, so that its instructions are ops, and so are the other core's.
     unsafe {
         let regions = [(*core).region, (*other).region];
         let Some(outcome) = find_out(bus, regions, block) else {
-            (*mine).undo(&mut *core, bus.ram().start());
+            (*mine).roll_back(&mut *core, bus.ram().start());
             return None;
         };
         let Outcome { node, cycles, waits, instructions, swaps, stored } = outcome;

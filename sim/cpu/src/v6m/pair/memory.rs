@@ -1,4 +1,4 @@
-//! What is remembered, and the back-off of remembering where it does not pay.
+//! What is cached, and the back-off of caching where it does not pay.
 
 use super::code::Blocks;
 use super::order::Asked;
@@ -12,16 +12,16 @@ use crate::v6m::speculation::{SpeculationLog, SpeculationLogs};
 
 /// Back-off after runs of less than [`WORTH_CYCLES`]; each doubles the one before.
 const BACKOFF_CYCLES: std::ops::Range<u64> = 1..1 << 16;
-/// A run with remembered timing pays from here on.
+/// A run with cached timing pays from here on.
 const WORTH_CYCLES: u64 = 60;
 /// Unseen transitions (misses of the table) after which their frequency is judged, and fewest cycles from one to the next
-/// with which remembering pays.
+/// with which caching pays.
 const JUDGED: u64 = 512;
 const WORTH_CYCLES_A_MISS: u64 = 64;
-/// Cycles without remembering after it did not pay.
+/// Cycles without the cache after it did not pay.
 const LONG_BACKOFF_CYCLES: u64 = 1 << 17;
 
-/// What is remembered of two cores' timing, and what they have done ahead of their time.
+/// What is cached of two cores' timing, and what they have done ahead of their time.
 #[derive(Debug, Default)]
 pub struct Pairs {
     pub(super) table: Table,
@@ -131,7 +131,7 @@ impl Pairs {
         unsafe { (*self.logs.of(core)[0]).served = true };
     }
 
-    /// Switches the profile of what is remembered on (from zero) or off.
+    /// Switches the profile of what is cached on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
         self.table.profile(on);
     }

@@ -20,8 +20,8 @@ pub enum Asked {
 /// What [`Ahead::wait_for_turn`](crate::v6m::bus::Ahead::wait_for_turn) does.
 ///
 /// # Safety
-/// As for [`paired`](super::paired); the core stands before the instruction and has begun no block.
-pub unsafe fn order<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
+/// As for [`time_block`](super::time_block); the core stands before the instruction and has begun no block.
+pub unsafe fn wait_for_turn<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
     // SAFETY: the caller's promise, here and below; nothing was executed that a block handed in would have to undo.
     unsafe {
         if bus.pairs().asked == Asked::Port
@@ -97,8 +97,8 @@ fn begin_spin<B: Paired>(bus: &mut B, core: &Core) -> Option<Block> {
 /// What [`Ahead::end_turn`](crate::v6m::bus::Ahead::end_turn) does.
 ///
 /// # Safety
-/// As for [`paired`](super::paired).
-pub unsafe fn ordered<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
+/// As for [`time_block`](super::time_block).
+pub unsafe fn end_turn<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
     // SAFETY: the caller's promise.
     unsafe { (*mine).served = false };
     let pairs = bus.pairs();

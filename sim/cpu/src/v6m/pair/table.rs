@@ -63,7 +63,7 @@ pub(super) struct Transition {
     pub stored: u8,
 }
 
-/// Where code of the host finds what: offsets in a transition.
+/// Where native code finds what: offsets in a transition.
 pub(super) mod at {
     use std::mem::offset_of;
 
@@ -212,7 +212,7 @@ impl Table {
         self.transitions.as_ptr() as u64
     }
 
-    /// Remembers a transition, which [`Table::bring`] did not find. False if everything had to be forgotten for it.
+    /// Caches a transition, which [`Table::bring`] did not find. False if everything had to be forgotten for it.
     pub fn keep(&mut self, key: u64, block: &Block, transition: Transition) -> bool {
         let place = Table::place(key, block);
         self.transitions[place / 2].0[0] = transition.named(key, block);

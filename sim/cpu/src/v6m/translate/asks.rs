@@ -1,4 +1,4 @@
-//! What code of the host asks for while it runs, and the literals that it loads by itself: the same for one core and two.
+//! What native code asks for while it runs, and the literals that it loads by itself: the same for one core and two.
 
 use std::mem::offset_of;
 

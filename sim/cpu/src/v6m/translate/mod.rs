@@ -1,4 +1,4 @@
-//! Traces as code of the host: what is executed again and again the same way is translated, its time is looked up as ever.
+//! Traces as native code: what is executed again and again the same way is translated, its time is looked up as ever.
 //!
 //! A translation is one path: the instructions of a trace in the order in which they were executed, with the branches taken
 //! that were taken then, to the places that they led to. Where it turns out otherwise, the trace ends before the instruction
@@ -37,7 +37,7 @@ use x64 as host;
 
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
-/// log2 of the places a trace may begin at that are remembered.
+/// log2 of the places a trace may begin at that are cached.
 const HEADS: u32 = 12;
 /// Most translations, each of which takes some hundred bytes of the host's memory.
 const MOST: u32 = 2048;
@@ -103,7 +103,7 @@ pub trait Translated: Bus {
 #[derive(Debug)]
 pub struct Translations {
     heads: Vec<Head>,
-    /// Some place is remembered in them.
+    /// Some place is cached in them.
     has_heads: bool,
     all: Vec<Translation>,
     store: host::Store,
@@ -303,7 +303,7 @@ impl Translations {
         after != 0 && *times >= after
     }
 
-    /// The same of the trace that began where [`memo::lead`](super::memo::lead) left off, and where that is.
+    /// The same of the trace that began where [`run_native`](super::timing_cache::run_native) left off, and where that is.
     #[inline(always)]
     pub fn is_next(&mut self) -> Option<u32> {
         let begun = self.begun;

@@ -13,7 +13,7 @@ use crate::v6m::trace::Trace;
 
 pub(super) use crate::host::x64::Store;
 
-/// Code of the host, in a [`Store`] that must be kept for as long.
+/// Native code, in a [`Store`] that must be kept for as long.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::v6m) struct Made(Function);
 

@@ -54,7 +54,7 @@ pub(super) enum Flow {
 ///
 /// While an MPU is on, every fetch and every access is checked. `watch`: what is noted, one of
 /// [`watch`](crate::step::watch)'s. Neither is a constant: there would be as many executors, each large, and what runs
-/// often is remembered.
+/// often is cached.
 ///
 /// The machine clears a request before it calls again.
 ///

@@ -13,7 +13,7 @@
 
 use super::super::bus::Bus;
 use super::super::core::Core;
-use super::super::memo::{Distances, OPEN, cycle_at};
+use super::super::timing_cache::{Distances, OPEN, cycle_at};
 use rtoslab_timing::cortex_m3::PREFETCH_WORDS;
 
 /// A word whose last halfword is still in the queue has no time yet at which it gave up its place.

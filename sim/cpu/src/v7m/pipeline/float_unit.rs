@@ -1,8 +1,8 @@
 //! The M4's floating-point unit: results that the next instruction needs, and divisions in the background.
 
 use super::super::code::Code;
-use super::super::memo::{Distances, cycle_at};
 use super::super::op::{Class, Op, flag};
+use super::super::timing_cache::{Distances, cycle_at};
 use rtoslab_timing::cortex_m4 as rules;
 
 /// State of the unit.

@@ -14,7 +14,7 @@ use super::fetch::Prefetch;
 use super::float_unit::FloatUnit;
 use super::lane::{self, Lane};
 use super::{Jump, Pipeline};
-use crate::v7m::memo::Memorable;
+use crate::v7m::timing_cache::CacheableTiming;
 use rtoslab_timing::cortex_m3::{self as rules, key};
 use rtoslab_timing::cortex_m4;
 

@@ -1,12 +1,12 @@
 //! When instructions execute: what a core's pipeline must answer. One file per core implements it.
 
+mod cached_timing;
 mod fetch;
 mod float_unit;
 mod lane;
 pub mod m3m4;
 pub mod m7;
 mod operands;
-mod remembered;
 
 use super::bus::Bus;
 use super::core::Core;

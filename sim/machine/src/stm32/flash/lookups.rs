@@ -2,7 +2,7 @@
 
 use super::lru::{self, Lru};
 
-/// Most lookups that are remembered: those of nearly all traces.
+/// Most lookups that are cached: those of nearly all traces.
 const LOOKUPS: usize = lru::GROUP;
 
 /// Lookups in a cache, and what it took in.

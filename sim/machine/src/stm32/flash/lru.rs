@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use rtoslab_cpu::v7m::memo::{Repeating, Repeats};
+use rtoslab_cpu::v7m::timing_cache::{Repeating, Repeats};
 
 /// Not resident.
 const ABSENT: u8 = 0;
@@ -36,7 +36,7 @@ struct Group {
     used: u64,
 }
 
-/// How code of the host repeats lookups that have the version and the group at these offsets: as [`Lru::touch`] does.
+/// How native code repeats lookups that have the version and the group at these offsets: as [`Lru::touch`] does.
 pub(super) const fn touched(version: usize, group: usize) -> Repeats {
     let (group_bytes, used) = (size_of::<Group>(), offset_of!(Group, used));
     Repeats::Touched { version, group, group_bytes, used, ticks: GROUP }

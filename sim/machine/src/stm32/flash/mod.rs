@@ -14,15 +14,15 @@
 mod array;
 mod art;
 mod axi;
+mod cached_timing;
 mod f1;
 mod l0;
 mod lookups;
 mod lru;
-mod remembered;
 pub mod wait_states;
 
 pub use art::{Art, ArtControl, FlashF4, FlashF7Itcm};
 pub use axi::FlashAxi;
+pub use cached_timing::CacheableFlash;
 pub use f1::FlashF1;
 pub use l0::FlashL0;
-pub use remembered::Remembered;

@@ -38,8 +38,8 @@ impl Board for Machine {
     }
 
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
-        let System { memories, memo, .. } = &mut *self.system;
-        memo.take_profile().for_each(|(address, cell)| memories.add_to_profile(address, cell));
+        let System { memories, timing_cache, .. } = &mut *self.system;
+        timing_cache.take_profile().for_each(|(address, cell)| memories.add_to_profile(address, cell));
         memories.take_profile()
     }
 
@@ -52,11 +52,11 @@ impl Board for Machine {
     }
 
     fn remembered(&self) -> Counts {
-        self.system.memo.counts()
+        self.system.timing_cache.counts()
     }
 
     fn translate_after(&mut self, executions: u32) {
-        self.system.memo.translations().translate_after(executions);
+        self.system.timing_cache.translations().translate_after(executions);
     }
 
     fn stats(&self, _: usize) -> Stats {

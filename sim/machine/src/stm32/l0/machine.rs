@@ -283,8 +283,8 @@ impl Machine {
         // SAFETY: both cores live in `self.cores`; the first one's `ip` was set by `jump` or the interpreter.
         unsafe {
             match (system.flash.waits(), self.watch) {
-                (true, watch::NOTHING) => system.run_remembered::<{ watch::NOTHING }>(cores),
-                (true, watch::PROFILE) => system.run_remembered::<{ watch::PROFILE }>(cores),
+                (true, watch::NOTHING) => system.run_cached::<{ watch::NOTHING }>(cores),
+                (true, watch::PROFILE) => system.run_cached::<{ watch::PROFILE }>(cores),
                 (waits, watch) => turn::execute(cores, 0, system, waits, watch),
             }
         }
@@ -369,7 +369,7 @@ impl Machine {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.keep_observing();
         self.system.memories.set_profile(on);
-        self.system.memo.profile(on);
+        self.system.timing_cache.profile(on);
         face::enter_again(&mut self.cores[0], &mut *self.system);
     }
 }

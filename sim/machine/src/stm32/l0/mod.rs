@@ -2,12 +2,12 @@
 
 mod access;
 mod board;
+mod cached_timing;
 mod chip;
 mod devices;
 mod machine;
 mod memory;
 mod observe;
-mod remembered;
 mod settings;
 mod snapshot;
 mod system;

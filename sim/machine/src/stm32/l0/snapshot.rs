@@ -33,8 +33,17 @@ impl Machine {
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, so that a new one is not forgotten.
         let Machine { cores, system, table_in_ram, now, symbols, watch: _, observer: _, stats_base } = self;
-        let System { memories, devices, flash, known: _, due, memo: _, memo_edition: _, refetch: _, polling: _ } =
-            &**system;
+        let System {
+            memories,
+            devices,
+            flash,
+            known: _,
+            due,
+            timing_cache: _,
+            cached_edition: _,
+            refetch: _,
+            polling: _,
+        } = &**system;
         let Memories { all, windows: _, at_zero, edition: _, refreshed: _ } = memories;
         let saved = Saved {
             core: Parked::<Core>::of(&cores[0]),
@@ -57,7 +66,7 @@ impl Machine {
         let system = &mut *self.system;
         system.memories.restore(&saved.memories);
         if system.memories.at_zero != saved.at_zero || !system.flash.takes_as_long_as(&saved.flash) {
-            system.memo.clear();
+            system.timing_cache.clear();
         }
         system.memories.at_zero = saved.at_zero;
         system.devices.restore(&saved.devices);

@@ -8,9 +8,9 @@ use rtoslab_cpu::v6m::bus::{Bus, Fabric, Ordered, Ram, Trap};
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::decode::{Place, decode};
 use rtoslab_cpu::v6m::engine::OneCore;
-use rtoslab_cpu::v6m::memo::Memo;
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::region::Region;
+use rtoslab_cpu::v6m::timing_cache::TimingCache;
 use rtoslab_cpu::v6m::translate::MARKED_BYTES;
 use rtoslab_cpu::v6m::watched::WatchedStore;
 use rtoslab_lab::{Held, Stimulus};
@@ -36,9 +36,9 @@ pub struct System {
     /// Next event; 0 when the machine must look first.
     pub(super) due: u64,
     /// Timing of what executed in the flash's wait states.
-    pub(super) memo: Memo,
-    /// The code that the memo is about; see [`Memories::edition`].
-    pub(super) memo_edition: u64,
+    pub(super) timing_cache: TimingCache,
+    /// The code that the timing_cache is about; see [`Memories::edition`].
+    pub(super) cached_edition: u64,
     /// Another memory shows at address 0: the core must look again at where it is.
     pub(super) refetch: bool,
     /// Reads of registers, for waits that are passed over.
@@ -55,8 +55,8 @@ impl System {
             flash: FlashL0::new(),
             known: Known::default(),
             due: 0,
-            memo: Memo::default(),
-            memo_edition: 0,
+            timing_cache: TimingCache::default(),
+            cached_edition: 0,
             refetch: false,
             polling: Polling::default(),
         }
@@ -68,7 +68,7 @@ impl System {
         self.refetch |= self.memories.at_zero != at_zero;
         self.memories.at_zero = at_zero;
         self.flash.set_acr(self.devices.acr());
-        self.memo.clear();
+        self.timing_cache.clear();
         // The interpreter may have to change its mode.
         self.due = 0;
     }

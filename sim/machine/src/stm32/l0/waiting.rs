@@ -1,7 +1,7 @@
 //! Waits for a register on an STM32L0.
 
 use rtoslab_cpu::v6m::core::{Phase, Request};
-use rtoslab_cpu::v6m::memo::{Remembered, State};
+use rtoslab_cpu::v6m::timing_cache::{CacheableBus, State};
 
 use super::machine::Machine;
 use crate::polling::{Polling, Waiting};
@@ -31,7 +31,7 @@ impl Waiting for Machine {
     }
 
     fn state(&self) -> Option<State> {
-        Remembered::state(&*self.system, &self.cores[0])
+        CacheableBus::state(&*self.system, &self.cores[0])
     }
 
     fn phases(&self) -> u64 {
@@ -60,7 +60,7 @@ impl Waiting for Machine {
         core.instructions += instructions;
         core.bus_wait += bus;
         core.flash_wait += flash;
-        Remembered::resume(&mut *self.system, core, state);
+        CacheableBus::resume(&mut *self.system, core, state);
     }
 
     fn set_register(&mut self, number: usize, value: u32) {

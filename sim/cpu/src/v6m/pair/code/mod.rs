@@ -1,4 +1,4 @@
-//! Basic blocks as code of the host: what a core executes ahead again and again is translated.
+//! Basic blocks as native code: what a core executes ahead again and again is translated.
 //!
 //! A translation begins where a basic block does and has all ways that it may take: at each branch with a condition it forks.
 //! It works on the core and the RAM, keeps the core's log as the interpreter does, and ends as a [`Block`] ends; where
@@ -21,7 +21,7 @@ use none as host;
 #[cfg(target_arch = "x86_64")]
 use x64 as host;
 
-use super::{Paired, move_on, order, ordered};
+use super::{Paired, end_turn, move_on, wait_for_turn};
 use crate::v6m::block::{Block, Turn};
 use crate::v6m::bus::{Access, Ordered};
 use crate::v6m::core::Core;
@@ -30,7 +30,7 @@ use crate::v6m::speculation::SpeculationLog;
 
 /// Executions of a basic block, whatever its way, before it is translated.
 const TRANSLATED_AFTER: u32 = 500;
-/// log2 of the places at which blocks may begin that are remembered.
+/// log2 of the places at which blocks may begin that are cached.
 const HEADS: u32 = 12;
 /// Most translations.
 const MOST: usize = 2048;
@@ -121,7 +121,7 @@ struct Translation {
     probe: Probe,
 }
 
-/// Why code of the host has come back.
+/// Why native code has come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 enum Back {
@@ -256,9 +256,13 @@ fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block)
 /// What [`Ahead::run_native_blocks`](crate::v6m::bus::Ahead::run_native_blocks) does.
 ///
 /// # Safety
-/// As for [`paired`](super::paired); the first core stands before an instruction, and its log tells of no block.
+/// As for [`time_block`](super::time_block); the first core stands before an instruction, and its log tells of no block.
 #[inline(always)]
-pub unsafe fn go_on<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
+pub unsafe fn run_native<B: Paired>(
+    bus: &mut B,
+    cores: [*mut Core; 2],
+    logs: [*mut SpeculationLog; 2],
+) -> Option<Turn> {
     // SAFETY: the caller's promise, here and below.
     let core = unsafe { &*cores[0] };
     let is_translated = bus.pairs().blocks.at(core.ip).is_some_and(Head::is_translated);
@@ -347,7 +351,7 @@ fn ordered_address<B: Paired>(bus: &mut B, core: &Core) -> Option<u32> {
 /// Makes that access by itself, as the interpreter does; `None` if it is not to be made in time order.
 ///
 /// # Safety
-/// As for [`go_on`].
+/// As for [`run_native`].
 unsafe fn ordered_access<B: Paired>(
     bus: &mut B,
     cores: [*mut Core; 2],
@@ -361,14 +365,14 @@ unsafe fn ordered_access<B: Paired>(
             return None;
         }
         (*mine).begin(&*cores[0]);
-        let turn = order(bus, cores, mine);
+        let turn = wait_for_turn(bus, cores, mine);
         if turn != Turn::Same {
             return Some(turn);
         }
         let is_refused = access(bus, &mut *cores[0], op, address);
         debug_assert!(!is_refused, "its turn has come");
         (*cores[0]).ip = (*cores[0]).ip.wrapping_add(1);
-        Some(ordered(bus, cores, mine))
+        Some(end_turn(bus, cores, mine))
     }
 }
 

@@ -107,7 +107,7 @@ impl Context {
     /// block that was executed last; the cores are in the order in which they go on.
     ///
     /// # Safety
-    /// As for [`go_on`](super::go_on).
+    /// As for [`run_native`](super::run_native).
     #[inline(always)]
     pub unsafe fn run<B: Paired>(
         &mut self,

@@ -2,7 +2,7 @@
 
 use super::super::super::bus::Bus;
 use super::super::super::core::Core;
-use crate::v7m::memo::{Distances, cycle_at};
+use crate::v7m::timing_cache::{Distances, cycle_at};
 use rtoslab_timing::cortex_m7::PREFETCH_QUEUE_ENTRIES;
 
 /// Cycles from a doubleword's arrival to the issue of an instruction in it: decoder and issue stage.

@@ -2,7 +2,7 @@
 
 use super::super::super::code::Code;
 use super::super::super::op::{Op, flag};
-use crate::v7m::memo::{Distances, cycle_at};
+use crate::v7m::timing_cache::{Distances, cycle_at};
 use rtoslab_timing::cortex_m7::*;
 
 /// What an instruction reads and writes of the S registers, as sets, and its times.

@@ -10,10 +10,10 @@
 //! what takes longer (accesses, divisions, branches) moves it on after that.
 
 mod branches;
+mod cached_timing;
 mod fetch;
 mod float;
 mod predict;
-mod remembered;
 mod rules;
 mod special;
 mod stores;
@@ -26,10 +26,10 @@ use super::super::core::Core;
 use super::super::fault::Fault;
 use super::super::op::{Class, Op, flag};
 use super::{Jump, Pipeline};
+use cached_timing::Foreseen;
 use fetch::Fetch;
 use float::{Scoreboard, Work};
 use predict::Predictor;
-use remembered::Foreseen;
 use rtoslab_timing::cortex_m7::{self as timing, key};
 use rules::{Kind, RULES, TIMES, early, is_rotated, uses};
 use special::each;

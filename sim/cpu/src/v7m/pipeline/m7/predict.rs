@@ -19,7 +19,7 @@ struct Entry {
 /// From this counter value on a branch is predicted taken.
 pub const TAKEN: u8 = 2;
 const STRONGLY_TAKEN: u8 = 3;
-const _: () = assert!(TAKEN == 2 && STRONGLY_TAKEN == TAKEN + 1, "as code of the host counts");
+const _: () = assert!(TAKEN == 2 && STRONGLY_TAKEN == TAKEN + 1, "as native code counts");
 
 /// The predictor's memory.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use crate::v7m::memo::{Distances, cycle_at};
+use crate::v7m::timing_cache::{Distances, cycle_at};
 use rtoslab_timing::cortex_m7::{SETTINGS, STORE_BUFFER_ENTRIES, key};
 
 /// Longer than plain memory ever keeps the buffer busy.
@@ -10,7 +10,7 @@ const LONG: u64 = 128;
 
 /// Doublewords remembered for loads that follow a store to them.
 pub const RECENT: usize = 8;
-/// Stores whose cycle is remembered: two can enter in a cycle, and none holds up a load for longer than
+/// Stores whose cycle is cached: two can enter in a cycle, and none holds up a load for longer than
 /// [`STORE_TO_LOAD_MAX`].
 pub const TIMES: usize = 16;
 const STORE_TO_LOAD_MAX: u64 = SETTINGS[key::STORE_TO_LOAD].max;

@@ -4,7 +4,7 @@ use super::account::{Begun, NO_SHARES, Shares};
 use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
 use super::manner::{bytes, has_operand_cycles, is_store, words};
 use super::trace::End;
-use super::{Home, Memorable, QuickBus};
+use super::{CacheableTiming, Home, QuickBus};
 use crate::v7m::bus::{Bus, Loaded};
 use crate::v7m::code::Code;
 use crate::v7m::core::{Core, Region};
@@ -100,7 +100,7 @@ pub(super) struct Told {
 ///
 /// # Safety
 /// The trace was executed by this core: its instructions are ops of the region.
-pub(super) unsafe fn replay<P: Memorable, B: QuickBus>(
+pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -174,7 +174,7 @@ pub(super) unsafe fn replay<P: Memorable, B: QuickBus>(
 }
 
 /// A branch, all inside the region.
-fn take<P: Memorable, B: QuickBus>(
+fn take<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut Replay<'_, B>,
@@ -188,7 +188,13 @@ fn take<P: Memorable, B: QuickBus>(
 }
 
 /// The memory accesses of an instruction, all in one memory.
-fn accesses<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut Replay<'_, B>, op: Op, log: &mut Log) {
+fn accesses<P: CacheableTiming, B: QuickBus>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut Replay<'_, B>,
+    op: Op,
+    log: &mut Log,
+) {
     let count = words(op);
     if count == 0 {
         return;

@@ -1,6 +1,6 @@
 //! Hosts for whose processors nothing is translated.
 
-use super::super::{Memorable, QuickBus};
+use super::super::{CacheableTiming, QuickBus};
 use super::plan::Step;
 use super::{Context, RamLayout, Record};
 use crate::host::Constants;
@@ -21,12 +21,12 @@ pub(super) unsafe fn enter<P, B>(entry: Entry, _: &mut Context<'_, P, B>, _: (*m
 }
 
 /// Nothing.
-pub(super) fn entry<P: Memorable>(_: &mut Store) -> Option<Entry> {
+pub(super) fn entry<P: CacheableTiming>(_: &mut Store) -> Option<Entry> {
     None
 }
 
 /// Nothing.
-pub(super) fn assemble<P: Memorable, B: QuickBus>(
+pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     _: &mut Store,
     _: &Core,
     _: (RamLayout, Option<Constants>),

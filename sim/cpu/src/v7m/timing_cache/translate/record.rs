@@ -1,4 +1,4 @@
-//! What code of the host knows where a path is left.
+//! What native code knows where a path is left.
 
 use super::Exit;
 
@@ -33,7 +33,7 @@ pub(super) const DONE: u64 = 1 << 31;
 
 /// Which record of which exit of which translation: see [`Record::left`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::v7m::memo) struct Left(pub(super) u64);
+pub(in crate::v7m::timing_cache) struct Left(pub(super) u64);
 
 impl Left {
     pub(super) fn new(number: u32, exit: u32) -> Left {

@@ -2,7 +2,7 @@
 
 use super::log::{CYCLES_BITS, Log};
 use super::manner::{Manner, allowed};
-use super::{Home, Memorable, QuickBus, Watched};
+use super::{CacheableTiming, Home, QuickBus, Watched};
 use crate::v7m::bus::{Bus, Loaded};
 use crate::v7m::core::{Core, Region};
 use crate::v7m::fault::Fault;
@@ -19,7 +19,7 @@ pub(super) struct Untimed<'a, P> {
     pipe: &'a mut P,
 }
 
-impl<P: Memorable> Untimed<'_, P> {
+impl<P: CacheableTiming> Untimed<'_, P> {
     /// Goes on with a log.
     #[inline(always)]
     pub fn new(pipe: &mut P, log: Log) -> Untimed<'_, P> {
@@ -39,7 +39,7 @@ impl<P: Memorable> Untimed<'_, P> {
     }
 }
 
-impl<P: Memorable> Pipeline for Untimed<'_, P> {
+impl<P: CacheableTiming> Pipeline for Untimed<'_, P> {
     const SPLITS: bool = false;
     const IN_LINE: bool = true;
 

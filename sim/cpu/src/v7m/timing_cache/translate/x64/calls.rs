@@ -2,12 +2,12 @@
 
 use super::super::super::log::{CYCLES_BITS, Log};
 use super::super::super::trace::{End, Ended, execute_block, go_on};
-use super::super::super::{Home, Memorable, QuickBus, TRACE_INSTRUCTIONS};
+use super::super::super::{CacheableTiming, Home, QuickBus, TRACE_INSTRUCTIONS};
 use super::super::Context;
 use super::super::plan::Step;
 
 /// What was logged before a step.
-fn so_far<P: Memorable, B: QuickBus>(context: &Context<'_, P, B>, step: &Step) -> Log {
+fn so_far<P: CacheableTiming, B: QuickBus>(context: &Context<'_, P, B>, step: &Step) -> Log {
     match P::FORESIGHT {
         Some(_) => Log { bits: context.log, ..step.before },
         None => step.before,
@@ -19,7 +19,7 @@ fn so_far<P: Memorable, B: QuickBus>(context: &Context<'_, P, B>, step: &Step) -
 /// # Safety
 /// The context is the one that the code was called with; its core, pipeline and bus are as
 /// [`exec::run`](crate::v7m::exec::run) wants them, `step` is one of a trace that was executed.
-pub(super) unsafe extern "sysv64" fn call_instruction<P: Memorable, B: QuickBus>(
+pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: QuickBus>(
     context: *mut Context<'_, P, B>,
     step: *const Step,
 ) -> u32 {
@@ -52,7 +52,7 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: Memorable, B: QuickBus>
 ///
 /// # Safety
 /// As for [`call_instruction`].
-pub(super) unsafe extern "sysv64" fn call_block<P: Memorable, B: QuickBus>(
+pub(super) unsafe extern "sysv64" fn call_block<P: CacheableTiming, B: QuickBus>(
     context: *mut Context<'_, P, B>,
     step: *const Step,
 ) -> u32 {
@@ -81,7 +81,7 @@ pub(super) unsafe extern "sysv64" fn call_block<P: Memorable, B: QuickBus>(
 ///
 /// # Safety
 /// The context is the one that the code was called with.
-pub(super) unsafe extern "sysv64" fn load_elsewhere<P: Memorable, B: QuickBus>(
+pub(super) unsafe extern "sysv64" fn load_elsewhere<P: CacheableTiming, B: QuickBus>(
     context: *mut Context<'_, P, B>,
     address: u32,
     bytes: u32,
@@ -104,7 +104,7 @@ pub(super) unsafe extern "sysv64" fn load_elsewhere<P: Memorable, B: QuickBus>(
 ///
 /// # Safety
 /// The context is the one that the code was called with.
-pub(super) unsafe extern "sysv64" fn judge<P: Memorable, B: QuickBus>(
+pub(super) unsafe extern "sysv64" fn judge<P: CacheableTiming, B: QuickBus>(
     context: *mut Context<'_, P, B>,
     from: u32,
     target: u32,

@@ -1,4 +1,4 @@
-//! What is remembered: states that a trace can begin in, and what became of them.
+//! What is cached: states that a trace can begin in, and what became of them.
 
 use super::TRACE_INSTRUCTIONS;
 use super::account::{Account, NO_SHARES, Shares};
@@ -160,7 +160,7 @@ impl<L: Copy + Default> Transitions<L> {
         self.slots.fill(Transition::default());
     }
 
-    /// A trace that is not remembered was taken once.
+    /// A trace that is not cached was taken once.
     pub fn account(&mut self, shares: &Shares) {
         self.account.add(shares, 1);
     }

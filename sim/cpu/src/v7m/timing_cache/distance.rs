@@ -10,7 +10,7 @@ pub const OPEN: u64 = u64::MAX / 2;
 /// Its distance.
 const OPEN_DISTANCE: i16 = i16::MAX;
 
-/// Makes distances from one moment. One that does not fit is noted: the state that it was for must not be remembered, or
+/// Makes distances from one moment. One that does not fit is noted: the state that it was for must not be cached, or
 /// time would go on from another one.
 #[derive(Debug)]
 pub struct Distances {
@@ -72,7 +72,7 @@ pub fn cycle_at(distance: i16, now: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The distance, if it can be remembered.
+    /// The distance, if it can be cached.
     fn since(cycle: u64, now: u64) -> Option<i16> {
         let distances = Distances::from(now);
         let distance = distances.of(cycle);

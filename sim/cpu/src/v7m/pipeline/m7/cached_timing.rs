@@ -1,4 +1,4 @@
-//! The Cortex-M7 as a state that can be remembered, and what its timing takes from elsewhere: see [`crate::v7m::memo`].
+//! The Cortex-M7 as a state that can be cached, and what its timing takes from elsewhere: see [`crate::v7m::timing_cache`].
 //!
 //! What addresses and predictions mean for time is found out when instructions run ahead: the bank of an access, how
 //! many stores ago a loaded doubleword was written, whether the predictor was right.
@@ -6,8 +6,8 @@
 use std::mem::offset_of;
 
 use super::super::super::core::Core;
-use super::super::super::memo::{Distances, Home, Log, Memorable, QuickBus, cycle_at, is_store};
 use super::super::super::op::Op;
+use super::super::super::timing_cache::{CacheableTiming, Distances, Home, Log, QuickBus, cycle_at, is_store};
 use super::predict::{self, Predictor};
 use super::rules::{RULES, uses};
 use super::stores::Doublewords;
@@ -76,7 +76,7 @@ fn take_access(log: &mut Log, op: Op) -> (u32, usize) {
     (bank, if hit { log.take(AGO_BITS) as usize + 1 } else { 0 })
 }
 
-impl Memorable for M7 {
+impl CacheableTiming for M7 {
     type State = State;
     const FORESIGHT: Option<Foresight> = Some(Foresight {
         numbers: (offset_of!(M7, stored) + Doublewords::NUMBERS) as i32,

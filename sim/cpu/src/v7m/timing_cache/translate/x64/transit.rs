@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
 use super::super::super::table::Transition;
-use super::super::super::{Memorable, QuickBus, Repeating, Repeats, TRACE_CYCLES};
+use super::super::super::{CacheableTiming, QuickBus, Repeating, Repeats, TRACE_CYCLES};
 use super::super::{Context, DONE, Record, WAYS};
 use crate::host::x64::{Ways, Writer};
 use crate::v7m::core::Core;
@@ -36,7 +36,7 @@ const BUS_WAIT: i32 = offset_of!(Core, bus_wait) as i32;
 const FLASH_WAIT: i32 = offset_of!(Core, flash_wait) as i32;
 
 /// Writes the ways from a path to the next.
-pub(super) fn transit<P: Memorable, B: QuickBus>(writer: &mut Writer, ways: Ways) {
+pub(super) fn transit<P: CacheableTiming, B: QuickBus>(writer: &mut Writer, ways: Ways) {
     let Ways { executed, jumped, otherwise, leave } = ways;
     dynasm!(writer.asm
         ; .arch x64
@@ -109,7 +109,7 @@ pub(super) fn transit<P: Memorable, B: QuickBus>(writer: &mut Writer, ways: Ways
 }
 
 /// From the first record of an exit to that for the state, which is in ecx then, and the log.
-fn choose<P: Memorable>(writer: &mut Writer) {
+fn choose<P: CacheableTiming>(writer: &mut Writer) {
     const _: () = assert!(WAYS.is_power_of_two());
     writer.context();
     dynasm!(writer.asm ; .arch x64 ; mov ecx, [r13 + STATE] ; mov edx, ecx);

@@ -3,7 +3,7 @@
 use super::super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
 use super::super::manner::{has_operand_cycles, words};
 use super::super::replay::Trace;
-use super::super::{Home, Memorable, TRACE_INSTRUCTIONS};
+use super::super::{CacheableTiming, Home, TRACE_INSTRUCTIONS};
 use crate::v7m::code::Code;
 use crate::v7m::exec::block;
 use crate::v7m::op::{Class, Op};
@@ -58,7 +58,7 @@ pub(super) enum Course {
 ///
 /// # Safety
 /// The trace was executed: its instructions are ops of the region.
-pub(super) unsafe fn plan<P: Memorable>(pipe: &P, trace: Trace) -> Vec<Step> {
+pub(super) unsafe fn plan<P: CacheableTiming>(pipe: &P, trace: Trace) -> Vec<Step> {
     let mut walk = Walk { pipe, log: trace.log, all: trace.log, left: TRACE_INSTRUCTIONS, ip: trace.start };
     let mut steps = Vec::new();
     let behind = TRACE_INSTRUCTIONS - trace.instructions;
@@ -83,7 +83,7 @@ struct Walk<'a, P> {
     ip: *mut Op,
 }
 
-impl<P: Memorable> Walk<'_, P> {
+impl<P: CacheableTiming> Walk<'_, P> {
     /// # Safety
     /// As for [`plan`].
     unsafe fn step(&mut self) -> Step {

@@ -1,4 +1,4 @@
-//! Code of the host where nothing but the code says what time it takes: a core that executes alone, without waits.
+//! Native code where nothing but the code says what time it takes: a core that executes alone, without waits.
 //!
 //! The interpreter executes in time. Where it jumps to, it looks whether what stands there is translated; then that is
 //! executed, with its cycles added, and what follows likewise, for as long as it goes. What comes often is translated: a trace
@@ -7,15 +7,15 @@
 
 use crate::v6m::core::Core;
 use crate::v6m::exec;
-use crate::v6m::memo::rehearsed;
 use crate::v6m::op::Code;
+use crate::v6m::timing_cache::rehearsed;
 use crate::v6m::trace::Trace;
 use crate::v6m::translate::{Translated, call, translate};
 
 /// A bus whose core is at times alone with its time.
-pub trait Leaping: Translated {
+pub trait NativePathBus: Translated {
     /// What is kept for that.
-    fn leaps(&mut self) -> &mut Leaps;
+    fn native_paths(&mut self) -> &mut NativePaths;
 
     /// True while one core executes alone, and once: what is executed again to undo it counts nowhere.
     fn is_alone(&self) -> bool;
@@ -25,9 +25,9 @@ pub trait Leaping: Translated {
     fn rehearse(&mut self, on: bool);
 }
 
-/// What is kept from one leap to the next.
+/// What is kept from one run of native code to the next.
 #[derive(Debug, Default)]
-pub struct Leaps {
+pub struct NativePaths {
     /// Shadow cores; the second one is not used.
     cores: Option<Box<[Core; 2]>>,
     /// Where the trace in hand began.
@@ -38,7 +38,7 @@ pub struct Leaps {
     stored: u64,
 }
 
-impl Leaps {
+impl NativePaths {
     /// A trace is being executed ahead.
     pub fn is_ahead(&self) -> bool {
         self.ahead
@@ -52,7 +52,7 @@ impl Leaps {
 
 /// What [`Ahead::has_native_path`](crate::v6m::bus::Ahead::has_native_path) does.
 #[inline(always)]
-pub fn leaps_to<B: Leaping>(bus: &mut B, address: u32) -> bool {
+pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
     let translations = bus.translations();
     translations.left = None;
     translations.at(address).is_some() || translations.is_due(address)
@@ -63,7 +63,7 @@ pub fn leaps_to<B: Leaping>(bus: &mut B, address: u32) -> bool {
 /// # Safety
 /// As for [`exec::run`]; `core` stands before an instruction and not inside one.
 #[inline(never)]
-pub unsafe fn leap<B: Leaping>(bus: &mut B, core: &mut Core, other: &mut Core) {
+pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) {
     'next: loop {
         let address = core.address_of(core.ip);
         let translations = bus.translations();
@@ -97,20 +97,20 @@ pub unsafe fn leap<B: Leaping>(bus: &mut B, core: &mut Core, other: &mut Core) {
 /// Executes a trace and translates it. False if there is none.
 ///
 /// # Safety
-/// As for [`leap`].
+/// As for [`run`].
 #[cold]
 #[inline(never)]
-unsafe fn record<B: Leaping>(bus: &mut B, core: &mut Core, other: &mut Core) -> bool {
+unsafe fn record<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) -> bool {
     // SAFETY: `ip` points into the ops of the region.
     let stands_in = unsafe { (*core.ip).code } == Code::Attend;
     if stands_in || core.t + Trace::CYCLES > core.limit {
         return false;
     }
     let address = core.address_of(core.ip);
-    (bus.leaps().begun, bus.leaps().ahead) = (address, true);
+    (bus.native_paths().begun, bus.native_paths().ahead) = (address, true);
     // SAFETY: the caller's promise.
     unsafe { exec::ahead(core, other, bus) };
-    bus.leaps().ahead = false;
+    bus.native_paths().ahead = false;
     let is_none = core.address_of(core.ip) == address && bus.translations().is_due(address);
     if is_none {
         bus.translations().give_up(address);
@@ -121,9 +121,9 @@ unsafe fn record<B: Leaping>(bus: &mut B, core: &mut Core, other: &mut Core) -> 
 /// What [`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace) does: one trace was executed, and no other follows.
 #[cold]
 #[inline(never)]
-pub fn traced<B: Leaping>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
-    let begun = bus.leaps().begun;
-    let mut cores = bus.leaps().cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
+pub fn time_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+    let begun = bus.native_paths().begun;
+    let mut cores = bus.native_paths().cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     // What it waited for when another core was awake is over for a core that is alone.
     let kept = (core.bus_free, core.fetch_ready);
     (core.bus_free, core.fetch_ready) = (0, 0);
@@ -133,12 +133,12 @@ pub fn traced<B: Leaping>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     (core.t, core.bus_wait) = (shadow.t, core.bus_wait + shadow.bus_wait);
     core.instructions += trace.instructions;
     let (waited, stored) = (shadow.bus_wait != 0, shadow.stored);
-    bus.leaps().stored = stored;
+    bus.native_paths().stored = stored;
     bus.rehearse(false);
     debug_assert!(!waited && cores[0].steps.len() as u64 == trace.instructions, "nobody contends");
     bus.translations().count(core.id, &cores[0].steps);
     // SAFETY: the trace was executed just now; traces stay in their region.
     unsafe { translate(bus, core, begun, trace, &cores[0].steps) };
-    bus.leaps().cores = Some(cores);
+    bus.native_paths().cores = Some(cores);
     false
 }

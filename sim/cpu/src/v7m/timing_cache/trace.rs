@@ -7,7 +7,7 @@
 use super::log::{BRANCH_BITS, Log, PREDICATE_BITS};
 use super::manner::{Manner, accesses};
 use super::untimed::{Quick, Untimed, reach};
-use super::{Memorable, QuickBus};
+use super::{CacheableTiming, QuickBus};
 use crate::v7m::code::{number as code, with_codes};
 use crate::v7m::core::{Core, Request};
 use crate::v7m::exec::{self, Flow, block};
@@ -93,7 +93,7 @@ const TURN: u32 = super::TRACE_INSTRUCTIONS / 3;
 /// # Safety
 /// As for [`exec::run`].
 #[inline(always)]
-pub(super) unsafe fn execute_trace<P: Memorable, B: QuickBus>(
+pub(super) unsafe fn execute_trace<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -112,7 +112,7 @@ type Function<P, B> = unsafe fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) ->
 /// The functions by [`Op::form`].
 struct Functions<P, B>(std::marker::PhantomData<(P, B)>);
 
-impl<P: Memorable, B: QuickBus> Functions<P, B> {
+impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
     const ALL: [Function<P, B>; Op::FORMS] = {
         let mut all = [barred::<P, B> as Function<P, B>; Op::FORMS];
         macro_rules! fill {
@@ -140,7 +140,7 @@ impl<P: Memorable, B: QuickBus> Functions<P, B> {
 /// # Safety
 /// As for [`exec::run`], `ip` in place of the core's.
 #[inline(always)]
-pub(super) unsafe fn go_on<P: Memorable, B: QuickBus>(
+pub(super) unsafe fn go_on<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -160,7 +160,7 @@ pub(super) unsafe fn go_on<P: Memorable, B: QuickBus>(
 /// # Safety
 /// As for [`go_on`].
 #[inline(always)]
-unsafe fn next<P: Memorable, B: QuickBus>(
+unsafe fn next<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -176,7 +176,7 @@ unsafe fn next<P: Memorable, B: QuickBus>(
 }
 
 /// An instruction that no trace holds.
-fn barred<P: Memorable, B: QuickBus>(
+fn barred<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     _: &mut P,
     _: &mut B,
@@ -193,7 +193,7 @@ fn barred<P: Memorable, B: QuickBus>(
 ///
 /// # Safety
 /// As for [`Function`].
-unsafe fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize, const REACH: u8>(
+unsafe fn instruction<P: CacheableTiming, B: QuickBus, const CODE: u8, const HALFWORDS: usize, const REACH: u8>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -265,7 +265,7 @@ unsafe fn instruction<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS
 /// # Safety
 /// As for [`Function`].
 #[inline(never)]
-unsafe fn anywhere<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: usize>(
+unsafe fn anywhere<P: CacheableTiming, B: QuickBus, const CODE: u8, const HALFWORDS: usize>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -281,7 +281,7 @@ unsafe fn anywhere<P: Memorable, B: QuickBus, const CODE: u8, const HALFWORDS: u
 ///
 /// # Safety
 /// As for [`Function`].
-unsafe fn predicated<P: Memorable, B: QuickBus>(
+unsafe fn predicated<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -300,7 +300,12 @@ unsafe fn predicated<P: Memorable, B: QuickBus>(
 ///
 /// # Safety
 /// As for [`go_on`]; the block was executed.
-unsafe fn behind_block<P: Memorable, B: QuickBus>(core: &mut Core, pipe: &mut P, bus: &mut B, block: &Block) -> Ended {
+unsafe fn behind_block<P: CacheableTiming, B: QuickBus>(
+    core: &mut Core,
+    pipe: &mut P,
+    bus: &mut B,
+    block: &Block,
+) -> Ended {
     match block.end {
         Some(end) => Ended::there(block.log, end),
         None if block.log.left == 0 => Ended::there(block.log, End::Complete),
@@ -324,7 +329,7 @@ pub(super) struct Block {
 /// # Safety
 /// As for [`exec::run`].
 #[inline(never)]
-pub(super) unsafe fn execute_block<P: Memorable, B: QuickBus>(
+pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,

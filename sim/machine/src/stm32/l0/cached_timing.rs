@@ -1,8 +1,8 @@
-//! Execution with remembered timing, while the flash waits.
+//! Execution with cached timing, while the flash waits.
 
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exec;
-use rtoslab_cpu::v6m::memo::{self, Memo, Remembered, State};
+use rtoslab_cpu::v6m::timing_cache::{self, CacheableBus, State, TimingCache};
 use rtoslab_cpu::v6m::trace::Trace;
 use rtoslab_cpu::v6m::translate::{MARKED_BYTES, Quick, Translated, Translations};
 
@@ -15,19 +15,19 @@ impl System {
     ///
     /// # Safety
     /// As for [`exec::run`]; `cores[0]` is the core that this bus serves.
-    pub(super) unsafe fn run_remembered<const WATCH: u8>(&mut self, cores: *mut Core) {
+    pub(super) unsafe fn run_cached<const WATCH: u8>(&mut self, cores: *mut Core) {
         // SAFETY: the caller's promise.
         unsafe {
             let until = (*cores).limit;
             loop {
-                if self.memories.edition() != self.memo_edition {
-                    self.memo_edition = self.memories.edition();
-                    self.memo.clear();
+                if self.memories.edition() != self.cached_edition {
+                    self.cached_edition = self.memories.edition();
+                    self.timing_cache.clear();
                 }
                 if std::mem::take(&mut self.memories.refreshed) {
-                    self.memo.translations().clear();
+                    self.timing_cache.translations().clear();
                 }
-                if let Some(end) = self.memo.backoff_end((*cores).t) {
+                if let Some(end) = self.timing_cache.backoff_end((*cores).t) {
                     (*cores).limit = end.min(until);
                     self.due = (*cores).limit;
                     exec::run::<_, true, WATCH>(cores, 0, self);
@@ -38,7 +38,7 @@ impl System {
                 }
                 let whole = (*cores).transfer.mask == 0 && !(*cores).retried;
                 let usual = (*cores).thumb && (*cores).stray.is_none();
-                if !(whole && usual && memo::run(cores, self)) && (*cores).t + Trace::CYCLES > until {
+                if !(whole && usual && timing_cache::run(cores, self)) && (*cores).t + Trace::CYCLES > until {
                     return exec::run::<_, true, WATCH>(cores, 0, self);
                 }
                 // Up to the next instruction, or word of a multiple transfer.
@@ -66,10 +66,10 @@ impl System {
     }
 }
 
-impl Remembered for System {
+impl CacheableBus for System {
     #[inline(always)]
-    fn memo(&mut self) -> &mut Memo {
-        &mut self.memo
+    fn timing_cache(&mut self) -> &mut TimingCache {
+        &mut self.timing_cache
     }
 
     fn state(&self, core: &Core) -> Option<State> {
@@ -89,7 +89,7 @@ impl Remembered for System {
 impl Translated for System {
     #[inline(always)]
     fn translations(&mut self) -> &mut Translations {
-        self.memo.translations()
+        self.timing_cache.translations()
     }
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! Remembered timing of one core with a pipeline: M3, M4 and M7.
+//! The timing cache of one core with a pipeline: M3, M4 and M7.
 //!
 //! Reporting every instruction to the pipeline is slow, and mostly the answer is known: the same instructions ran before,
 //! in the same state of pipeline and flash interface. So the executor runs ahead. It executes a trace (instructions up to
@@ -7,7 +7,7 @@
 //! ```text
 //!   execute a trace ──> state + start, end, log ──found──> add its cycles; the new state is known, too
 //!   without time           name a transition    │
-//!                                               └─new──> replay the log to the pipeline; remember the outcome
+//!                                               └─new──> replay the log to the pipeline; cache the outcome
 //! ```
 //!
 //! Besides the opcodes, time depends on which branches were taken, which memory answered each access, which predicated
@@ -49,7 +49,7 @@ use replay::Trace;
 use table::{Key, STATES, Transitions};
 use time::At;
 use trace::{End, execute_trace};
-pub use traits::{Memorable, QuickBus, Repeating, Repeats, Watched};
+pub use traits::{CacheableTiming, QuickBus, Repeating, Repeats, Watched};
 use translate::{Context, Left, Ran, Translations};
 
 /// Most instructions in a trace.
@@ -89,9 +89,9 @@ impl Home {
     }
 }
 
-/// What is remembered of one core's timing.
+/// What is cached of one core's timing.
 #[derive(Debug)]
-pub struct Memo<P: Memorable, B: QuickBus> {
+pub struct TimingCache<P: CacheableTiming, B: QuickBus> {
     states: States<(P::State, B::State), STATES>,
     transitions: Transitions<B::Lookups>,
     translations: Translations,
@@ -99,9 +99,9 @@ pub struct Memo<P: Memorable, B: QuickBus> {
     counts: Counts,
 }
 
-impl<P: Memorable, B: QuickBus> Default for Memo<P, B> {
-    fn default() -> Memo<P, B> {
-        Memo {
+impl<P: CacheableTiming, B: QuickBus> Default for TimingCache<P, B> {
+    fn default() -> TimingCache<P, B> {
+        TimingCache {
             states: States::default(),
             transitions: Transitions::new(),
             translations: Translations::default(),
@@ -111,7 +111,7 @@ impl<P: Memorable, B: QuickBus> Default for Memo<P, B> {
     }
 }
 
-impl<P: Memorable, B: QuickBus> Memo<P, B> {
+impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.states.clear();
@@ -135,10 +135,10 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
     }
 
     /// As [`exec::run`] without MPU, to the same cycle; under `watch::PROFILE` what ran ahead is told by
-    /// [`Memo::take_profile`].
+    /// [`TimingCache::take_profile`].
     ///
     /// # Safety
-    /// As for [`exec::run`]; what is remembered is of this bus and its regions.
+    /// As for [`exec::run`]; what is cached is of this bus and its regions.
     pub unsafe fn run<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) {
         while core.request == Request::None && core.t < core.limit {
             let special = core.committed || core.words_moved != 0 || core.it != 0 || core.ici != 0 || !core.thumb;
@@ -149,7 +149,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
                 }
                 continue;
             }
-            if core.t + SHORT_CYCLES > core.limit || !bus.remembers(core.address_of(core.ip)) {
+            if core.t + SHORT_CYCLES > core.limit || !bus.caches_at(core.address_of(core.ip)) {
                 // SAFETY: as above.
                 return unsafe { exec::run(core, pipe, bus, WATCH) };
             }
@@ -180,7 +180,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
     /// next instruction have fired.
     ///
     /// # Safety
-    /// As for [`Memo::run`].
+    /// As for [`TimingCache::run`].
     unsafe fn traces<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) -> bool {
         if bus.epoch() != self.epoch {
             self.epoch = bus.epoch();
@@ -239,7 +239,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
     /// next one is not translated, or will be behind the next event.
     ///
     /// # Safety
-    /// As for [`Memo::run`].
+    /// As for [`TimingCache::run`].
     // In line, its loop would share the host's registers with the caller's.
     #[inline(never)]
     unsafe fn translated<const WATCH: u8>(
@@ -329,7 +329,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
     /// Executes a trace of at most so many instructions, and adds its time.
     ///
     /// # Safety
-    /// As for [`Memo::run`].
+    /// As for [`TimingCache::run`].
     #[inline(always)]
     unsafe fn trace<const WATCH: u8>(
         &mut self,
@@ -365,7 +365,7 @@ impl<P: Memorable, B: QuickBus> Memo<P, B> {
     /// Where a trace ended before an instruction: if that has probes, fires them and executes it, as a trace of its own.
     ///
     /// # Safety
-    /// As for [`Memo::run`].
+    /// As for [`TimingCache::run`].
     #[cold]
     #[inline(never)]
     unsafe fn probed<const WATCH: u8>(

@@ -2,7 +2,7 @@
 
 use super::replay::{Trace, replay};
 use super::table::{Key, STATES, Transition};
-use super::{Core, Memo, Memorable, Op, QuickBus, TRACE_CYCLES, watch};
+use super::{CacheableTiming, Core, Op, QuickBus, TRACE_CYCLES, TimingCache, watch};
 
 /// Where traces have come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl At {
     }
 }
 
-impl<P: Memorable, B: QuickBus> Memo<P, B> {
+impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// Adds the time of a trace that was executed: where that leads, and [`Transition::stored_after`].
     ///
     /// # Safety

@@ -1,8 +1,8 @@
-//! The M3's and M4's pipeline as a state that can be remembered: see [`crate::v7m::memo`].
+//! The M3's and M4's pipeline as a state that can be cached: see [`crate::v7m::timing_cache`].
 
 use super::super::core::Core;
-use super::super::memo::{Distances, Memorable, cycle_at};
 use super::super::op::{Class, Op};
+use super::super::timing_cache::{CacheableTiming, Distances, cycle_at};
 use super::fetch::Queue;
 use super::float_unit::Pending;
 use super::m3m4::{ThreeStage, Wake};
@@ -18,7 +18,7 @@ pub struct State {
     store_ends: i16,
 }
 
-impl<const M4: bool> Memorable for ThreeStage<M4> {
+impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
     type State = State;
 
     fn state(&self, core: &Core) -> Option<State> {

@@ -1,4 +1,4 @@
-//! Remembered timing of one core whose flash makes it wait.
+//! The timing cache of one core whose flash makes it wait.
 //!
 //! Simulating every fetch is slow, and mostly the result is known: the same instructions ran before, with the flash's
 //! buffers in the same state. So the interpreter runs ahead: it executes a [`Trace`], up to 16 instructions, without time.
@@ -7,7 +7,7 @@
 //! ```text
 //!   execute a trace ──> (state, first instruction) + trace ──found──> add its cycles; the new state is known, too
 //!   without time             names a transition    │
-//!                                                  └─new──> simulate it on a shadow core; remember the outcome
+//!                                                  └─new──> simulate it on a shadow core; cache the outcome
 //! ```
 //!
 //! A state holds times as distances from now, so that the same state recurs. A new transition is simulated by the
@@ -18,7 +18,7 @@
 //! it. An instruction with probes begins a trace, since its time is known then; a store to a watched word ends one, and is
 //! told when that trace's time is. The profile is the product of how often each trace was taken and what its instructions
 //! take ([`account`](super::account)). All other instructions are executed in time, one after the other. Where new
-//! transitions are too frequent (timing that depends on addresses, say), remembering backs off for a while.
+//! transitions are too frequent (timing that depends on addresses, say), the cache backs off for a while.
 
 use crate::profile::ProfileCell;
 use crate::states::{Counts, States};
@@ -34,10 +34,10 @@ use crate::v6m::translate::{Exit, Translated, Translations, call, translate};
 /// What the timing of a core and its fetches depends on, times as distances from now.
 pub type State = [u64; 3];
 
-/// A bus whose timing can be remembered.
-pub trait Remembered: Translated {
-    /// What is remembered.
-    fn memo(&mut self) -> &mut Memo;
+/// A bus whose timing can be cached.
+pub trait CacheableBus: Translated {
+    /// What is cached.
+    fn timing_cache(&mut self) -> &mut TimingCache;
 
     /// The state before the next instruction, `None` if it is too far from usual.
     fn state(&self, core: &Core) -> Option<State>;
@@ -53,9 +53,9 @@ const NODES: u32 = 16;
 const _: () = assert!(NODES + Trace::KEY_BITS <= u64::BITS);
 /// Unseen traces after which their frequency is judged: they take ten times as long as seen ones.
 const JUDGED: u64 = 256;
-/// Fewest instructions from one unseen trace to the next, on average, with which remembering pays.
+/// Fewest instructions from one unseen trace to the next, on average, with which caching pays.
 const WORTH_INSTRUCTIONS: u64 = 32;
-/// Cycles without remembering after it did not.
+/// Cycles without the cache after it did not.
 const BACKOFF_CYCLES: u64 = 50_000;
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -81,9 +81,9 @@ struct Transition {
     stored_after: u32,
 }
 
-/// What is remembered of one core's timing.
+/// What is cached of one core's timing.
 #[derive(Debug)]
-pub struct Memo {
+pub struct TimingCache {
     /// A direct-mapped table.
     transitions: Box<[Transition; 1 << TRANSITIONS]>,
     nodes: States<Node, { 1 << NODES }>,
@@ -97,7 +97,7 @@ pub struct Memo {
     backoff_since: Option<u64>,
     /// Of the last trace: [`Transition::stored_after`].
     stored_after: u32,
-    /// The profile of what is remembered.
+    /// The profile of what is cached.
     account: Account,
     /// Shadow cores: unseen traces are simulated on the first; the second one is not used.
     cores: Option<Box<[Core; 2]>>,
@@ -105,9 +105,9 @@ pub struct Memo {
     translations: Translations,
 }
 
-impl Default for Memo {
-    fn default() -> Memo {
-        Memo {
+impl Default for TimingCache {
+    fn default() -> TimingCache {
+        TimingCache {
             transitions: boxed(),
             nodes: States::default(),
             node: 0,
@@ -129,7 +129,7 @@ fn boxed<T: Copy + Default + std::fmt::Debug, const N: usize>() -> Box<[T; N]> {
     vec![T::default(); N].into_boxed_slice().try_into().expect("as long as the array")
 }
 
-impl Memo {
+impl TimingCache {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.forget_times();
@@ -150,12 +150,12 @@ impl Memo {
         self.counts + self.translations.counts()
     }
 
-    /// Traces as code of the host.
+    /// Traces as native code.
     pub fn translations(&mut self) -> &mut Translations {
         &mut self.translations
     }
 
-    /// Switches the profile of what is remembered on (from zero) or off.
+    /// Switches the profile of what is cached on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
         self.account.switch(on);
     }
@@ -206,7 +206,7 @@ impl Memo {
 /// As for [`exec::run`]; `cores[0]` stands before an instruction and not inside one.
 // In line, the interpreter's loop would share the host's registers with the caller's.
 #[inline(never)]
-pub unsafe fn run<B: Remembered>(cores: *mut Core, bus: &mut B) -> bool {
+pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         let core = &mut *cores;
@@ -220,31 +220,31 @@ pub unsafe fn run<B: Remembered>(cores: *mut Core, bus: &mut B) -> bool {
 }
 
 /// Finds the node that core and bus are at.
-fn enter<B: Remembered>(core: &Core, bus: &mut B) -> bool {
+fn enter<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
     let Some(state) = bus.state(core) else { return false };
     let node = Node { state, address: core.address_of(core.ip) };
-    let memo = bus.memo();
-    let number = memo.nodes.number_at(node.address as usize / 2, node).or_else(|| {
-        memo.forget_times();
-        memo.nodes.number(node)
+    let timing_cache = bus.timing_cache();
+    let number = timing_cache.nodes.number_at(node.address as usize / 2, node).or_else(|| {
+        timing_cache.forget_times();
+        timing_cache.nodes.number(node)
     });
-    memo.node = number.expect("an empty table has room");
-    memo.stale = false;
+    timing_cache.node = number.expect("an empty table has room");
+    timing_cache.stale = false;
     true
 }
 
 /// Brings core and bus to the node that the traces came to.
-fn catch_up<B: Remembered>(core: &mut Core, bus: &mut B) {
-    let memo = bus.memo();
-    if std::mem::take(&mut memo.stale) {
-        let state = memo.nodes.state(memo.node).state;
+fn catch_up<B: CacheableBus>(core: &mut Core, bus: &mut B) {
+    let timing_cache = bus.timing_cache();
+    if std::mem::take(&mut timing_cache.stale) {
+        let state = timing_cache.nodes.state(timing_cache.node).state;
         bus.resume(core, &state);
     }
 }
 
-/// What [`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace) does; `TRANSLATED`: all of the trace was executed by code of the host.
+/// What [`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace) does. `TRANSLATED`: native code executed all of the trace.
 #[inline(always)]
-pub fn traced<B: Remembered, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     core.instructions += trace.instructions;
     if !TRANSLATED {
         if let Some(begun) = bus.translations().is_next() {
@@ -252,19 +252,19 @@ pub fn traced<B: Remembered, const TRANSLATED: bool>(bus: &mut B, core: &mut Cor
             unsafe { translate(bus, core, begun, trace, &[]) };
         }
     }
-    let memo = bus.memo();
-    let key = memo.key(trace);
-    let place = Memo::place(key, trace.indirect);
-    let found = memo.transitions[place];
+    let timing_cache = bus.timing_cache();
+    let key = timing_cache.key(trace);
+    let place = TimingCache::place(key, trace.indirect);
+    let found = timing_cache.transitions[place];
     if found.key == key && found.indirect == trace.indirect {
         core.t += u64::from(found.cycles);
         core.bus_wait += u64::from(found.waits);
-        memo.node = found.next;
-        memo.stored_after = found.stored_after;
-        memo.stale = true;
-        memo.counts.known += 1;
-        if memo.account.is_on() {
-            memo.account.count(place, 0);
+        timing_cache.node = found.next;
+        timing_cache.stored_after = found.stored_after;
+        timing_cache.stale = true;
+        timing_cache.counts.known += 1;
+        if timing_cache.account.is_on() {
+            timing_cache.account.count(place, 0);
         }
     } else if !learn(bus, core, trace) {
         return false;
@@ -274,7 +274,7 @@ pub fn traced<B: Remembered, const TRANSLATED: bool>(bus: &mut B, core: &mut Cor
 
 /// What [`Ahead::run_native_traces`](crate::v6m::bus::Ahead::run_native_traces) does.
 #[inline(always)]
-pub fn lead<B: Remembered>(bus: &mut B, core: &mut Core) -> bool {
+pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
     let address = core.address_of(core.ip);
     let translations = bus.translations();
     (translations.begun, translations.left) = (address, None);
@@ -291,7 +291,7 @@ pub fn lead<B: Remembered>(bus: &mut B, core: &mut Core) -> bool {
 /// # Safety
 /// The core stands at its begin; ops and memories are those that it was translated with.
 #[inline(never)]
-unsafe fn execute<B: Remembered>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
+unsafe fn execute<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
     loop {
         let (code, _) = bus.translations().path(number);
         // SAFETY: the caller's promise.
@@ -305,7 +305,7 @@ unsafe fn execute<B: Remembered>(bus: &mut B, core: &mut Core, mut number: u32) 
         bus.translations().executed += 1;
         core.ip = ip;
         let trace = Trace { branches, indirect, instructions: count };
-        if !traced::<B, true>(bus, core, trace) {
+        if !time_trace::<B, true>(bus, core, trace) {
             return false;
         }
         let address = core.address_of(ip);
@@ -346,41 +346,42 @@ pub(super) fn rehearsed<'a, B: Bus>(
 /// Finds out what a trace takes. False if no trace can begin in the state behind it, or none should.
 #[cold]
 #[inline(never)]
-fn learn<B: Remembered>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     catch_up(core, bus);
-    let memo = bus.memo();
-    memo.counts.learnt += 1;
-    let key = memo.key(trace);
-    let start = core.region.op(memo.nodes.state(memo.node).address);
-    let mut cores = memo.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
+    let timing_cache = bus.timing_cache();
+    timing_cache.counts.learnt += 1;
+    let key = timing_cache.key(trace);
+    let start = core.region.op(timing_cache.nodes.state(timing_cache.node).address);
+    let mut cores = timing_cache.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     let shadow = rehearsed(bus, core, &mut cores, start, trace);
     let cycles = shadow.t - core.t;
     let waits = shadow.bus_wait;
     let stored_after = (shadow.stored - core.t) as u32;
-    let memo = bus.memo();
-    memo.stored_after = stored_after;
-    memo.account.begin();
-    memo.account.note([&shadow.steps, &[]]);
-    memo.account.add_fresh(0);
+    let timing_cache = bus.timing_cache();
+    timing_cache.stored_after = stored_after;
+    timing_cache.account.begin();
+    timing_cache.account.note([&shadow.steps, &[]]);
+    timing_cache.account.add_fresh(0);
     (core.t, core.bus_free, core.fetch_ready) = (shadow.t, shadow.bus_free, shadow.fetch_ready);
     core.bus_wait += waits;
     debug_assert!(cycles <= Trace::CYCLES);
-    bus.memo().cores = Some(cores);
+    bus.timing_cache().cores = Some(cores);
     let Some(state) = bus.state(core) else { return false };
     let node = Node { state, address: core.address_of(core.ip) };
-    let memo = bus.memo();
-    match memo.nodes.number(node) {
+    let timing_cache = bus.timing_cache();
+    match timing_cache.nodes.number(node) {
         Some(next) => {
-            let place = Memo::place(key, trace.indirect);
+            let place = TimingCache::place(key, trace.indirect);
             let (cycles, waits) = (cycles as u32, waits as u32);
-            memo.transitions[place] = Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
-            if !memo.account.keep(place) {
-                memo.forget_times();
+            timing_cache.transitions[place] =
+                Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
+            if !timing_cache.account.keep(place) {
+                timing_cache.forget_times();
                 return enter(core, bus);
             }
-            memo.node = next;
-            memo.judge(core);
-            memo.backoff_end(core.t).is_none()
+            timing_cache.node = next;
+            timing_cache.judge(core);
+            timing_cache.backoff_end(core.t).is_none()
         }
         None => enter(core, bus),
     }

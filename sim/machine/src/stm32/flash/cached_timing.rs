@@ -1,14 +1,14 @@
-//! Flash interfaces whose timing can be remembered: see [`rtoslab_cpu::v7m::memo`].
+//! Flash interfaces whose timing can be cached: see [`rtoslab_cpu::v7m::timing_cache`].
 
 use super::super::flash_port::FlashPort;
 use super::lookups::{Lookups, Recorder};
 use super::lru;
 use super::{FlashF1, FlashF4};
-use rtoslab_cpu::v7m::memo::{Distances, Home, Repeating, Repeats, cycle_at};
+use rtoslab_cpu::v7m::timing_cache::{Distances, Home, Repeating, Repeats, cycle_at};
 use std::mem::offset_of;
 
-/// A flash interface whose timing can be remembered.
-pub trait Remembered: FlashPort {
+/// A flash interface whose timing can be cached.
+pub trait CacheableFlash: FlashPort {
     /// What future fetches depend on, but for caches; times as distances.
     type State: Copy + Eq + std::hash::Hash;
     /// What fetches asked of caches.
@@ -20,7 +20,7 @@ pub trait Remembered: FlashPort {
     fn resume(&mut self, state: &Self::State, t: u64);
     /// How a data read at an address answers, if by a fixed rule.
     fn quick_read(&mut self, address: u32) -> Option<Home>;
-    /// Bytes of a line and sets of the cache of which [`Remembered::quick_read`] asks no more than whether a line is there.
+    /// Bytes of a line and sets of the cache of which [`CacheableFlash::quick_read`] asks no more than whether a line is there.
     const CONSTANTS: Option<(u32, u32)> = None;
     /// Where the table of the lines found last is.
     fn found_lines(&self) -> u64 {
@@ -53,7 +53,7 @@ pub struct StateF1 {
     array_free: i16,
 }
 
-impl Remembered for FlashF1 {
+impl CacheableFlash for FlashF1 {
     type State = StateF1;
     type Lookups = ();
 
@@ -114,7 +114,7 @@ pub struct StateF4 {
     array_free: i16,
 }
 
-impl Remembered for FlashF4 {
+impl CacheableFlash for FlashF4 {
     type State = StateF4;
     type Lookups = Lookups;
 

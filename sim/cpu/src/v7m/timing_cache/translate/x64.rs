@@ -6,7 +6,7 @@ mod transit;
 use std::mem::offset_of;
 
 use super::super::log::{BRANCH_BITS, CYCLES_BITS, HOME_BITS, Log};
-use super::super::{Home, Memorable, QuickBus};
+use super::super::{CacheableTiming, Home, QuickBus};
 use super::plan::{Course, Step};
 use super::{CALLED, Context, Left, RamLayout, Record, WAYS};
 use crate::host::x64::{self as host, Block, Limit, Memory, Records, Writer, live, spans};
@@ -34,7 +34,7 @@ pub(super) unsafe fn enter<P, B>(
 }
 
 /// Writes an entry for such pipelines.
-pub(super) fn entry<P: Memorable>(store: &mut Store) -> Option<Entry> {
+pub(super) fn entry<P: CacheableTiming>(store: &mut Store) -> Option<Entry> {
     host::entry(store, P::FORESIGHT.map(|foresight| (foresight, LOGGING)))
 }
 
@@ -57,7 +57,7 @@ const LOGGING: Logging = Logging {
 
 /// Code for the steps of the translation with this number, which it points to where it calls, as to their records: where it
 /// begins. An access that such a path was left before is to be done `again`: it is called.
-pub(super) fn assemble<P: Memorable, B: QuickBus>(
+pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     store: &mut Store,
     core: &Core,
     (ram, constants): (RamLayout, Option<Constants>),

@@ -1,4 +1,4 @@
-//! Traces as code of the host: what is executed again and again the same way is translated, its time is looked up as ever.
+//! Traces as native code: what is executed again and again the same way is translated, its time is looked up as ever.
 //!
 //! A translation is one path: the instructions of a trace in the order in which they were executed, with the branches
 //! taken that were taken then, and accesses to the memories that answered then. Where it turns out otherwise, the trace ends
@@ -18,7 +18,7 @@ use super::ram::{QuickRam, RamLayout};
 use super::replay::Trace;
 use super::table::Key;
 use super::trace::{End, Ended};
-use super::{Memorable, QuickBus, Repeating, TRACE_INSTRUCTIONS};
+use super::{CacheableTiming, QuickBus, Repeating, TRACE_INSTRUCTIONS};
 use crate::host::{CALLED, ConstantsAt};
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
@@ -32,7 +32,7 @@ use x64 as host;
 
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
-/// log2 of the places a trace may begin at that are remembered.
+/// log2 of the places a trace may begin at that are cached.
 const HEADS: u32 = 12;
 /// Most translations, each of which takes some hundred bytes of the host's memory.
 const MOST: u32 = 2048;
@@ -100,7 +100,7 @@ struct Exit {
     jumped: bool,
 }
 
-/// How code of the host came back.
+/// How native code came back.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ran {
     /// A path was executed up to there, and its time is taken.
@@ -113,7 +113,7 @@ pub(super) enum Ran {
     Otherwise,
 }
 
-/// What code of the host is called with, and calls with.
+/// What native code is called with, and calls with.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Context<'a, P, B> {
@@ -219,7 +219,7 @@ impl Translations {
     /// As for [`exec::run`](crate::v7m::exec::run), with the core at the begin of the path and far enough from its limit; ops
     /// and memories are those that it was translated with.
     #[inline(always)]
-    pub unsafe fn run<P: Memorable, B: QuickBus>(
+    pub unsafe fn run<P: CacheableTiming, B: QuickBus>(
         &mut self,
         number: u32,
         state: u32,
@@ -242,7 +242,7 @@ impl Translations {
     }
 
     #[inline(always)]
-    fn left_at<P: Memorable, B: QuickBus>(&mut self, left: Left, context: &mut Context<'_, P, B>) -> Ran {
+    fn left_at<P: CacheableTiming, B: QuickBus>(&mut self, left: Left, context: &mut Context<'_, P, B>) -> Ran {
         let translation = &self.all[left.number()];
         if left.0 as u32 == CALLED {
             let (log, end) = context.ended.told();
@@ -298,7 +298,7 @@ impl Translations {
     /// # Safety
     /// The trace was executed: its instructions are ops of the region.
     #[inline(always)]
-    pub unsafe fn executed<P: Memorable, B: QuickBus>(
+    pub unsafe fn executed<P: CacheableTiming, B: QuickBus>(
         &mut self,
         core: &Core,
         pipe: &P,
@@ -333,7 +333,7 @@ impl Translations {
     /// As for [`Translations::executed`].
     #[cold]
     #[inline(never)]
-    unsafe fn translate<P: Memorable, B: QuickBus>(
+    unsafe fn translate<P: CacheableTiming, B: QuickBus>(
         &mut self,
         core: &Core,
         pipe: &P,

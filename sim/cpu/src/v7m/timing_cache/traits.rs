@@ -1,4 +1,4 @@
-//! What a pipeline and a bus must offer for their timing to be remembered.
+//! What a pipeline and a bus must offer for their timing to be cached.
 
 use std::hash::Hash;
 
@@ -11,12 +11,12 @@ use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 use crate::v7m::pipeline::Pipeline;
 
-/// A pipeline whose timing can be remembered.
+/// A pipeline whose timing can be cached.
 ///
 /// While a trace runs without time, the pipeline logs what its timing will depend on besides its state (`foresee_*`):
 /// it may look into memories of its own that have nothing to do with time, and keeps them up to date. When the story is
 /// told again, it takes the same out of the log (`recall_*`) and leaves those memories alone.
-pub trait Memorable: Pipeline {
+pub trait CacheableTiming: Pipeline {
     /// All that future timing depends on, times as distances from now; ancient ones are alike.
     type State: Copy + Eq + Hash;
 
@@ -29,7 +29,7 @@ pub trait Memorable: Pipeline {
         true
     }
 
-    /// The state before the instruction at `core.ip`; `None` if it cannot be remembered.
+    /// The state before the instruction at `core.ip`; `None` if it cannot be cached.
     fn state(&self, core: &Core) -> Option<Self::State>;
 
     /// Takes a state up, before the instruction at `core.ip`, at time `core.t`.
@@ -99,13 +99,13 @@ pub trait QuickBus: Bus {
     /// What a run of fetches asked of caches, and what they answered.
     type Lookups: Copy + Default;
 
-    /// A number that changes when opcodes or rules of time do: everything remembered before is void.
+    /// A number that changes when opcodes or rules of time do: everything cached before is void.
     fn epoch(&self) -> u64;
 
-    /// True if code around here is fetched from where the time of a trace is worth remembering.
-    fn remembers(&self, address: u32) -> bool;
+    /// True if code around here is fetched from where the time of a trace is worth caching.
+    fn caches_at(&self, address: u32) -> bool;
 
-    /// The state at time `t`; `None` if it cannot be remembered.
+    /// The state at time `t`; `None` if it cannot be cached.
     fn state(&self, t: u64) -> Option<Self::State>;
 
     /// Takes a state up at time `t`.
