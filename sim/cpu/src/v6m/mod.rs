@@ -3,6 +3,7 @@
 mod account;
 pub mod block;
 pub mod bus;
+mod cache_table;
 pub mod core;
 pub mod decode;
 pub mod engine;

@@ -21,10 +21,10 @@
 //! transitions are too frequent (timing that depends on addresses, say), the cache backs off for a while.
 
 use crate::profile::ProfileCell;
-use crate::states::{Counts, States};
+use crate::states::Counts;
 use crate::step::watch;
-use crate::v6m::account::Account;
 use crate::v6m::bus::Bus;
+use crate::v6m::cache_table::{CacheTable, Row};
 use crate::v6m::core::Core;
 use crate::v6m::exec;
 use crate::v6m::op::Op;
@@ -81,12 +81,14 @@ struct Transition {
     stored_after: u32,
 }
 
+impl Row for Transition {
+    const WAYS: usize = 1;
+}
+
 /// What is cached of one core's timing.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TimingCache {
-    /// A direct-mapped table.
-    transitions: Box<[Transition; 1 << TRANSITIONS]>,
-    nodes: States<Node, { 1 << NODES }>,
+    table: CacheTable<Node, Transition, { 1 << TRANSITIONS }, { 1 << NODES }>,
     /// Number of the node that the core has reached.
     node: u32,
     /// Core and bus are still at a node before that one.
@@ -97,52 +99,17 @@ pub struct TimingCache {
     backoff_since: Option<u64>,
     /// Of the last trace: [`Transition::stored_after`].
     stored_after: u32,
-    /// The profile of what is cached.
-    account: Account,
     /// Shadow cores: unseen traces are simulated on the first; the second one is not used.
     cores: Option<Box<[Core; 2]>>,
     counts: Counts,
     translations: Translations,
 }
 
-impl Default for TimingCache {
-    fn default() -> TimingCache {
-        TimingCache {
-            transitions: boxed(),
-            nodes: States::default(),
-            node: 0,
-            stale: false,
-            unseen: 0,
-            judged_at: 0,
-            backoff_since: None,
-            stored_after: 0,
-            account: Account::new(1 << TRANSITIONS),
-            cores: None,
-            counts: Counts::default(),
-            translations: Translations::default(),
-        }
-    }
-}
-
-/// An array that was never on the stack.
-fn boxed<T: Copy + Default + std::fmt::Debug, const N: usize>() -> Box<[T; N]> {
-    vec![T::default(); N].into_boxed_slice().try_into().expect("as long as the array")
-}
-
 impl TimingCache {
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.forget_times();
+        self.table.clear();
         self.translations.clear();
-    }
-
-    /// Forgets all that is remembered of time.
-    fn forget_times(&mut self) {
-        if !self.nodes.is_empty() {
-            self.transitions.fill(Transition::default());
-            self.nodes.clear();
-            self.account.clear();
-        }
     }
 
     /// How often it was of use so far.
@@ -157,12 +124,12 @@ impl TimingCache {
 
     /// Switches the profile of what is cached on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
-        self.account.switch(on);
+        self.table.account.switch(on);
     }
 
     /// Takes it: address and cell.
     pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
-        self.account.take().into_iter().map(|(_, address, cell)| (address, cell))
+        self.table.account.take().into_iter().map(|(_, address, cell)| (address, cell))
     }
 
     /// The last trace began in cycle `began`: when its last store's address phase was.
@@ -224,11 +191,10 @@ fn enter<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
     let Some(state) = bus.state(core) else { return false };
     let node = Node { state, address: core.address_of(core.ip) };
     let timing_cache = bus.timing_cache();
-    let number = timing_cache.nodes.number_at(node.address as usize / 2, node).or_else(|| {
-        timing_cache.forget_times();
-        timing_cache.nodes.number(node)
-    });
-    timing_cache.node = number.expect("an empty table has room");
+    timing_cache.node = match timing_cache.table.number_at(node.address, node) {
+        Some(number) => number,
+        None => timing_cache.table.number_anew(node),
+    };
     timing_cache.stale = false;
     true
 }
@@ -237,7 +203,7 @@ fn enter<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
 fn catch_up<B: CacheableBus>(core: &mut Core, bus: &mut B) {
     let timing_cache = bus.timing_cache();
     if std::mem::take(&mut timing_cache.stale) {
-        let state = timing_cache.nodes.state(timing_cache.node).state;
+        let state = timing_cache.table.node(timing_cache.node).state;
         bus.resume(core, &state);
     }
 }
@@ -255,7 +221,7 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
     let timing_cache = bus.timing_cache();
     let key = timing_cache.key(trace);
     let place = TimingCache::place(key, trace.indirect);
-    let found = timing_cache.transitions[place];
+    let found = *timing_cache.table.row(place);
     if found.key == key && found.indirect == trace.indirect {
         core.t += u64::from(found.cycles);
         core.bus_wait += u64::from(found.waits);
@@ -263,8 +229,8 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
         timing_cache.stored_after = found.stored_after;
         timing_cache.stale = true;
         timing_cache.counts.known += 1;
-        if timing_cache.account.is_on() {
-            timing_cache.account.count(place, 0);
+        if timing_cache.table.account.is_on() {
+            timing_cache.table.account.count(place, 0);
         }
     } else if !learn(bus, core, trace) {
         return false;
@@ -351,7 +317,7 @@ fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let timing_cache = bus.timing_cache();
     timing_cache.counts.learnt += 1;
     let key = timing_cache.key(trace);
-    let start = core.region.op(timing_cache.nodes.state(timing_cache.node).address);
+    let start = core.region.op(timing_cache.table.node(timing_cache.node).address);
     let mut cores = timing_cache.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     let shadow = rehearsed(bus, core, &mut cores, start, trace);
     let cycles = shadow.t - core.t;
@@ -359,9 +325,9 @@ fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let stored_after = (shadow.stored - core.t) as u32;
     let timing_cache = bus.timing_cache();
     timing_cache.stored_after = stored_after;
-    timing_cache.account.begin();
-    timing_cache.account.note([&shadow.steps, &[]]);
-    timing_cache.account.add_fresh(0);
+    timing_cache.table.account.begin();
+    timing_cache.table.account.note([&shadow.steps, &[]]);
+    timing_cache.table.account.add_fresh(0);
     (core.t, core.bus_free, core.fetch_ready) = (shadow.t, shadow.bus_free, shadow.fetch_ready);
     core.bus_wait += waits;
     debug_assert!(cycles <= Trace::CYCLES);
@@ -369,14 +335,13 @@ fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let Some(state) = bus.state(core) else { return false };
     let node = Node { state, address: core.address_of(core.ip) };
     let timing_cache = bus.timing_cache();
-    match timing_cache.nodes.number(node) {
+    match timing_cache.table.number(node) {
         Some(next) => {
             let place = TimingCache::place(key, trace.indirect);
             let (cycles, waits) = (cycles as u32, waits as u32);
-            timing_cache.transitions[place] =
+            *timing_cache.table.row_mut(place) =
                 Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
-            if !timing_cache.account.keep(place) {
-                timing_cache.forget_times();
+            if !timing_cache.table.keep_account(place) {
                 return enter(core, bus);
             }
             timing_cache.node = next;

@@ -133,7 +133,7 @@ impl Pairs {
 
     /// Switches the profile of what is cached on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
-        self.table.profile(on);
+        self.table.account.switch(on);
     }
 
     /// Takes it: core, address and cell.

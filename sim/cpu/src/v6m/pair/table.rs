@@ -1,16 +1,13 @@
 //! Nodes by number, and transitions between them.
 
 use super::{Node, Place};
-use crate::states::States;
-use crate::v6m::account::Account;
 use crate::v6m::block::Block;
+use crate::v6m::cache_table::{CacheTable, Row};
 
 /// log2 of the transitions kept.
 pub(super) const TRANSITIONS: u32 = 14;
 /// log2 of the nodes kept.
 const NODES: u32 = 15;
-/// Places for transitions, numbered one behind the other.
-const PLACES: usize = 2 << TRANSITIONS;
 pub(super) const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// How a place is found: by what is turned and shifted so far.
@@ -130,55 +127,14 @@ pub(super) struct Places([Transition; 2]);
 
 const _: () = assert!(size_of::<Places>() == 64);
 
-/// All that is remembered.
-#[derive(Debug)]
-pub(super) struct Table {
-    transitions: Box<[Places; 1 << TRANSITIONS]>,
-    nodes: States<Node, { 1 << NODES }>,
-    /// The profile of what is remembered.
-    pub account: Account,
+impl Row for Places {
+    const WAYS: usize = 2;
 }
 
-impl Default for Table {
-    fn default() -> Table {
-        // Never on the stack.
-        let transitions = vec![Default::default(); 1 << TRANSITIONS].into_boxed_slice();
-        Table {
-            transitions: transitions.try_into().expect("as long as the array"),
-            nodes: States::default(),
-            account: Account::new(PLACES),
-        }
-    }
-}
+/// All transitions of two cores.
+pub(super) type Table = CacheTable<Node, Places, { 1 << TRANSITIONS }, { 1 << NODES }>;
 
 impl Table {
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        if !self.nodes.is_empty() {
-            self.transitions.fill(Default::default());
-            self.nodes.clear();
-            self.account.clear();
-        }
-    }
-
-    /// A node by its number.
-    pub fn node(&self, number: u32) -> &Node {
-        self.nodes.state(number)
-    }
-
-    /// The number of a node; `None` if there is no room for it.
-    pub fn number(&mut self, node: Node) -> Option<u32> {
-        self.nodes.number(node)
-    }
-
-    /// The number of a node, for which everything else is forgotten if there is no room.
-    pub fn number_anew(&mut self, node: Node) -> u32 {
-        self.number(node).unwrap_or_else(|| {
-            self.clear();
-            self.number(node).expect("an empty table has room")
-        })
-    }
-
     /// The number of the first of two places where a transition may be.
     #[inline(always)]
     pub fn place(key: u64, block: &Block) -> usize {
@@ -189,7 +145,7 @@ impl Table {
     /// What is at this place, the first of two.
     #[inline(always)]
     pub fn first(&self, place: usize) -> &Transition {
-        &self.transitions[place / 2 % (1 << TRANSITIONS)].0[0]
+        &self.row(place / 2).0[0]
     }
 
     /// Brings a transition from its second place to the first; false if it is not there.
@@ -197,35 +153,16 @@ impl Table {
     #[inline(never)]
     pub fn bring(&mut self, place: usize, key: u64, block: &Block) -> bool {
         self.account.swap(place, place + 1);
-        let places = &mut self.transitions[place / 2].0;
+        let places = &mut self.row_mut(place / 2).0;
         places.swap(0, 1);
         places[0].is(key, block)
-    }
-
-    /// Where the nodes are, until there is another one.
-    pub fn nodes(&self) -> *const Node {
-        self.nodes.places()
-    }
-
-    /// Where the places are.
-    pub fn places(&self) -> u64 {
-        self.transitions.as_ptr() as u64
     }
 
     /// Caches a transition, which [`Table::bring`] did not find. False if everything had to be forgotten for it.
     pub fn keep(&mut self, key: u64, block: &Block, transition: Transition) -> bool {
         let place = Table::place(key, block);
-        self.transitions[place / 2].0[0] = transition.named(key, block);
-        let has_room = self.account.keep(place);
-        if !has_room {
-            self.clear();
-        }
-        has_room
-    }
-
-    /// The account begins anew, or ends.
-    pub fn profile(&mut self, on: bool) {
-        self.account.switch(on);
+        self.row_mut(place / 2).0[0] = transition.named(key, block);
+        self.keep_account(place)
     }
 }
 

@@ -89,7 +89,7 @@ impl Context {
             now: 0,
             turn: 0,
             until: pairs.until,
-            places: pairs.table.places(),
+            places: pairs.table.rows(),
             times: pairs.table.account.times(),
             heads: pairs.blocks.heads.as_ptr(),
             lost: 0,
