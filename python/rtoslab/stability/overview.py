@@ -74,8 +74,8 @@ def overview_summary(
     statements = [each.whole.whole for paper in judged for each in paper.statements]
     if statements:
         some = sum(0 < each.held < each.observed for each in statements)
-        papers = counted(len(judged), "paper")
-        said.append(f"Of {len(statements)} statements of {papers} {some} hold in some builds and not in others.")
+        whole_of = f"{counted(len(statements), 'statement')} of {counted(len(judged), 'paper')}"
+        said.append(f"Of {whole_of} {some} hold in some builds and not in others.")
     return " ".join(said)
 
 

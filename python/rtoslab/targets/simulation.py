@@ -136,8 +136,9 @@ def simulate(
     machine = machine or make_machine(board, cores=count, strict=request.strict)
     apply_settings(machine, request.settings)
     load_image(machine, read_image(image, request.load_address), image.name)
+    by_symbol = request.until is not None and cycle_number(request.until) is None
     with simulator_errors(SymbolError):
-        if request.until is not None and cycle_number(request.until) is None:
+        if by_symbol and request.until is not None:
             machine.until(find_address(machine, request.until))
         pairs = [
             (start, end, machine.between(find_address(machine, start), find_address(machine, end)))
