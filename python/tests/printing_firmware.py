@@ -60,6 +60,9 @@ void reset(void) {
 #if defined(FAULT) || defined(DIVIDE)
     task();
 #endif
+#ifdef TWICE
+    task();
+#endif
 #ifdef WAIT_FOR_PIN
     *(volatile uint32_t *)0x40023830 |= 7; /* the clocks of ports A to C */
     while (*(volatile uint32_t *)0x40020810 & 1 << 13) {}

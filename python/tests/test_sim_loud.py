@@ -83,6 +83,12 @@ def test_a_fault_whose_handler_returns_is_told_and_is_no_failure(tmp_path: Path)
     assert (found["stop"], len(found["faults"]) > 1) == ("passed", True)
 
 
+def test_a_fault_soon_behind_one_that_was_handled_is_told_too(tmp_path: Path) -> None:
+    """Both come within one look at the board."""
+    found = sim(build(tmp_path, "FAULT", "SKIP", "TWICE"), "--type-rtt", TYPED, "--expect", "PASSED")
+    assert sum("took a HardFault" in each for each in found["faults"]) == 2
+
+
 def test_a_program_that_parks_on_a_breakpoint_is_no_fault(tmp_path: Path) -> None:
     found = sim(build(tmp_path, "PARK"), "--timeout", "20ms")
     assert found["faults"] == []

@@ -76,9 +76,12 @@ def fault_entries(events: bytes) -> Iterator[tuple[int, int, int]]:
     yield from _of_kind(events, KIND_EXCEPTION_ENTER)
 
 
-def fault_returns(events: bytes) -> set[tuple[int, int]]:
-    """Core and exception of each fault whose handler returned."""
-    return {(core, number) for core, number, _ in _of_kind(events, KIND_EXCEPTION_EXIT)}
+def fault_returns(events: bytes) -> dict[tuple[int, int], int]:
+    """Core and exception of each fault whose handler returned, and the cycle in which it did first."""
+    found: dict[tuple[int, int], int] = {}
+    for core, number, cycle in _of_kind(events, KIND_EXCEPTION_EXIT):
+        found.setdefault((core, number), cycle)
+    return found
 
 
 def _of_kind(events: bytes, kind: int) -> Iterator[tuple[int, int, int]]:

@@ -113,13 +113,19 @@ class WatchedRun:
         before = self.machine.snapshot()
         stop = self.machine.run(cycles)
         events = self.machine.take_events()
-        entered = next(fault_entries(events), None)
-        if self.fault is None and entered is not None:
-            return self._read_fault(before, *entered) or self._again(before, cycles)
-        if self.fault is not None and (self.fault.core, self.fault.exception) in fault_returns(events):
+        since = -1
+        if self.fault is not None:
+            returned = fault_returns(events).get((self.fault.core, self.fault.exception))
+            if returned is None:
+                return stop
             self.handled.append(self.fault)
-            self.fault = None
-        return stop
+            self.fault, since = None, returned
+        entered = [each for each in fault_entries(events) if each[2] > since]
+        for each in entered:
+            found = self._read_fault(before, *each)
+            if found is not None:
+                return found
+        return self._again(before, cycles) if entered else stop
 
     def _read_fault(self, before: "Snapshot", core: int, exception: int, cycle: int) -> "Stop | None":
         """Stands as the handler begins. None if the instruction is a breakpoint, which is no fault of the program."""
