@@ -70,9 +70,9 @@ def of_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) -> li
 
 def plan(catalogue: Catalogue, kernel: str, board: str, **config: str) -> list[Point]:
     """T1 to T8 as far as the kernel can do them."""
-    names = [each for each in catalogue.benchmarks if each.startswith("t") and each[1].isdigit()]
+    names = [benchmark for benchmark in catalogue.benchmarks if benchmark.startswith("t") and benchmark[1].isdigit()]
     options = Options([kernel], [board], window_ms=20, config=config)
-    return [each for each in make_plan(catalogue, names, options).points if each.not_applicable is None]
+    return [point for point in make_plan(catalogue, names, options).points if point.not_applicable is None]
 
 
 def whole_s(catalogue: Catalogue, point: Point, built: Build, parent: Path) -> float:

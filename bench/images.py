@@ -54,10 +54,10 @@ def startup(folder: Path, board: Board) -> list[str | Path]:
     made = folder / f"{board.name}-headers"
     options = ["-DBENCH=t1_arithmetic", "-DKERNEL=bare", f"-DBOARD={board.name}"]
     tool("cmake", "-S", FIRMWARE, "-B", made, "-G", "Ninja", *options)
-    folders = [FIRMWARE / "chips" / each for each in board.facts["support"]]
+    folders = [FIRMWARE / "chips" / fact for fact in board.facts["support"]]
     sources = [path for each in folders for path in (each / "clocks.c", each / "flash.c") if path.is_file()]
     includes = [made / "generated", *folders, FIRMWARE / "cpus" / board.facts["cpu"], FIRMWARE / "cpus" / "cortexm"]
-    return ["-DWORKLOAD_CLOCKS", *(f"-I{each}" for each in includes), *sources]
+    return ["-DWORKLOAD_CLOCKS", *(f"-I{include}" for include in includes), *sources]
 
 
 def link(

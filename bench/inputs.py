@@ -108,10 +108,10 @@ def main() -> int:
         parts = [(name, asked.seed * 1000 + job, share, asked.out) for job in range(asked.jobs)]
         with context.Pool(asked.jobs) as pool:
             results = pool.map(run, parts, chunksize=1)
-        total, refused = sum(each.inputs for each in results), sum(each.refused for each in results)
-        failed = sum(each.broken for each in results)
-        longest = max(each.longest_s for each in results)
-        memory = max(each.memory_bytes for each in results)
+        total, refused = sum(result.inputs for result in results), sum(result.refused for result in results)
+        failed = sum(result.broken for result in results)
+        longest = max(result.longest_s for result in results)
+        memory = max(result.memory_bytes for result in results)
         print(
             f"{name:<18} {total:>10,} {refused:>10,} {total - refused - failed:>10,} {longest * 1e3:>12,.1f} "
             f"{memory >> 20:>5} {failed:>7}",

@@ -102,9 +102,9 @@ def watched(job: VirtualJob) -> Stretch:
 
 def points(catalogue: Catalogue, board: str, cores: int, window_ms: int) -> list[Point]:
     """T1 to T8."""
-    names = [each for each in catalogue.benchmarks if each.startswith("t") and each[1].isdigit()]
+    names = [benchmark for benchmark in catalogue.benchmarks if benchmark.startswith("t") and benchmark[1].isdigit()]
     options = Options(["freertos"], [board], cores=[cores], window_ms=window_ms)
-    return [each for each in make_plan(catalogue, names, options).points if each.not_applicable is None]
+    return [point for point in make_plan(catalogue, names, options).points if point.not_applicable is None]
 
 
 def unicorn_mips() -> float:

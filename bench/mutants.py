@@ -33,10 +33,10 @@ def main() -> int:
     trials: list[Trial] = []
     with ProcessPoolExecutor(options.jobs) as pool:
         work = [pool.submit(_try, root, name, of, only) for name, (of, only) in chosen.items()]
-        for each in work:
-            trials += each.result()
-            print(_row(each.result()), flush=True)
-            for trial in each.result() if options.rules else ():
+        for future in work:
+            trials += future.result()
+            print(_row(future.result()), flush=True)
+            for trial in future.result() if options.rules else ():
                 print(f"    {trial.mutant}: {', '.join(trial.refused) or trial.problem or 'measured'}", flush=True)
     wrong = [trial for trial in trials if not trial.is_right]
     for trial in wrong:
@@ -73,10 +73,12 @@ def _try(root: Path, benchmark: str, of: MutantsOf, only: tuple[str, ...]) -> li
 
 
 def _row(trials: list[Trial]) -> str:
-    mutants = [each for each in trials if each.mutant != UNBROKEN]
-    rules = sorted({rule for each in mutants for rule in each.refused})
+    mutants = [trial for trial in trials if trial.mutant != UNBROKEN]
+    rules = sorted({rule for mutant in mutants for rule in mutant.refused})
     name = trials[0].benchmark if trials else ""
-    return f"{name:26} {sum(each.is_right for each in mutants):3} of {len(mutants):3} refused, by {', '.join(rules)}"
+    return (
+        f"{name:26} {sum(mutant.is_right for mutant in mutants):3} of {len(mutants):3} refused, by {', '.join(rules)}"
+    )
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ class Checkout:
 
 def points(results: Path) -> int:
     """How many were measured. Ends the program if one failed: it would take less time."""
-    found = [json.loads(each.read_bytes()) for each in results.glob("points/*/result.json")]
+    found = [json.loads(path.read_bytes()) for path in results.glob("points/*/result.json")]
     states = [each["status"] for each in found]
     if "failed" in states:
         sys.exit(f"{results}: {states.count('failed')} points failed")
@@ -81,11 +81,11 @@ def main() -> None:
         print(f"{'':50}{'points':>7}{'wall s':>8}{'processor s':>13}{'each':>9}{'load':>6}")
         for case, repeats in zip(CASES, (1, arguments.repeats, arguments.repeats), strict=True):
             for number in range(repeats):
-                for each in checkouts:
-                    each.run(case, options, number)
+                for checkout in checkouts:
+                    checkout.run(case, options, number)
         for case in CASES:
-            medians = [statistics.median(each.spent[case]) for each in checkouts]
-            print(f"{case}: {' '.join(f'{each:.3f}' for each in medians)} processor s a point, median")
+            medians = [statistics.median(checkout.spent[case]) for checkout in checkouts]
+            print(f"{case}: {' '.join(f'{median:.3f}' for median in medians)} processor s a point, median")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

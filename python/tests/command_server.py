@@ -150,7 +150,7 @@ def load_commands(more: Sequence[str]) -> None:
     """Loads the modules of all commands, and more."""
     from rtoslab import cli  # noqa: PLC0415 (of this process alone)
 
-    for name in (*(f"{cli.__name__}.{each.name}" for each in pkgutil.iter_modules(cli.__path__)), *more):
+    for name in (*(f"{cli.__name__}.{module.name}" for module in pkgutil.iter_modules(cli.__path__)), *more):
         importlib.import_module(name)
 
 

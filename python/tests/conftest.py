@@ -94,7 +94,7 @@ def _threads() -> Iterator[None]:
     """A thread that a test leaves behind may look for what is removed with the test, and then fails another one."""
     before = set(threading.enumerate())
     yield
-    left = [each.name for each in threading.enumerate() if each not in before]
+    left = [thread.name for thread in threading.enumerate() if thread not in before]
     assert not left, f"{left} of this test still run"
 
 

@@ -117,9 +117,9 @@ def budget(figures: Sequence[Figure]) -> Iterator[str]:
     """A line for each board: how many figures, the share that is met within each bound, the worst."""
     yield "| board | figures | met to 0.1 % | within 1.5 % | within 3 % | worst |"
     yield "|---|---|---|---|---|---|"
-    for board in sorted({each.board for each in figures}):
-        errors = [each.error_percent for each in figures if each.board == board and each.is_comparable]
-        shares = [f"{100 * sum(abs(each) <= bound for each in errors) / len(errors):.0f} %" for bound in _BOUNDS]
+    for board in sorted({figure.board for figure in figures}):
+        errors = [figure.error_percent for figure in figures if figure.board == board and figure.is_comparable]
+        shares = [f"{100 * sum(abs(error) <= bound for error in errors) / len(errors):.0f} %" for bound in _BOUNDS]
         yield f"| {board} | {len(errors)} | {' | '.join(shares)} | {_signed(max(errors, key=abs))} % |"
 
 
@@ -127,8 +127,8 @@ def table(figures: Sequence[Figure]) -> Iterator[str]:
     """All figures."""
     yield "| board | chip | set-up | source and routine | published | ours | error, % | rule chosen by it | image |"
     yield "|---|---|---|---|---|---|---|---|---|"
-    for each in figures:
-        yield f"| {' | '.join(each.cells)} |"
+    for figure in figures:
+        yield f"| {' | '.join(figure.cells)} |"
 
 
 def page(text: str) -> str:
@@ -169,10 +169,10 @@ def main(words: Sequence[str]) -> None:
     """Writes the page, or measures the loops that are named."""
     if not words:
         PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    for each in read_figures():
-        if each.loop in words:
-            taken = measure(each.loop, each.board)
-            sys.stdout.write(f"{each.loop} on {each.board}: {taken:g} cycles, published {each.published}\n")
+    for figure in read_figures():
+        if figure.loop in words:
+            taken = measure(figure.loop, figure.board)
+            sys.stdout.write(f"{figure.loop} on {figure.board}: {taken:g} cycles, published {figure.published}\n")
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def rows(page: Path) -> Iterator[Row]:
         command = found or (command if not line or line.startswith("|") else None)
         if command is None or not line.startswith("|"):
             continue
-        first, *cells = (each.strip() for each in line.strip("|").split("|"))
+        first, *cells = (part.strip() for part in line.strip("|").split("|"))
         options = " ".join(_OPTION.findall(first))
         if options or first.startswith(_PLAIN):
             benchmarks = tuple(command[1].split())

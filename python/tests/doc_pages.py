@@ -70,7 +70,7 @@ class Session(Command):
         done = subprocess.run(program, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
         if done.returncode not in {0, 3}:
             raise RuntimeError(f"{self} ended with {done.returncode}: {done.stderr.strip()}")
-        lines = [each.rstrip() for each in done.stdout.rstrip("\n").split("\n")]
+        lines = [part.rstrip() for part in done.stdout.rstrip("\n").split("\n")]
         head = _HEAD.search(self.text)
         kept = lines[: int(head[1])] if head else lines
         while kept and not kept[-1]:
@@ -112,18 +112,18 @@ def _block(lines: list[str], start: int) -> tuple[str, ...]:
             break
         end += 1
         last = end if lines[end - 1] else last
-    return tuple(each.removeprefix(_INDENT) for each in lines[start:last])
+    return tuple(line.removeprefix(_INDENT) for line in lines[start:last])
 
 
 def refresh(page: Path) -> list[Session]:
     """Writes what each session of the page prints today into it; returns those that had drifted."""
     lines = page.read_text(encoding="utf-8").split("\n")
     drifted = []
-    for each in reversed(sessions(page)):
-        today = each.run()
-        if today != each.shown:
-            drifted.append(each)
-            lines[each.line : each.line + len(each.shown)] = [f"{_INDENT}{line}".rstrip() for line in today]
+    for session in reversed(sessions(page)):
+        today = session.run()
+        if today != session.shown:
+            drifted.append(session)
+            lines[session.line : session.line + len(session.shown)] = [f"{_INDENT}{line}".rstrip() for line in today]
     if drifted:
         page.write_text("\n".join(lines), encoding="utf-8")
     return drifted

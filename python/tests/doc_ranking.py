@@ -20,7 +20,7 @@ _PARTS: Final = ("pairs", "spreads", "builds")
 def page(text: str) -> str:
     """The page with its parts written anew."""
     document = overview(Catalogue(ROOT))
-    tables = {each.id: [line for table in each.tables for line in _lines(table)] for each in document.sections}
+    tables = {section.id: [line for table in section.tables for line in _lines(table)] for section in document.sections}
     text = with_part(text, "summary", "tests.doc_ranking", [document.summary])
     for name in _PARTS:
         text = with_part(text, name, "tests.doc_ranking", tables.get(name, ["Not measured yet."]))
@@ -28,8 +28,8 @@ def page(text: str) -> str:
 
 
 def _lines(table: TableData) -> Iterator[str]:
-    yield f"| {' | '.join(each.lstrip('>') for each in table.columns)} |"
-    yield "|" + "".join("---:|" if each.startswith(">") else "---|" for each in table.columns)
+    yield f"| {' | '.join(column.lstrip('>') for column in table.columns)} |"
+    yield "|" + "".join("---:|" if column.startswith(">") else "---|" for column in table.columns)
     yield from (f"| {' | '.join(row)} |" for row in table.rows)
     yield ""
 

@@ -53,10 +53,10 @@ _MODULES: Final = (
 def models() -> dict[str, type[BaseModel]]:
     """The models that stand for whole files: those that no other one holds, by name."""
     found = {
-        each.__name__: each
+        variable.__name__: variable
         for module in _MODULES
-        for each in vars(module).values()
-        if isinstance(each, type) and issubclass(each, BaseModel) and each.__module__ == module.__name__
+        for variable in vars(module).values()
+        if isinstance(variable, type) and issubclass(variable, BaseModel) and variable.__module__ == module.__name__
     }
     schemas_of = {name: model.model_json_schema() for name, model in found.items()}
     held = {name for schema in schemas_of.values() for name in schema.get("$defs", {})}
@@ -105,10 +105,10 @@ def _commands(command: click.Command, name: str, level: int, above: click.Contex
     command.format_help(context, formatter)
     lines += ["```text", formatter.getvalue().rstrip(), "```\n"]
     if isinstance(command, click.Group):
-        for each in command.list_commands(context):
-            deeper = command.get_command(context, each)
+        for list_command in command.list_commands(context):
+            deeper = command.get_command(context, list_command)
             if deeper is not None and not deeper.hidden:
-                lines += _commands(deeper, f"{name} {each}", level + 1, context)
+                lines += _commands(deeper, f"{name} {list_command}", level + 1, context)
     return lines
 
 

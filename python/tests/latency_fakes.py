@@ -118,7 +118,7 @@ def timed(
     """A verified latency point of one series; the marks are the samples less the empty interval unless given."""
     point = measured()
     identity = point.point.model_copy(update={"config": {"instrument": instrument, "samples": str(len(cycles))}})
-    between = tuple(each - empty for each in cycles) if marks is None else tuple(marks)
+    between = tuple(cycle - empty for cycle in cycles) if marks is None else tuple(marks)
     common = {"instrument": instrument, "comparable": True}
     nothing = results.SeriesSamples(
         id=EMPTY_SERIES, title="empty", cycles=(empty,) * len(cycles), mark_cycles=(0,) * len(cycles), **common

@@ -32,9 +32,9 @@ class Planting:
 
 def plantings(paper: str) -> Iterator[Planting]:
     """Every planting of a paper's file."""
-    for each in tomllib.loads((FOLDER / f"{paper}.toml").read_text())["planting"]:
-        values = [value for row in each["values"] for value in _values(row)]
-        yield Planting(each["statement"], each["expect"], each.get("why", ""), values)
+    for load in tomllib.loads((FOLDER / f"{paper}.toml").read_text())["planting"]:
+        values = [value for row in load["values"] for value in _values(row)]
+        yield Planting(load["statement"], load["expect"], load.get("why", ""), values)
 
 
 def _values(row: Mapping[str, Any]) -> Iterator[Value]:
@@ -57,7 +57,7 @@ def planted(row: Mapping[str, Any]) -> Value:
         window_ms=250,
         config=dict(sorted(axes.items())),
     )
-    numbers = [float(each) for each in row.get("placements", [row.get("value", 0)])]
+    numbers = [float(placement) for placement in row.get("placements", [row.get("value", 0)])]
     band = Band(numbers) if len(numbers) > 1 else None
     metric = str(row["metric"])
     usual = {"throughput": "1/s", "heap": "bytes", "footprint": "bytes", "lock": "1"}.get(metric, "cycles")

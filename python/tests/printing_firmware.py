@@ -102,6 +102,6 @@ def build(folder: Path, *defines: str, cpu: str = "cortex-m4") -> Path:
     (folder / "main.c").write_text(MAIN)
     (folder / "fw.ld").write_text(SCRIPT)
     flags = [f"-mcpu={cpu}", "-mthumb", "-O2", "-g", "-ffreestanding", "-nostdlib", "-T", "fw.ld"]
-    given = [f"-D{each}" for each in defines]
+    given = [f"-D{define}" for define in defines]
     subprocess.run(["arm-none-eabi-gcc", *flags, *given, "main.c", "-lgcc", "-o", "fw.elf"], cwd=folder, check=True)
     return folder / "fw.elf"

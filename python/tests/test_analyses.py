@@ -38,17 +38,17 @@ def test_gain_pairs_points_that_differ_in_cores_only() -> None:
 def test_points_say_whether_tasks_are_pinned_and_pair_with_the_one_core_that_needs_no_pinning() -> None:
     one, two = measured(1, 1000), measured(2, 800)
     free = two.model_copy(update={"point": two.point.model_copy(update={"config": {"param.pinned": "0"}})})
-    assert [each.many.point for each in gains([one, two, free])] == [two, free]
+    assert [gain.many.point for gain in gains([one, two, free])] == [two, free]
     points = [one.point, two.point, free.point]
     assert series_names(points) == ["1 core", "2 cores (pinned)", "2 cores (not pinned)"]
-    alone = [each.model_copy(update={"cores": 1}) for each in points]
+    alone = [point_id.model_copy(update={"cores": 1}) for point_id in points]
     assert series_names(alone) == ["1 core", "1 core", "1 core, pinned=0"], "a table's rows, whose columns are cores"
     assert pinning_note([one.point]) == ""
     assert "each task is pinned" in pinning_note([one.point, two.point])
     assert "not pinned" in pinning_note([free.point])
     assert "where it says pinned=0" in pinning_note(points)
     where = {"pinning": "not pinned", "metric": "throughput", "stat": "total"}
-    assert [each.run_id for each in select(values([one, two, free]), where)] == [free.run_id]
+    assert [value.run_id for value in select(values([one, two, free]), where)] == [free.run_id]
 
 
 def test_cycles_add_up_to_the_window() -> None:

@@ -53,7 +53,7 @@ def points(planted: Iterable[Planted]) -> list[Measured]:
 
 def prose(planted: Iterable[Planted], *, matters: bool = False) -> str:
     placed = placed_points(points(planted))
-    shown = [each.middle for each in placed]
+    shown = [point.middle for point in placed]
     bound = {id(each) for each in shown} if matters else set()
     section = answer_section(speed_figures(shown, Places(placed), bound, NAMES), Places(placed))
     assert section is not None
@@ -210,12 +210,12 @@ def test_of_many_variants_the_plain_one_alone_is_here() -> None:
 
 
 def document(*results: Measured, manifest: dict[str, Any] = STEADY) -> Document:
-    return make_document(CATALOGUE, [StoredPoint(Path("p"), each, manifest) for each in results], None)
+    return make_document(CATALOGUE, [StoredPoint(Path("p"), result, manifest) for result in results], None)
 
 
 def test_titles_stand_for_ids_from_the_first_line_to_the_chart() -> None:
     made = document(*points([Planted("freertos", (2000,), board="pico"), Planted("rt", (1000,), board="pico")]))
-    (answer,) = (each for each in made.shown if each.leads)
+    (answer,) = (section for section in made.shown if section.leads)
     assert made.shown[0] is not None
     assert made.shown[0].id == answer.id
     assert answer.prose[0].startswith("FreeRTOS is faster than rt")
@@ -247,7 +247,9 @@ def test_tables_are_divided_by_board_and_reasons_are_not() -> None:
         for test in ("T2 cooperative scheduling", "T3 preemptive scheduling")
     ]  # fmt: skip
     stored = [StoredPoint(Path(), each, STEADY) for each in (*made, *absent)]
-    tables = {each.title: each for section in make_document(CATALOGUE, stored, None).shown for each in section.tables}
+    tables = {
+        table.title: table for section in make_document(CATALOGUE, stored, None).shown for table in section.tables
+    }
     for board in "xy":
         rows = tables[f"Throughput, {board}"].rows
         assert [row[:2] for row in rows] == [["T2 cooperative scheduling", f"{kernel}, 1 core"] for kernel in "ab"]
@@ -258,7 +260,7 @@ def test_tables_are_divided_by_board_and_reasons_are_not() -> None:
 
 def test_a_chart_for_each_board() -> None:
     planted = [Planted(kernel, (1000,), board=board) for board in "xy" for kernel in "ab"]
-    charts = [each for section in document(*points(planted)).shown if section.leads for each in section.charts]
+    charts = [data for section in document(*points(planted)).shown if section.leads for data in section.charts]
     assert [{row["board"] for row in chart.rows} for chart in charts] == [{"x"}, {"y"}]
     assert all({row["series"] for row in chart.rows} == {"a", "b"} for chart in charts)
 
@@ -270,7 +272,7 @@ def test_a_chart_for_each_board() -> None:
         (["a", "b", "c"], "a, b and c"),
         (["a (1, 2)", "b"], "a (1, 2) and b"),
         (["a, b", "c", "d"], "a, b; c and d"),
-        ([str(each) for each in range(13)], "0, 1, 2, 3, 4, 5 and 7 more (see the tables)"),
+        ([str(index) for index in range(13)], "0, 1, 2, 3, 4, 5 and 7 more (see the tables)"),
     ],
 )
 def test_lists(items: list[str], said: str) -> None:

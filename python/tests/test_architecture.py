@@ -19,8 +19,8 @@ def test_what_the_manuals_say() -> None:
     assert (facts.exception.nmi, facts.exception.hardfault) == (2, 3)
     assert (SVCALL, PENDSV, SYSTICK, FIRST_EXTERNAL) == (11, 14, 15, 16)
     assert facts.code.exception_return_from == 0xF0000000
-    assert [code_address(each) for each in (0x200, 0x201, 0x0800_0001)] == [0x200, 0x200, 0x0800_0000]
-    assert cross_tool("gcc") in [each.name for each in tools.needed_tools()]
+    assert [code_address(address) for address in (0x200, 0x201, 0x0800_0001)] == [0x200, 0x200, 0x0800_0000]
+    assert cross_tool("gcc") in [tool.name for tool in tools.needed_tools()]
 
 
 def test_priorities_are_the_uppermost_bits() -> None:

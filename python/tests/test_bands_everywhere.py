@@ -59,7 +59,7 @@ def at(place: int) -> list[Measured]:
 
 
 def stored(points: Sequence[Measured]) -> list[StoredPoint]:
-    return [StoredPoint(Path(each.run_id), each, {}) for each in points]
+    return [StoredPoint(Path(point.run_id), point, {}) for point in points]
 
 
 def alone(place: int) -> list[Measured]:
@@ -82,10 +82,10 @@ def together() -> Document:
 
 def differing(tables: Sequence[TableData]) -> Iterator[tuple[int, int]]:
     """(row, column) of the cells that the placement decides."""
-    assert len({len(each.rows) for each in tables}) == 1, tables[0].title
+    assert len({len(table.rows) for table in tables}) == 1, tables[0].title
     for row in range(len(tables[0].rows)):
         for column in range(len(tables[0].columns)):
-            if len({each.rows[row][column] for each in tables}) > 1:
+            if len({table.rows[row][column] for table in tables}) > 1:
                 yield row, column
 
 
@@ -98,10 +98,10 @@ def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document],
     found: dict[str, int] = {}
     wanting = []
     whole = {each.id: each for each in together.shown}
-    for sections in zip(*(each.shown for each in singles), strict=True):
+    for sections in zip(*(single.shown for single in singles), strict=True):
         section = whole[sections[0].id]
         for tables in zip(*(each.tables for each in sections), strict=True):
-            (table,) = [each for each in section.tables if each.title == tables[0].title]
+            (table,) = [data for data in section.tables if data.title == tables[0].title]
             decided = list(differing(tables))
             found[section.id] = found.get(section.id, 0) + len(decided)
             if not says_one(section, table):
@@ -118,7 +118,7 @@ def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document],
 def test_a_mark_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
     drawn = 0
     whole = {each.id: each for each in together.shown}
-    for sections in zip(*(each.shown for each in singles), strict=True):
+    for sections in zip(*(single.shown for single in singles), strict=True):
         section = whole[sections[0].id]
         for number, charts in enumerate(zip(*(each.charts for each in sections), strict=True)):
             chart: ChartData = section.charts[number]
@@ -183,19 +183,19 @@ def test_a_statement_of_a_suites_paper_is_judged_in_each_placement(
     document = make_document(CATALOGUE, stored(points), "vieira2026")
     (section,) = [each for each in document.sections if each.id == "paper"]
     drops = "allocation (T8) loses throughput in total when the second core is used, in both kernels"
-    (row,) = (each for each in section.tables[0].rows if each[1] == drops)
+    (row,) = (sequence for sequence in section.tables[0].rows if sequence[1] == drops)
     assert row[2] == outcome
     assert row[3].startswith(seen), row
 
 
 def places(points: Sequence[Measured]) -> Iterator[tuple[int, Measured]]:
-    for each in points:
-        yield int(each.point.config.get("placement", "0")), each
+    for point in points:
+        yield int(point.point.config.get("placement", "0")), point
 
 
 def counted(point: Measured, per_core: int) -> Measured:
     return point.model_copy(
-        update={"counters": tuple(each.model_copy(update={"count": per_core}) for each in point.counters)}
+        update={"counters": tuple(counter.model_copy(update={"count": per_core}) for counter in point.counters)}
     )
 
 
@@ -223,7 +223,9 @@ def test_a_point_without_a_number_in_all_placements_is_one_row() -> None:
         for each in of_all()
         if unplaced(each.point) == point
     ]
-    document = make_document(CATALOGUE, [*stored(of_all()), *(StoredPoint(Path(), each, {}) for each in absent)], None)
+    document = make_document(
+        CATALOGUE, [*stored(of_all()), *(StoredPoint(Path(), applicable, {}) for applicable in absent)], None
+    )
     (section,) = [each for each in document.shown if each.id == "missing"]
     ((_, name, outcome, why),) = section.tables[0].rows
     assert (name.endswith(f", {PLACES} placements"), outcome, why) == (True, "n/a", "no heap")
@@ -272,11 +274,11 @@ def test_a_point_in_one_placement_among_others_says_so() -> None:
 
 def test_rows_of_a_data_frame_say_their_placement(together: Document) -> None:
     rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](together))))
-    assert {each["placement"] for each in rows} == {"0", "1", "2", "median", "least", "most"}
+    assert {row["placement"] for row in rows} == {"0", "1", "2", "median", "least", "most"}
     key = ("benchmark", "cores", "config", "core", "quantity", "unit")
     found: dict[tuple[str, ...], dict[str, float]] = {}
-    for each in rows:
-        found.setdefault(tuple(each[name] for name in key), {})[each["placement"]] = float(each["value"])
+    for row in rows:
+        found.setdefault(tuple(row[name] for name in key), {})[row["placement"]] = float(row["value"])
     assert len(found) > 100
     for name, values in found.items():
         numbers = sorted(values[str(place)] for place in range(PLACES))
@@ -290,7 +292,7 @@ def test_json_has_the_bands(together: Document) -> None:
         for figure in each["figures"].values():
             assert figure["least"] < figure["median"] < figure["most"]
     pairs = [tuple(sorted(each.items(), key=str)) for each in whole["gains"]]
-    assert len(pairs) == len({str(each) for each in pairs}), "one of a point in all its placements"
+    assert len(pairs) == len({str(pair) for pair in pairs}), "one of a point in all its placements"
     assert all(each["gain_band"][0] < each["gain"] < each["gain_band"][1] for each in whole["gains"])
 
 

@@ -51,7 +51,7 @@ def _measure(
 def _check(result: Measured, clock_hz: int, window_ms: int) -> None:
     assert result.clock_hz == clock_hz
     assert result.timer_hz == 1_000_000
-    assert sum(each.count for each in result.counters) > 0
+    assert sum(counter.count for counter in result.counters) > 0
     assert result.virtual is not None
     # The kernel's tick (core clock), the board's timer (bus clock) and the cycle counter agree on the window, but for
     # what runs between the tick and the stamp: a hundred microseconds at 8 MHz, far less at full speed.
@@ -66,7 +66,7 @@ def test_which_boards_these_are() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=() if each in OF_EACH_CORE else pytest.mark.long) for each in BOARDS]
+    "name", [pytest.param(board, marks=() if board in OF_EACH_CORE else pytest.mark.long) for board in BOARDS]
 )
 def test_a_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_path: Path) -> None:
     kernel = ANOTHER_KERNEL.get(name, "freertos")

@@ -65,7 +65,7 @@ def test_every_program_that_images_start_gets_that_environment() -> None:
     for path in sorted((ROOT / "python" / "rtoslab" / "images").glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("subprocess."):
-                given = {each.arg: ast.unparse(each.value) for each in node.keywords}
+                given = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
                 assert given.get("env") == "tools.build_environment()", f"{path.name}, line {node.lineno}"
                 calls += 1
     assert calls >= 3

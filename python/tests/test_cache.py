@@ -28,7 +28,7 @@ def test_an_entry_comes_back_whole(tmp_path: Path) -> None:
     assert cache.get(KEY) is None
     cache.put(KEY, FILES)
     assert cache.get(KEY) == FILES
-    assert [each.name for each in (tmp_path / "ab").iterdir()] == [f"{KEY}.point"]
+    assert [path.name for path in (tmp_path / "ab").iterdir()] == [f"{KEY}.point"]
 
 
 def test_an_entry_with_any_byte_altered_is_refused(tmp_path: Path) -> None:
@@ -145,14 +145,14 @@ def many_processes(folder: Path, log: Path) -> None:
     while not log.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     others = [context.Process(target=_measure_once, args=(folder, log, False)) for _ in range(4)]
-    for each in others:
-        each.start()
+    for other in others:
+        other.start()
     time.sleep(0.3)
     assert first.pid is not None
     os.kill(first.pid, signal.SIGKILL)
-    for each in (first, *others):
-        each.join(30)
-    assert [each.exitcode for each in others] == [0, 0, 0, 0]
+    for other in (first, *others):
+        other.join(30)
+    assert [other.exitcode for other in others] == [0, 0, 0, 0]
 
 
 def test_many_processes_measure_once_and_a_killed_one_blocks_nobody(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_pins_to_a_form_of_times_and_back(made: tuple[Capture, int], form: str, 
     capture, clock_hz = made
     write_capture(capture, tmp_path / "x", form)
     again = read_capture(tmp_path / "x")
-    assert [each.name for each in again.channels] == ["out", "in"]
+    assert [channel.name for channel in again.channels] == ["out", "in"]
     for name in ("out", "in"):
         before, after = pulses(capture, name), pulses(again, name)
         assert len(before.ticks) == len(after.ticks)
@@ -114,7 +114,7 @@ def test_a_vcd_of_another_program(tmp_path: Path) -> None:
     (tmp_path / "x.vcd").write_text(VCD)
     found = read_capture(tmp_path / "x.vcd")
     assert found.tick_s == Fraction(1, 10**8)
-    assert [each.name for each in found.channels] == ["D0", "bus[3]", "bus[2]", "bus[1]", "bus[0]"]
+    assert [channel.name for channel in found.channels] == ["D0", "bus[3]", "bus[2]", "bus[1]", "bus[0]"]
     d0 = found.channel("D0")
     assert d0.levels.tolist() == [UNKNOWN, 0, 1, UNKNOWN, 1, 0]
     assert d0.edges()[0].tolist() == [7, 12]
@@ -151,7 +151,7 @@ def test_saleae_logic_1(tmp_path: Path) -> None:
         "Time[s], Channel 0, Channel 1\n0.000000000000000, 0, 1\n7.642110550000000, 1, 1\n7.642110675000000, 0, 1\n"
     )
     found = read_capture(tmp_path / "x.csv")
-    assert [each.name for each in found.channels] == ["Channel 0", "Channel 1"]
+    assert [channel.name for channel in found.channels] == ["Channel 0", "Channel 1"]
     assert find_pulses(found.channel(None), found.tick_s).ticks.tolist() == [125_000]
 
 
@@ -159,7 +159,7 @@ def test_saleae_logic_1(tmp_path: Path) -> None:
 def test_pulseview_with_and_without_a_head(head: str, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(SIGROK_CSV + head + "0,1\n1,1\n1,1\n0,1\n")
     found = read_capture(tmp_path / "x.csv")
-    assert [each.name for each in found.channels] == ["P8_45", "P8_46"]
+    assert [channel.name for channel in found.channels] == ["P8_45", "P8_46"]
     assert find_pulses(found.channel(None), found.tick_s).ticks.tolist() == [2]
     assert (found.tick_s, found.end_tick) == (Fraction(1, 10**7), 4)
 
@@ -180,7 +180,7 @@ def test_a_session_with_some_of_sixteen_probes_in_parts(tmp_path: Path) -> None:
         session(META + "probe2=D1\nprobe16=CH15\nunitsize=2\n", logic_1_1=samples[:4], logic_1_2=samples[4:])
     )
     found = read_capture(tmp_path / "x.sr")
-    assert [each.name for each in found.channels] == ["D1", "CH15"]
+    assert [channel.name for channel in found.channels] == ["D1", "CH15"]
     assert find_pulses(found.channel("D1"), found.tick_s).ticks.tolist() == [3]
     assert find_pulses(found.channel("CH15"), found.tick_s).ticks.tolist() == [3]
     assert found.tick_s == Fraction(1, 24_000_000)

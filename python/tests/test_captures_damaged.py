@@ -152,7 +152,7 @@ def test_damage_seldom_gives_other_widths_without_a_word(form: str) -> None:
             found = parse_capture(damaged, "x")
         except CaptureError:
             continue
-        told = found.notes or any(unsure_note(each, found.tick_s) for each in found.channels)
+        told = found.notes or any(unsure_note(channel, found.tick_s) for channel in found.channels)
         silent += not told and _widths(found) != _widths(parse_capture(content, "x"))
     assert silent <= 3 * MOST_SILENT[form]
 
@@ -166,7 +166,8 @@ def _damaged(content: bytes, kind: str, random: Random) -> bytes:
 
 def _widths(capture: Capture) -> list[tuple[str, list[float]]]:
     return [
-        (each.name, (find_pulses(each, capture.tick_s).seconds() * 1e9).round(3).tolist()) for each in capture.channels
+        (channel.name, (find_pulses(channel, capture.tick_s).seconds() * 1e9).round(3).tolist())
+        for channel in capture.channels
     ]
 
 

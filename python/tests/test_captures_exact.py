@@ -32,7 +32,10 @@ def plain(rows: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def rows_of(capture: Capture) -> dict[str, list[tuple[int, int]]]:
-    return {each.name: list(zip(each.ticks.tolist(), each.levels.tolist(), strict=True)) for each in capture.channels}
+    return {
+        channel.name: list(zip(channel.ticks.tolist(), channel.levels.tolist(), strict=True))
+        for channel in capture.channels
+    }
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 1)), max_size=30).map(sorted))
@@ -54,7 +57,7 @@ def test_a_vector_is_extended_and_cut_on_its_left(width: int, values: list[str])
         whole = value.rjust(width, filler)[-width:]
         for bit, level in enumerate(whole):
             wanted[bit].append((tick, LEVELS[level]))
-    found = [list(zip(each.ticks, each.levels, strict=True)) for each in vector.tracks]
+    found = [list(zip(track.ticks, track.levels, strict=True)) for track in vector.tracks]
     assert found == [plain(each) for each in wanted]
 
 
@@ -63,7 +66,7 @@ def test_samples_may_be_cut_anywhere(unit: int, data: bytes, cuts: list[int]) ->
     data = data[: len(data) // unit * unit]
     bits = [0, 3, 8 * unit - 1]
     samples = Samples("x", unit, [(f"D{bit}", bit) for bit in bits])
-    places = sorted({min(each, len(data)) for each in cuts} | {0, len(data)})
+    places = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
     for first, last in pairwise(places):
         samples.add(data[first:last])
     capture = samples.capture(Fraction(1, 1000))
@@ -129,8 +132,8 @@ def test_rows_against_a_slow_reader(seed: int) -> None:
 def test_calendar_times_are_exact(times: list[datetime]) -> None:
     rows = [f"{each.isoformat(timespec='microseconds')}123456Z,{at % 2}" for at, each in enumerate(times)]
     zero = times[0]
-    wanted = [((each - zero).days * 86_400 + (each - zero).seconds) * 10**12 + (each - zero).microseconds * 10**6
-              for each in times]  # fmt: skip
+    wanted = [((time - zero).days * 86_400 + (time - zero).seconds) * 10**12 + (time - zero).microseconds * 10**6
+              for time in times]  # fmt: skip
     if wanted[-1] >= 2**62:
         return
     found = parse_capture(("Time [s],A\n" + "\n".join(rows) + "\n").encode(), "x")

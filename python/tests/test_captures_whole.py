@@ -40,8 +40,8 @@ def test_the_decoder_finds_what_the_virtual_instrument_measured(recording: Recor
     assert isinstance(outcome.result, Measured), outcome.result
     assert outcome.result.series
     decoded = cycles(recording, recording.capture)
-    for each in outcome.result.series:
-        assert list(each.cycles) == decoded[each.id][: len(each.cycles)], each.id
+    for samples in outcome.result.series:
+        assert list(samples.cycles) == decoded[samples.id][: len(samples.cycles)], samples.id
 
 
 @pytest.mark.parametrize(("form", "step"), [("vcd", 1e-6), ("saleae", 0.033), ("saleae1", 1e-4)])
@@ -98,7 +98,7 @@ def test_the_two_commands(tmp_path: Path) -> None:
     decoded = rtoslab("decode", tmp_path / "x.sr", *POINT, "--json")
     assert decoded.returncode == 0, decoded.stderr
     rows = json.loads(decoded.stdout)["series"]
-    assert {each["name"] for each in rows} == {"capture", "virtual"}
+    assert {row["name"] for row in rows} == {"capture", "virtual"}
     for capture, virtual in zip(rows[::2], rows[1::2], strict=True):
         assert capture["series"] == virtual["series"]
         assert capture["median"] == pytest.approx(virtual["median"])

@@ -69,9 +69,9 @@ def test_a_sweep_is_every_combination_but_what_the_user_sets(copy: Path) -> None
     sweep = 'sweep = { opt = ["-O2", "-O3"], warmup_ms = [5, 6] }\n'
     path.write_text(path.read_text().replace("notes = [", sweep + "notes = [", 1))
     swept = make_plan(Catalogue(copy), ["vieira2026"], Options(cores=(1,))).points
-    assert [(each.opt, each.warmup_ms) for each in swept[:4]] == [("-O2", 5), ("-O2", 6), ("-O3", 5), ("-O3", 6)]
+    assert [(point.opt, point.warmup_ms) for point in swept[:4]] == [("-O2", 5), ("-O2", 6), ("-O3", 5), ("-O3", 6)]
     chosen = make_plan(Catalogue(copy), ["vieira2026"], Options(cores=(1,), config={"opt": "-Os"})).points
-    assert [(each.opt, each.warmup_ms) for each in chosen[:2]] == [("-Os", 5), ("-Os", 6)]
+    assert [(point.opt, point.warmup_ms) for point in chosen[:2]] == [("-Os", 5), ("-Os", 6)]
     assert len(swept) == 2 * len(chosen)
 
 
@@ -239,7 +239,7 @@ def test_a_test_of_two_cores_does_not_apply_to_one() -> None:
     config = {"param.stress_percent": "10", "param.seed": "1"}
     options = Options(kernels=("freertos",), boards=("pico",), cores=(1, 2), config=config)
     points = make_plan(Catalogue(ROOT), ["contention"], options).points
-    assert [bool(each.not_applicable) for each in points] == [True, False]
+    assert [bool(point.not_applicable) for point in points] == [True, False]
     assert points[0].not_applicable is not None
     assert "is a test of 2 cores or more" in points[0].not_applicable
 

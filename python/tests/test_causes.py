@@ -154,7 +154,7 @@ def test_a_state_that_differs_is_listed_before_any_figure() -> None:
     cold, warm, unread = (
         Side("s", [stored(plain.model_copy(update={"state": state}))]) for state in ({"icache": 0}, {"icache": 1}, {})
     )
-    assert [(each.key, each.before, each.after) for each in compare(cold, warm).differences] == [
-        ("state.icache", "0", "1")
-    ]
+    assert [
+        (difference.key, difference.before, difference.after) for difference in compare(cold, warm).differences
+    ] == [("state.icache", "0", "1")]
     assert not compare(cold, unread).differences

@@ -70,7 +70,7 @@ def _box(x: float, y: float, anchor: str, transform: str, size: str, text: str) 
 
 
 def clashes(chart: ChartData, pattern: str = r".+") -> list[tuple[str, str]]:
-    found = [each for each in boxes(svg(chart)) if re.fullmatch(pattern, each.text)]
+    found = [box for box in boxes(svg(chart)) if re.fullmatch(pattern, box.text)]
     return [(one.text, other.text) for one, other in combinations(found, 2) if one.overlaps(other)]
 
 
@@ -108,7 +108,7 @@ def test_a_band_moves_its_number_above_its_line() -> None:
     heights = []
     for band in ({}, {"low": 500, "high": 3000}):
         drawn = svg(ChartData("bars", [{**one, "y": 1500, "text": "1.5k", **band}, highest], "c"))
-        heights.append(next(each.bottom for each in boxes(drawn) if each.text == "1.5k"))
+        heights.append(next(box.bottom for box in boxes(drawn) if box.text == "1.5k"))
     assert heights[0] - heights[1] > 100
 
 
@@ -124,8 +124,8 @@ def test_numbers_of_lines_are_apart_from_each_other_and_from_other_lines() -> No
 
 
 def test_long_names_turn_or_break_but_are_never_cut() -> None:
-    for names in (TESTS, [f"{each} of a kernel with many options" for each in TESTS]):
-        text = " ".join(each.text for each in boxes(svg(ChartData("bars", rows(names, ["a"]), "c"))))
+    for names in (TESTS, [f"{test} of a kernel with many options" for test in TESTS]):
+        text = " ".join(box.text for box in boxes(svg(ChartData("bars", rows(names, ["a"]), "c"))))
         assert "\N{HORIZONTAL ELLIPSIS}" not in text
         assert set(" ".join(names).split()) <= set(text.split())
 
@@ -163,7 +163,7 @@ def sentences(*charts: ChartData) -> Sequence[str]:
 
 
 def test_what_one_sentence_says_is_not_drawn() -> None:
-    zeros = ChartData("bars", [{**each, "y": 0} for each in rows(["a", "b"], ["s"])], "Overruns by task. More.")
+    zeros = ChartData("bars", [{**row, "y": 0} for row in rows(["a", "b"], ["s"])], "Overruns by task. More.")
     assert sentences(zeros) == ("Overruns by task: every value is zero.",)
     alone = ChartData("bars", rows(["T2"], ["FreeRTOS"]), "Peak of the heap, bytes.")
     assert sentences(alone) == ("Peak of the heap, bytes: 1,000 (T2, FreeRTOS).",)
@@ -180,7 +180,7 @@ def test_what_is_worth_drawing_is_drawn() -> None:
         "s", "S", (), (ChartData("histogram", spread, "c"), ChartData("bars", rows("ab", "s"), "c"))
     ).filled()
     assert filled is not None
-    assert [each.kind for each in filled.charts] == ["histogram", "bars"]
+    assert [chart.kind for chart in filled.charts] == ["histogram", "bars"]
     assert not filled.prose
 
 
@@ -257,7 +257,7 @@ def test_a_latency_under_many_conditions_is_a_line_each() -> None:
     few, many = (latency_section(points(count), Places()) for count in (6, 7))
     assert few is not None
     assert many is not None
-    assert [each.kind for each in few.charts] == ["histogram"]
+    assert [data.kind for data in few.charts] == ["histogram"]
     (chart,) = many.charts
     assert chart.kind == "pairs"
     assert [(row["low"], row["y"], row["high"]) for row in chart.rows[:2]] == [(100, 110, 120), (101, 110, 120)]

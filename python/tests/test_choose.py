@@ -53,7 +53,7 @@ from tests.test_runs import run_of
 ROOT = find_root()
 CATALOGUE = Catalogue(ROOT)
 KNOWN = read_operations()
-BY_ID = {each.id: each for each in KNOWN.operation}
+BY_ID = {operation.id: operation for operation in KNOWN.operation}
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "board": "BOARD"}
 EVEN = Question("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
 
@@ -168,11 +168,11 @@ def test_a_kernel_that_lacks_what_is_needed_is_shown_and_not_ranked() -> None:
 def test_what_a_kernel_lacks_counts_between_the_others() -> None:
     figures = {**CLEAR, "c": {"switch": (400.0,), "semaphore_take": (200.0,)}}
     found = compared(figures, lacks={"c": {"queue": "none"}})
-    assert [each.id for each in found.counted] == ["switch", "semaphore_take", "queue_send"]
+    assert [operation.id for operation in found.counted] == ["switch", "semaphore_take", "queue_send"]
     assert partly_there(found, NAMES) == (
         "These count only between kernels that have such a figure: queue, send (not Gamma)."
     )
-    assert [(each.kernel, round(each.ratio.value, 2), each.operations) for each in found.scores] == [
+    assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in found.scores] == [
         ("a", 1.0, 3), ("b", 1.26, 3), ("c", 4.0, 2),
     ]  # fmt: skip
     assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in answer(found, NAMES)[0]
@@ -181,7 +181,7 @@ def test_what_a_kernel_lacks_counts_between_the_others() -> None:
 def test_a_kernel_of_which_little_is_known_is_not_ranked() -> None:
     """It would lead by the one operation in which it is quick."""
     found = compared({**CLEAR, "c": {"switch": (1.0,)}})
-    assert [each.kernel for each in found.scores] == ["a", "b"]
+    assert [score.kernel for score in found.scores] == ["a", "b"]
     assert answer(found, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
 
 
@@ -196,20 +196,20 @@ def test_small_disadvantages_are_no_arguments() -> None:
 
 def test_every_operation_is_of_a_series_that_there_is() -> None:
     made_otherwise = {"footprint", "masked", "worst_case"}
-    for each in KNOWN.operation:
-        if each.benchmark in made_otherwise:
+    for operation in KNOWN.operation:
+        if operation.benchmark in made_otherwise:
             continue
-        facts = CATALOGUE.benchmark(each.benchmark).facts
-        assert each.metric == "throughput" or each.metric in facts.series_ids, each.id
-        assert set(each.services) <= {*CATALOGUE.services, "smp"}, each.id
-        assert set(each.weights) <= set(KNOWN.needs), each.id
-    assert set().union(*(each.weights for each in KNOWN.operation)) == set(KNOWN.needs)
+        facts = CATALOGUE.benchmark(operation.benchmark).facts
+        assert operation.metric == "throughput" or operation.metric in facts.series_ids, operation.id
+        assert set(operation.services) <= {*CATALOGUE.services, "smp"}, operation.id
+        assert set(operation.weights) <= set(KNOWN.needs), operation.id
+    assert set().union(*(operation.weights for operation in KNOWN.operation)) == set(KNOWN.needs)
 
 
 def test_every_operation_of_a_benchmark_is_measured_for_the_matrix() -> None:
     points = matrix_points(CATALOGUE, "freertos", matrix_boards(ROOT), 1)
-    there = {(each.stands_for.benchmark, each.stands_for.cores) for each in points if each.points}
-    wanted = {(each.benchmark, each.cores) for each in KNOWN.operation}
+    there = {(point.stands_for.benchmark, point.stands_for.cores) for point in points if point.points}
+    wanted = {(operation.benchmark, operation.cores) for operation in KNOWN.operation}
     assert wanted - there == {("footprint", 1), ("masked", 1), ("worst_case", 1)}
 
 
@@ -254,8 +254,8 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     write_matrix(path, example())
     found = read_matrix(path)
     assert (found.boards, found.versions, found.date) == (["board"], ["1.0"], "2026-11-28")
-    assert [each.one_of_many for each in found.rows] == [False, False, True, False]
-    assert [[tuple(value.placed.values) for value in each.values] for each in found.rows] == [
+    assert [stored_row.one_of_many for stored_row in found.rows] == [False, False, True, False]
+    assert [[tuple(value.placed.values) for value in stored_row.values] for stored_row in found.rows] == [
         [(100, 104)], [(50,)], [(9,)], [],
     ]  # fmt: skip
     before = path.read_bytes()
@@ -289,7 +289,10 @@ def test_new_rows_take_the_place_of_those_of_their_boards_alone() -> None:
     old = replace(example(), rows=(on("x", 1), on("y", 2)), manifests={"x": {"n": 1}, "y": {"n": 2}})
     new = replace(example(), rows=(on("y", 3),), manifests={"y": {"n": 3}})
     found = merged(old, new, ["y"])
-    assert [(each.stands_for.board, each.values[0].value) for each in found.rows] == [("x", 1), ("y", 3)]
+    assert [(stored_row.stands_for.board, stored_row.values[0].value) for stored_row in found.rows] == [
+        ("x", 1),
+        ("y", 3),
+    ]
     assert found.manifests == {"x": {"n": 1}, "y": {"n": 3}}
     assert merged(None, new, ["y"]) == new
 
@@ -313,12 +316,12 @@ def test_the_report_has_a_column_for_each_kernel_and_a_reason_for_each_gap() -> 
     document = choice_document(compared(figures, lacks={"c": {"queue": "none"}}), NAMES, [], {})
     tables = {table.title: table for section in document.sections for table in section.tables}
     assert tables["Figures"].columns == ("operation", "unit", ">Alpha", ">Beta", ">Gamma")
-    assert [[*each] for each in tables["Figures"].rows] == [
+    assert [[*sequence] for sequence in tables["Figures"].rows] == [
         ["context switch", "cycles", "100*", "200", "410 (400 to 420)"],
         ["semaphore, take", "cycles", "50*", "100", "-"],
         ["queue, send", "cycles", "200", "100*", "-"],
     ]
-    assert [[*each] for each in tables["Cells without a figure"].rows] == [
+    assert [[*sequence] for sequence in tables["Cells without a figure"].rows] == [
         ["Gamma", "semaphore, take", "it was not measured"],
         ["Gamma", "queue, send", "none"],
     ]
@@ -373,7 +376,9 @@ def test_misuse_is_one_sentence(tmp_path: Path) -> None:
 
 def in_run(kernel: str, cycles: int, *, instrument: str = "probe", board: str = "pico", **config: str) -> StoredPoint:
     made = timed(instrument, [cycles] * 3)
-    series = tuple(each.model_copy(update={"id": each.id.replace("give", "task.yield.switch")}) for each in made.series)
+    series = tuple(
+        samples.model_copy(update={"id": samples.id.replace("give", "task.yield.switch")}) for samples in made.series
+    )
     axes = {"benchmark": "context_switch", "kernel": kernel, "board": board, "config": {**made.point.config, **config}}
     run_id = f"{kernel}{board}{instrument}{config}"
     changed = {"point": made.point.model_copy(update=axes), "series": series, "run_id": run_id}
@@ -389,7 +394,7 @@ def test_kernels_of_a_run_are_compared_by_the_instrument_that_disturbs_least() -
     assert section is not None
     (table,) = section.tables
     assert table.columns == ("operation", "unit", ">FreeRTOS", ">rt")
-    assert [[*each] for each in table.rows] == [["context switch", "cycles", "100*", "150"]]
+    assert [[*sequence] for sequence in table.rows] == [["context switch", "cycles", "100*", "150"]]
     assert section.prose[0].startswith("Over all on the Raspberry Pi Pico FreeRTOS leads")
 
 
@@ -410,8 +415,8 @@ def test_what_is_not_alike_is_not_compared(points: list[StoredPoint]) -> None:
 def test_a_report_has_the_table_behind_its_answer() -> None:
     points = [in_run("freertos", 100), in_run("rt", 150)]
     document = with_kernels(CATALOGUE, make_document(CATALOGUE, points, None), points)
-    leading = [each.id for each in document.sections if each.leads]
-    assert [each.id for each in document.sections][: len(leading) + 1] == [*leading, "kernels"]
+    leading = [section.id for section in document.sections if section.leads]
+    assert [section.id for section in document.sections][: len(leading) + 1] == [*leading, "kernels"]
     alone = make_document(CATALOGUE, points[:1], None)
     assert with_kernels(CATALOGUE, alone, points[:1]) == alone
 
@@ -423,6 +428,6 @@ def test_what_a_kernels_own_start_sets_is_unequal_to_the_others() -> None:
     assert told == {"a": {"xip.divider": "the board's own"}, "b": {"xip.divider": 4}}
     assert start_states({"a": plain, "b": other}, "stm32f446") == {"a": {}, "b": {}}
     points = [PointId(benchmark="t1", title="", kernel=k, board="pico", cores=1, window_ms=0, config={}) for k in "ab"]
-    subjects = [Subject(each.kernel, each, {}, state=told[each.kernel]) for each in points]
+    subjects = [Subject(point.kernel, point, {}, state=told[point.kernel]) for point in points]
     (found,) = lint(CATALOGUE, [subjects])
     assert found.values == {"the board's own": ("a",), "4": ("b",)}

@@ -151,9 +151,9 @@ def test_cases_are_every_combination_and_have_the_readers_names() -> None:
     one = claim(
         "between", across={"kernel": ["a", "b"]}, at=[{"cores": 1}, {"cores": 2, "pinning": "pinned"}], at_most=5
     )
-    values = [each for cores in (1, 2) for each in of_kernels((4, 6), cores=cores)]
+    values = [value for cores in (1, 2) for value in of_kernels((4, 6), cores=cores)]
     found = verdict(one, values, names={"a": "Kernel A"})
-    assert [(each.name, each.told) for each in found.cases] == [
+    assert [(case_verdict.name, case_verdict.told) for case_verdict in found.cases] == [
         ("1 core, Kernel A", "same"), ("1 core, b", "different"),
         ("2 cores, Kernel A", "same"), ("2 cores, b", "different"),
     ]  # fmt: skip

@@ -125,7 +125,7 @@ def test_a_missing_compiler_is_said(tmp_path: Path) -> None:
 def test_doctor_says_what_is_missing(tmp_path: Path) -> None:
     done = rtoslab("doctor", "--json", PATH=str(tmp_path))
     assert done.returncode == 1
-    found = {each["name"]: each for each in json.loads(done.stdout)}
+    found = {load["name"]: load for load in json.loads(done.stdout)}
     assert not found["cmake"]["fine"]
     assert found["cmake"]["remedy"] == "apt-get install cmake"
 

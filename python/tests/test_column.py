@@ -50,8 +50,8 @@ def test_samples_come_back_from_their_file_as_they_were_and_lie_there_as_rows() 
     whole, blind = series("a", 5), series("b", 3, mark_cycles=(), ticks=())
     content = write_samples([whole, blind])
     found = read_samples(content)
-    for each in (whole, blind):
-        assert found[each.id] == {name: getattr(each, name) for name in COLUMNS}
+    for samples in (whole, blind):
+        assert found[samples.id] == {name: getattr(samples, name) for name in COLUMNS}
     rows = read_columns(content)
     assert rows["series"] == ["a"] * 5 + ["b"] * 3
     assert rows["index"] == [0, 1, 2, 3, 4, 0, 1, 2]
@@ -78,7 +78,7 @@ def test_reading_many_samples_takes_little_more_than_they_do() -> None:
     found = read_samples(content)
     kept, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert sum(each.kept_bytes for each in found["a"].values()) <= MANY * (8 + 5 * 2)
+    assert sum(column.kept_bytes for column in found["a"].values()) <= MANY * (8 + 5 * 2)
     assert kept < 25 * MANY
     assert peak < 60 * MANY
 
@@ -93,7 +93,9 @@ def test_statistics_are_those_of_every_single_sample() -> None:
         assert found.p99 == ordered[math.ceil(0.99 * count) - 1]
         assert found.maximum_at == samples.index(max(samples))
         bins = histogram(samples)
-        assert [each.count for each in bins] == [sum(one.low <= each < one.high for each in samples) for one in bins]
+        assert [each.count for each in bins] == [
+            sum(one.low <= sample < one.high for sample in samples) for one in bins
+        ]
         assert sum(each.count for each in bins) == count
 
 

@@ -70,7 +70,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _words(text: str) -> list[str]:
     lines = text.splitlines()
-    return [each.rstrip(":;,.") for line in lines for each in GLYPHS.sub(" ", line).split()]
+    return [part.rstrip(":;,.") for line in lines for part in GLYPHS.sub(" ", line).split()]
 
 
 def _shown(words: list[str], columns: int) -> str:
@@ -124,7 +124,7 @@ def test_a_narrow_terminal_shows_every_word(name: str, runs: Path, monkeypatch: 
     monkeypatch.chdir(ROOT)
     words = COMMANDS[name].format(runs=runs).split()
     wide, narrow = _shown_in_both(words, monkeypatch)
-    cut = sorted({each for each in _words(wide) if len(each) < TOO_LONG} - set(_words(narrow)))
+    cut = sorted({word for word in _words(wide) if len(word) < TOO_LONG} - set(_words(narrow)))
     assert not cut
     prose = {line.strip() for line in wide.splitlines() if not GLYPHS.search(line)}
     assert [line for line in narrow.splitlines() if len(line) > NARROW and line.strip() not in prose] == []

@@ -44,8 +44,8 @@ EVERY: Final = dict(_commands(app))
 
 
 def _options(name: str) -> dict[str, click.Option]:
-    found = [each for each in EVERY[name].params if isinstance(each, click.Option)]
-    return {word: each for each in found for word in each.opts}
+    found = [parameter for parameter in EVERY[name].params if isinstance(parameter, click.Option)]
+    return {word: option for option in found for word in option.opts}
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -103,20 +103,25 @@ def test_a_label_has_what_varies() -> None:
     assert labels("t1", boards=["pico", "nucleo-f446re"], config={"opt": "-O3"}) == [
         "t1_arithmetic pico", "t1_arithmetic nucleo-f446re",
     ]  # fmt: skip
-    assert [each.split(" by ")[1] for each in labels("call_times")] == ["counter", "pin", "probe"]
+    assert [label.split(" by ")[1] for label in labels("call_times")] == ["counter", "pin", "probe"]
 
 
 def test_one_point_is_no_points() -> None:
-    assert [counted(each, "point") for each in (0, 1, 2, 1000)] == ["0 points", "1 point", "2 points", "1,000 points"]
+    assert [counted(number, "point") for number in (0, 1, 2, 1000)] == [
+        "0 points",
+        "1 point",
+        "2 points",
+        "1,000 points",
+    ]
 
 
 def _groups(group: click.Group, name: str = "rtoslab") -> Iterator[tuple[str, str]]:
     context = click.Context(group, info_name=name, terminal_width=80)
     yield name, group.get_help(context)
-    for each in group.list_commands(context):
-        found = group.get_command(context, each)
+    for command in group.list_commands(context):
+        found = group.get_command(context, command)
         if isinstance(found, click.Group):
-            yield from _groups(found, f"{name} {each}")
+            yield from _groups(found, f"{name} {command}")
 
 
 @pytest.mark.parametrize("name", [name for name, _ in _groups(app)])
@@ -132,5 +137,5 @@ def test_help_has_every_command_in_one_section() -> None:
     listed = [line.strip().partition(" ") for line in dict(_groups(app))["rtoslab"].splitlines()]
     shown = {command: text.strip() for command, _, text in listed}
     assert {command: shown.get(command) for command in said} == {
-        k: v for each in SECTIONS.values() for k, v in each.items()
+        k: v for section in SECTIONS.values() for k, v in section.items()
     }

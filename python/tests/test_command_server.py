@@ -31,7 +31,7 @@ def test_both_ways_to_start_it_give_the_same(words: tuple[str, ...]) -> None:
 
 
 def test_a_call_has_its_own_environment_and_process() -> None:
-    narrow, wide = (rtoslab("list", "kernels", COLUMNS=each).stdout for each in ("60", "200"))
+    narrow, wide = (rtoslab("list", "kernels", COLUMNS=columns).stdout for columns in ("60", "200"))
     assert max(map(len, narrow.splitlines())) <= 60 < max(map(len, wide.splitlines()))
     assert rtoslab("list", "kernels", COLUMNS="60").stdout == narrow
 

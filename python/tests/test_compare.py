@@ -47,16 +47,16 @@ def test_the_same_run_twice_gives_an_empty_comparison(tmp_path: Path) -> None:
     assert len(found.changes) == 4
     assert found.real == []
     assert found.differences == []
-    assert {each.verdict for each in found.changes} == {Verdict.SAME}
+    assert {change.verdict for change in found.changes} == {Verdict.SAME}
     done = rtoslab("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
-    assert {each["verdict"] for each in json.loads(done.stdout)["comparisons"][0]["changes"]} == {"same"}
+    assert {load["verdict"] for load in json.loads(done.stdout)["comparisons"][0]["changes"]} == {"same"}
 
 
 def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
     before = Side("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
     after = Side("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
     found = compare(before, after)
-    assert [(each.delta, each.verdict) for each in found.changes] == [
+    assert [(change.delta, change.verdict) for change in found.changes] == [
         (-10.0, Verdict.BETTER),
         (1.0, Verdict.WORSE),
         (0.0, Verdict.SAME),
@@ -69,7 +69,7 @@ def test_sides_that_differ_in_one_axis_are_compared_over_it() -> None:
     after = Side("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
     found = compare(before, after).matching
     assert found.over == {"kernel": ("x", "y")}
-    assert [each.before.point.config for each in found.pairs] == [{"window": "1"}]
+    assert [pair.before.point.config for pair in found.pairs] == [{"window": "1"}]
     assert (len(found.only_before), len(found.only_after)) == (1, 1)
     strict = compare(before, after, is_gate=True).matching
     assert (list(strict.pairs), len(strict.only_before)) == ([], 2)
@@ -79,11 +79,11 @@ def test_figures_come_before_what_differs_between_manifests() -> None:
     mine = {"build.compiler.banner": "gcc 12", "build.sources.a.c": "1", "elf_sha256": "2", "board.title": "B"}
     other = {"build.compiler.banner": "gcc 13", "build.sources.a.c": "3", "elf_sha256": "4", "board.title": "B"}
     found = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
-    assert [(each.key, each.before, each.after) for each in found.differences] == [
+    assert [(difference.key, difference.before, difference.after) for difference in found.differences] == [
         ("build.compiler.banner", "gcc 12", "gcc 13"),
         ("build.sources.a.c", "1", "3"),
     ]
-    assert [each.title for each in comparison_document([found]).sections] == ["Worse and better", "What differs"]
+    assert [section.title for section in comparison_document([found]).sections] == ["Worse and better", "What differs"]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_settings_that_one_kernel_alone_has_come_last() -> None:
     mine = {"build.kernel_config.A": "1", "build.kernel_config.S": "1", "target.kind": "virtual"}
     other = {"build.kernel_config.B": "2", "build.kernel_config.S": "2", "target.kind": "real"}
     found = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
-    keys = [each.key for each in found.differences]
+    keys = [difference.key for difference in found.differences]
     assert keys == ["build.kernel_config.S", "target.kind", "build.kernel_config.A", "build.kernel_config.B"]
 
 
@@ -119,7 +119,8 @@ def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> Measured:
     """A point of one core that counted `counts`; name -> (cycles, calls)."""
     plain = measured(1)
     counters = [
-        each.model_copy(update={"count": counts if each is plain.counters[0] else 0}) for each in plain.counters
+        counter.model_copy(update={"count": counts if counter is plain.counters[0] else 0})
+        for counter in plain.counters
     ]
     core = CoreCycles(
         core=0, cycles=1, instructions=1, sleep_cycles=0, bus_wait_cycles=0, flash_wait_cycles=0, xip_misses=0,
@@ -157,7 +158,7 @@ def test_noise_without_effect_raises_fewer_alarms_than_stated() -> None:
     together = [shift(noise(generator, 40), noise(generator, 40)) for _ in range(trials)]
     assert sum(claims([each])[0] for each in together) < ALPHA * trials
     families = [claims(together[start : start + 20]) for start in range(0, trials, 20)]
-    assert sum(any(each) for each in families) <= 1, "half of fifty families is what was stated"
+    assert sum(any(family) for family in families) <= 1, "half of fifty families is what was stated"
 
 
 def test_a_shift_of_three_percent_is_found() -> None:
@@ -174,7 +175,7 @@ def test_too_few_samples_say_nothing() -> None:
     assert not too_few(shift([1.0] * 6, [2.0] * 6), 1)
     assert too_few(shift([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
     found = compare(Side("a", [noisy([1, 2, 3])]), Side("b", [noisy([101, 102, 103])]))
-    assert [each.verdict for each in found.changes] == [Verdict.TOO_FEW]
+    assert [change.verdict for change in found.changes] == [Verdict.TOO_FEW]
     assert "Warning: 1 of them rest on fewer than 20 samples" in report_formats()["md"](comparison_document([found]))
 
 
@@ -189,7 +190,7 @@ def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
     (pooled,) = read_side([tmp_path / str(index) for index in range(3)]).figures
     assert len(pooled.metrics["cycles_per_count"].samples) == 3
     found = compare(Side("a", [pooled]), Side("b", [pooled]))
-    assert {each.verdict for each in found.changes if each.before.unit == "cycles"} == {Verdict.TOO_FEW}
+    assert {change.verdict for change in found.changes if change.before.unit == "cycles"} == {Verdict.TOO_FEW}
 
 
 @pytest.fixture
@@ -207,7 +208,7 @@ def test_every_form_says_the_same(two: tuple[Path, Path], tmp_path: Path) -> Non
     assert "<h2>Worse and better</h2>" in html
     assert "| t2 | cycles_per_count |" in md
     changes = json.loads(as_object)["comparisons"][0]["changes"]
-    worse = [each for each in changes if each["verdict"] == "worse"]
+    worse = [change for change in changes if change["verdict"] == "worse"]
     assert [each["metric"] for each in worse] == ["cycles_per_count"]
     suite = ET.fromstring(xml).find("testsuite")  # noqa: S314 (our own file)
     assert suite is not None

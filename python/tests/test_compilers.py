@@ -49,7 +49,7 @@ def test_only_a_departure_is_said() -> None:
     usual, other = planned("freertos"), planned("freertos", compiler="gcc", lto="1")
     assert point_id(CATALOGUE, usual).config == {}
     assert point_id(CATALOGUE, other).config == {"lto": "1"}
-    options = [set(cmake_options(each, Expected("", 0))) for each in (usual, other)]
+    options = [set(cmake_options(point, Expected("", 0))) for point in (usual, other)]
     assert options[1] - options[0] == {"-DLTO=1"}
 
 

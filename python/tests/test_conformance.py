@@ -42,7 +42,7 @@ def judge(
         ("param", {"name": "tick_hz", "value": 1000}),
         ("param", {"name": "time_slice_ticks", "value": slices}),
     ]
-    body += [("sample", {"metric": f"c/{core}", "n": len(each), "values": ",".join(map(str, each))}) for each in notes]
+    body += [("sample", {"metric": f"c/{core}", "n": len(note), "values": ",".join(map(str, note))}) for note in notes]
     stats = {"cores": [{"cycles": cycles, "exceptions": {15: taken}}], "locks": []}
     decoded = decode(stream(body), WIRE, EXPECTED)
     played = Played(decoded, stats, broken, whole=whole)  # type: ignore[arg-type]
@@ -175,8 +175,8 @@ def test_a_declared_deviation_must_show() -> None:
 
 def verdict(*outcomes: Outcome, failure: str | None = None) -> Conformance:
     findings = tuple(
-        CheckFinding(check="c", title="Order", core=0, demands="all is well", saw="noted 2 1", outcome=each)
-        for each in outcomes
+        CheckFinding(check="c", title="Order", core=0, demands="all is well", saw="noted 2 1", outcome=outcome)
+        for outcome in outcomes
     )
     return Conformance(digest="0", kernel="k", board="b", cores=1, findings=findings, failure=failure)
 

@@ -16,12 +16,12 @@ FREE = "request->core == PORT_ANY_CORE ? tskNO_AFFINITY : (UBaseType_t)1u << req
 
 
 def found(root: Path, kernel: str, cores: int) -> list[CheckFinding]:
-    return [each for each in conformance(root, kernel, cores=cores).findings if each.check == "any_core"]
+    return [finding for finding in conformance(root, kernel, cores=cores).findings if finding.check == "any_core"]
 
 
 def test_a_task_for_any_core_gets_on_wherever_there_is_room() -> None:
     findings = found(find_root(), "freertos", 2)
-    assert [(each.core, each.outcome) for each in findings] == [(0, Outcome.HOLDS), (1, Outcome.HOLDS)]
+    assert [(finding.core, finding.outcome) for finding in findings] == [(0, Outcome.HOLDS), (1, Outcome.HOLDS)]
 
 
 def test_on_one_core_and_on_kernels_of_one_core_there_is_nothing_to_show() -> None:
@@ -37,7 +37,7 @@ def test_on_one_core_and_on_kernels_of_one_core_there_is_nothing_to_show() -> No
 def test_a_port_that_binds_such_a_task_fails_where_its_core_is_held(checkout: Path, core: int) -> None:
     alter(checkout, PORT, FREE, f"(UBaseType_t)1u << (request->core == PORT_ANY_CORE ? {core} : request->core)")
     findings = found(checkout, "freertos", 2)
-    assert [each.core for each in findings if each.outcome is Outcome.FAILS] == [core]
+    assert [finding.core for finding in findings if finding.outcome is Outcome.FAILS] == [core]
 
 
 @pytest.mark.parametrize(

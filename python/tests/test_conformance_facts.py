@@ -76,12 +76,12 @@ class Fact:
 def test_facts_are_measured(checkout: Path, facts: list[Fact]) -> None:
     """Those of a kernel at once: none hides another."""
     kernel = facts[0].change[0].split("/")[1]
-    checks = {each.check for each in facts}
-    for each in facts:
-        declare(checkout, kernel, each.declared)
+    checks = {fact.check for fact in facts}
+    for fact in facts:
+        declare(checkout, kernel, fact.declared)
     assert checks <= failing(conformance(checkout, kernel)), "declared, and not so"
-    for each in facts:
-        alter(checkout, *each.change)
+    for fact in facts:
+        alter(checkout, *fact.change)
     assert not failing(conformance(checkout, kernel)) & {*checks, "tick_rate"}, "declared, and so"
 
 
@@ -91,7 +91,7 @@ def test_a_scene_that_gets_stuck_fails_alone(checkout: Path) -> None:
     verdict = conformance(checkout, "freertos")
     assert verdict.failure is None, "the suite came to its end without it"
     assert failing(verdict) == {"timeout_given"}
-    assert [each.saw for each in verdict.findings if each.check == "timeout_given"] == ["its scene got stuck"]
+    assert [finding.saw for finding in verdict.findings if finding.check == "timeout_given"] == ["its scene got stuck"]
     assert not verdict.holds
 
 
@@ -100,7 +100,7 @@ def test_scenes_that_fault_or_hang_fail_alone(checkout: Path) -> None:
           "    volatile uintptr_t odd = 1;\n\n    (void)mailbox;\n    *message = *(void **)odd;\n")  # fmt: skip
     alter(checkout, "kernels/bare/port.c", "    event->bits = event->bits & ~bits;\n", "    event->bits = bits & 0u;\n")
     verdict = conformance(checkout, "bare")
-    saw = {each.check: each.saw for each in verdict.findings if each.outcome is Outcome.FAILS}
+    saw = {finding.check: finding.saw for finding in verdict.findings if finding.outcome is Outcome.FAILS}
     assert verdict.failure is None
     assert saw.keys() == {"mailbox_keeps", "event_bits"}
     assert saw["mailbox_keeps"].startswith("its scene ended in a fault (core=0 kind=hard")
@@ -117,7 +117,7 @@ def test_a_suite_that_ends_early_keeps_what_it_saw(checkout: Path) -> None:
     verdict = conformance(checkout, "freertos")
     assert "reported an overflow" in (verdict.failure or ""), "no scene's doing"
     assert failing(verdict) == set()
-    outcomes = {each.check: each.outcome for each in verdict.findings}
+    outcomes = {finding.check: finding.outcome for finding in verdict.findings}
     assert outcomes["priority_order"] is Outcome.HOLDS
     assert outcomes["tick_count"] is Outcome.UNSEEN
     assert not verdict.holds
@@ -130,7 +130,7 @@ def test_a_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
     path.write_text(first.sub(r"\1 = false", path.read_text()))
     verdict = conformance(checkout, "rt")
     verdict.demand()
-    held = {each.check for each in verdict.findings if each.outcome is Outcome.HOLDS}
+    held = {finding.check for finding in verdict.findings if finding.outcome is Outcome.HOLDS}
     assert {"priority_order", "sleep_ticks", "tick_rate", "stack_figures"} <= held
 
 
@@ -197,7 +197,7 @@ def test_a_queue_of_pointers_on_a_kernel_with_tasks(checkout: Path) -> None:
     header = checkout / "firmware" / RT
     header.write_text(header.read_text() + QUEUE)
     verdict = conformance(checkout, "rt")
-    held = {each.check for each in verdict.findings if each.outcome is Outcome.HOLDS}
+    held = {finding.check for finding in verdict.findings if finding.outcome is Outcome.HOLDS}
     assert {"pointer_queue_order", "pointer_queue_wakes"} <= held
     alter(checkout, RT, "    rt_queue_pop(queue, pointer);\n",
           "    while (!rt_queue_trypop(queue, pointer)) {\n        rt_task_sleep(1);\n    }\n")  # fmt: skip
@@ -213,7 +213,7 @@ def test_the_suite_is_played_on_distinct_priorities(checkout: Path) -> None:
     for kernel in ("freertos", "rt"):
         verdict = conformance(checkout, kernel)
         verdict.demand()
-        absent = {each.check for each in verdict.findings if "equal_priorities" in each.saw}
+        absent = {finding.check for finding in verdict.findings if "equal_priorities" in finding.saw}
         assert absent == {"ready_order", "yield_order", "time_slice", "wake_first"}
 
 

@@ -40,7 +40,7 @@ def judged(path: Path) -> Conformance:
 
 
 def outcomes(verdict: Conformance, outcome: Outcome) -> set[str]:
-    return {each.check for each in verdict.findings if each.outcome is outcome}
+    return {finding.check for finding in verdict.findings if finding.outcome is outcome}
 
 
 @pytest.mark.parametrize("cores", [1, 2])
@@ -69,7 +69,7 @@ def test_of_a_kernel_that_nobody_knows_everything_is_asked(tmp_path: Path) -> No
 def test_a_scene_that_is_not_in_it_is_unseen(tmp_path: Path) -> None:
     verdict = judged(suite(tmp_path / "own.elf", left_out="yield_order"))
     assert outcomes(verdict, Outcome.UNSEEN) == {"yield_order"}
-    (finding,) = (each for each in verdict.findings if each.outcome is Outcome.UNSEEN)
+    (finding,) = (check_finding for check_finding in verdict.findings if check_finding.outcome is Outcome.UNSEEN)
     assert "does not play" in finding.saw
 
 
@@ -94,7 +94,7 @@ def test_a_scene_that_gets_stuck_hides_only_what_comes_after_it(checkout: Path, 
     assert verdict.failure is not None
     assert not verdict.holds
     assert outcomes(verdict, Outcome.HOLDS)
-    unseen = [each.saw for each in verdict.findings if each.outcome is Outcome.UNSEEN]
+    unseen = [finding.saw for finding in verdict.findings if finding.outcome is Outcome.UNSEEN]
     assert set(unseen) == {"the suite ended before"}
 
 

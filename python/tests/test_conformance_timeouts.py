@@ -38,12 +38,12 @@ EACH = [(check, *what) for check, breaks in BREAKS.items() for what in breaks]
 
 @pytest.mark.parametrize(("kernel", "cores"), [("freertos", 1), ("rt", 1)])
 def test_ports_with_the_services_show_them(kernel: str, cores: int) -> None:
-    found = {each.check: each.outcome for each in conformance(find_root(), kernel, cores=cores).findings}
+    found = {finding.check: finding.outcome for finding in conformance(find_root(), kernel, cores=cores).findings}
     assert {found[check] for check in BREAKS} == {Outcome.HOLDS}
 
 
 def test_a_kernel_without_them_need_not() -> None:
-    found = {each.check: each for each in conformance(find_root(), "bare").findings}
+    found = {finding.check: finding for finding in conformance(find_root(), "bare").findings}
     assert {found[check].outcome for check in BREAKS} == {Outcome.NOT_APPLICABLE}
     assert "only its semaphore counts ticks" in found["event_timeout_expires"].saw
 

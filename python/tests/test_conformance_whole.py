@@ -16,7 +16,7 @@ from tests.broken_ports import BREAKS
 from tests.checkouts import alter
 from tests.test_cli import rtoslab
 
-BREAKS_OF_TIMEOUTS = {f"{each}_timeout_{end}" for each in ("event", "mailbox") for end in ("expires", "given")}
+BREAKS_OF_TIMEOUTS = {f"{service}_timeout_{end}" for service in ("event", "mailbox") for end in ("expires", "given")}
 
 
 def test_several_suites_end_with_a_line_for_each() -> None:
@@ -38,7 +38,7 @@ def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) ->
 
 
 def failing(verdict: Conformance) -> set[str]:
-    return {each.check for each in verdict.findings if each.outcome is Outcome.FAILS}
+    return {finding.check for finding in verdict.findings if finding.outcome is Outcome.FAILS}
 
 
 def test_every_check_is_seen_to_fail() -> None:
@@ -78,7 +78,7 @@ def test_no_number_of_a_port_that_does_not_conform(checkout: Path, tmp_path: Pat
 def test_every_port_conforms_on_the_pico(kernel: str, cores: int) -> None:
     verdict = conformance(find_root(), kernel, cores=cores)
     verdict.demand()
-    assert {each.core for each in verdict.findings if each.outcome is Outcome.HOLDS} == set(range(cores))
+    assert {finding.core for finding in verdict.findings if finding.outcome is Outcome.HOLDS} == set(range(cores))
 
 
 def test_a_verdict_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_own_code_may_take_as_much_longer_as_its_instructions_did(
     own = (OwnFunction(0, "body", 1, (Stretch(0x100, 10, 10, cycles),), ()),)
     observed = Observed(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
     given = Evidence(decoded(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
-    (found,) = (each for each in judge_all(given) if each.rule == "course")
+    (found,) = (finding for finding in judge_all(given) if finding.rule == "course")
     assert found.verdict is verdict, found.saw
 
 

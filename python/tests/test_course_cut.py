@@ -34,5 +34,5 @@ def test_of_a_round_that_is_longer_than_what_is_kept_its_beginning_is_judged(
 ) -> None:
     observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)), steps_cut=cut)
     made = Evidence(decoded(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
-    (found,) = (each for each in judge_all(made) if each.rule == rule["rule"])
+    (found,) = (finding for finding in judge_all(made) if finding.rule == rule["rule"])
     assert found.verdict is verdict, found.saw

@@ -50,19 +50,19 @@ def until(now: int, ticks: int = 1, told: bool = True) -> list[Step]:
 
 
 def test_a_sleep_that_is_told_when_it_ends_is_as_long_as_from_the_clock_read_before() -> None:
-    rounds = [each for now in range(90, 95) for each in (*until(now), *WOKEN)]
+    rounds = [step for now in range(90, 95) for step in (*until(now), *WOKEN)]
     assert judge(SLEEP, rounds, UNTIL).verdict is Verdict.HOLDS
     assert judge(SLEEP, rounds, {**UNTIL, "arguments": FACTS.get("arguments", {})}).verdict is Verdict.FAILS
-    longer = [each for now in range(90, 95) for each in (*until(now, 2), *WOKEN)]
+    longer = [step for now in range(90, 95) for step in (*until(now, 2), *WOKEN)]
     assert judge(SLEEP, longer, UNTIL).verdict is Verdict.FAILS
-    alone = [each for now in range(90, 95) for each in (*until(now)[1:], *WOKEN)]
+    alone = [step for now in range(90, 95) for step in (*until(now)[1:], *WOKEN)]
     assert judge(SLEEP, alone, UNTIL).verdict is Verdict.FAILS, "nobody looked at the clock"
 
 
 def test_a_look_that_was_not_seen_to_return_is_reckoned_by_the_ticks() -> None:
-    seen = [each for now in range(90, 95) for each in (*until(now, told=now == 93), *WOKEN)]
+    seen = [step for now in range(90, 95) for step in (*until(now, told=now == 93), *WOKEN)]
     assert judge(SLEEP, seen, UNTIL).verdict is Verdict.HOLDS
-    longer = [each for now in range(90, 95) for each in (*until(now, 1 + (now != 93), now == 93), *WOKEN)]
+    longer = [step for now in range(90, 95) for step in (*until(now, 1 + (now != 93), now == 93), *WOKEN)]
     assert judge(SLEEP, longer, UNTIL).verdict is Verdict.FAILS
-    never = [each for now in range(90, 95) for each in (*until(now, told=False), *WOKEN)]
+    never = [step for now in range(90, 95) for step in (*until(now, told=False), *WOKEN)]
     assert judge(SLEEP, never, UNTIL).verdict is Verdict.FAILS, "what the clock said is not known"

@@ -44,7 +44,7 @@ def test_a_section_lasts_from_the_outermost_to_its_end(
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 2)), max_size=30), st.lists(st.integers(0, 30)))
 def test_totals_do_not_depend_on_chunks(writes: list[tuple[int, int]], cuts: list[int]) -> None:
-    assert count(writes, [each for each in cuts if each < len(writes)]) == count(writes, [])
+    assert count(writes, [cut for cut in cuts if cut < len(writes)]) == count(writes, [])
 
 
 def test_each_core_has_its_own_sections() -> None:

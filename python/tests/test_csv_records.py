@@ -150,7 +150,7 @@ def test_records_of_a_kernel_that_deviates_are_flagged_and_published_ones_not() 
     )
     done = mark_section(section, {"odd": {"check": "saw"}}, all_deviate=False)
     for marked in (done.charts[0].records, done.tables[0].records):
-        assert [each.get("flags") for each in marked] == ["reference; deviates", None, None, "deviates"]
+        assert [record.get("flags") for record in marked] == ["reference; deviates", None, None, "deviates"]
     everything = mark_section(section, {"odd": {"check": "saw"}}, all_deviate=True).tables[0].records
     assert everything[2].get("flags") is None
 
@@ -158,7 +158,9 @@ def test_records_of_a_kernel_that_deviates_are_flagged_and_published_ones_not() 
 def test_a_report_of_counts_and_latencies_has_records() -> None:
     manifest: dict[str, object] = {"build": {"kernel": "k", "kernel_version": "1.2"}}
     points = [measured(1, 1000), measured(2, 900), timed("counter", [107, 127, 107], empty=7)]
-    document = make_document(Catalogue(find_root()), [StoredPoint(Path("p"), each, manifest) for each in points], None)
+    document = make_document(
+        Catalogue(find_root()), [StoredPoint(Path("p"), point, manifest) for point in points], None
+    )
     rows = {
         name: [dict(zip(cells[0], row, strict=True)) for row in cells[1:]]
         for section in document.sections
@@ -177,6 +179,6 @@ def test_a_report_of_counts_and_latencies_has_records() -> None:
     assert {float(str(each["y"])) for each in rows["answer chart"]} >= {4000.0, 7200.0}
     assert {(each["kernel"], each["version"], each["n"]) for each in table} == {("k", "1.2", 1)}
     latencies = rows["latency table"]
-    assert {"minimum", "median", "mean", "p99", "maximum", "jitter"} == {each["stat"] for each in latencies}
-    assert {each["unit"] for each in latencies} == {"cycles", "us"}
-    assert all(isinstance(each["value"], float) for each in latencies)
+    assert {"minimum", "median", "mean", "p99", "maximum", "jitter"} == {latency["stat"] for latency in latencies}
+    assert {latency["unit"] for latency in latencies} == {"cycles", "us"}
+    assert all(isinstance(latency["value"], float) for latency in latencies)

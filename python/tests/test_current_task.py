@@ -169,7 +169,7 @@ def test_idle_time_is_what_passes_between_the_labels() -> None:
     symbols = [(0x1000, 0x40, "isr_pendsv")]
     facts = kernel(classes={"switch": ["isr_pendsv"]})
     functions = by_function({0: record.tobytes()}, symbols, facts, [(0x1010, 0x1020, "wait")])
-    assert {(each.name, each.kind, each.cycles) for each in functions} == {
+    assert {(function.name, function.kind, function.cycles) for function in functions} == {
         ("wait", IDLE, 70),
         ("isr_pendsv", "switch", 30),
     }

@@ -53,8 +53,8 @@ def debugged(image: Path, board: str, *commands: str) -> str:
     assert GDB is not None
     with served(image, board) as (address, _):
         asked = ["set confirm off", "set pagination off", f"target remote {address}"]
-        for each in commands:
-            asked += [f"echo >> {each}\\n", each]
+        for command in commands:
+            asked += [f"echo >> {command}\\n", command]
         options = [part for each in [*asked, "disconnect"] for part in ("-ex", each)]
         done = subprocess.run(
             [GDB, "-nx", "-batch", *options, str(image)],

@@ -35,7 +35,7 @@ def of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> Measure
 
 
 def document(*results: Measured) -> Document:
-    points = [StoredPoint(Path("p"), each, {"build": {"kernel": each.point.kernel}}) for each in results]
+    points = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
     return make_document(Catalogue(find_root()), points, None)
 
 
@@ -44,7 +44,7 @@ ODD, EVEN = of("odd", APART), of("even", {})
 
 def test_a_table_that_names_it_is_marked_and_explained() -> None:
     made = document(ODD, EVEN)
-    throughput = next(each for each in made.sections if each.id == "throughput").tables[0]
+    throughput = next(section for section in made.sections if section.id == "throughput").tables[0]
     text = str(throughput.rows)
     assert "odd†" in text
     assert "even†" not in text
@@ -55,32 +55,32 @@ def test_a_table_that_names_it_is_marked_and_explained() -> None:
 
 
 def test_where_nothing_else_is_shown_the_title_is_marked() -> None:
-    throughput = next(each for each in document(ODD).sections if each.id == "throughput").tables[0]
+    throughput = next(section for section in document(ODD).sections if section.id == "throughput").tables[0]
     assert throughput.title.endswith(" †")
     assert FOOTNOTE in throughput.note
 
 
 def charts(made: Document) -> list[ChartData]:
-    return [each for section in made.sections for each in section.charts]
+    return [chart for section in made.sections for chart in section.charts]
 
 
 def test_a_chart_that_names_it_is_marked_and_explained() -> None:
-    (throughput,) = (each for each in charts(document(ODD, EVEN)) if each.kind == "panels")
-    assert [each["series"] for each in throughput.rows] == ["odd†", "even"]
+    (throughput,) = (chart for chart in charts(document(ODD, EVEN)) if chart.kind == "panels")
+    assert [row["series"] for row in throughput.rows] == ["odd†", "even"]
     assert FOOTNOTE in throughput.caption
     drawn = svg(throughput)
     assert ">odd†</text>" in drawn, "in the legend"
     assert ">even</text>" in drawn
-    for each in charts(document(ODD, EVEN)):
-        assert (MARK in str(each.rows)) is ("odd" in str(each.rows)), each.kind
+    for chart in charts(document(ODD, EVEN)):
+        assert (MARK in str(chart.rows)) is ("odd" in str(chart.rows)), chart.kind
     assert MARK not in str(charts(document(of("odd", {}), EVEN)))
 
 
 def test_a_chart_of_it_alone_is_marked_in_its_caption() -> None:
-    for each in charts(document(ODD)):
-        assert MARK not in str(each.rows)
-        assert each.caption.startswith(f"{MARK} ")
-        assert FOOTNOTE in each.caption
+    for chart in charts(document(ODD)):
+        assert MARK not in str(chart.rows)
+        assert chart.caption.startswith(f"{MARK} ")
+        assert FOOTNOTE in chart.caption
 
 
 def test_what_a_chart_shows_by_fixed_words_stays() -> None:
@@ -88,7 +88,7 @@ def test_what_a_chart_shows_by_fixed_words_stays() -> None:
     (marked,) = (
         flagged(Document("", "", "", (Section("s", "S", (), (chart,)),)), [of("execute", APART)]).sections[0].charts
     )
-    assert [(each["row"], each["part"]) for each in marked.rows] == [("execute†", "execute")]
+    assert [(row["row"], row["part"]) for row in marked.rows] == [("execute†", "execute")]
     assert svg(marked)
 
 
@@ -118,36 +118,36 @@ def test_the_terminal_shows_it_too(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def side(name: str, *results: Measured) -> Side:
-    stored = [StoredPoint(Path("p"), each, {"build": {"kernel": each.point.kernel}}) for each in results]
-    return Side(name, tuple(figures_of(each) for each in stored))
+    stored = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
+    return Side(name, tuple(figures_of(point) for point in stored))
 
 
 def text_of(tables: Iterable[TableData]) -> str:
-    return "\n".join(str((each.title, each.columns, each.rows)) for each in tables)
+    return "\n".join(str((table.title, table.columns, table.rows)) for table in tables)
 
 
 def test_a_comparison_marks_it_by_row_or_by_title() -> None:
     changed = of("odd", APART, per_core=2000)
     for before, after in ((side("a", ODD, EVEN), side("b", changed, EVEN)), (side("a", ODD), side("b", changed))):
         made = comparison_document([compare(before, after)])
-        tables = [each for section in made.sections for each in section.tables]
+        tables = [table for section in made.sections for table in section.tables]
         assert tables
         assert "†" in text_of(tables)
         assert "odd††" not in text_of(tables)
         assert FOOTNOTE in made.summary
-        assert any(FOOTNOTE in each.note for each in tables)
+        assert any(FOOTNOTE in table.note for table in tables)
     assert "†" not in str(comparison_document([compare(side("a", EVEN), side("b", EVEN))]))
 
 
 def test_a_document_marked_twice_is_marked_once() -> None:
     made = document(ODD, EVEN)
     again = flagged(made, [ODD, EVEN], {"Oddly": "odd"})
-    assert text_of(each for section in again.sections for each in section.tables) == text_of(
-        each for section in made.sections for each in section.tables
+    assert text_of(table for section in again.sections for table in section.tables) == text_of(
+        table for section in made.sections for table in section.tables
     )
-    notes = [each.note for section in again.sections for each in section.tables]
+    notes = [table.note for section in again.sections for table in section.tables]
     assert notes
-    assert all(each.count("† deviates") <= 1 for each in notes)
+    assert all(note.count("† deviates") <= 1 for note in notes)
 
 
 def test_a_title_of_the_kernel_is_marked_too() -> None:

@@ -89,11 +89,11 @@ def odd(per_core: int = 1000, **names: Any) -> Measured:
 
 
 def stored(*results: Measured) -> list[StoredPoint]:
-    return [StoredPoint(Path("p"), each, {"build": {"kernel": each.point.kernel}}) for each in results]
+    return [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
 
 
 def side(name: str, *results: Measured) -> Side:
-    return Side(name, tuple(figures_of(each) for each in stored(*results)))
+    return Side(name, tuple(figures_of(point) for point in stored(*results)))
 
 
 STABILITY = replace(
@@ -178,12 +178,12 @@ def test_each_file_for_another_document_explains_by_itself(name: str, tmp_path: 
     made = DOCUMENTS[name](tmp_path)
     found = dict(files(made))
     assert FOOTNOTE in str(found["deviations.txt"])
-    captions = [each.caption for section in made.shown for each in section.charts]
+    captions = [chart.caption for section in made.shown for chart in section.charts]
     drawings = [text for name, text in found.items() if name.endswith(".svg") and isinstance(text, str)]
     for caption, text in zip(captions, drawings, strict=True):
         whole = re.sub(r"</text><text[^>]*>", " ", text)
         assert (f">{FOOTNOTE}" in whole) == (FOOTNOTE in caption)
-    tables = [each for section in made.shown for each in section.tables]
+    tables = [data for section in made.shown for data in section.tables]
     written = [text for name, text in found.items() if name.endswith(".tex") and isinstance(text, str)]
     assert written
     for table, text in zip(tables, written, strict=True):

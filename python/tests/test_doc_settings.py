@@ -81,8 +81,8 @@ def existing() -> dict[str, set[str]]:
     catalogue = Catalogue(ROOT)
     sources = [path.read_text() for path in (ROOT / "firmware" / "kernels").rglob("*") if path.suffix in SUFFIXES]
     return {
-        "feature": {name for each in catalogue.boards for name in catalogue.board(each).facts.features},
-        "param": {name for each in catalogue.benchmarks for name in catalogue.benchmark(each).facts.params},
+        "feature": {name for board in catalogue.boards for name in catalogue.board(board).facts.features},
+        "param": {name for benchmark in catalogue.benchmarks for name in catalogue.benchmark(benchmark).facts.params},
         "macro": {name for text in sources for name in OPTION["macro"].findall(text)},
     }
 

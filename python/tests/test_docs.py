@@ -10,8 +10,8 @@ import pytest
 from rtoslab.cli import app
 from tests.doc_pages import PAGES, ROOT, Command, Session, commands, refresh, sessions
 
-COMMANDS = [each for page in PAGES for each in commands(page)]
-SESSIONS = [each for page in PAGES for each in sessions(page)]
+COMMANDS = [command for page in PAGES for command in commands(page)]
+SESSIONS = [session for page in PAGES for session in sessions(page)]
 SUFFIXES = {".toml", ".json", ".csv", ".txt", ".sr", ".vcd", ".elf", ".uf2"}
 WRITING = {"-o", "--output", "--out", "--html", "--save"}
 PLACEHOLDERS = {"KEY=N": "configTICK_RATE_HZ=100", "K": "freertos", "B": "pico", "N": "5", "S": "1", "NAME": "pico"}
@@ -20,7 +20,7 @@ PLACEHOLDERS = {"KEY=N": "configTICK_RATE_HZ=100", "K": "freertos", "B": "pico",
 
 def parsed(command: Command) -> None:
     """Raises click's error if the program would not understand the command."""
-    words = [PLACEHOLDERS.get(each, each) for each in command.words]
+    words = [PLACEHOLDERS.get(word, word) for word in command.words]
     found: click.Command = app
     context: click.Context | None = None
     while True:
@@ -48,7 +48,7 @@ def missing(command: Command, written: set[str]) -> list[str]:
     """Files that it reads and nobody has: not in the checkout, not written above, not in capitals (a reader's)."""
     words = command.words
     outputs = {name for option, name in pairwise(words) if option in WRITING}
-    named = [each for each in words if Path(each).suffix in SUFFIXES and "=" not in each and each not in outputs]
+    named = [word for word in words if Path(word).suffix in SUFFIXES and "=" not in word and word not in outputs]
     absent = [
         each for each in named if not (ROOT / each).exists() and each not in written and not Path(each).stem.isupper()
     ]
@@ -59,12 +59,12 @@ def missing(command: Command, written: set[str]) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_that_commands_name_are_there(page: Path) -> None:
     written: set[str] = set()
-    assert [str(each) for each in commands(page) if missing(each, written)] == []
+    assert [str(command) for command in commands(page) if missing(command, written)] == []
 
 
 def test_there_are_sessions_and_commands() -> None:
     assert len(COMMANDS) > 80
-    assert any(each.quick for each in SESSIONS)
+    assert any(session.quick for session in SESSIONS)
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=str)

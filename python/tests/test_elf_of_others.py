@@ -105,14 +105,14 @@ def test_every_form_of_debug_information_tells_the_same_lines(options: tuple[str
     starts, lines = SourceLines(elf).of(f"{elf.stem}.cpp", line)
     assert starts
     assert line_of("T step(T v)") in lines
-    (function,) = [each for each in read_elf(elf).symbols if each.name == "app::Pid::update(int, int)"]
+    (function,) = [symbol for symbol in read_elf(elf).symbols if symbol.name == "app::Pid::update(int, int)"]
     assert starts[0] == function.address
     assert sources(elf, [function.address])[function.address].line.endswith(f"{elf.stem}.cpp:{line}")
 
 
 def test_names_are_those_of_the_source() -> None:
     elf = made(PLUS_PLUS, "cpp")
-    names = {each.name for each in read_elf(elf).symbols}
+    names = {symbol.name for symbol in read_elf(elf).symbols}
     assert {"app::Filter<int>::step(int)", "app::Pid::update(int) const", "app::Pid::update(int, int)"} <= names
     done = rtoslab(
         "profile", elf, "--board", "nucleo-f103rb", "--max-cycles", "20000", "--table", "functions", "--json"

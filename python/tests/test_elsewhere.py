@@ -45,7 +45,7 @@ def test_results_and_baselines_go_to_the_working_directory(
     plan = here / "plan.toml"
     plan.write_text(PLAN)
     _main("sweep", "plan.toml", "--costs")
-    assert [each.key for each in read_costs(checkout)] == ["timing.tail_chain_cycles"]
+    assert [cost.key for cost in read_costs(checkout)] == ["timing.tail_chain_cycles"]
     assert (here / "baselines" / "costs.toml").is_file()
     _main("worst-case", "--samples", "3")
     assert len(list((here / "runs").glob("worst-case-*"))) == 1

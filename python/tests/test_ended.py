@@ -85,7 +85,10 @@ def forking() -> Iterator[Forking]:
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [*((name, signal.SIGTERM) for name in MEASURING), *(("sim", each) for each in (signal.SIGHUP, signal.SIGINT))],
+    [
+        *((name, signal.SIGTERM) for name in MEASURING),
+        *(("sim", number) for number in (signal.SIGHUP, signal.SIGINT)),
+    ],
 )
 def test_a_command_that_is_ended_says_so_once(
     name: str, number: signal.Signals, forking: Forking, tmp_path: Path
@@ -179,7 +182,7 @@ def test_a_run_that_is_ended_keeps_and_tells_its_points(as_json: bool, tmp_path:
         run.send_signal(signal.SIGTERM)
         said, errors = run.communicate(timeout=HANG_S)
     assert run.returncode == EXIT_INTERRUPTED, errors
-    kept = [each.result.model_dump(mode="json") for each in RunDirectory.open(out).points()]
+    kept = [point.result.model_dump(mode="json") for point in RunDirectory.open(out).points()]
     assert 0 < len(kept) < 16
     assert not list((out / "points").glob(".*"))
     if as_json:
@@ -200,10 +203,12 @@ def test_what_was_finished_goes_with_the_interrupt() -> None:
 
 
 def test_after_the_answer_no_signal_is_heard(capsys: pytest.CaptureFixture[str]) -> None:
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)}
+    before = {
+        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+    }
     try:
         answer({"a": 1})
-        assert {signal.getsignal(each) for each in before} == {signal.SIG_IGN}
+        assert {signal.getsignal(signals) for signals in before} == {signal.SIG_IGN}
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
@@ -212,6 +217,6 @@ def test_after_the_answer_no_signal_is_heard(capsys: pytest.CaptureFixture[str])
 
 def test_json_is_answered_in_one_place() -> None:
     """A command that prints its answer by itself could be ended after it, and would then print a second object."""
-    texts = {each.name: each.read_text() for each in (ROOT / "python/rtoslab/cli").glob("*.py")}
+    texts = {path.name: path.read_text() for path in (ROOT / "python/rtoslab/cli").glob("*.py")}
     apart = {name for name, text in texts.items() if "echo(json.dumps" in text.replace("\n", "").replace(" ", "")}
     assert apart <= {"ended.py"}

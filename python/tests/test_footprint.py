@@ -34,12 +34,12 @@ def check_conserved(image: Footprint, elf: Path) -> None:
     by_tool = {row[0]: int(row[1]) for row in size_tool(elf, "-A") if row and row[0] in loaded}
     assert len(by_tool) == len(loaded) >= 2
     for section in image.sections:
-        items = [each for each in image.items if each.section == section.name]
-        assert sum(each.size for each in items) == section.size == by_tool[section.name]
+        items = [item for item in image.items if item.section == section.name]
+        assert sum(item.size for item in items) == section.size == by_tool[section.name]
         at = section.address
-        for each in items:  # none twice, none left out
-            assert each.address == at
-            at += each.size
+        for item in items:  # none twice, none left out
+            assert item.address == at
+            at += item.size
     text, data, bss = map(int, size_tool(elf)[1][:3])
     assert image.berkeley() == {"text": text, "data": data, "bss": bss}
     assert [image.total("text") + image.total("rodata"), image.total("data"), image.total("bss")] == [text, data, bss]
@@ -49,7 +49,7 @@ def check_conserved(image: Footprint, elf: Path) -> None:
 def test_sums_are_conserved(kernel: str, board: str, config: dict[str, str]) -> None:
     weighed = weigh(CATALOGUE, kernel, board, config=config)
     check_conserved(weighed.footprint, weighed.build.elf)
-    origins = {each.origin for each in weighed.footprint.items}
+    origins = {item.origin for item in weighed.footprint.items}
     assert origins - {"kernel", "library", "linker"} == {"board", "cpu", "port", "program"}
     assert ("kernel" in origins) == (kernel != "bare")
 
@@ -60,7 +60,7 @@ def test_sums_are_conserved(kernel: str, board: str, config: dict[str, str]) -> 
 def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
     found = survey(CATALOGUE, kernel, board)
     check_conserved(found.minimal.footprint, found.minimal.build.elf)
-    assert {each.program for each in found.costs} == set(CATALOGUE.footprints)
+    assert {cost.program for cost in found.costs} == set(CATALOGUE.footprints)
     for stack in found.stacks:
         assert 0 < stack.used_bytes < stack.size_bytes, stack
 
@@ -70,15 +70,15 @@ def test_without_its_map_an_image_still_adds_up(tmp_path: Path) -> None:
     (elf := tmp_path / "alone.elf").write_bytes(weighed.build.elf.read_bytes())
     alone = footprint_of(elf)
     check_conserved(alone, weighed.build.elf)
-    assert {each.origin for each in alone.items} == {"(no map file)"}
-    assert "isr_systick" in {each.symbol for each in alone.items}
+    assert {item.origin for item in alone.items} == {"(no map file)"}
+    assert "isr_systick" in {item.symbol for item in alone.items}
     assert set(alone.memories) == {"code region", "SRAM region"}
 
 
 def test_memories_by_load_address() -> None:
     """Code in ITCM is programmed into flash and taken there and here; bss takes no flash."""
     image = weigh(CATALOGUE, "freertos", "nucleo-f767zi", config={"code": "itcm", "opt": "-O3"}).footprint
-    sizes = {each.name: each.size for each in image.sections}
+    sizes = {section.name: section.size for section in image.sections}
     assert image.memories == {
         "flash": sizes[".boot"] + sizes[".text"] + sizes[".data"],
         "itcm": sizes[".text"],
@@ -92,11 +92,11 @@ def test_a_service_is_the_difference_of_two_images() -> None:
     more = weigh(CATALOGUE, "freertos", "nucleo-f446re", program="semaphore", config=config)
     found = difference(base.footprint, more.footprint)
     for kind in KINDS:
-        assert found.total(kind) == sum(each.change for each in found.changes if each.kind == kind)
+        assert found.total(kind) == sum(change.change for change in found.changes if change.kind == kind)
         assert found.total(kind) == sum(each.change for each in found.by_object() if each.kind == kind)
-    grown = {each.object for each in found.changes if each.before and each.symbol != PADDING}
+    grown = {change.object for change in found.changes if change.before and change.symbol != PADDING}
     assert grown <= {"footprint/task/use.c", "footprint/semaphore/use.c"}, "nothing else may change"
-    assert {"queue.c"} <= {each.object for each in found.changes if not each.before}
+    assert {"queue.c"} <= {change.object for change in found.changes if not change.before}
 
     measured = survey(
         CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore", "queue", "sleep", "timer"], config=config
@@ -112,11 +112,11 @@ def test_a_service_is_the_difference_of_two_images() -> None:
     assert sum(semaphore.origins.values()) == found.total("text") + found.total("rodata")
     assert queue.pool - semaphore.pool == 4 * 4, "the same structure, and four items of four bytes"
     assert sleep.pool == 0
-    stacks = {(each.program, each.task): each for each in measured.stacks}
+    stacks = {(stack.program, stack.task): stack for stack in measured.stacks}
     context = 8 * 4 + 9 * 4  # pushed by the exception, and r4 to r11 and EXC_RETURN by the kernel
-    for each in stacks.values():
-        assert each.static is not None
-        assert each.used_bytes < each.size_bytes
+    for stack in stacks.values():
+        assert stack.static is not None
+        assert stack.used_bytes < stack.size_bytes
     assert stacks["sleep", "IDLE"].used_bytes >= context, "the sleeping task's turn came through the idle task"
     sleeping = stacks["sleep", "task"]
     assert sleeping.static is not None
@@ -221,14 +221,14 @@ def test_command() -> None:
     weighed = weigh(CATALOGUE, "bare", "nucleo-l053r8")
     done = rtoslab("footprint", weighed.build.elf, "--board", "nucleo-l053r8", "--json")
     tables = json.loads(done.stdout)
-    assert tables["sections"][-1]["bytes"] == sum(each["bytes"] for each in tables["symbols"])
-    assert {each["memory"] for each in tables["memories"]} == {"flash", "sram"}
+    assert tables["sections"][-1]["bytes"] == sum(table["bytes"] for table in tables["symbols"])
+    assert {table["memory"] for table in tables["memories"]} == {"flash", "sram"}
     rows = list(
         csv.DictReader(rtoslab("footprint", weighed.build.elf, "--csv", "--table", "objects").stdout.splitlines())
     )
     assert sum(int(row["total"]) for row in rows) == tables["sections"][-1]["bytes"]
     both = rtoslab("footprint", "--kernel", "bare", "--board", "nucleo-l053r8", "--against-config", "opt=-O0", "--json")
-    totals = {each["kind"]: each for each in json.loads(both.stdout)["totals"]}
+    totals = {load["kind"]: load for load in json.loads(both.stdout)["totals"]}
     assert totals["text"]["before"] > totals["text"]["after"] == weighed.footprint.total("text")
     assert totals["all"]["change"] == sum(totals[kind]["change"] for kind in KINDS)
 

@@ -123,7 +123,7 @@ def test_a_baseline_without_some_points_of_the_run_is_no_pass() -> None:
     """A file of which only the first lines are left, or of an earlier suite."""
     points = [point().model_copy(update={"board": board}) for board in ("pico", "a", "b", "c", "d")]
     (figures,) = side(100.0).figures
-    run = Side("run", [replace(figures, point=each) for each in points])
+    run = Side("run", [replace(figures, point=point_id) for point_id in points])
     baseline = make_baseline(run, {})
     assert not judge(baseline, "main", run, Rules.of({}, [])).lost
     cut = judge(baseline.model_copy(update={"point": baseline.point[:1]}), "main", run, Rules.of({}, []))
@@ -182,7 +182,7 @@ def told_code(folder: Path) -> dict[str, str]:
 def rewrite(path: Path, update: Callable[[BaselinePoint], dict[str, Any]]) -> None:
     """A baseline as if it had been measured so."""
     kept = read_baseline(path)
-    points = tuple(each.model_copy(update=update(each)) for each in kept.point)
+    points = tuple(baseline_point.model_copy(update=update(baseline_point)) for baseline_point in kept.point)
     changed = kept.model_copy(update={"point": points})
     write_baseline(changed.model_copy(update={"seal": changed.digest}), path)
 
@@ -220,7 +220,7 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
     def lying(cycles: float, code: str, compiler: str = "gcc 12") -> Side:
         made = side(cycles, compiler=compiler)
         places = str(cycles)
-        return replace(made, figures=[replace(each, code=code, places=places) for each in made.figures])
+        return replace(made, figures=[replace(figure, code=code, places=places) for figure in made.figures])
 
     baseline = make_baseline(lying(100.0, "0123456789ab"), {})
     told = {
@@ -260,7 +260,7 @@ def test_a_tick_of_the_window_s_clock_is_no_change() -> None:
     def of_ticks(ticks: int, count: int = 8470) -> Side:
         counters = (Counter(core=0, index=0, count=count),)
         result = measured().model_copy(update={"window_ticks": ticks, "counters": counters})
-        found = {each.id: each for each in metrics(result)}
+        found = {metric.id: metric for metric in metrics(result)}
         return Side("run", [Figures(point(), found, True, GCC)])
 
     for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
@@ -277,7 +277,9 @@ def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
     for command in (("gate", "--baseline", "main", "--out", tmp_path / "run"), ("baseline", "main")):
         done = rtoslab(*command, "--dry-run")
         assert done.returncode == 0, done.stderr
-        assert [line.split()[0] for line in done.stdout.splitlines()] == [each.point.benchmark for each in points]
+        assert [line.split()[0] for line in done.stdout.splitlines()] == [
+            baseline_point.point.benchmark for baseline_point in points
+        ]
         assert re.search(
             rf"^Plan: {len(points)} points; \d+ images? to build; at most about", done.stderr, re.MULTILINE
         )
@@ -344,7 +346,7 @@ def test_an_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -
 
 
 def test_our_own_baselines_are_sealed() -> None:
-    found = [each for each in (ROOT / "baselines").glob("*.toml") if "[[point]]" in each.read_text()]
+    found = [path for path in (ROOT / "baselines").glob("*.toml") if "[[point]]" in path.read_text()]
     assert found
     for each in found:
         assert read_baseline(each).seal

@@ -223,7 +223,10 @@ def test_series_of_the_tick() -> None:
     made = evidence("tick", pattern())
     assert made.observed is not None
     assert made.observed.handled is not None
-    found = {each.id: each for each in handlers.handler_series_of(made.observed.handled, made.decoded, made.benchmark)}
+    found = {
+        samples.id: samples
+        for samples in handlers.handler_series_of(made.observed.handled, made.decoded, made.benchmark)
+    }
     assert list(found) == ["tick.released_0", "tick.released_1", "tick.released_2", "tick.entry"]
     wanted = Counter(sum((1 + number) % period == 0 for period in (2, 3)) for number in range(1, 250))
     assert {number: len(found[f"tick.released_{number}"].cycles) for number in range(3)} == wanted
@@ -234,11 +237,14 @@ def test_series_of_switches_leave_the_control_task_out() -> None:
     made = evidence("switch", pairs())
     assert made.observed is not None
     assert made.observed.handled is not None
-    found = {each.id: each for each in handlers.handler_series_of(made.observed.handled, made.decoded, made.benchmark)}
+    found = {
+        samples.id: samples
+        for samples in handlers.handler_series_of(made.observed.handled, made.decoded, made.benchmark)
+    }
     assert set(found) == {
         "switch.A_B", "switch.A_IDLE", "switch.B_A", "switch.B_IDLE", "switch.IDLE_A", "switch.IDLE_B", "switch.entry",
     }  # fmt: skip
-    assert all(each.steps is None and set(each.switches) == {1} for each in found.values())
+    assert all(samples.steps is None and set(samples.switches) == {1} for samples in found.values())
 
 
 def test_model_of_the_tick() -> None:
@@ -249,8 +255,8 @@ def test_model_of_the_tick() -> None:
     assert (model.mode, model.worst, model.worst_count) == (100, 252, 3)
     assert model.share == pytest.approx((252 - 100) / 3)
     assert model.remainder == pytest.approx(152 - 3 * model.per_task)
-    assert [each.n for each in model.residuals] == [3, 1, 2]
-    assert sum(each.mean * each.n for each in model.residuals) == pytest.approx(0, abs=1e-9)
+    assert [residual.n for residual in model.residuals] == [3, 1, 2]
+    assert sum(residual.mean * residual.n for residual in model.residuals) == pytest.approx(0, abs=1e-9)
     assert tick_model({0: [100]}) is None
     assert tick_model({1: [100], 2: [150]}) is None
 
@@ -265,7 +271,7 @@ def test_loops_by_the_papers_rule() -> None:
         series = (select("A_B", 1), select("B_A", 0), select("A_IDLE", 6), select("X", None))
 
     point: Any = Point()
-    assert {loops: [each.id for each in found] for loops, found in by_loops(point).items()} == {
+    assert {loops: [samples.id for samples in found] for loops, found in by_loops(point).items()} == {
         1: ["select.A_B", "select.B_A"],
         6: ["select.A_IDLE"],
     }

@@ -47,7 +47,7 @@ def test_the_tick_is_a_base_and_so_much_for_each_task() -> None:
 def test_the_search_takes_a_step_a_priority() -> None:
     """The golden loop counts: by the paper's own rule B to IDLE takes 5 and A to IDLE 6, not 4 and 5."""
     result = measure("switch_pairs", 840, opt="-O0", configUSE_PORT_OPTIMISED_TASK_SELECTION="0")
-    series = {each.id: each for each in result.series}
+    series = {samples.id: samples for samples in result.series}
     down = {
         "A_B": 1,
         "B_C": 1,
@@ -68,25 +68,25 @@ def test_the_search_takes_a_step_a_priority() -> None:
 
 def test_counting_zeros_makes_all_switches_alike() -> None:
     result = measure("switch_pairs", 840, opt="-O0", configUSE_PORT_OPTIMISED_TASK_SELECTION="1")
-    choices = [each for each in result.series if each.id.startswith("select.")]
+    choices = [samples for samples in result.series if samples.id.startswith("select.")]
     assert len(choices) == 20
-    assert {each.steps for each in choices} == {None}
-    every = [value for each in choices for value in each.cycles]
+    assert {choice.steps for choice in choices} == {None}
+    every = [value for choice in choices for value in choice.cycles]
     assert max(every) - min(every) < 16, "flash lines in the accelerator or not, but no loop"
 
 
 def test_tasks_work_as_long_as_said_without_a_cache() -> None:
     """Not optimised, their loop once lay across two lines of flash: some worked 1.3 times as long, some 0.8 times."""
     result = measure("switch_pairs", 840, opt="-O0", feature_icache="0")
-    assert next(each.verdict for each in result.proofs if each.rule == "runs_for") == "holds"
+    assert next(proof.verdict for proof in result.proofs if proof.rule == "runs_for") == "holds"
 
 
 @pytest.mark.parametrize("benchmark", ["tick_handler", "switch_pairs"])
 def test_another_kernel(benchmark: str) -> None:
     """rt wakes tasks in its switch handler, so its tick does not grow with them; and it searches no list."""
     result = measure(benchmark, 840, kernel="rt", opt="-O2")
-    assert all(each.steps is None for each in result.series)
-    assert all(each.cycles for each in result.series)
+    assert all(samples.steps is None for samples in result.series)
+    assert all(samples.cycles for samples in result.series)
 
 
 def test_two_cores_are_not_told_apart() -> None:
@@ -100,7 +100,7 @@ def test_two_cores_are_not_told_apart() -> None:
 @pytest.mark.parametrize("kernel", ["freertos", "rt"])
 def test_every_board(kernel: str, benchmark: str, board: str) -> None:
     result = measure(benchmark, 840, kernel, board, opt="-O2")
-    assert all(each.cycles for each in result.series)
+    assert all(samples.cycles for samples in result.series)
 
 
 @pytest.mark.long

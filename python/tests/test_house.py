@@ -17,7 +17,7 @@ from tests.sources import statements
 ROOT = find_root()
 PACKAGE = ROOT / "python" / "rtoslab"
 FILES = sorted(PACKAGE.rglob("*.py"))
-PACKAGES = sorted(each.name for each in PACKAGE.iterdir() if (each / "__init__.py").is_file())
+PACKAGES = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file())
 FOUND_BY_NAME = {"cli"}
 """Packages whose modules are loaded by the names of commands, so that nothing is public."""
 
@@ -28,9 +28,9 @@ def _imports(path: Path) -> tuple[tuple[int, str, str], ...]:
     found: list[tuple[int, str, str]] = []
     for node in statements(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found += [(node.lineno, each.name, "") for each in node.names if each.name.startswith("rtoslab.")]
+            found += [(node.lineno, name.name, "") for name in node.names if name.name.startswith("rtoslab.")]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rtoslab"):
-            found += [(node.lineno, str(node.module), each.name) for each in node.names]
+            found += [(node.lineno, str(node.module), name.name) for name in node.names]
     return tuple(found)
 
 
@@ -52,7 +52,7 @@ def test_nothing_is_loose_at_the_root() -> None:
 
 def test_every_package_has_its_floor() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    (layers,) = [each["layers"] for each in settings["contracts"] if each["type"] == "layers"]
+    (layers,) = [setting["layers"] for setting in settings["contracts"] if setting["type"] == "layers"]
     assert sorted(name for layer in layers for name in re.split(r"\s*[|:]\s*", layer)) == PACKAGES
 
 
@@ -131,7 +131,7 @@ def test_a_crate_left_out_of_the_rust_tests_has_none() -> None:
     for folder in left_out:
         files = [*folder.rglob("*.rs")]
         assert files, folder
-        assert [each for each in files if "#[test]" in each.read_text() or "proptest!" in each.read_text()] == []
+        assert [file for file in files if "#[test]" in file.read_text() or "proptest!" in file.read_text()] == []
 
 
 def test_modules_of_one_name_mean_one_thing() -> None:

@@ -33,7 +33,7 @@ BUILD: Final = "import sys; from tests.test_images_kept import build_one; build_
 def points(catalogue: Catalogue, benchmarks: Sequence[str], kernel: str, board: str, **config: str) -> list[Point]:
     cores = [int(config.pop("cores", "1"))]
     plan = make_plan(catalogue, benchmarks, Options([kernel], [board], cores=cores, config=config))
-    return [each for each in plan.points if each.not_applicable is None]
+    return [point for point in plan.points if point.not_applicable is None]
 
 
 def build_one(root: str, benchmark: str, kernel: str = "freertos") -> None:
@@ -52,15 +52,15 @@ def demand_as_from_nothing(catalogue: Catalogue, point: Point, built: Build, fol
         assert (folder / name).read_bytes() == (built.folder / name).read_bytes(), name
     alone = json.loads((folder / "build-info.json").read_bytes())
     assert alone == {key: value for key, value in built.info.items() if key != "calls"}
-    calls = "".join(each.read_text() for each in sorted(folder.rglob("*.ci")))
+    calls = "".join(path.read_text() for path in sorted(folder.rglob("*.ci")))
     assert calls == ((built.folder / "callgraph.ci").read_text() if calls else "")
 
 
 def compiled(built: Build) -> list[str]:
     """The sources that were compiled for an image: folder and name."""
     lines = (built.folder / "build.log").read_text().splitlines()
-    paths = [Path(each) for each in lines if each.startswith("Compiled: ")]
-    return sorted(f"{each.parent.name}/{each.name}" for each in paths)
+    paths = [Path(line) for line in lines if line.startswith("Compiled: ")]
+    return sorted(f"{path.parent.name}/{path.name}" for path in paths)
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def test_builds_side_by_side_compile_a_file_once(elsewhere: Catalogue) -> None:
     command = [sys.executable, "-c", BUILD, str(elsewhere.root)]
     with started([*command, "t6"]) as one, started([*command, "t7"]) as other:
         assert (one.wait(), other.wait()) == (0, 0)
-    both = [build(elsewhere, each) for each in points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")]
+    both = [build(elsewhere, point) for point in points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")]
     names = [name for each in both for name in compiled(each)]
     twice = {name for name in names if names.count(name) > 1}
     assert twice == {"core/identity.c"}
@@ -249,7 +249,7 @@ def test_what_cmake_found_is_taken_as_it_found_it(behind_the_bare: Catalogue, tm
     first, second = points(behind_the_bare, *BARE)
     assert "compiler identification" in (build(behind_the_bare, first).folder / "build.log").read_text()
     assert "compiler identification" not in (build(behind_the_bare, second).folder / "build.log").read_text()
-    (kept,) = [each for each in (tmp_path / "build" / "configured").iterdir() if not each.name.startswith(".")]
+    (kept,) = [path for path in (tmp_path / "build" / "configured").iterdir() if not path.name.startswith(".")]
     (kept / "CMakeCCompiler.cmake").write_text("damaged")
     (third,) = points(behind_the_bare, ["t7"], *BARE[1:])
     assert "compiler identification" in (build(behind_the_bare, third).folder / "build.log").read_text()
@@ -258,7 +258,7 @@ def test_what_cmake_found_is_taken_as_it_found_it(behind_the_bare: Catalogue, tm
 def test_what_toml_files_said_is_taken_if_it_is_whole_and_theirs(checkout: Path, tmp_path: Path) -> None:
     catalogue = Catalogue(checkout)
     first, other = points(catalogue, *BARE)
-    kept = [each for each in (tmp_path / "kept" / "facts").glob("*/*") if each.is_file()]
+    kept = [path for path in (tmp_path / "kept" / "facts").glob("*/*") if path.is_file()]
     assert len(kept) == len(facts_files(catalogue, first))
     for each in kept:
         damaged = each.read_bytes().replace(b"wire_version [==[2", b"wire_version [==[3")

@@ -43,10 +43,10 @@ def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_
     before = sorted(site.rglob("*"))
     listed = ask(site, here, "list", "boards", "--json")
     assert listed.returncode == 0, listed.stderr
-    assert "pico" in {each["id"] for each in json.loads(listed.stdout)["boards"]}
+    assert "pico" in {load["id"] for load in json.loads(listed.stdout)["boards"]}
     done = ask(site, here, "run", "t2", "--window", "5ms")
     assert done.returncode == 0, done.stderr
-    assert [each.name for each in here.iterdir()] == ["runs"]
+    assert [path.name for path in here.iterdir()] == ["runs"]
     assert list((made / "firmware").glob("t2_cooperative-*"))
     refused = ask(site, here, "new", "benchmark", "mine")
     assert refused.returncode == 1

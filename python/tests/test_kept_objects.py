@@ -224,9 +224,9 @@ def test_an_object_of_one_image_is_not_kept(place: Place) -> None:
 @pytest.mark.parametrize("damage", [b"", b"x", b"\n"])
 def test_a_damaged_object_counts_as_none(place: Place, damage: bytes) -> None:
     _, content = place.build()
-    for each in (place.folder / "kept").rglob("*"):
-        if each.is_file():
-            each.write_bytes(each.read_bytes()[:-20] + damage)
+    for path in (place.folder / "kept").rglob("*"):
+        if path.is_file():
+            path.write_bytes(path.read_bytes()[:-20] + damage)
     assert place.build() == (True, content)
     assert place.build() == (False, content)
 
@@ -246,7 +246,7 @@ def test_an_error_of_the_compiler_is_told_and_nothing_kept(place: Place) -> None
     place.write("source.c", SOURCE.replace("ASKED", "NOBODY"))
     with pytest.raises(making.StepFailedError):
         place.build()
-    assert not [each for each in (place.folder / "kept").rglob("*") if each.is_file()]
+    assert not [path for path in (place.folder / "kept").rglob("*") if path.is_file()]
 
 
 def test_a_full_shelf_gives_up_what_was_not_used_for_longest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

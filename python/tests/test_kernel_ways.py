@@ -90,9 +90,12 @@ def test_a_series_says_that_the_kernels_dispatcher_is_in_it() -> None:
             {"id": "give", "title": "give", "starts": "-", "ends": "-"},
         ],
     })  # fmt: skip
-    assert [each.title for each in facts.on(kernel()).series] == ["edge to handler", "give"]
+    assert [series_facts.title for series_facts in facts.on(kernel()).series] == ["edge to handler", "give"]
     behind = facts.on(kernel(behaviour={"handler_entry": "kernel"}))
-    assert [each.title for each in behind.series] == ["edge to handler, through the kernel's dispatcher", "give"]
+    assert [series_facts.title for series_facts in behind.series] == [
+        "edge to handler, through the kernel's dispatcher",
+        "give",
+    ]
 
 
 CHAIN = {"rule": "preempts_in_order", "tasks": [0, 1, 2], "service": "resume", "blocks": "suspend_self"}
@@ -144,9 +147,9 @@ def test_a_hardfault_by_which_a_kernel_switches_is_a_handler_like_others() -> No
         (1100, KIND_EXCEPTION_ENTER, HARDFAULT, 0), (1150, KIND_EXCEPTION_EXIT, HARDFAULT, 0),
     ]  # fmt: skip
     plain = read_trace(made(*rows), (), 1000, 2000, origin=0)
-    assert [each.exception for each in plain.handlers] == [SYSTICK]
+    assert [handler.exception for handler in plain.handlers] == [SYSTICK]
     asked = read_trace(made(*rows), (), 1000, 2000, origin=0, asked={SVCALL, HARDFAULT})
-    assert [(each.exception, each.asked) for each in asked.handlers] == [(SYSTICK, False), (HARDFAULT, True)]
+    assert [(handler.exception, handler.asked) for handler in asked.handlers] == [(SYSTICK, False), (HARDFAULT, True)]
 
 
 @pytest.mark.parametrize(
@@ -165,17 +168,17 @@ def test_nobody_runs_in_a_timeline_where_the_word_says_so(none: list[int], spans
         end_cycle=90, clock_hz=1, symbols=[], at_start={0x10: 8}, unhandled=(),
     )  # fmt: skip
     found = _Reader(recording, {}, {0: 0x10}).read()
-    assert [(each.name, each.start, each.end) for each in found.spans if each.track.name == TASKS] == [
+    assert [(span.name, span.start, span.end) for span in found.spans if span.track.name == TASKS] == [
         (name, max(start, 1), end) for name, start, end in spans
     ]
 
 
 def test_sleep_is_a_wait_for_the_lock_only_where_it_cannot_be_idling() -> None:
-    cores = [{"sleep_cycles": each} for each in (100, 200, 300)]
+    cores = [{"sleep_cycles": setting} for setting in (100, 200, 300)]
     ran = [FunctionCycles(0, "take", "critical", 5, 0, 1), FunctionCycles(1, "take", "critical", 5, 0, 1)]
     idled = [*ran, FunctionCycles(1, "up_idle", IDLE, 9, 0, 1)]
-    asleep, awake = (kernel(behaviour={"lock_wait": each}) for each in ("asleep", "spinning"))
-    assert [(each.core, each.cycles) for each in lock_sleeps(cores, ran, asleep)] == [(0, 100), (1, 200)]
-    assert [each.core for each in lock_sleeps(cores, idled, asleep)] == [0]
+    asleep, awake = (kernel(behaviour={"lock_wait": setting}) for setting in ("asleep", "spinning"))
+    assert [(sleep.core, sleep.cycles) for sleep in lock_sleeps(cores, ran, asleep)] == [(0, 100), (1, 200)]
+    assert [sleep.core for sleep in lock_sleeps(cores, idled, asleep)] == [0]
     assert lock_sleeps(cores, ran, awake) == ()
     assert lock_sleeps(cores[:1], ran[:1], asleep) == ()

@@ -62,4 +62,4 @@ def test_labels_of_an_assembly_source_bound_an_interval(board: str, tmp_path: Pa
     request = SimRequest(until="done", between=[("sums", "loads"), ("loads", "loads_end")])
     result = simulate(image, facts, request)
     assert result.reached, result.detail
-    assert [(each.count, each.total_cycles) for each in result.between] == [(1, sums), (1, loads)]
+    assert [(between.count, between.total_cycles) for between in result.between] == [(1, sums), (1, loads)]

@@ -149,7 +149,7 @@ def test_the_instruments_own_cost_is_subtracted() -> None:
 
 def test_what_the_instruments_cost_is_told_for_each_image() -> None:
     found = instrument_costs([timed("counter", [107, 127], empty=7), timed("pin", [103, 123], empty=3)])
-    assert [(each.point.instrument, each.spread.median) for each in found] == [("counter", 7), ("pin", 3)]
+    assert [(cost.point.instrument, cost.spread.median) for cost in found] == [("counter", 7), ("pin", 3)]
 
 
 def test_a_series_that_contains_another_is_rid_of_it() -> None:
@@ -165,9 +165,9 @@ def test_an_interval_of_several_rounds_gives_the_time_of_one() -> None:
     passing = {"id": "pass", "overhead": "give", "cycles": (1107, 1207, 1107), "rounds": 10}
     point = point.model_copy(update={"series": (*point.series, point.series[1].model_copy(update=passing))})
     assert list(latencies(point)[1].net) == [100, 110, 100]
-    found = {(each.metric, each.stat): each.value for each in values([point])}
+    found = {(value.metric, value.stat): value.value for value in values([point])}
     assert (found["pass", "mean"], found["pass.total", "total"], found["give", "total"]) == (310 / 3, 1100, 100)
-    assert not any(each.metric == "throughput" for each in values([point])), "its counters mean nothing"
+    assert not any(value.metric == "throughput" for value in values([point])), "its counters mean nothing"
 
 
 def test_instruments_stand_beside_each_other() -> None:
@@ -178,7 +178,7 @@ def test_instruments_stand_beside_each_other() -> None:
     assert found.best.instrument == "probe"
     assert found.disagreement_cycles == 3
     assert found.by["counter"].left_over == 1
-    assert [each.between_marks for each in found.by.values()] == [101, 99]
+    assert [latency.between_marks for latency in found.by.values()] == [101, 99]
 
 
 def test_what_an_instrument_cannot_measure_is_no_figure() -> None:
@@ -208,7 +208,7 @@ def test_a_sample_file_without_a_series_is_refused() -> None:
     point = timed("counter", [1, 2])
     content = write_samples(point.series[:1])
     with pytest.raises(ValueError, match="no samples of give"):
-        join([{"id": each.id} for each in point.series], content)
+        join([{"id": samples.id} for samples in point.series], content)
     with pytest.raises(ValueError, match=r"Parquet|parquet"):
         read_samples(b"nothing")
 

@@ -24,25 +24,25 @@ def one(name: str = TIMED, board: str = "nucleo-f446re", cores: int = 1, *, full
 
 
 def test_every_instrument_unless_something_else_is_said() -> None:
-    assert [each.instrument for each in plan().points] == ["counter", "pin", "probe"]
-    assert [each.instrument for each in plan(instrument="probe,counter").points] == ["probe", "counter"]
+    assert [point.instrument for point in plan().points] == ["counter", "pin", "probe"]
+    assert [point.instrument for point in plan(instrument="probe,counter").points] == ["probe", "counter"]
     with pytest.raises(UnknownNameError, match="no instrument named 'sundial'"):
         plan(instrument="sundial")
 
 
 def test_the_kind_names_every_benchmark_of_it() -> None:
-    timed = {each.id for each in CATALOGUE.benchmarks.values() if each.facts.kind == "latency"}
-    assert {each.benchmark for each in plan("latency").points} == timed
+    timed = {benchmark.id for benchmark in CATALOGUE.benchmarks.values() if benchmark.facts.kind == "latency"}
+    assert {point.benchmark for point in plan("latency").points} == timed
     assert TIMED in timed
-    assert all(each.instrument is None and each.samples is None for each in plan("counts").points)
+    assert all(point.instrument is None and point.samples is None for point in plan("counts").points)
 
 
 def test_a_count_lasts_as_long_as_its_proofs_need_unless_something_else_is_said() -> None:
     least = CATALOGUE.benchmark("switch_pairs").facts.window_ms
-    assert [each.window_ms for each in plan("switch_pairs").points] == [least]
-    assert least > {each.benchmark: each.window_ms for each in plan("counts").points}["t7_synchronisation"]
+    assert [point.window_ms for point in plan("switch_pairs").points] == [least]
+    assert least > {point.benchmark: point.window_ms for point in plan("counts").points}["t7_synchronisation"]
     asked = Options(["freertos"], ["pico"], [1], window_ms=20)
-    assert [each.window_ms for each in make_plan(CATALOGUE, ["switch_pairs"], asked).points] == [20]
+    assert [point.window_ms for point in make_plan(CATALOGUE, ["switch_pairs"], asked).points] == [20]
 
 
 def test_samples_are_the_benchmarks_the_papers_or_ones_own() -> None:
@@ -68,11 +68,11 @@ def test_latencies_are_measured_on_one_core() -> None:
 
 
 def test_a_real_board_is_read_by_its_counter() -> None:
-    readable = {each.instrument: each.not_applicable for each in readable_on_board(plan()).points}
+    readable = {point.instrument: point.not_applicable for point in readable_on_board(plan()).points}
     assert readable["counter"] is None
     assert "cycle counter" in str(readable["pin"])
     assert "cycle counter" in str(readable["probe"])
-    assert all(each.not_applicable is None for each in readable_on_board(plan("t7")).points)
+    assert all(point.not_applicable is None for point in readable_on_board(plan("t7")).points)
 
 
 def test_names_of_an_option_may_be_listed() -> None:

@@ -9,24 +9,24 @@ from rtoslab.results.results import Measured
 
 def measured(name: str, out: Path, board: str, kernel: str, **config: str) -> list[Measured]:
     outcomes = api.run(name, kernels=[kernel], boards=[board], config=config, out=out)
-    found = [each.result for each in outcomes]
-    assert all(isinstance(each, Measured) for each in found), found
-    return [each for each in found if isinstance(each, Measured)]
+    found = [outcome.result for outcome in outcomes]
+    assert all(isinstance(result, Measured) for result in found), found
+    return [result for result in found if isinstance(result, Measured)]
 
 
 def test_the_three_instruments_tell_the_same(tmp_path: Path) -> None:
     points = measured("preemption", tmp_path / "run", "pico", "freertos", samples="20")
     found = comparisons(points)
     assert len(found) == 4
-    for each in found:
-        assert list(each.by) == ["counter", "pin", "probe"]
-        apart = each.disagreement_cycles
+    for comparison in found:
+        assert list(comparison.by) == ["counter", "pin", "probe"]
+        apart = comparison.disagreement_cycles
         assert apart is not None
-        assert apart <= 12, f"{each.id}: {apart}"
-        left_over = each.by["counter"].left_over
+        assert apart <= 12, f"{comparison.id}: {apart}"
+        left_over = comparison.by["counter"].left_over
         assert left_over is not None
-        assert abs(left_over) <= 3, each.id
-        assert set(each.by["probe"].series.switches) == {1}
+        assert abs(left_over) <= 3, comparison.id
+        assert set(comparison.by["probe"].series.switches) == {1}
 
 
 def test_the_same_point_gives_the_same_bytes(tmp_path: Path) -> None:

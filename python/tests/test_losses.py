@@ -77,9 +77,9 @@ def test_shares_of_the_cores() -> None:
 
 def test_levels_are_normalised_to_the_same_run_without_stress() -> None:
     found = levels([stressed(0, 1000), stressed(10, 250), stressed(0, 500, seed=2), stressed(10, 250, seed=2)])
-    assert [each.normalised for each in found] == [1.0, 0.25, 1.0, 0.5]
-    assert [each.accesses for each in found] == [0, 80, 0, 80]
-    assert [each.stress_busy for each in found] == [pytest.approx(1 - 10_000_000 / 31_250_000)] * 4
+    assert [level.normalised for level in found] == [1.0, 0.25, 1.0, 0.5]
+    assert [level.accesses for level in found] == [0, 80, 0, 80]
+    assert [level.stress_busy for level in found] == [pytest.approx(1 - 10_000_000 / 31_250_000)] * 4
     assert [step.normalised for step in steps(found)] == [(1.0, 1.0, 1.0), (0.25, 0.375, 0.5)]
     assert levels([stressed(10, 250)])[0].normalised is None
     assert levels([measured(2)]) == []
@@ -106,7 +106,7 @@ def test_a_chart_of_cycles_shows_one_run_of_each_seed() -> None:
     assert section is not None
     names = dict.fromkeys(row["row"] for row in section.charts[0].rows)
     assert list(names) == [
-        f"2 cores (pinned), stress_percent={each}, core {core}" for each in (0, 10) for core in (0, 1)
+        f"2 cores (pinned), stress_percent={percent}, core {core}" for percent in (0, 10) for core in (0, 1)
     ]
     assert len(section.tables[0].rows) == 12
 

@@ -21,7 +21,7 @@ VARIED = ("pico", "nucleo-f446re")
 
 
 def refused(outcomes: list[Outcome]) -> list[str]:
-    return [each.result.message for each in outcomes if isinstance(each.result, Failed)]
+    return [outcome.result.message for outcome in outcomes if isinstance(outcome.result, Failed)]
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ CASES = [(board, variant) for board in BOARDS for variant in VARIANTS if not var
 @pytest.mark.long
 @pytest.mark.parametrize(("board", "variant"), CASES)
 def test_every_count_is_proved(tmp_path: Path, board: str, variant: Mapping[str, str]) -> None:
-    counts = [each for each in Catalogue(ROOT).benchmarks.values() if each.facts.kind != "latency"]
-    for name, window_ms in ((each.id, max(WINDOW_MS, each.facts.window_ms)) for each in counts):
+    counts = [benchmark for benchmark in Catalogue(ROOT).benchmarks.values() if benchmark.facts.kind != "latency"]
+    for name, window_ms in ((count.id, max(WINDOW_MS, count.facts.window_ms)) for count in counts):
         run = api.run(name, boards=[board], cores=[1, 2], window_ms=window_ms, config=variant, out=tmp_path / name)
         assert refused(run) == []
 
@@ -61,7 +61,9 @@ ROUNDS_CHANGED = [("drift", "1", 1), ("pinned", "0", 2)]
 @pytest.mark.parametrize(("parameter", "value", "cores"), ROUNDS_CHANGED)
 def test_every_changed_round_is_proved(tmp_path: Path, parameter: str, value: str, cores: int) -> None:
     """The window is long enough for each of its waits to come about often."""
-    changed = [each.facts for each in Catalogue(ROOT).benchmarks.values() if parameter in each.facts.params]
+    changed = [
+        benchmark.facts for benchmark in Catalogue(ROOT).benchmarks.values() if parameter in benchmark.facts.params
+    ]
     assert changed
     for facts in changed:
         config = {f"param.{parameter}": value, **({"instrument": "probe"} if facts.kind == "latency" else {})}

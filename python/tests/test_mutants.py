@@ -76,7 +76,7 @@ def test_a_sample_is_refused(benchmark: str, monkeypatch: pytest.MonkeyPatch) ->
         )
         of, only = MutantsOf(setting=of.setting, mutant=(*of.mutant, nothing)), (*only, "nothing")
     with tempfile.TemporaryDirectory() as folder:
-        trials = {each.mutant: each for each in try_mutants(ROOT, Path(folder), benchmark, of, only)}
+        trials = {mutant.mutant: mutant for mutant in try_mutants(ROOT, Path(folder), benchmark, of, only)}
         logs = [path.read_text() for path in build_folder(Path(folder)).glob("*/build.log")]
         assert len(logs) == len(trials)
         kept = build_folder(Path(folder)) / "objects"
@@ -84,7 +84,7 @@ def test_a_sample_is_refused(benchmark: str, monkeypatch: pytest.MonkeyPatch) ->
     assert set(trials) == {UNBROKEN, *only}
     for name, trial in trials.items():
         assert trial.is_right == (name != "nothing"), trial
-    assert sum("/FreeRTOS-Kernel/tasks.c" in each for each in logs) <= 1, "no mutant compiles the kernel again"
+    assert sum("/FreeRTOS-Kernel/tasks.c" in log for log in logs) <= 1, "no mutant compiles the kernel again"
     assert "nothing" not in trials or "survives" in trials["nothing"].problem
 
 

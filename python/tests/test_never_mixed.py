@@ -37,7 +37,7 @@ def _with_references(key: str, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
     paper = PAPERS[key]
     bare = paper.facts.model_copy(update={"footprint": ()})
     paper = type(paper)(paper.key, paper.folder, bare, paper.suites)
-    beside = [point for each in references(find_root(), key) for point in each.points]
+    beside = [point for reference in references(find_root(), key) for point in reference.points]
     return reproduce(CATALOGUE, paper, [], beside=beside)
 
 
@@ -66,7 +66,7 @@ def test_a_figure_that_does_not_name_the_kernel_is_refused(key: str, monkeypatch
     for part in done.paper.facts.part:
         for figure in part.figure:
             series = (figure.series,) if isinstance(figure.series, str) else figure.series
-            several = {each.point.kernel for each in done.values} & set(done.paper.facts.kernels)
+            several = {value.point.kernel for value in done.values} & set(done.paper.facts.kernels)
             if "kernel" in series and len(several) > 1:
                 without = tuple(axis for axis in series if axis != "kernel") or ("unit",)
                 mixed = figure.model_copy(update={"series": without})

@@ -29,7 +29,7 @@ def _measured(out: Path, capsys: pytest.CaptureFixture[str], *words: str) -> lis
     capsys.readouterr()
     assert app.main([*words, "--out", str(out), "--json"], standalone_mode=False) == 0
     points = json.loads(capsys.readouterr().out)["points"]
-    assert {each["status"] for each in points} == {"measured"}
+    assert {point["status"] for point in points} == {"measured"}
     return list(points)
 
 
@@ -51,7 +51,7 @@ def test_a_new_benchmark_is_proved_and_its_mutants_are_refused(
     (tmp_path / "mutants").mkdir()
     trials = list(try_mutants(checkout, tmp_path / "mutants", "my_test", read_mutants(checkout)["my_test"]))
     assert len(trials) == 4, "the unbroken one and three mutants"
-    assert [each.mutant for each in trials if not each.is_right] == []
+    assert [trial.mutant for trial in trials if not trial.is_right] == []
 
 
 def test_a_new_port_conforms_and_is_measured(
@@ -60,7 +60,7 @@ def test_a_new_port_conforms_and_is_measured(
     _new("kernel", "my-kernel")
     verdict = _conforms(checkout, "my-kernel", DEFAULT_BOARD)
     assert verdict.holds
-    assert sum(each.outcome is Outcome.HOLDS for each in verdict.findings) >= 7
+    assert sum(finding.outcome is Outcome.HOLDS for finding in verdict.findings) >= 7
     _measured(tmp_path / "run", capsys, "run", "t4", "t7", "--window", "5ms", "--kernel", "my-kernel")
 
 

@@ -88,7 +88,7 @@ def test_the_first_events_that_make_steps_are_kept_however_they_come() -> None:
     many, every = 20_000, 16
     marks = range(every - 1, many, every)
     mark, other = (KIND_EXEC, IDENT_MARK, 0, 0), (KIND_WRITE, IDENT_NESTING, 0, 1)
-    whole, size = events([mark if each in marks else other for each in range(many)]), EVENT.itemsize
+    whole, size = events([mark if index in marks else other for index in range(many)]), EVENT.itemsize
 
     def seen(most: int, chunk: int) -> tuple[list[Step], bool]:
         watch, observed = StepsWatch(unused, b"", unused, 1, -1, most), Observed()
@@ -99,5 +99,5 @@ def test_the_first_events_that_make_steps_are_kept_however_they_come() -> None:
 
     for most, cut in ((many, False), (len(marks), True), (700, True)):
         steps = seen(most, many)
-        assert ([each.cycle for each in steps[0]], steps[1]) == (list(marks[:most]), cut)
+        assert ([step.cycle for step in steps[0]], steps[1]) == (list(marks[:most]), cut)
         assert seen(most, 777) == steps

@@ -93,7 +93,7 @@ def uses(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and name of everything that the table above speaks of. Our own images are sealed where they are built."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, each.name.partition(".")[0]) for each in node.names)
+            yield from ((node.lineno, name.name.partition(".")[0]) for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield node.lineno, (node.module or "").partition(".")[0]
         elif isinstance(node, ast.Call):

@@ -82,7 +82,7 @@ def test_a_broken_benchmark_gives_no_number(name: str, tmp_path: Path, checkout:
     alter(checkout, f"benchmarks/{name}/{name}.c", BREAKS[name].old, BREAKS[name].new)
     result = measure(name, "freertos", tmp_path / "run")
     assert isinstance(result, Failed), "it was measured all the same"
-    assert BREAKS[name].rules <= {each.rule for each in result.proofs if each.verdict == "fails"}, result.message
+    assert BREAKS[name].rules <= {proof.rule for proof in result.proofs if proof.verdict == "fails"}, result.message
 
 
 @pytest.mark.long

@@ -97,7 +97,7 @@ def test_a_binary_that_lacks_something_is_too_old(name: str, monkeypatch: pytest
     """`take_uart` stands for the methods of a board."""
     old = ModuleType(_sim.__name__)
     old.__file__ = "old/_sim.so"
-    names = {each: getattr(_sim, each) for each in board._NAMES if each != name}
+    names = {attribute: getattr(_sim, attribute) for attribute in board._NAMES if attribute != name}
     names["Machine"] = type(
         "Machine", (), {each: None for each in dir(_sim.Machine) if each not in {name, "__class__"}}
     )

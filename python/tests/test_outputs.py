@@ -57,7 +57,7 @@ def test_a_link_stays_and_what_it_names_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == (tmp_path / "made").read_text() == "new"
     assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o640
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["dangling", "link", "made", "real"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dangling", "link", "made", "real"]
 
 
 @pytest.mark.parametrize("name", [".", "no/such/folder/x", "x" * 300, "a\0b", "ring"])
@@ -76,7 +76,7 @@ def test_standard_output_is_written_to_in_order(name: str, tmp_path: Path) -> No
     with (tmp_path / "out").open("wb") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True, cwd=tmp_path)
     assert (tmp_path / "out").read_text() == "before\ntext\nafter\n"
-    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 TABLE = TableData(EVIL, (EVIL,), [[EVIL]], EVIL)
@@ -128,10 +128,10 @@ def test_channel_names_survive_every_form(form: str) -> None:
     names = ("$end", "a,b", "a\nb", 'q"', "", "a b", "[/x]", "probe1=x", "a b")
     channels = tuple(channel_of(name, [0, 3, 7], [0, 1, 0]) for name in names)
     capture = named(Capture(Fraction(1, 1_000_000), channels, 9))
-    assert len({each.name for each in capture.channels}) == len(names)
+    assert len({channel.name for channel in capture.channels}) == len(names)
     again = parse_capture(capture_forms()[form].write(capture), "x")
-    assert [each.name for each in again.channels] == [each.name for each in capture.channels]
-    assert all(each.levels.tolist() == [0, 1, 0] for each in again.channels)
+    assert [channel.name for channel in again.channels] == [channel.name for channel in capture.channels]
+    assert all(channel.levels.tolist() == [0, 1, 0] for channel in again.channels)
 
 
 def test_the_terminal_shows_names_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ BOARD = "nucleo-f446re"
 
 
 def _said(*words: object) -> str:
-    done = subprocess.run([str(each) for each in words], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -34,7 +34,7 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
     options = ["-DBENCH=t7_synchronisation", f"-DKERNEL={place / 'ports/tiny'}", f"-DBOARD={BOARD}"]
     _said("cmake", "-S", ROOT / "firmware", "-B", place / "cfg", "-G", "Ninja", *options)
     lines = _said("ninja", "-C", place / "cfg", "-t", "commands", "image.elf").splitlines()
-    return [shlex.split(each) for each in lines]
+    return [shlex.split(line) for line in lines]
 
 
 def _built(commands: Sequence[Sequence[str]], compiler: Sequence[object], folder: Path) -> Path:
@@ -45,10 +45,10 @@ def _built(commands: Sequence[Sequence[str]], compiler: Sequence[object], folder
         if "-c" not in words:
             continue
         source = Path(words[words.index("-c") + 1])
-        headers = [each for each in words if each.startswith("-I")]
+        headers = [word for word in words if word.startswith("-I")]
         objects.append(folder / f"{len(objects)}.o")
         _said(*compiler, *machine, "-O1", "-g", "-ffreestanding", *headers, "-c", source, "-o", objects[-1])
-    (link,) = [words for words in commands if any(re.match("-T.*flash.ld", each) for each in words)]
+    (link,) = [words for words in commands if any(re.match("-T.*flash.ld", word) for word in words)]
     script = [each for each in link if each.startswith(("-L", "-T"))]
     _said("arm-none-eabi-gcc", *machine, "-nostartfiles", *script, *objects, "-o", folder / "app.elf")
     return folder / "app.elf"
@@ -80,11 +80,11 @@ def test_an_image_of_another_build_is_measured(
     assert isinstance(told.result, Measured), told.result
     assert told.result.counters == outcome.result.counters
     assert told.result.proofs_held > outcome.result.proofs_held
-    assert sum(each.verdict is Verdict.UNSEEN for each in told.result.proofs) <= 2
+    assert sum(proof.verdict is Verdict.UNSEEN for proof in told.result.proofs) <= 2
     said = rtoslab("show", tmp_path / "alone").stdout
     assert "had nothing to look at" in said
 
 
 def _ports(commands: Sequence[Sequence[str]]) -> Path:
-    (port,) = {Path(each) for words in commands for each in words if each.endswith("tiny/port.c")}
+    (port,) = {Path(word) for words in commands for word in words if word.endswith("tiny/port.c")}
     return port.parents[1]

@@ -74,7 +74,7 @@ def test_what_an_instruction_calls(code: bytes, called: str | None) -> None:
 def test_of_several_cores_all_are_told_together() -> None:
     rows = {0: profile((0x100, 1, 1), (0x102, 5, 5)), 1: profile((0x102, 7, 7), (0x200, 2, 2))}
     found = own_functions(rows, SYMBOLS, FACTS, (), b"\x7fELF", memory({}))
-    assert [(each.core, each.name) for each in found] == [
+    assert [(function.core, function.name) for function in found] == [
         (0, "f"), (1, "f"), (1, "g"), (ALL_CORES, "f"), (ALL_CORES, "g"),
     ]  # fmt: skip
     assert found[3].stretches == (Stretch(0x100, 1, 1, 1), Stretch(0x102, 1, 12, 12))

@@ -46,7 +46,7 @@ def test_it_gives_what_it_gives_when_built_here(image: Path, tmp_path: Path) -> 
     assert isinstance(here.result, Measured)
     assert outcome.result.counters == here.result.counters
     assert outcome.result.image == here.result.image
-    assert [each.verdict for each in outcome.result.proofs] == [each.verdict for each in here.result.proofs]
+    assert [proof.verdict for proof in outcome.result.proofs] == [proof.verdict for proof in here.result.proofs]
     (point,) = RunDirectory.open(folder).points()
     build: Any = point.manifest["build"]
     assert "GCC" in build["compiler"]["banner"]
@@ -60,7 +60,7 @@ def test_it_gives_what_it_gives_when_built_here(image: Path, tmp_path: Path) -> 
 def test_of_a_kernel_that_is_not_known_what_needs_no_symbol_is_proved(image: Path, tmp_path: Path) -> None:
     folder, outcome = run_image(ROOT, stranger(image, tmp_path), "pico", tmp_path / "own", {})
     assert isinstance(outcome.result, Measured), outcome.result
-    assert {each.verdict.value for each in outcome.result.proofs} >= {"holds", "unseen"}
+    assert {proof.verdict.value for proof in outcome.result.proofs} >= {"holds", "unseen"}
     (checked,) = verify_folder(Catalogue(ROOT), folder)
     assert not checked.differences
     assert "myKernel" in rtoslab("report", folder, "--format", "md").stdout
@@ -82,8 +82,8 @@ def test_once_its_port_is_named_it_is_judged_anew(image: Path, tmp_path: Path, m
     assert isinstance(unknown.result, Measured)
     assert isinstance(known.result, Measured), known.result
     assert known.fresh
-    assert "unseen" in {each.verdict.value for each in unknown.result.proofs}
-    assert {each.verdict.value for each in known.result.proofs} == {"holds"}
+    assert "unseen" in {proof.verdict.value for proof in unknown.result.proofs}
+    assert {proof.verdict.value for proof in known.result.proofs} == {"holds"}
     assert before != after
     with pytest.raises(StoreError, match="choose another --out"):
         run_image(ROOT, path, "pico", before, {})

@@ -262,7 +262,7 @@ def test_only_what_differs_in_nothing_but_its_place_has_moved(
     after: ImageFigures, cause: str, functions: tuple[str, ...]
 ) -> None:
     judged = judge_project({"app": an_image(10.0)}, {"app": after}, Rules.of({}, []), moved="pass")
-    (change,) = [each for each in judged.changes if each.figure == "max"]
+    (change,) = [figure_change for figure_change in judged.changes if figure_change.figure == "max"]
     assert (change.cause, change.functions) == (cause, functions)
     assert judged.failed == (cause is not MOVED)
     assert [each.figure for each, _ in judged.regressions] == ([] if cause is MOVED else ["max"])

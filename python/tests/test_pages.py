@@ -67,7 +67,7 @@ def test_tables_have_captions_and_scopes_and_scroll_in_a_box_that_keys_reach() -
     assert all(each.get("scope") == "col" for each in outline.named("th"))
     boxes = [each for each in outline.named("div") if each.get("class") == "wide"]
     assert len(boxes) == len(tables) + len(outline.named("svg"))
-    assert all(each.get("tabindex") == "0" and each.get("aria-label") for each in boxes)
+    assert all(box.get("tabindex") == "0" and box.get("aria-label") for box in boxes)
 
 
 def test_the_language_is_said_and_charts_have_words() -> None:
@@ -88,7 +88,7 @@ def test_every_link_inside_leads_somewhere() -> None:
     ids = [each["id"] for _, each in outline.tags if "id" in each]
     links = {each["href"] for each in outline.named("a")}
     assert links
-    assert links <= {f"#{each}" for each in ids}
+    assert links <= {f"#{id_}" for id_ in ids}
 
 
 def test_marks_tell_their_figures_when_pointed_at() -> None:
@@ -127,12 +127,12 @@ MORE = (("t3_preemptive", "T3 preemptive scheduling"), ("t4_interrupt", "T4 inte
 
 
 def test_a_suite_on_its_own_board_has_its_title() -> None:
-    results = [_on("pico", cores, *each) for each in TESTS for cores in (1, 2)]
+    results = [_on("pico", cores, *test) for test in TESTS for cores in (1, 2)]
     assert document(*results, suite="vieira2026").title == "Thread-Metric T1-T8 on the Pico, one core and two"
 
 
 def test_the_title_says_what_the_report_holds() -> None:
-    one = [_on("nucleo-f446re", 1, *each) for each in (*TESTS, *MORE)]
+    one = [_on("nucleo-f446re", 1, *test) for test in (*TESTS, *MORE)]
     absent = NotApplicable(run_id="0" * 16, point=point(2), reason="one core")
     shown = document(*one, absent, suite="vieira2026")
     assert shown.title == "T1 to T4: FreeRTOS on the NUCLEO-F446RE"
@@ -144,5 +144,5 @@ def test_the_title_says_what_the_report_holds() -> None:
 
 
 def test_short_names_of_tests_are_explained() -> None:
-    text = report_formats()["md"](document(*(_on("pico", 1, *each) for each in TESTS)))
+    text = report_formats()["md"](document(*(_on("pico", 1, *test) for test in TESTS)))
     assert "| T2 | cooperative scheduling | What does a yield between five tasks of equal priority cost? |" in text

@@ -112,10 +112,10 @@ def test_a_point_that_failed_is_named(
     """Its change's row has fewer figures: the reader learns why."""
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-Os": 1600})
-    lost = next(each.result.point for each in points if each.result.point.config.get("opt") == "-O0")
+    lost = next(point.result.point for point in points if point.result.point.config.get("opt") == "-O0")
     failed = Failed(run_id="0" * 16, point=lost, stage="proof", error="ProofError", message="It did not work.")
     monkeypatch.setattr(explained, "run_plan", lambda *_, **__: [Outcome(failed, tmp_path, fresh=True)])
-    monkeypatch.setattr(explained, "load", lambda _: [each for each in points if each.result.point != lost])
+    monkeypatch.setattr(explained, "load", lambda _: [point for point in points if point.result.point != lost])
     asked = {"full": False, "dry_run": False}
     assert explain(CATALOGUE, paper, tmp_path, 1, as_json=False, **asked) == EXIT_POINT_FAILED
     (line,) = [each for each in capsys.readouterr().out.splitlines() if each.startswith("failed: ")]
@@ -143,17 +143,19 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
     found = candidates(CATALOGUE, paper)
     assert len({each.title for each in found}) == len(found) > 10
     plan = explain_plan(CATALOGUE, paper, found, OPTIONS)
-    assert len({repr(each) for each in plan.points}) == len(plan.points)
-    suites = {point_id(CATALOGUE, each).model_dump_json() for each in paper_plan(CATALOGUE, paper, OPTIONS, ()).points}
+    assert len({repr(point) for point in plan.points}) == len(plan.points)
+    suites = {
+        point_id(CATALOGUE, point).model_dump_json() for point in paper_plan(CATALOGUE, paper, OPTIONS, ()).points
+    }
     changing = 0
     for setup in found:
         facts = paper.facts.model_copy(update={"setup": (setup,)})
         alone = PaperFolder(paper.key, paper.folder, facts, paper.suites)
-        own = [point_id(CATALOGUE, each) for each in paper_plan(CATALOGUE, alone, OPTIONS).points]
+        own = [point_id(CATALOGUE, point) for point in paper_plan(CATALOGUE, alone, OPTIONS).points]
         added = [each for each in own if each.model_dump_json() not in suites]
         assert all(stands_for(alone, setup, each) is not None for each in added), setup.title
         stands = [meant for each in own if (meant := stands_for(alone, setup, each)) is not None]
-        assert {each.model_dump_json() for each in stands} <= suites, setup.title
+        assert {stand.model_dump_json() for stand in stands} <= suites, setup.title
         changing += bool(stands)
     assert changing > 5
 

@@ -45,8 +45,8 @@ def test_a_point_that_cannot_be_built_is_told_and_the_report_is_there(
     capsys.readouterr()
     assert app.main(["paper", "doe2026", "--out", str(tmp_path / "run"), "--json"], standalone_mode=False) == 3
     figures = json.loads(capsys.readouterr().out)["figures"]
-    assert sorted(each["state"] for each in figures) == ["failed", "measured"]
-    (lost,) = (each for each in figures if each["state"] == "failed")
+    assert sorted(figure["state"] for figure in figures) == ["failed", "measured"]
+    (lost,) = (figure for figure in figures if figure["state"] == "failed")
     assert lost["why"].startswith("build: Building t6_message freertos pico")
     report = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert escape(lost["why"].partition(".")[0], quote=False) in report

@@ -18,7 +18,7 @@ PERIODS_MS = (4, 6, 10)
 def _series(ident: str, times_ms: list[int], cycles: int) -> SeriesSamples:
     facts: dict[str, Any] = {"id": ident, "title": ident, "instrument": "probe", "comparable": True}
     return SeriesSamples(
-        **facts, cycles=(cycles,) * len(times_ms), start_cycle=tuple(1000 * each + 7000 for each in times_ms)
+        **facts, cycles=(cycles,) * len(times_ms), start_cycle=tuple(1000 * times_m + 7000 for times_m in times_ms)
     )
 
 
@@ -26,7 +26,7 @@ def _run(length_ms: int) -> Measured:
     """A tick of 10 µs, and 5 for each of three tasks that it releases; another series is none of the tick's."""
     by_count: dict[int, list[int]] = {}
     for at in range(length_ms):
-        by_count.setdefault(sum(at % each == 0 for each in PERIODS_MS), []).append(at)
+        by_count.setdefault(sum(at % periods_m == 0 for periods_m in PERIODS_MS), []).append(at)
     series = [_series(f"tick.released_{count}", times, 10 + 5 * count) for count, times in by_count.items()]
     return measured(1).model_copy(
         update={"series": (*series, _series("tick.entry", [3], 900)), "clock_hz": CLOCK_HZ, "run_id": "r"}
@@ -41,7 +41,7 @@ def test_samples_of_all_series_stand_in_the_order_of_time() -> None:
 def test_the_peaks_are_the_coincidences_of_all_periods() -> None:
     together = math.lcm(*PERIODS_MS)
     found = peaks(samples(_run(5 * together), "tick.released_"))
-    assert [(round(1000 * at), us) for at, us in found] == [(each * together, 25.0) for each in range(5)]
+    assert [(round(1000 * at), us) for at, us in found] == [(index * together, 25.0) for index in range(5)]
 
 
 def test_of_many_samples_the_longest_of_each_stretch_is_drawn() -> None:
@@ -67,7 +67,7 @@ def test_without_such_a_point_there_is_no_figure() -> None:
 
 
 def test_a_reference_result_keeps_no_times_and_is_not_drawn() -> None:
-    kept = [each.model_copy(update={"start_cycle": ()}) for each in _run(5).series]
+    kept = [series_samples.model_copy(update={"start_cycle": ()}) for series_samples in _run(5).series]
     reference = _run(5).model_copy(update={"series": tuple(kept)})
     assert samples(reference, "tick.released_") == []
     assert over_time(FIGURE, [reference]) is None

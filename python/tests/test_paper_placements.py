@@ -28,7 +28,7 @@ CLAIM = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\n{LOSES}'
 
 
 def _stored(*results: AnyResult) -> list[StoredPoint]:
-    return [StoredPoint(Path(), each, {}) for each in results]
+    return [StoredPoint(Path(), result, {}) for result in results]
 
 
 def _at(place: int, cores: int, count: int) -> Any:
@@ -54,7 +54,9 @@ def test_a_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None
     figure = done.compared[1]
     assert (figure.here, figure.ratio, figure.ratios) == (2000, 1, (0.9, 1.2))
     assert (here_text(figure), ratio_text(figure)) == ("2,000 (1,800 to 2,400)", "1.00 (0.90 to 1.20)")
-    (rate,) = [each for each in done.values if (each.metric, each.stat, each.point.cores) == ("throughput", "total", 1)]
+    (rate,) = [
+        value for value in done.values if (value.metric, value.stat, value.point.cores) == ("throughput", "total", 1)
+    ]
     assert (rate.value, dict(rate.point.config)) == (2000, {})
     assert len(done.points) == 6
 
@@ -104,7 +106,7 @@ def test_beside_verdicts_of_one_placement_stands_what_another_may_turn(
     places: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     done = _paper(tmp_path, [500, 600, 500][:places], [200, 200, 220][:places])
-    (claims,) = (each for each in paper_document(CATALOGUE, done).sections if each.id == "claims")
+    (claims,) = (section for section in paper_document(CATALOGUE, done).sections if section.id == "claims")
     show_paper(done, Console(width=400))
     for told in ("\n".join(claims.prose), capsys.readouterr().out):
         assert ("another may turn their order" in told) == (places == 1)
@@ -116,9 +118,11 @@ def test_a_point_in_one_placement_stands_beside_all_of_the_others(tmp_path: Path
         point=_at(1, 1, 1).point.model_copy(update={"kernel": "nuttx"}), reason="its own script", run_id="n"
     )
     done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), lone, _at(1, 1, 600), not_here))
-    rates = {each.point.kernel: each for each in done.values if (each.metric, each.stat) == ("throughput", "total")}
+    rates = {
+        value.point.kernel: value for value in done.values if (value.metric, value.stat) == ("throughput", "total")
+    }
     assert [len(rates[name].placed.values) for name in ("freertos", "nuttx")] == [2, 1]
-    assert all(not each.point.config for each in done.values)
+    assert all(not value.point.config for value in done.values)
 
 
 def test_a_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
@@ -138,11 +142,11 @@ def test_reference_results_give_a_point_its_further_placements(tmp_path: Path) -
     for run_id, values in (("1.0", [2000, 2400, 1800]), ("other", [2000])):
         further = {run_id: replace(known, run_id=run_id)}
         done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500)), further=further)
-        (rate,) = [each for each in done.values if (each.metric, each.stat) == ("throughput", "total")]
+        (rate,) = [value for value in done.values if (value.metric, value.stat) == ("throughput", "total")]
         assert list(rate.placed.values) == values
     moved = {"1.0": known}
     done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 501)), further=moved)
-    (rate,) = [each for each in done.values if (each.metric, each.stat) == ("throughput", "total")]
+    (rate,) = [value for value in done.values if (value.metric, value.stat) == ("throughput", "total")]
     assert list(rate.placed.values) == [2004], "the linker's own order gave another value: these are not its placements"
 
 
@@ -171,7 +175,7 @@ def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
     assert (two["y"], two["low"], two["high"]) == (80, 60, pytest.approx(97.78, abs=0.01))
     assert table.rows == [["t2", "100", "80 (60 to 97.78)"]]
     assert "medians over 3 placements of the code" in table.note
-    assert [(each["value"], each["low"], each["n"]) for each in table.records][1] == (80, 60, 360)
+    assert [(record["value"], record["low"], record["n"]) for record in table.records][1] == (80, 60, 360)
 
 
 def test_a_band_that_cannot_be_seen_is_not_printed(tmp_path: Path) -> None:

@@ -27,14 +27,14 @@ PAPERS = papers(CATALOGUE)
 def _values(points: Iterable[Measured]) -> list[Value]:
     """One of each statistic of everything that the points' benchmarks measure."""
     found = []
-    for each in points:
-        series = [one.id for one in CATALOGUE.benchmarks[each.point.benchmark].facts.series]
+    for point in points:
+        series = [one.id for one in CATALOGUE.benchmarks[point.point.benchmark].facts.series]
         spreads = [(name, stat, "cycles") for name in series for stat in LATENCY_STATS]
         totals = [(name, "total", "cycles") for one in series for name in (one, f"{one}.total")]
         rates = [("throughput", stat, "1/s") for stat in ("total", "per_core")]
         cycles = [("throughput", "cycles_per_count", "cycles"), ("heap", "peak", "bytes")]
         found += [
-            Value(each.point, each.run_id, each.clock_hz, each.params, each.metric, metric, stat, 1, unit, 1)
+            Value(point.point, point.run_id, point.clock_hz, point.params, point.metric, metric, stat, 1, unit, 1)
             for metric, stat, unit in (*spreads, *totals, *rates, *cycles)
         ]
     return found
@@ -46,7 +46,7 @@ def test_no_published_figure_fits_two_values(
     key: str, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paper = PAPERS[key]
-    plan = [each for each in paper_plan(CATALOGUE, paper, Options(full=full)).points if not each.not_applicable]
+    plan = [point for point in paper_plan(CATALOGUE, paper, Options(full=full)).points if not point.not_applicable]
     points = []
     for index, each in enumerate(plan):
         benchmark, board = CATALOGUE.benchmarks[each.benchmark].facts, CATALOGUE.boards[each.board].facts

@@ -89,7 +89,7 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
         own = paper_plan(CATALOGUE, paper, Options(), [setup.id]).points[len(plain) :]
         stands = [stands_for(paper, setup, point_id(CATALOGUE, each)) for each in own]
         assert stands, "the set-up changes nothing"
-        assert all(each in suites for each in stands), (setup.id, [each for each in stands if each not in suites])
+        assert all(stand in suites for stand in stands), (setup.id, [stand for stand in stands if stand not in suites])
 
 
 def test_an_unknown_setup_is_told() -> None:
@@ -106,7 +106,7 @@ def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
         measured(cores, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
         for cores, count, config in ((1, 1000, {}), (2, 300, {}), (1, 500, {"opt": "-Os"}), (2, 400, {"opt": "-Os"}))
     ]
-    done = reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, each, {}) for each in results])
+    done = reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
     assert (done.compared[1].ratio, setup.compared[1].ratio) == (2, 1)
     assert (distance(done.compared), distance(setup.own())) == (2, 1)
@@ -131,7 +131,7 @@ def test_a_figure_that_is_no_number_has_no_distance(tmp_path: Path) -> None:
         measured(1, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
         for count, config in ((1000, {}), (500, {"opt": "-Os"}))
     ]
-    done = reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, each, {}) for each in results])
+    done = reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
     assert (len(setup.own()), with_ratio(setup.own())) == (2, 1)
     overview = setups_section(done)[0].tables[0]
@@ -209,7 +209,7 @@ def test_a_set_up_is_of_the_authors_version_where_there_is_one(tmp_path: Path) -
     points = [*_counts("freertos", (1, 500)), *_counts("freertos-9", (1, 600))]
     points += [*_counts("freertos", (1, 450), opt="-Os"), *_counts("freertos-9", (1, 550), opt="-Os")]
     done = reproduce(CATALOGUE, paper, points)
-    assert [(each.setup.id, each.compared[1].here) for each in done.setups] == [("s", 2200)]
+    assert [(setup.setup.id, setup.compared[1].here) for setup in done.setups] == [("s", 2200)]
 
 
 def test_a_second_tree_counts_where_the_first_lacks_a_service(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_a_lent_weight_judges_a_statement_and_is_told_as_a_reference(tmp_path: P
     paper = folder(tmp_path, [row], claims)
     lent = [_weight("other", 14_000), _weight("k", 7_000)]
     done = reproduce(CATALOGUE, paper, [], lent_weights=lent)
-    assert [(each.outcome, "14,000" in each.seen) for each in done.verdicts] == [("same", True)]
+    assert [(verdict.outcome, "14,000" in verdict.seen) for verdict in done.verdicts] == [("same", True)]
     assert (done.compared[1].here, done.compared[1].state) == (14_000, "reference")
     assert reproduce(CATALOGUE, paper, []).verdicts[0].outcome == "not computed"
 

@@ -88,7 +88,7 @@ def done_with(paper: PaperFolder, *found: results.Measured) -> Reproduction:
 
 
 def of_measured(stored: Iterable[AnyResult]) -> list[results.Measured]:
-    return [each for each in stored if isinstance(each, results.Measured)]
+    return [result for result in stored if isinstance(result, results.Measured)]
 
 
 def compared(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> Compared:
@@ -161,9 +161,9 @@ def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
     assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a [1]", "\N{EN DASH}"]]
     why = "no tree or export of Other OS is named here, and no reference result stands for it"
     assert table.note == f"n = 1,000. Versions: K. [1] {why}."
-    ours = [each for each in table.records if each["source"] == "here"]
-    assert [(each["value"], each["n"], each["note"]) for each in ours] == [(4000, 1000, ""), (None, None, why)]
-    assert [each["value"] for each in table.records if each["source"] == "paper"] == [2000, 900]
+    ours = [record for record in table.records if record["source"] == "here"]
+    assert [(mine["value"], mine["n"], mine["note"]) for mine in ours] == [(4000, 1000, ""), (None, None, why)]
+    assert [record["value"] for record in table.records if record["source"] == "paper"] == [2000, 900]
 
 
 def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
     assert document.summary.startswith("Of the paper's 1 statement 1 does not hold. Contradicted: K gains.")
     assert document == paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
     stable = paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]), {"c": "29 of 32"})
-    (claims_of,) = (each for each in stable.sections if each.id == "claims")
+    (claims_of,) = (section for section in stable.sections if section.id == "claims")
     assert claims_of.tables[0].columns[-1] == ">in builds"
     assert [row[-1] for row in claims_of.tables[0].rows] == ["29 of 32"]
 
@@ -249,9 +249,9 @@ def test_the_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
         {"what": "board", "paper": "B", "here": "B, virtual"},
     ]}  # fmt: skip
     paper = PaperFolder("doe2020", folder(tmp_path, []).folder, Paper.model_validate(facts), ())
-    points = [StoredPoint(tmp_path, measured(1), {"build": build, "window_ms": each}) for each in (250, 100)]
+    points = [StoredPoint(tmp_path, measured(1), {"build": build, "window_ms": window_ms}) for window_ms in (250, 100)]
     sections = paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points)).sections
-    (conditions,) = (each for each in sections if each.id == "conditions")
+    (conditions,) = (section for section in sections if section.id == "conditions")
     assert [row[2] for row in conditions.tables[0].rows] == [
         "icache off, art on", "-O3", "8 MHz", "k", "250 ms; 100 ms", "B, virtual",
     ]  # fmt: skip
@@ -285,5 +285,5 @@ def test_a_ratio_to_a_figure_that_cannot_be_is_none(tmp_path: Path) -> None:
     assert distance(done.compared) == pytest.approx(2)
     document = paper_document(CATALOGUE, done)
     assert "ours are 2.00 to 2.00 times the paper's, median 2.00; 1 further ratio says nothing." in document.summary
-    tables = {each.title: each for section in document.sections for each in section.tables}
+    tables = {table.title: table for section in document.sections for table in section.tables}
     assert "A ratio says nothing: it never ran." in tables["Table 1, 1/s"].note

@@ -64,8 +64,8 @@ def test_every_point_of_a_paper_can_be_measured(key: str) -> None:
 
 def test_a_plain_report_of_a_papers_suite_tells_the_statements_it_can() -> None:
     counts = ((1, 1000), (2, 300))
-    points = [measured(*each, benchmark_id="t8_allocation", kernel="freertos") for each in counts]
-    stored = [StoredPoint(Path("p"), each, {}) for each in points]
+    points = [measured(*count, benchmark_id="t8_allocation", kernel="freertos") for count in counts]
+    stored = [StoredPoint(Path("p"), point, {}) for point in points]
     document = make_document(CATALOGUE, stored, "vieira2026")
     (section,) = [each for each in document.sections if each.id == "paper"]
     told = {row[1]: row[2:4] for row in section.tables[0].rows}
@@ -96,7 +96,7 @@ def test_the_folder_of_a_paper_is_whole(key: str) -> None:
     demand_whole(CATALOGUE, paper)
     mapped = [row for row in paper.published.values() if row.lab_benchmark]
     assert {row.id for row in mapped if row.number is not None} <= set(shown), "a mapped figure stands in no table"
-    assert len({each.id for each in paper.claims}) == len(paper.claims)
+    assert len({claim.id for claim in paper.claims}) == len(paper.claims)
 
 
 @pytest.mark.parametrize("key", list(papers(CATALOGUE)))
@@ -115,16 +115,16 @@ def test_a_slip_that_a_statement_names_is_there(key: str) -> None:
     named = {
         name for found in re.findall(r"slips? ([a-z0-9_]+(?:, [a-z0-9_]+)*)\)", told) for name in found.split(", ")
     }
-    assert named <= {each.id for each in paper.slips}
+    assert named <= {slip.id for slip in paper.slips}
     setups = set(re.findall(r"set-up ([a-z0-9_]+)", told))
-    assert setups <= {each.id for each in paper.facts.setup}
+    assert setups <= {setup.id for setup in paper.facts.setup}
 
 
 @pytest.mark.parametrize("key", list(papers(CATALOGUE)))
 def test_what_leads_all_kernels_is_held_against_all_of_them(key: str) -> None:
     paper = papers(CATALOGUE)[key]
     for claim in paper.claims:
-        compared = [each["kernel"] for each in claim.of if "kernel" in each]
+        compared = [place["kernel"] for place in claim.of if "kernel" in place]
         if claim.kind in {"least", "most", "rank", "beaten", "near_others"} and compared:
             assert set(compared) == set(paper.facts.kernels) - {"bare"}, claim.id
 

@@ -25,7 +25,9 @@ def test_six_full_coincidences_of_the_ten_periods_in_250_s() -> None:
     assert together_ms == 41_400
     duration_ms = round(1000 * number(MIRANDA, 66))
     releases = [
-        t for t in range(together_ms, duration_ms + 1, together_ms) if all(t % each == 0 for each in periods_ms)
+        t
+        for t in range(together_ms, duration_ms + 1, together_ms)
+        if all(t % periods_m == 0 for periods_m in periods_ms)
     ]
     assert len(releases) == number(MIRANDA, 67) == 6
 

@@ -95,7 +95,7 @@ def macros(**changes: str) -> dict[str, Any]:
 )
 def test_a_planted_difference_is_found_and_nothing_else(planted: dict[str, Any], concept: str, words: set[str]) -> None:
     findings = lint(CATALOGUE, alike([subject("a"), subject("b", **planted)]))
-    assert [each.concept.id for each in findings] == ([concept] if concept else [])
+    assert [finding.concept.id for finding in findings] == ([concept] if concept else [])
     if not concept:
         return
     assert set(findings[0].values) == words
@@ -115,7 +115,7 @@ def test_every_kernel_answers_with_macros_it_has() -> None:
         assert set(entry.facts.parity) <= known, f"{entry.id} answers for what nobody asks"
         if entry.facts.services["tasks"]:
             assert set(entry.facts.parity) == known, f"{entry.id} leaves something open"
-    assert len({each.id for each in CONCEPTS}) == len(CONCEPTS)
+    assert len({concept.id for concept in CONCEPTS}) == len(CONCEPTS)
 
 
 def test_a_kernel_that_cannot_be_configured_still_says_how_it_is() -> None:
@@ -133,7 +133,7 @@ def test_costs_come_from_points_that_differ_in_one_key_alone(tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     points = [at(2000, x="0", y="0"), at(1000, x="1", y="0"), at(500, x="1", y="1")]
     costs = measured_costs(points)
-    assert {(each.key, each.before, each.after): each.percent for each in costs} == {
+    assert {(cost.key, cost.before, cost.after): cost.percent for cost in costs} == {
         ("x", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
         ("y", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
     }
@@ -209,7 +209,7 @@ def test_our_own_costs_are_sealed() -> None:
 def test_a_cost_that_was_measured_is_told() -> None:
     costs = measured_costs([at(2000, configBENCH_ASSERT="0"), at(1000, configBENCH_ASSERT="1")])
     unequal = alike([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
-    elsewhere = [each.model_copy(update={"board": "other"}) for each in costs]
+    elsewhere = [cost.model_copy(update={"board": "other"}) for cost in costs]
     (finding,) = lint(CATALOGUE, unequal, elsewhere)
     assert finding.cost == "not measured; a sweep over it would tell"
     (finding,) = lint(CATALOGUE, unequal, costs)
@@ -278,22 +278,23 @@ def test_an_option_that_a_whole_configuration_does_not_have_is_off() -> None:
     config = {"CONFIG_RR_INTERVAL": "0", "CONFIG_USEC_PER_TICK": "1000"}
     here = subject("freertos", **macros(configBENCH_ASSERT="1", configUSE_TICKLESS_IDLE="1"))
     found = {
-        each.concept.id: each.values for each in lint(CATALOGUE, alike([here, of_port("nuttx", "nuttx", **config)]))
+        unfairness.concept.id: unfairness.values
+        for unfairness in lint(CATALOGUE, alike([here, of_port("nuttx", "nuttx", **config)]))
     }
     assert found["assertions"] == {"on": ("freertos",), "off": ("nuttx",)}
     assert found["tickless_idle"] == {"on": ("freertos",), "off": ("nuttx",)}
     on = of_port("nuttx", "nuttx (reference)", **config, CONFIG_DEBUG_ASSERTIONS="1")
-    assert "assertions" not in {each.concept.id for each in lint(CATALOGUE, alike([here, on]))}
+    assert "assertions" not in {unfairness.concept.id for unfairness in lint(CATALOGUE, alike([here, on]))}
 
 
 def test_every_reference_result_has_the_options_of_its_kernel() -> None:
     told = {"assertions", "stack_checking", "trace_hooks", "tick_hz", "priorities", "time_slicing", "tickless_idle"}
     files = list(references(find_root()))
     assert files
-    for each in (one for one in files if one.kernel != "bare"):  # which has no kernel to configure
-        manifest = each.points[0].manifest
-        facts = facts_of(manifest, kernel_of(CATALOGUE, manifest, each.kernel))
-        assert told <= facts.keys(), each.kernel
+    for reference in (one for one in files if one.kernel != "bare"):  # which has no kernel to configure
+        manifest = reference.points[0].manifest
+        facts = facts_of(manifest, kernel_of(CATALOGUE, manifest, reference.kernel))
+        assert told <= facts.keys(), reference.kernel
 
 
 def test_the_command_looks_at_reference_results_where_it_is_told(tmp_path: Path) -> None:

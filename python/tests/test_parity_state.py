@@ -24,7 +24,7 @@ def subject(who: str, kernel: Any = "freertos", build: Any = None, **state: int)
 
 
 def findings(*subjects: Subject) -> list[Unfairness]:
-    return [each for each in lint(CATALOGUE, alike(subjects)) if each.concept.of_state]
+    return [unfairness for unfairness in lint(CATALOGUE, alike(subjects)) if unfairness.concept.of_state]
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,15 @@ def test_boards_that_were_set_alike_are_not_accused() -> None:
 
 def test_what_a_setting_of_the_manifest_tells_is_told_once() -> None:
     slow = subject("b", build={"clock": {"wait_states": "7"}}, wait_states=7)
-    assert [each.concept.id for each in lint(CATALOGUE, alike([subject("a"), slow]))] == ["wait_states"]
+    assert [unfairness.concept.id for unfairness in lint(CATALOGUE, alike([subject("a"), slow]))] == ["wait_states"]
 
 
 def test_what_each_port_chooses_is_compared_within_a_kernel() -> None:
     other = {"urgency__svcall": 240, "urgency__irq9": 4, "isr_urgency": 5, "heap__free_pieces": 3}
     assert not findings(subject("a"), subject("b", kernel="rt", **other))
-    assert [each.concept.id for each in findings(subject("a"), subject("b", kernel="rt", mpu=1))] == [f"{STATE}mpu"]
+    assert [finding.concept.id for finding in findings(subject("a"), subject("b", kernel="rt", mpu=1))] == [
+        f"{STATE}mpu"
+    ]
 
 
 def test_every_setting_that_is_read_has_words() -> None:

@@ -48,7 +48,7 @@ def test_samples_begin_at_distances_of_their_own(
 ) -> None:
     made = evidence(rule)
     seen = replace(made, samples=max(4, len(distances)), observed=Observed(steps=tuple(behind_ticks(distances))))
-    (found,) = (each for each in judge_own(seen) if each.rule == APART["rule"])
+    (found,) = (finding for finding in judge_own(seen) if finding.rule == APART["rule"])
     assert found.verdict is verdict, found.saw
 
 
@@ -62,14 +62,16 @@ DRIFT_LOOP = 10
 
 
 def test_every_benchmark_that_drifts_accounts_for_its_wait() -> None:
-    drifting = [each.facts for each in Catalogue(find_root()).benchmarks.values() if "drift" in each.facts.params]
+    drifting = [
+        benchmark.facts for benchmark in Catalogue(find_root()).benchmarks.values() if "drift" in benchmark.facts.params
+    ]
     assert drifting
     for facts in drifting:
         proofs = [
             each for each in facts.proof if each["rule"] == "own_code" and "drift = 0" not in each.get("when", ())
         ]
         assert proofs, facts.id
-        assert all(each.get("waits", 0) >= DRIFT_LOOP for each in proofs), facts.id
+        assert all(proof.get("waits", 0) >= DRIFT_LOOP for proof in proofs), facts.id
 
 
 MET = {"rule": "ticks_met", "series": "give", "at_least": "samples"}
@@ -92,4 +94,4 @@ def test_as_many_samples_as_asked_for_hold_a_tick(
 def test_without_probes_nothing_is_seen() -> None:
     made = evidence(APART)
     blind = Evidence(decoded(), None, made.benchmark, made.board, kernel(), 2)
-    assert {each.verdict for each in judge_own(blind)} == {Verdict.UNSEEN}
+    assert {finding.verdict for finding in judge_own(blind)} == {Verdict.UNSEEN}

@@ -53,7 +53,7 @@ def swept() -> list[Measured]:
 
 
 def test_a_point_in_several_placements_is_one_point_with_a_band() -> None:
-    found = {(each.point.benchmark, *each.point.config.items()): each for each in placed_times(swept())}
+    found = {(time.point.benchmark, *time.point.config.items()): time for time in placed_times(swept())}
     assert len(found) == 6
     band = found["t", ("a", "1"), ("b", "0")].seconds
     assert len(band.values) == 3
@@ -61,7 +61,7 @@ def test_a_point_in_several_placements_is_one_point_with_a_band() -> None:
 
 
 def test_an_effect_is_claimed_where_no_choice_of_places_undoes_it() -> None:
-    effects = {(each.option, each.level): each for each in Observations(swept()).effects()}
+    effects = {(effect.option, effect.level): effect for effect in Observations(swept()).effects()}
     assert set(effects) == {("a", "1"), ("b", "1")}, "the placement is no option"
     assert effects["a", "1"].claimed == ["t"]
     assert effects["a", "1"].by_target["t"] == pytest.approx(1.06 / 1.01, rel=1e-3)
@@ -73,14 +73,14 @@ def test_an_effect_is_claimed_where_no_choice_of_places_undoes_it() -> None:
 def test_in_one_placement_every_change_counts() -> None:
     alone = [each for each in swept() if each.point.config["placement"] == "0"]
     assert Observations(alone).most_placements == 1
-    assert [each.claimed for each in Observations(alone).effects() if each.option == "a"] == [["t", "u"]]
+    assert [effect.claimed for effect in Observations(alone).effects() if effect.option == "a"] == [["t", "u"]]
 
 
 def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: Path) -> None:
     alone = [each for each in swept() if each.point.config["placement"] == "0"]
     stored = [StoredPoint(Path("x"), each, FLASH) for each in alone]
     bound = place_bound(stored)
-    effects = {each.option: each for each in Observations(alone, bound).effects()}
+    effects = {effect.option: effect for effect in Observations(alone, bound).effects()}
     assert (effects["a"].claimed, effects["a"].open) == ([], ["t", "u"])
     document = sweep_document("T", stored)
     assert "In one placement each the largest change is that of a 0 to 1: +3.0 % of time on average" in document.summary
@@ -88,7 +88,7 @@ def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: P
     text = report_formats()["md"](document)
     assert "not known: one placement" in text
     assert "in the plan, what exceeds the bands is claimed" in text
-    costs = {each.key: each for each in measured_costs(alone, bound)}
+    costs = {cost.key: cost for cost in measured_costs(alone, bound)}
     assert (costs["a"].placement, costs["a"].one_placement) == ((), ("t", "u"))
     assert unfairness("a", costs["a"]).cost == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
     assert costs["a"].turned().one_placement == ("t", "u")
@@ -111,7 +111,7 @@ def test_the_report_says_placement() -> None:
 
 
 def test_costs_name_the_benchmarks_whose_change_is_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    costs = {each.key: each for each in measured_costs(swept())}
+    costs = {cost.key: cost for cost in measured_costs(swept())}
     assert set(costs) == {"a", "b"}
     assert costs["a"].placement == ("u",)
     assert costs["a"].percent["t"] == pytest.approx(4.95, abs=0.05)
@@ -146,7 +146,7 @@ def test_an_interaction_within_the_bands_is_placement() -> None:
     assert inside.ratio.value == pytest.approx(1.01, rel=1e-3)
     assert (inside.ratio.is_claimed, beyond.ratio.is_claimed) == (False, True)
     texts = [
-        report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in squares(extra)]))
+        report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), square, {}) for square in squares(extra)]))
         for extra in (1.0, 6.0)
     ]
     assert "0 pairs of changes and benchmarks are off by 0.2% or more. Of 1 more, some choice of places" in texts[0]
@@ -169,7 +169,7 @@ def test_a_sweep_asks_for_placements(tmp_path: Path) -> None:
     plan = sweep_points(catalogue, read_sweep(written(tmp_path, f"placements = 3\n{PLAN}")))
     once = sweep_points(catalogue, read_sweep(written(tmp_path)))
     assert len(plan.points) == 3 * len(once.points)
-    assert [each.placement for each in plan.points[:4]] == [0, 1, 2, 0]
+    assert [point.placement for point in plan.points[:4]] == [0, 1, 2, 0]
     for count in ("0", "-1"):
         with pytest.raises(PlanError, match="placements cannot be asked for"):
             sweep_points(catalogue, read_sweep(written(tmp_path, f"placements = {count}\n{PLAN}")))
@@ -192,8 +192,8 @@ def test_a_reader_sees_the_middle_placement_and_its_band() -> None:
 
 def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -> None:
     points = [*placed("t", [3, 1, 2], a="0"), *placed("u", [0], a="0")]
-    document = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), each, {}) for each in points], None)
-    sections = {each.id: each for each in document.shown}
+    document = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), point, {}) for point in points], None)
+    sections = {section.id: section for section in document.shown}
     assert len(sections["throughput"].tables[0].rows) == 2
     ((_, name, figure, median, least, most, share, count, middle),) = sections["placements"].tables[0].rows
     assert (name, figure, median, least, most, share, count, middle) == (
@@ -201,8 +201,8 @@ def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -
     )  # fmt: skip
     text = io.StringIO()
     show_points(points, Console(file=text, width=200))
-    worst, best, middle = (f"{throughput(each).total_hz:,.0f}" for each in points[:3])
+    worst, best, middle = (f"{throughput(point).total_hz:,.0f}" for point in points[:3])
     assert f"{middle} ({worst} to {best})" in text.getvalue()
     assert "4 points measured" in text.getvalue()
     plain = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), points[3], {})], None)
-    assert "placements" not in {each.id for each in plain.shown}
+    assert "placements" not in {section.id for section in plain.shown}

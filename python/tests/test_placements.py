@@ -82,23 +82,23 @@ def test_placement_0_is_what_scripts_without_placements_give(built: Path, tmp_pa
 
 
 def test_a_placement_is_the_same_on_every_build_and_another_than_the_next(built: Path, tmp_path: Path) -> None:
-    first, again = (_linked(ROOT / "firmware", each, 3) for each in (built, tmp_path / "again"))
+    first, again = (_linked(ROOT / "firmware", path, 3) for path in (built, tmp_path / "again"))
     assert first == again
     assert first[0] != _linked(ROOT / "firmware", built, 4)[0]
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_placement_moves_everything_and_changes_nothing_else(board: str) -> None:
-    usual, placed = (build(CATALOGUE, _point("t8", board, placement=each)) for each in ("0", "2"))
+    usual, placed = (build(CATALOGUE, _point("t8", board, placement=number)) for number in ("0", "2"))
     assert (usual.info["placement"], placed.info["placement"]) == (0, 2)
     before, after = _symbols(usual.elf), _symbols(placed.elf)
 
     def sizes(found: tuple[Symbol, ...]) -> list[tuple[str, int]]:
-        return sorted((each.name, each.size) for each in found)
+        return sorted((symbol.name, symbol.size) for symbol in found)
 
     assert sizes(before) == sizes(after), "the same functions and objects, byte for byte as long"
     # The vector table and what stands before it in the script is all that has its own place.
-    orders = [[each.name for each in found] for found in (before, after)]
+    orders = [[symbol.name for symbol in found] for found in (before, after)]
     still = sum(mine == other for mine, other in zip(*orders, strict=True))
     assert still < len(before) / 4, "their order is another one"
     for part in ("memset", "pvPortMalloc", "ucHeap"):  # the C library's, the kernel's, an object
@@ -106,7 +106,7 @@ def test_a_placement_moves_everything_and_changes_nothing_else(board: str) -> No
 
 
 def _address(found: tuple[Symbol, ...], name: str) -> int:
-    return next(each.address for each in found if each.name == name)
+    return next(symbol.address for symbol in found if symbol.name == name)
 
 
 def test_the_number_is_part_of_the_point_unless_it_is_0() -> None:
@@ -135,15 +135,15 @@ def test_a_number_that_is_none_is_refused(number: str) -> None:
 )
 def test_all_proofs_hold_in_another_place(board: str, benchmarks: list[str], tmp_path: Path) -> None:
     plan = make_plan(CATALOGUE, benchmarks, Options(["freertos"], [board], window_ms=20, config={"placement": "2"}))
-    for each in run_plan(ROOT, plan, tmp_path / "run", jobs=1):
-        assert each.result.status == "measured", each.result
+    for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1):
+        assert outcome.result.status == "measured", outcome.result
 
 
 def _function(cycles: list[float], addresses: list[int] | None, figure: list[float]) -> PlacedFunction:
-    symbols = [[Symbol("f", each, 8, True, True)] for each in addresses or [0] * len(cycles)]
+    symbols = [[Symbol("f", address, 8, True, True)] for address in addresses or [0] * len(cycles)]
     if addresses is None:
-        symbols = [[*each, Symbol("f", 64, 8, True, False)] for each in symbols]  # a second one of its name
-    (found,) = placed_functions([{"f": each} for each in cycles], symbols, figure, 16, 0.01)
+        symbols = [[*symbol, Symbol("f", 64, 8, True, False)] for symbol in symbols]  # a second one of its name
+    (found,) = placed_functions([{"f": cycle} for cycle in cycles], symbols, figure, 16, 0.01)
     return found
 
 
@@ -152,7 +152,7 @@ def test_a_function_whose_own_place_it_is() -> None:
     assert found.moved == 4
     assert found.explained == 1.0
     assert found.with_figure == pytest.approx(0.98, abs=0.01)
-    assert [(each.offset, each.cycles, each.placements) for each in found.places] == [(0, 10, 2), (12, 14, 2)]
+    assert [(place.offset, place.cycles, place.placements) for place in found.places] == [(0, 10, 2), (12, 14, 2)]
 
 
 def test_a_function_whose_place_explains_nothing() -> None:
@@ -184,7 +184,7 @@ def test_a_band_within_the_grain_of_its_clock_is_none() -> None:
 def test_a_plan_in_placements() -> None:
     plan = make_plan(CATALOGUE, ["t2", "t8"], Options(["freertos"], ["pico"]))
     assert placed(CATALOGUE, plan, 1) == plan
-    assert [each.placement for each in placed(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
+    assert [point.placement for point in placed(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
     with pytest.raises(PlanError, match="leave one out"):
         placed(CATALOGUE, make_plan(CATALOGUE, ["t2"], Options(["freertos"], ["pico"], config={"placement": "2"})), 3)
 
@@ -192,8 +192,8 @@ def test_a_plan_in_placements() -> None:
 def test_of_kernels_with_a_script_of_their_own_those_that_come_as_exports_have_placements() -> None:
     """What comes as an export is n/a everywhere as long as none is named, so the reason is taken away first."""
     named = make_plan(CATALOGUE, ["t2"], Options(["zephyr", "freertos"], ["pico"]))
-    plan = replace(named, points=tuple(replace(each, not_applicable=None) for each in named.points))
-    assert [each.not_applicable for each in placed(CATALOGUE, plan, 2).points] == [None] * 4
+    plan = replace(named, points=tuple(replace(point, not_applicable=None) for point in named.points))
+    assert [point.not_applicable for point in placed(CATALOGUE, plan, 2).points] == [None] * 4
 
 
 def test_the_command_says_why_there_is_one_placement_only(tmp_path: Path) -> None:
@@ -209,15 +209,15 @@ def test_the_command_says_what_was_measured(tmp_path: Path) -> None:
     assert done.exit_code in {None, 0}, done.output
     (study,) = json.loads(done.stdout)["studies"]
     stored = RunDirectory.open(tmp_path / "run").points()
-    of_run = {each.result.run_id: each.result for each in stored if isinstance(each.result, Measured)}
+    of_run = {point.result.run_id: point.result for point in stored if isinstance(point.result, Measured)}
     cycles = [throughput(of_run[each]).cycles_per_count for each in study["run_ids"]]
     band = study["figures"]["cycles_per_count"]
     assert band["cycles"] == cycles
     assert band["width"] > 1, "this board's flash has waits"
     assert (band["least"], band["most"]) == (min(cycles), max(cycles))
     first = study["functions"][0]
-    elfs = [build(CATALOGUE, _point("t8", "nucleo-f446re", placement=str(each))).elf for each in range(3)]
-    assert first["addresses"] == [_address(_symbols(each), first["name"]) for each in elfs]
+    elfs = [build(CATALOGUE, _point("t8", "nucleo-f446re", placement=str(index))).elf for index in range(3)]
+    assert first["addresses"] == [_address(_symbols(elf), first["name"]) for elf in elfs]
     assert len(set(first["addresses"])) == 3
 
 

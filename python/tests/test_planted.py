@@ -63,7 +63,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, P
 
 
 def points(run: Path) -> list[Measured]:
-    return [each.result for each in RunDirectory.open(run).points() if isinstance(each.result, Measured)]
+    return [point.result for point in RunDirectory.open(run).points() if isinstance(point.result, Measured)]
 
 
 def labelled(runs: tuple[Path, Path], **axes: Any) -> list[StoredPoint]:
@@ -82,7 +82,7 @@ def labelled(runs: tuple[Path, Path], **axes: Any) -> list[StoredPoint]:
 def test_what_is_planted_shows(planted: dict[str, tuple[Path, Path]]) -> None:
     """Otherwise there would be nothing to be called by any name."""
     for what, runs in planted.items():
-        before, after = ([throughput(each).cycles_per_count for each in points(run)] for run in runs)
+        before, after = ([throughput(point).cycles_per_count for point in points(run)] for run in runs)
         assert len(before) == len(after) == 4
         assert median(before) != median(after), what
         assert (max(before) - min(before) > 0.5) == (what == "move"), "flash has waits, RAM has none"
@@ -112,7 +112,7 @@ def test_lint(planted: dict[str, tuple[Path, Path]]) -> None:
     said = {}
     for what, runs in planted.items():
         stored = labelled(runs, config={"planted": "1"})
-        (cost,) = measured_costs(each.result for each in stored if isinstance(each.result, Measured))
+        (cost,) = measured_costs(point.result for point in stored if isinstance(point.result, Measured))
         said[what] = Unfairness(CONCEPTS[0], "b", {}, (BENCHMARKS[what],), (("k", cost),)).cost
     assert said["move"].endswith("; placement)")
     assert re.fullmatch(rf"k: {BENCHMARKS['nop']} \+0\.\d %( \(\+0\.\d to \+0\.\d\))?", said["nop"]), said["nop"]

@@ -22,7 +22,7 @@ OWN_PLURAL = re.compile(r"""["']s["'] *(if|\*)|else ["']s["']""")
 def test_numbers_of_things() -> None:
     assert counted(1, "point", "was", "were") == "1 point was"
     assert counted(2000, "point", "was", "were") == "2,000 points were"
-    assert [all_of(each, "test") for each in (1, 2, 1000)] == ["the one test", "all 2 tests", "all 1,000 tests"]
+    assert [all_of(number, "test") for number in (1, 2, 1000)] == ["the one test", "all 2 tests", "all 1,000 tests"]
 
 
 def _is_number(part: ast.FormattedValue) -> bool:

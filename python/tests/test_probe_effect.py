@@ -18,15 +18,15 @@ def test_the_benchmark_says_what_a_count_is_made_of() -> None:
     catalogue = Catalogue(find_root())
     assert {name: each.facts.metric.intervals for name, each in catalogue.benchmarks.items()
             if each.facts.metric.intervals} == TAKE_AND_GIVE  # fmt: skip
-    known = {series for each in catalogue.benchmarks.values() for series in each.facts.series_ids}
+    known = {series for benchmark in catalogue.benchmarks.values() for series in benchmark.facts.series_ids}
     assert known >= set(TAKE_AND_GIVE["t7_synchronisation"])
 
 
 def test_iterations_counter_pin_and_probe(tmp_path: Path) -> None:
     outcomes = rtoslab.run("t7", "call_times", kernels=["freertos"], boards=["nucleo-f446re"], cores=[1], window_ms=20,
                            config={"samples": "20"}, out=tmp_path / "run")  # fmt: skip
-    points = [each.result for each in outcomes if isinstance(each.result, Measured)]
-    assert len(points) == 4, [each.result for each in outcomes]
+    points = [outcome.result for outcome in outcomes if isinstance(outcome.result, Measured)]
+    assert len(points) == 4, [outcome.result for outcome in outcomes]
     (found,) = four_ways(points, Places(), TAKE_AND_GIVE)
     assert set(found.by) == {ITERATIONS, "counter", "pin", "probe"}
     for way in ("counter", "pin"):
@@ -41,9 +41,9 @@ def test_iterations_counter_pin_and_probe(tmp_path: Path) -> None:
     assert section is not None
     assert [row["series"] for row in section.charts[0].rows] == [ITERATIONS, "counter", "pin"]
     assert RunDirectory.open(tmp_path / "run").points()
-    alone = [each for each in points if not each.is_latency]
+    alone = [point for point in points if not point.is_latency]
     assert four_ways(alone, Places(), TAKE_AND_GIVE) == []
     assert probe_effect_section(alone, Places(), TAKE_AND_GIVE) is None
-    other = [each if each.is_latency else each.model_copy(update={"point": each.point.model_copy(
-        update={"kernel": "another"})}) for each in points]  # fmt: skip
+    other = [point if point.is_latency else point.model_copy(update={"point": point.point.model_copy(
+        update={"kernel": "another"})}) for point in points]  # fmt: skip
     assert four_ways(other, Places(), TAKE_AND_GIVE) == []

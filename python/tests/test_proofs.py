@@ -170,7 +170,7 @@ def test_a_kernel_that_must_slice_time_may_switch_once_more_a_tick(
 ])  # fmt: skip
 def test_services_that_end_in_one_function_are_counted_together(function: str, calls: int, verdict: Verdict) -> None:
     rules: list[dict[str, Any]] = [
-        {"rule": "calls_per_count", "service": each, "ratio": 1} for each in ("event_set", "event_clear")
+        {"rule": "calls_per_count", "service": service, "ratio": 1} for service in ("event_set", "event_clear")
     ]
     rules += [{**rules[1], "ratio": 5, "when": ["cores > 1"]}]
     symbols = {"event_set": ["post"], "event_clear": [function]}
@@ -179,7 +179,7 @@ def test_services_that_end_in_one_function_are_counted_together(function: str, c
         benchmark=benchmark(rules),
         kernel=kernel(symbols=symbols),
     )
-    assert {each.verdict for each in judge_own(made)} == {verdict}
+    assert {finding.verdict for finding in judge_own(made)} == {verdict}
 
 
 def test_a_function_that_never_ran_is_named() -> None:

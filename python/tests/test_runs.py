@@ -75,7 +75,7 @@ def test_all_forms_hold_the_same_rows(runs: Path) -> None:
     table = pq.read_table(io.BytesIO(FORMS["parquet"](rows, FIGURE_COLUMNS))).to_pylist()
     assert table == rows
     texts = list(csv.DictReader(io.StringIO(FORMS["csv"](rows, FIGURE_COLUMNS).decode())))
-    assert [float(each["value"]) for each in texts] == [row["value"] for row in rows]
+    assert [float(text["value"]) for text in texts] == [row["value"] for row in rows]
 
 
 def test_raw_samples_are_exported(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
         )
         for _ in range(2)
     ]
-    ended = [(each.communicate(timeout=HANG_S)[1], each.returncode) for each in pair]
+    ended = [(popen.communicate(timeout=HANG_S)[1], popen.returncode) for popen in pair]
     assert [code for _, code in ended] == [0, 0], ended
     assert len(RunDirectory.open(tmp_path / "run").points()) == 2
     assert len(list((tmp_path / "cache").rglob("*.point"))) == 2
@@ -149,8 +149,8 @@ def _in_places(counts: Sequence[int]) -> list[Measured]:
 def _with_code(counts: int, address: int, digest: str = "d") -> Measured:
     made = measured(1, counts)
     assert made.virtual is not None
-    names = {each.name for each in made.virtual.functions}
-    return made.model_copy(update={"code": {each: CodePlace(digest=digest, address=address) for each in names}})
+    names = {function.name for function in made.virtual.functions}
+    return made.model_copy(update={"code": {name: CodePlace(digest=digest, address=address) for name in names}})
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_every_file_that_is_named_is_written(tmp_path: Path) -> None:
     asked: list[list[str | Path]] = [["report", tmp_path / "0"], ["runs", "history", "--in", tmp_path]]
     for words in asked:
         files = [tmp_path / f"{words[0]}.{form}" for form in ("html", "md")]
-        done = rtoslab(*words, *(word for each in files for word in ("-o", each)))
+        done = rtoslab(*words, *(word for file in files for word in ("-o", file)))
         assert done.returncode == 0, done.stderr
         assert files[0].read_text().startswith("<!doctype html>")
         assert files[1].read_text().startswith("# ")

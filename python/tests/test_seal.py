@@ -54,7 +54,7 @@ def drop(dice: random.Random, content: bytes) -> bytes:
 
 def swap(dice: random.Random, content: bytes) -> bytes:
     """Two different neighbouring bytes change places: digits of one number."""
-    places = [each for each in range(len(content) - 1) if content[each] != content[each + 1]]
+    places = [index for index in range(len(content) - 1) if content[index] != content[index + 1]]
     place = dice.choice(places)
     return content[:place] + content[place + 1 : place + 2] + content[place : place + 1] + content[place + 2 :]
 
@@ -86,7 +86,7 @@ def stored(folder: Path) -> tuple[RunDirectory, Path]:
 
 def test_no_damage_to_any_file_is_read(tmp_path: Path) -> None:
     _, place = stored(tmp_path)
-    whole = {each.name: each.read_bytes() for each in place.iterdir()}
+    whole = {path.name: path.read_bytes() for path in place.iterdir()}
     assert set(whole) == {"result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE}
     dice, tried = random.Random(1), 0
     for name, content in whole.items():
@@ -113,7 +113,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 
 def test_files_of_another_point_are_named(tmp_path: Path) -> None:
     run, place = stored(tmp_path)
-    (other,) = (each for each in run.folders() if each != place)
+    (other,) = (folder for folder in run.folders() if folder != place)
     shutil.copy(other / "result.json", place / "result.json")
     with pytest.raises(AlteredError, match=r"result\.json was altered"):
         read_point(place)
@@ -179,7 +179,7 @@ def test_an_altered_line_of_the_journal_is_named(tmp_path: Path) -> None:
 
 def _journal(run: RunDirectory) -> tuple[list[Session], bytes]:
     sessions = [Session(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
-    content = "".join(session_line(each) for each in sessions).encode()
+    content = "".join(session_line(session) for session in sessions).encode()
     (run.path / JOURNAL_FILE).write_bytes(content)
     return sessions, content
 
@@ -214,7 +214,7 @@ def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
 
 def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
     """What report, runs, compare and lint go by; None for a plan that is refused."""
-    stored = [(each.folder.name, each.result, each.manifest) for each in run.points()]
+    stored = [(stored_point.folder.name, stored_point.result, stored_point.manifest) for stored_point in run.points()]
     found = [(each.stored.folder.name, each.result, each.stored.manifest) for each in find([run.path], Wanted())]
     try:
         plan = run.plan()
@@ -235,7 +235,7 @@ def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> N
     whole = {name: (result, manifest) for name, result, manifest in points}
     dice, told = random.Random(11), 0
     files = [each for each in sorted(run.path.rglob("*")) if each.is_file() and each.stat().st_size]
-    assert {each.name for each in files} >= {
+    assert {file.name for file in files} >= {
         "plan.json",
         JOURNAL_FILE,
         "result.json",
@@ -249,7 +249,7 @@ def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> N
             warnings.simplefilter("always")
             now = _all_that_is_read(run)
         path.write_bytes(content)
-        assert {str(each.category.__name__) for each in said} <= {AlteredWarning.__name__}
+        assert {str(message.category.__name__) for message in said} <= {AlteredWarning.__name__}
         differs = now != (points, points, plan, sessions)
         told += differs
         for name, result, manifest in now[0]:
@@ -259,7 +259,7 @@ def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> N
         assert now[3] in ([], sessions), path
         if "points" in path.parts:
             assert differs, path
-            assert any(path.parent.name in str(each.message) for each in said), path
+            assert any(path.parent.name in str(message.message) for message in said), path
     assert told > 200
 
 

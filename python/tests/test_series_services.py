@@ -78,7 +78,7 @@ def test_a_benchmark_without_any_of_its_series_is_not_applicable(checkout: Path)
     text = path.read_text().replace("[[series]]\n", '[[series]]\nservices = ["condition"]\n')
     path.write_text(text)
     points = make_plan(Catalogue(find_root()), ["memory_allocation"], Options(["freertos"], ["pico"])).points
-    assert {each.not_applicable for each in points} == {
+    assert {point.not_applicable for point in points} == {
         "FreeRTOS has no condition service: FreeRTOS has no condition variable; its event groups are the service event"
     }
 
@@ -115,8 +115,8 @@ def test_without_queues_preemption_has_its_other_series(checkout: Path) -> None:
     output = run_virtual(virtual_job(catalogue, point, built.elf.read_bytes(), "image.elf"))
     result = evaluate(catalogue, point_id(catalogue, point), "0" * 16, output, built.expected)
     assert isinstance(result, Measured), result
-    assert [each.id for each in result.series] == [
+    assert [samples.id for samples in result.series] == [
         "instrument.empty", "semaphore.give.preempt", "semaphore.take.return",
     ]  # fmt: skip
-    assert [each.id for each in result.absent_series] == ["queue.send.preempt", "queue.receive.return"]
-    assert "course" in {each.rule for each in result.proofs}
+    assert [series.id for series in result.absent_series] == ["queue.send.preempt", "queue.receive.return"]
+    assert "course" in {proof.rule for proof in result.proofs}

@@ -74,7 +74,7 @@ def test_a_service_that_nobody_has_is_refused_by_its_file(
 
 
 def test_the_build_reads_the_same_list() -> None:
-    text = "\n".join(each.read_text() for each in (ROOT / "firmware" / "cmake").glob("*.cmake"))
+    text = "\n".join(path.read_text() for path in (ROOT / "firmware" / "cmake").glob("*.cmake"))
     services = tomllib.loads((ROOT / "spec" / "services.toml").read_text())["services"]
     for name in ("semaphore_limit", "queue_send_waits", "mailbox_send_waits"):
         assert name in services

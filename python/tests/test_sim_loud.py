@@ -54,14 +54,14 @@ def test_a_fault_on_the_main_stack_names_cause_place_and_callers(tmp_path: Path)
     assert " in inner at " in first
     assert "main.c:" in first
     assert "a data access failed (address 0x10000000)" in first
-    assert [each.split()[2] for each in callers] == ["middle", "task", "reset"]
+    assert [caller.split()[2] for caller in callers] == ["middle", "task", "reset"]
     assert found["stop"] == "fault"
 
 
 def test_a_fault_on_the_process_stack(tmp_path: Path) -> None:
     first, *callers = sim(build(tmp_path, "PROCESS_STACK"), code=3)["faults"]
     assert " in inner at " in first
-    assert [each.split()[2] for each in callers][:3] == ["middle", "task", "reset"]
+    assert [caller.split()[2] for caller in callers][:3] == ["middle", "task", "reset"]
 
 
 def test_an_enabled_usage_fault(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_fault_on_a_core_without_status_registers(tmp_path: Path) -> None:
     image = build(tmp_path, "FAULT", cpu="cortex-m0plus")
     first, *callers = sim(image, code=3, board=("--board", "nucleo-l073rz"))["faults"]
     assert first.endswith("the core does not say why.")
-    assert [each.split()[2] for each in callers] == ["middle", "task", "reset"]
+    assert [caller.split()[2] for caller in callers] == ["middle", "task", "reset"]
 
 
 def test_a_fault_whose_handler_returns_is_told_and_is_no_failure(tmp_path: Path) -> None:

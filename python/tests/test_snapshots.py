@@ -147,8 +147,8 @@ def test_a_probe_moves_no_cycle_of_two_cores() -> None:
     machine.restore(start)
     for address, size, _ in machine.symbols():
         if 0x1000_0000 <= address < 0x1000_4000:
-            for each in range(address & ~1, (address & ~1) + size, 2):
-                machine.watch_exec(each, 7)
+            for index in range(address & ~1, (address & ~1) + size, 2):
+                machine.watch_exec(index, 7)
     machine.run(60_000)
     assert [machine.position(core) for core in (0, 1)] == plain
 

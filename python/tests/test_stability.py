@@ -46,10 +46,10 @@ def test_builds_are_every_combination_then_each_switch_alone() -> None:
 def test_a_papers_own_level_comes_first_and_what_it_varies_is_no_factor(paper: str) -> None:
     catalogue = Catalogue(ROOT)
     found = find_paper(catalogue, paper)
-    factors = {each.name: each.levels for each in paper_factors(catalogue, found)}
-    experiments = [each for suite in found.suites for each in suite.experiments]
-    optimised = {each.config.get("opt", "-O2") for each in experiments}
-    swept = any("opt" in each.sweep for each in experiments)
+    factors = {factor.name: factor.levels for factor in paper_factors(catalogue, found)}
+    experiments = [experiment for suite in found.suites for experiment in suite.experiments]
+    optimised = {experiment.config.get("opt", "-O2") for experiment in experiments}
+    swept = any("opt" in experiment.sweep for experiment in experiments)
     assert ("optimisation" in factors) == (len(optimised) == 1 and not swept)
     if "optimisation" in factors:
         assert {factors["optimisation"][0]} == optimised
@@ -78,7 +78,7 @@ def test_builds_share_rows_where_a_kernel_does_not_change() -> None:
 
 
 def plan_place(factors: tuple[Factor, ...], name: str) -> int:
-    return [each.name for each in factors].index(name)
+    return [factor.name for factor in factors].index(name)
 
 
 @pytest.mark.parametrize(
@@ -117,18 +117,18 @@ def stability(**by_build: tuple[str, ...]) -> Stability:
 
 def test_turns_are_counted_over_builds_alike_in_all_else() -> None:
     seen = stability(O2_off=(YES, YES), O3_off=(NO, YES), O2_on=(NO, NO), O3_on=(NO, NO), Os_on=(YES, YES))
-    assert {each.change: each for each in seen.turns()} == {
+    assert {turn.change: turn for turn in seen.turns()} == {
         "placement": Turn("placement", 1, 5),
         "-O3": Turn("-O3", 1, 4),
         "-Os": Turn("-Os", 2, 2),  # with assertions on alone: without them it was not computed
         "assertions on": Turn("assertions on", 3, 4),
     }
-    assert [each.change for each in seen.turns()] == ["-Os", "assertions on", "-O3", "placement"]
+    assert [turn.change for turn in seen.turns()] == ["-Os", "assertions on", "-O3", "placement"]
 
 
 def test_one_placement_counts_beside_each_of_many() -> None:
     seen = stability(O2_off=(YES,), O3_off=(NO, YES, NO))
-    assert next(each for each in seen.turns() if each.change == "-O3") == Turn("-O3", 2, 3)
+    assert next(turn for turn in seen.turns() if turn.change == "-O3") == Turn("-O3", 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     found = read_stability(path)
     for one, other in zip(example().rows, found.rows, strict=True):
         assert replace(one, values=()) == replace(other, values=())
-        assert [(each.value, tuple(each.placed.values)) for each in other.values] == [
-            (each.value, tuple(each.placed.values)) for each in one.values
+        assert [(value.value, tuple(value.placed.values)) for value in other.values] == [
+            (value.value, tuple(value.placed.values)) for value in one.values
         ]
     assert replace(found, rows=()) == replace(example(), rows=())
     before = path.read_bytes()

@@ -76,7 +76,10 @@ def evidence(rule: dict[str, Any], rows: Sequence[Row], stamps: str) -> Evidence
 
 def test_an_interval_begins_as_the_interrupt_is_recognised_and_its_mark_says_whose_it_is() -> None:
     found = intervals(ORDERLY)
-    assert [(each.series, each.start_cycle, each.cycles) for each in found.intervals] == [(1, 100, 20), (1, 1100, 20)]
+    assert [(interval.series, interval.start_cycle, interval.cycles) for interval in found.intervals] == [
+        (1, 100, 20),
+        (1, 1100, 20),
+    ]
     assert found.disorder == ()
     assert found.resumed == {TIMER: {0x100, 0x104}, PENDSV: {0x200}}
 

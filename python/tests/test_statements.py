@@ -20,29 +20,31 @@ PAPERS = papers(Catalogue(find_root()))
 
 def _all() -> Iterator[tuple[str, Planting]]:
     for key in PAPERS:
-        for each in plantings(key):
-            yield key, each
+        for planting in plantings(key):
+            yield key, planting
 
 
 def _claim(key: str, name: str) -> Claim:
-    return next(each for each in PAPERS[key].claims if each.id == name)
+    return next(claim for claim in PAPERS[key].claims if claim.id == name)
 
 
 @pytest.mark.parametrize("key", list(PAPERS))
 def test_every_planting_gets_the_verdict_that_its_sentence_asks_for(key: str) -> None:
     wrong = []
-    for each in plantings(key):
-        (verdict,) = judge_claims([_claim(key, each.statement)], each.values, PAPERS[key].facts.resolution)
-        if verdict.outcome != each.expect:
-            wrong.append(f"{each.statement}: {verdict.outcome}, not {each.expect} ({each.why}): {verdict.seen[:200]}")
+    for planting in plantings(key):
+        (verdict,) = judge_claims([_claim(key, planting.statement)], planting.values, PAPERS[key].facts.resolution)
+        if verdict.outcome != planting.expect:
+            wrong.append(
+                f"{planting.statement}: {verdict.outcome}, not {planting.expect} ({planting.why}): {verdict.seen[:200]}"
+            )
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("key", list(PAPERS))
 def test_every_statement_is_planted_in_each_way_that_it_can_turn_out(key: str) -> None:
     expected: dict[str, set[str]] = {}
-    for each in plantings(key):
-        expected.setdefault(each.statement, set()).add(each.expect)
+    for planting in plantings(key):
+        expected.setdefault(planting.statement, set()).add(planting.expect)
     for claim in PAPERS[key].claims:
         if claim.kind == "not computed":
             assert claim.id not in expected

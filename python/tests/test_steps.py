@@ -66,7 +66,7 @@ def leave(cycle: int, number: int, to: int = 0) -> Row:
 
 def steps(*rows: Row) -> list[tuple[str, int, str, int, int]]:
     return [
-        (each.kind, each.who, each.name, each.first, each.second) for each in find_steps(raw(rows), WATCHING, {0: ONE})
+        (step.kind, step.who, step.name, step.first, step.second) for step in find_steps(raw(rows), WATCHING, {0: ONE})
     ]
 
 
@@ -83,7 +83,7 @@ def test_what_a_handler_must_begin_and_end_with_is_no_step_of_it() -> None:
         (bracketed, [(ONE, "take"), (ONE, ""), (HANDLER, "give")]),
         (WATCHING, [(ONE, "take"), (ONE, ""), (HANDLER, "take"), (HANDLER, "give"), (HANDLER, "take")]),
     ]:
-        assert [(each.who, each.name) for each in find_steps(raw(rows), watching, {0: ONE})] == expected
+        assert [(step.who, step.name) for step in find_steps(raw(rows), watching, {0: ONE})] == expected
 
 
 def test_a_call_that_another_must_follow_is_one_step_with_it() -> None:
@@ -101,9 +101,9 @@ def test_what_must_follow_a_call_follows_it_once_and_nothing_else() -> None:
     followed = replace(WATCHING, completes={"give": frozenset({"take"})})
     again = [call(10, 0, BEHIND_TAKE), back(20, BEHIND_TAKE), call(30, 1, BEHIND_GIVE), back(40, BEHIND_GIVE)]
     again += [call(50, 1, BEHIND_GIVE), back(60, BEHIND_GIVE)]
-    assert [each.name for each in find_steps(raw(again), followed, {0: ONE})] == ["take", "give"]
+    assert [step.name for step in find_steps(raw(again), followed, {0: ONE})] == ["take", "give"]
     alone = [call(30, 1, BEHIND_GIVE), back(40, BEHIND_GIVE), mark(50, 2), call(60, 1, BEHIND_GIVE)]
-    assert [each.name for each in find_steps(raw(alone), followed, {0: ONE})] == ["give", "", "give"]
+    assert [step.name for step in find_steps(raw(alone), followed, {0: ONE})] == ["give", "", "give"]
 
 
 def test_a_call_by_the_kernel_is_none_of_the_benchmarks() -> None:
@@ -121,7 +121,7 @@ def test_a_call_that_ends_in_another_function_is_one_call() -> None:
         back(100, BEHIND_TAKE, 4),
         call(120, 0, BEHIND_TAKE),
     ]
-    assert [each[:4] for each in steps(*rows)] == [
+    assert [step[:4] for step in steps(*rows)] == [
         ("call", ONE, "take", 7), ("switch", ONE, "take", OTHER), ("switch", OTHER, "", ONE), ("call", ONE, "take", 7),
     ]  # fmt: skip
     assert find_steps(raw(rows), WATCHING, {0: ONE})[0].result == 4
@@ -130,12 +130,12 @@ def test_a_call_that_ends_in_another_function_is_one_call() -> None:
 def test_a_call_goes_on_after_the_next_task_was_written_down() -> None:
     """As by a kernel that writes it before the handler that changes them, and ends its call in another function."""
     rows = [call(10, 0, BEHIND_TAKE), switch(50, OTHER), call(60, 1, BEHIND_TAKE), enter(70, 14), leave(90, 14)]
-    assert [each[0] for each in steps(*rows, call(100, 1, BEHIND_TAKE))] == ["call", "switch", "call"]
+    assert [step[0] for step in steps(*rows, call(100, 1, BEHIND_TAKE))] == ["call", "switch", "call"]
 
 
 def test_a_switch_names_the_call_it_came_out_of() -> None:
     rows = [call(10, 1, BEHIND_GIVE), switch(50, OTHER), switch(80, ONE), back(100, BEHIND_GIVE), switch(120, OTHER)]
-    assert [each[:3] for each in steps(*rows)] == [
+    assert [step[:3] for step in steps(*rows)] == [
         ("call", ONE, "give"), ("switch", ONE, "give"), ("switch", OTHER, ""), ("switch", ONE, ""),
     ]  # fmt: skip
 
@@ -159,14 +159,14 @@ def test_a_handler_calls_as_a_handler_and_the_kernels_own_exceptions_are_none() 
         leave(60, 14),
         call(70, 0, BEHIND_TAKE),
     ]
-    assert [each[:3] for each in steps(*rows)] == [
+    assert [step[:3] for step in steps(*rows)] == [
         ("interrupt", HANDLER - HANDLER + ONE, ""), ("call", HANDLER, "give"), ("call", ONE, "take"),
     ]  # fmt: skip
 
 
 def test_a_call_begun_anew_after_an_interrupt_is_told_once() -> None:
     rows = [call(100, 1, BEHIND_GIVE), enter(120, SYSTICK, 16), leave(180, SYSTICK, GIVE), call(190, 1, BEHIND_GIVE)]
-    assert [each[0] for each in steps(*rows)] == ["call", "tick"]
+    assert [step[0] for step in steps(*rows)] == ["call", "tick"]
     later = [
         call(100, 1, BEHIND_GIVE),
         back(150, BEHIND_GIVE),
@@ -174,7 +174,7 @@ def test_a_call_begun_anew_after_an_interrupt_is_told_once() -> None:
         leave(460, SYSTICK, GIVE),
         call(470, 1, BEHIND_GIVE),
     ]
-    assert [each[0] for each in steps(*later)] == ["call", "tick", "call"], "that was the next call"
+    assert [step[0] for step in steps(*later)] == ["call", "tick", "call"], "that was the next call"
 
 
 def test_an_interrupt_near_one_call_hides_no_later_one() -> None:
@@ -192,7 +192,7 @@ def test_an_interrupt_near_one_call_hides_no_later_one() -> None:
         leave(460, SYSTICK, GIVE),
         call(470, 1, BEHIND_GIVE),
     ]
-    assert [each[0] for each in steps(*rows)] == ["call", "switch", "switch", "tick", "call"]
+    assert [step[0] for step in steps(*rows)] == ["call", "switch", "switch", "tick", "call"]
 
 
 def test_a_call_may_be_begun_anew_after_another_handler_and_another_task() -> None:
@@ -209,7 +209,7 @@ def test_a_call_may_be_begun_anew_after_another_handler_and_another_task() -> No
         leave(260, 14, GIVE),
         call(270, 1, BEHIND_GIVE),
     ]
-    assert [each[:3] for each in steps(*rows)] == [
+    assert [step[:3] for step in steps(*rows)] == [
         ("call", ONE, "give"), ("tick", ONE, ""), ("switch", ONE, "give"), ("call", OTHER, "give"),
         ("switch", OTHER, "give"),
     ]  # fmt: skip
@@ -224,7 +224,7 @@ def test_a_handlers_call_is_not_the_tasks_begun_anew() -> None:
         leave(90, SYSTICK, GIVE),
         call(100, 1, BEHIND_GIVE),
     ]
-    assert [each[:2] for each in steps(*rows)][-1] == ("call", ONE)
+    assert [step[:2] for step in steps(*rows)][-1] == ("call", ONE)
     returned = [call(20, 1, BEHIND_GIVE), back(40, BEHIND_GIVE), enter(60, SYSTICK), leave(90, SYSTICK, GIVE)]
     assert len(steps(*returned, call(100, 1, BEHIND_GIVE))) == 3, "the call before had returned"
 
@@ -238,7 +238,7 @@ def test_own_cycles_lie_between_a_calls_return_and_the_next_step() -> None:
         mark(205, 3),
     ]
     found = find_steps(raw(rows), WATCHING, {0: ONE})
-    assert [each.own_cycles for each in found] == [None, 30, 5]
+    assert [step.own_cycles for step in found] == [None, 30, 5]
 
 
 def test_a_handler_of_the_kernels_is_none_of_the_benchmarks_own_code() -> None:
@@ -270,7 +270,7 @@ def test_an_edge_belongs_before_its_mark_also_where_an_interrupt_comes_before_it
         return (cycle, KIND_PIN, 8, 1, 0, 0)
 
     def kinds(*rows: Row) -> list[str]:
-        return [each.kind for each in find_steps(raw(rows), pinned, {0: ONE})]
+        return [step.kind for step in find_steps(raw(rows), pinned, {0: ONE})]
 
     begun = (mark(10, 2), mark(20, 3))
     assert kinds(*begun, edge(24)) == ["start", "pin", "stop"]

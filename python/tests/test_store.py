@@ -24,7 +24,7 @@ def test_points_come_back_in_the_plans_order(tmp_path: Path) -> None:
     run.add("z-1", measured(2), {"a": 1}, {"uart.txt": b"x"})
     run.add("a-1", measured(1), {"a": 2}, {})
     back = RunDirectory.open(tmp_path / "run").points()
-    assert [each.result.point.cores for each in back] == [1, 2]
+    assert [stored_point.result.point.cores for stored_point in back] == [1, 2]
     assert back[1].manifest == {"a": 1}
     assert (back[1].folder / "uart.txt").read_bytes() == b"x"
 
@@ -33,12 +33,12 @@ def test_the_same_result_is_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         make(tmp_path / name).add("p-1", measured(), {"b": 1, "a": 2}, {})
     files = [
-        sorted(each.relative_to(tmp_path / name) for each in (tmp_path / name).rglob("*")) for name in ("one", "two")
+        sorted(path.relative_to(tmp_path / name) for path in (tmp_path / name).rglob("*")) for name in ("one", "two")
     ]
     assert files[0] == files[1]
-    for each in files[0]:
-        if (tmp_path / "one" / each).is_file():
-            assert (tmp_path / "one" / each).read_bytes() == (tmp_path / "two" / each).read_bytes()
+    for file in files[0]:
+        if (tmp_path / "one" / file).is_file():
+            assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_foreign_directory_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "precious.txt").write_text("x")
     with pytest.raises(StoreError, match="is not a run directory"):
         make(tmp_path)
-    assert [each.name for each in tmp_path.iterdir()] == ["precious.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
 
 
 def test_a_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def test_a_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypa
         patch.setattr(os, "fsync", full)
         with pytest.raises(StoreError, match=r"no space left on device.*finished points are kept"):
             run.add("p-2", measured(2), {}, {})
-    assert [each.name for each in (tmp_path / "run" / "points").iterdir()] == ["p-1"]
+    assert [path.name for path in (tmp_path / "run" / "points").iterdir()] == ["p-1"]
     run.add("p-2", measured(2), {}, {})
     assert len(run.points()) == 2
 

@@ -19,9 +19,9 @@ SCALARS: tuple[Any, ...] = (True, False, 0, 1, 2, 1.0, 0.0, 0.5, "", "0", "1", "
 
 
 def _subclasses(kind: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    for each in kind.__subclasses__():
-        yield each
-        yield from _subclasses(each)
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
 
 
 def forms() -> list[type[BaseModel]]:
@@ -29,7 +29,7 @@ def forms() -> list[type[BaseModel]]:
     for module in pkgutil.walk_packages(rtoslab.__path__, "rtoslab."):
         if module.name != "rtoslab.__main__":
             importlib.import_module(module.name)
-    return [each for each in _subclasses(BaseModel) if each.__module__.startswith("rtoslab.")]
+    return [subclass for subclass in _subclasses(BaseModel) if subclass.__module__.startswith("rtoslab.")]
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -67,9 +67,9 @@ def test_no_scalar_is_taken_for_another() -> None:
                         continue
                     tried += 1
                     leaves = _leaves(got)
-                    if isinstance(got, BaseModel) or any(isinstance(each, BaseModel) for each in leaves):
+                    if isinstance(got, BaseModel) or any(isinstance(leaf, BaseModel) for leaf in leaves):
                         continue  # of which no field is due; each is tried by itself
-                    if not all(_same(scalar, each) for each in leaves):
+                    if not all(_same(scalar, leaf) for leaf in leaves):
                         taken.append(f"{form.__qualname__}.{name} takes {table!r} for {got!r}")
     assert taken == []
     assert tried > 1000

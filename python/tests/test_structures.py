@@ -143,7 +143,7 @@ def _referring(attribute: str, tag: str, to: Callable[[DIE], int]) -> bytes:
     with debug(image, "it", ImageFileError) as elf:
         dwarf = elf.get_dwarf_info()
         unit = next(iter(dwarf.iter_CUs()))
-        entry = next(each for each in unit.iter_DIEs() if each.tag == tag and attribute in each.attributes)
+        entry = next(dy for dy in unit.iter_DIEs() if dy.tag == tag and attribute in dy.attributes)
         found = entry.attributes[attribute]
         assert found.form == "DW_FORM_ref4"
     section = Elf(image).section(".debug_info")
@@ -169,7 +169,7 @@ def test_debug_information_that_goes_in_circles_comes_to_an_end(
     (tmp_path / "x.elf").write_bytes(image)
     whole, damaged = places(debug_info.images()[0], debug_info.NAMES), places(image, debug_info.NAMES)
     lines = SourceLines(tmp_path / "x.elf")
-    assert damaged != whole or not any(lines.at(each) for each in range(debug_info.WHERE, debug_info.WHERE + 64, 4))
+    assert damaged != whole or not any(lines.at(index) for index in range(debug_info.WHERE, debug_info.WHERE + 64, 4))
 
 
 def _text(die: DIE) -> str:
@@ -181,20 +181,20 @@ def _type(die: DIE) -> DIE | None:
 
 
 def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, Place]]:
-    for each in holder.iter_children():
-        at = each.attributes.get("DW_AT_data_member_location")
-        if each.tag != "DW_TAG_member" or (at is None and holder.tag != "DW_TAG_union_type"):
+    for child in holder.iter_children():
+        at = child.attributes.get("DW_AT_data_member_location")
+        if child.tag != "DW_TAG_member" or (at is None and holder.tag != "DW_TAG_union_type"):
             continue
-        chain: list[DIE] = [each]
+        chain: list[DIE] = [child]
         while "DW_AT_byte_size" not in chain[-1].attributes and (further := _type(chain[-1])) is not None:
             chain.append(further)
         size = chain[-1].attributes.get("DW_AT_byte_size")
         is_array = any(link.tag == "DW_TAG_array_type" for link in chain)
         place = base + (at.value if at is not None else 0)
-        if _text(each):
-            yield before + _text(each), Place(place, size.value if size is not None else 4, is_array)
+        if _text(child):
+            yield before + _text(child), Place(place, size.value if size is not None else 4, is_array)
         if chain[-1].tag in {"DW_TAG_structure_type", "DW_TAG_union_type"} and not is_array:
-            yield from _members(chain[-1], f"{before}{_text(each)}." if _text(each) else before, place)
+            yield from _members(chain[-1], f"{before}{_text(child)}." if _text(child) else before, place)
 
 
 def _with_another_reader(image: bytes, names: Sequence[str]) -> Places:
@@ -215,7 +215,7 @@ def _with_another_reader(image: bytes, names: Sequence[str]) -> Places:
 
 def _asked(kernel: Kernel) -> list[str]:
     block = kernel.memory.task_block if kernel.memory else None
-    return sorted({*(each.type for each in kernel.objects.values()), *([block.type] if block else [])})
+    return sorted({*(object_.type for object_ in kernel.objects.values()), *([block.type] if block else [])})
 
 
 IMAGES: list[tuple[str, dict[str, str]]] = [("freertos", {}), ("freertos", {"lto": "1"}), ("rt", {"opt": "-O0"})]

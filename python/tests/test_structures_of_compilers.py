@@ -49,9 +49,9 @@ BITS = {"ready": (3, 5), "kind": (7, 77), "across": (20, 0x5A5A5), "byte": (8, 0
 
 def source() -> str:
     """The structure, and a section of what the compiler says of its members; another one with bit fields."""
-    lines = [DECLARED, "struct block {", *(f"    {each};" for each in MEMBERS.values()), "};"]
-    told = [f"__builtin_offsetof(struct block, {each})" for each in (*MEMBERS, *INSIDE)]
-    told += [f"sizeof(((struct block *)0)->{each}{ELEMENT.get(each, '')})" for each in (*MEMBERS, *INSIDE)]
+    lines = [DECLARED, "struct block {", *(f"    {member};" for member in MEMBERS.values()), "};"]
+    told = [f"__builtin_offsetof(struct block, {member})" for member in (*MEMBERS, *INSIDE)]
+    told += [f"sizeof(((struct block *)0)->{member}{ELEMENT.get(member, '')})" for member in (*MEMBERS, *INSIDE)]
     lines.append(f'__attribute__((section(".told"))) const unsigned told[] = {{ {", ".join(told)} }};')
     lines.append("struct block one;")
     fields = (f"    unsigned {name} : {width};" for name, (width, _) in BITS.items())

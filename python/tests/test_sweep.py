@@ -86,7 +86,7 @@ def at(cycles: float, benchmark: str = "t2", **config: str) -> Measured:
     first, *others = plain.counters
     counters = [
         first.model_copy(update={"count": round(total)}),
-        *(each.model_copy(update={"count": 0}) for each in others),
+        *(other.model_copy(update={"count": 0}) for other in others),
     ]
     return plain.model_copy(update={"point": where, "counters": tuple(counters)})
 
@@ -109,7 +109,7 @@ def made() -> list[Measured]:
 def test_effects_are_ratios_of_points_alike_in_all_else() -> None:
     found = Observations(made()).effects()
     assert (found[0].option, found[0].level, found[0].pairs) == ("a", "1", 6)
-    by_name = {(each.option, each.level): each.by_target for each in found}
+    by_name = {(effect.option, effect.level): effect.by_target for effect in found}
     assert by_name["a", "1"]["t"] == pytest.approx(2, rel=1e-2)
     assert by_name["b", "1"]["t"] == pytest.approx(1.1, rel=1e-2)
     assert by_name["b", "2"]["t"] == pytest.approx(1.21, rel=1e-2)
@@ -126,13 +126,13 @@ def test_pairs_that_interact_are_found() -> None:
 
 def test_a_hole_in_the_grid_is_no_obstacle() -> None:
     points = [each for each in made() if each.point.config["b"] != "0" or each.point.config["a"] != "1"]
-    assert {each.option for each in Observations(points).effects()} == {"a", "b"}
+    assert {effect.option for effect in Observations(points).effects()} == {"a", "b"}
 
 
 def test_the_report_has_ranking_interactions_and_small_multiples() -> None:
     absent = NotApplicable(run_id="0", point=point(), reason="it cannot be")
     results: list[Measured | NotApplicable] = [*made(), absent]
-    stored = [StoredPoint(Path("x"), each, {}) for each in results]
+    stored = [StoredPoint(Path("x"), result, {}) for result in results]
     document = sweep_document("T", stored)
     text = report_formats()["md"](document)
     assert text.index("| a 0 to 1 | +1") < text.index("| b 0 to 2 |")
@@ -155,9 +155,9 @@ def test_a_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
     assert "skipped (2): " in done.stdout
     assert "Board pico has no placement CODE=itcm" in done.stdout
     assert str(ROOT) not in done.stdout, "the reason is the same on every machine"
-    before = {each: each.stat().st_mtime_ns for each in (tmp_path / "run").rglob("result.json")}
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("result.json")}
     assert rtoslab("sweep", plan, "--out", tmp_path / "run").returncode == 3
-    assert before == {each: each.stat().st_mtime_ns for each in (tmp_path / "run").rglob("result.json")}
+    assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("result.json")}
 
 
 def test_a_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:

@@ -51,12 +51,12 @@ class Local:
 
 
 def contents(run: Path) -> dict[str, bytes]:
-    return {str(each.relative_to(run)): each.read_bytes() for each in (run / "points").rglob("*") if each.is_file()}
+    return {str(path.relative_to(run)): path.read_bytes() for path in (run / "points").rglob("*") if path.is_file()}
 
 
 def finished(run: Path) -> dict[str, int]:
     """Points that are stored, and when they were."""
-    return {each.parent.name: each.stat().st_mtime_ns for each in (run / "points").glob("[!.]*/result.json")}
+    return {path.parent.name: path.stat().st_mtime_ns for path in (run / "points").glob("[!.]*/result.json")}
 
 
 @contextmanager

@@ -75,9 +75,9 @@ def untidy(path: Path) -> Iterator[str]:
     source = _read(path)
     if source.text.count("\n") >= FILE_LINES and path.name != "fakes.py":
         yield "it is too long"
-    for each in source.functions:
-        if each.lines > FUNCTION_LINES:
-            yield f"{each.name} has {each.lines} lines"
+    for function in source.functions:
+        if function.lines > FUNCTION_LINES:
+            yield f"{function.name} has {function.lines} lines"
     if re.search(r"(?<![\w.])/(home|root|work|usr)/", source.text.replace("#!/usr/", "")):
         yield "it names a path of a machine"
     if not source.says_what_it_is and path.name != "__init__.py":
@@ -122,7 +122,7 @@ def test_what_is_kept_is_text() -> None:
     if not (find_root() / ".git").exists():
         pytest.skip("no git checkout, so what is kept is not known")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=find_root(), capture_output=True, check=True).stdout
-    paths = [find_root() / each for each in listed.decode().split("\0") if each]
+    paths = [find_root() / part for part in listed.decode().split("\0") if part]
     kept = [path.relative_to(find_root()) for path in paths if path.is_file() and b"\0" in path.read_bytes()]
     assert {each.parts[:2] for each in kept if each.suffix != ".png"} <= {("sim", "fuzz")}
     assert {each.parent.as_posix() for each in kept if each.suffix == ".png"} <= {"docs"}
@@ -195,7 +195,9 @@ def _always_holds(test: ast.expr) -> bool:
 
 def _idle(paths: list[Path]) -> list[str]:
     """Tests that contain no assertion and call nothing that does."""
-    functions = [(each.name, each.demands, each.calls) for path in paths for each in _read(path).functions]
+    functions = [
+        (function.name, function.demands, function.calls) for path in paths for function in _read(path).functions
+    ]
     demanding = {name for name, demands, _ in functions if demands}
     for _ in range(3):  # those that call them, and so on
         demanding |= {name for name, _, calls in functions if calls & demanding}

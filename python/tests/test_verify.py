@@ -35,14 +35,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
     for number, name in enumerate(("mutex", "tick_handler"), 1):
         other = out.with_name(f"other-{number}")
         api.run(name, **plain, out=other, config={"samples": "5"} if name == "mutex" else {})
-        for each in (other / "points").iterdir():
-            each.rename(out / "points" / each.name)
+        for path in (other / "points").iterdir():
+            path.rename(out / "points" / path.name)
     return RunDirectory.open(out)
 
 
 def forge(folder: Path, name: str, content: bytes) -> None:
     """Puts another content in place of a file and seals the folder again."""
-    files = {each.name: each.read_bytes() for each in folder.iterdir() if each.name != SEAL_FILE}
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != SEAL_FILE}
     for each, made in sealed(folder.name, {**files, name: content}).items():
         (folder / each).write_bytes(made)
 
@@ -50,7 +50,7 @@ def forge(folder: Path, name: str, content: bytes) -> None:
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The path of each number, text and truth in a JSON value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
-    return [path] if inner is None else [each for key, part in inner for each in leaves(part, (*path, key))]
+    return [path] if inner is None else [leaf for key, part in inner for leaf in leaves(part, (*path, key))]
 
 
 def altered(value: Any, path: tuple[Any, ...]) -> Any:
@@ -103,7 +103,7 @@ def test_what_was_computed_from_is_held_against_the_result(run: RunDirectory, na
 
 def test_a_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None:
     folder = run.folders()[0]
-    files = {each.name: each.read_bytes() for each in folder.iterdir()}
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
     (folder / "evidence.json.zst").unlink()
     forge(folder, RESULT, files[RESULT])
     assert "evidence.json.zst is missing" in verify_point(CATALOGUE, folder).differences[0]
@@ -203,7 +203,7 @@ def test_instructions_that_were_not_counted_then_are_no_difference() -> None:
 
     def counted(number: int | None) -> Measured:
         assert plain.virtual is not None
-        uses = tuple(each.model_copy(update={"instructions": number}) for each in plain.virtual.functions)
+        uses = tuple(function.model_copy(update={"instructions": number}) for function in plain.virtual.functions)
         return plain.model_copy(update={"virtual": plain.virtual.model_copy(update={"functions": uses})})
 
     assert not _differences(counted(None), counted(5))

@@ -57,7 +57,7 @@ def test_probes_intervals_and_exceptions(board: VirtualBoard) -> None:
     assert switch.interval.count == 4
     assert switch.interval.minimum_cycles is not None
     assert abs(switch.interval.minimum_cycles - 84_000) < 500
-    ticks = [each for each in board.exceptions(15) if each.entered]
+    ticks = [exception for exception in board.exceptions(15) if exception.entered]
     assert len(ticks) == 5
     assert current.hits == [], "nobody else runs, and the interrupt is idle"
 
@@ -93,13 +93,13 @@ def test_a_pin_driven_from_outside_interrupts(name: str) -> None:
     before = board.snapshot()
     board.run(seconds=0.01)
     edges = list(board.edges(board.facts.pins.out))
-    assert {each.level for each in edges} == {0, 1}
-    assert len(handler.hits) == pytest.approx(sum(each.level for each in edges), abs=1)
+    assert {edge.level for edge in edges} == {0, 1}
+    assert len(handler.hits) == pytest.approx(sum(edge.level for edge in edges), abs=1)
     low = next(fall for fall, rise in pairwise(edges) if not fall.level and rise.cycle - fall.cycle > 60)
     board.restore(before)
     board.drive(board.facts.pins.input, 1, at=low.cycle + 20)
     board.run(low.cycle + 120 - board.cycle)
-    assert any(low.cycle + 20 < each < low.cycle + 120 for each in handler.cycles)
+    assert any(low.cycle + 20 < cycle < low.cycle + 120 for cycle in handler.cycles)
 
 
 IO_BANK0_LISTENS = bytes.fromhex(
@@ -119,8 +119,8 @@ def test_a_pin_of_the_pico_driven_from_outside_interrupts() -> None:
     at = board.cycle + 100
     board.drive(5, 1, at=at)
     board.run(200)
-    assert [(each.cycle, each.level) for each in board.edges(5)] == [(at, 1)]
-    entered = next(each for each in board.exceptions(16 + 13) if each.entered)
+    assert [(edge.cycle, edge.level) for edge in board.edges(5)] == [(at, 1)]
+    entered = next(exception for exception in board.exceptions(16 + 13) if exception.entered)
     assert at + 15 <= entered.cycle <= at + 40
 
 

@@ -71,12 +71,12 @@ def one(outcomes: list[Outcome]) -> object:
 def test_a_point_is_measured_and_proved(tmp_path: Path) -> None:
     result = one(measure("t7", 2, 20, tmp_path / "run"))
     assert isinstance(result, Measured), result
-    assert [each.core for each in result.counters] == [0, 1]
-    assert all(each.count > 100 for each in result.counters)
+    assert [counter.core for counter in result.counters] == [0, 1]
+    assert all(counter.count > 100 for counter in result.counters)
     assert result.virtual is not None
     assert result.virtual.locks, "SMP takes spinlocks"
     for core in result.virtual.cores:
-        used = sum(each.cycles for each in result.virtual.functions if each.core == core.core)
+        used = sum(function.cycles for function in result.virtual.functions if function.core == core.core)
         assert abs(core.cycles - used - core.exception_cycles - core.sleep_cycles) <= 20, "every cycle has a cause"
 
 
@@ -104,7 +104,7 @@ def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, m
         _, said = running.communicate(timeout=HANG_S)
     assert running.returncode == 130, said
     assert "what was finished is kept" in said
-    finished = {each.name: (each / "result.json").stat().st_mtime_ns for each in (out / "points").glob("[!.]*")}
+    finished = {path.name: (path / "result.json").stat().st_mtime_ns for path in (out / "points").glob("[!.]*")}
     assert finished
     assert not list((out / "points").glob(".*"))
     done = rtoslab(*asked, "--out", out)
@@ -125,7 +125,9 @@ def test_a_yield_left_out_is_an_error_not_a_number(checkout: Path, tmp_path: Pat
     broken_by(checkout, T2, "port_yield();", "if (self->count % 7u != 0) { port_yield(); }")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "proof"
-    assert {"switches_per_count", "calls_per_count"} <= {each.rule for each in failed.proofs if each.verdict == "fails"}
+    assert {"switches_per_count", "calls_per_count"} <= {
+        proof.rule for proof in failed.proofs if proof.verdict == "fails"
+    }
     assert "did not do what its name says" in failed.message
 
 
@@ -138,9 +140,9 @@ def test_collisions_are_counted_from_outside(tmp_path: Path) -> None:
     assert isinstance(result, Measured), result
     assert result.metric_cores == (0,)
     assert result.virtual is not None
-    assert sum(each.failed for each in result.virtual.waits) > 100
+    assert sum(wait.failed for wait in result.virtual.waits) > 100
     for core, use in enumerate(result.virtual.critical):
-        held = sum(each.hold_cycles for each in result.virtual.locks if each.core == core)
+        held = sum(lock.hold_cycles for lock in result.virtual.locks if lock.core == core)
         assert use.sections > 1000
         assert 0 < use.cycles < held, "the kernel counts itself inside once it has its locks"
 
@@ -150,7 +152,7 @@ def test_stress_that_stays_away_is_an_error_not_a_number(checkout: Path, tmp_pat
     broken_by(checkout, CONTENTION, "access_semaphore(self);\n            tallies", "tallies")
     failed = one(measure("contention", 2, 10, tmp_path / "run", **STRESS))
     assert isinstance(failed, Failed), failed
-    broken_rules = {each.rule for each in failed.proofs if each.verdict == "fails"}
+    broken_rules = {proof.rule for proof in failed.proofs if proof.verdict == "fails"}
     assert broken_rules == {"stress_share", "object_shared", "collisions", "course"}
 
 

@@ -128,7 +128,7 @@ def test_a_kernels_own_start_may_set_the_board_otherwise(
     memory = given.board.memory.model_copy(update={"flash_clock_divider": 2})
     facts = kernel(symbols=SYMBOLS, services={"tasks": True}, sets={chip: sets})
     given = dataclasses.replace(given, board=given.board.model_copy(update={"memory": memory}), kernel=facts)
-    (found,) = (each for each in judge_all(given) if each.rule == "board_state")
+    (found,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
     assert found.verdict is verdict, found.saw
 
 
@@ -148,14 +148,14 @@ def test_a_kernel_that_moves_data_in_floating_point_registers(
     """Its callers have contexts, and the benchmark's own use is looked for in its code."""
     known = kernel(symbols=SYMBOLS, services={"tasks": True}, float_code=cores)
     given = dataclasses.replace(evidence(STATE, **facts), kernel=known)
-    (found,) = (each for each in judge_all(given) if each.rule == "board_state")
+    (found,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
     assert found.verdict is verdict, found.saw
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     given = evidence(rule, **facts)
-    (found,) = (each for each in judge_all(given) if each.rule == rule["rule"])
+    (found,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
     assert found.verdict is verdict, found.saw
     assert found.saw
 
@@ -163,16 +163,16 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
 @pytest.mark.parametrize("rule", [OWN, CALLS, TOLD, INTERRUPTS, STATE])
 def test_a_target_without_probes_says_so(rule: dict[str, Any]) -> None:
     given = dataclasses.replace(evidence(rule), observed=None)
-    (found,) = (each for each in judge_all(given) if each.rule == rule["rule"])
+    (found,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
     assert found.verdict is Verdict.UNSEEN
 
 
 def test_a_setting_of_the_point_is_what_must_be_on() -> None:
     given = evidence(STATE, state={"feature.icache": 0})
-    (found,) = (each for each in judge_all(given) if each.rule == "board_state")
+    (found,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
     assert found.verdict is Verdict.FAILS
     given = dataclasses.replace(given, settings={"feature.icache": "0"})
-    (found,) = (each for each in judge_all(given) if each.rule == "board_state")
+    (found,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
     assert found.verdict is Verdict.HOLDS
 
 
@@ -203,7 +203,9 @@ def test_of_several_cores_a_kernel_says_how_they_ask_and_interrupt(
     known = kernel(symbols=SYMBOLS, classes={"kernel": ["k"]}, services={"tasks": True}, several_cores=told)
     both = decode(stream(BODY, begin(cores=2)), WIRE, EXPECTED)
     (found,) = (
-        each for each in judge_all(dataclasses.replace(given, kernel=known, decoded=both)) if each.rule == rule["rule"]
+        finding
+        for finding in judge_all(dataclasses.replace(given, kernel=known, decoded=both))
+        if finding.rule == rule["rule"]
     )
     assert found.verdict is verdict, found.saw
 
@@ -212,7 +214,9 @@ def test_one_core_has_no_interrupt_of_another() -> None:
     given = evidence(INTERRUPTS, exceptions={0: {15: 250, 31: 1}}, calls=Counter({(0, "core_interrupt"): 10}))
     told = {"interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
     known = given.kernel.model_copy(update={"several_cores": SeveralCores.model_validate(told)})
-    (found,) = (each for each in judge_all(dataclasses.replace(given, kernel=known)) if each.rule == "interrupts_told")
+    (found,) = (
+        finding for finding in judge_all(dataclasses.replace(given, kernel=known)) if finding.rule == "interrupts_told"
+    )
     assert found.verdict is Verdict.FAILS
 
 

@@ -93,12 +93,12 @@ def test_what_executes_on_arrival_is_what_single_steps_show() -> None:
     arrivals = inject_at_each(of, Span(400, "400 cycles"))
     machine: Any = of.snapshot.open()
     executing = machine.position(0)[1]
-    for each in arrivals:
-        machine.run(int(each["cycle"]) - machine.cycle())
+    for arrival in arrivals:
+        machine.run(int(arrival["cycle"]) - machine.cycle())
         begins, pc, _ = machine.position(0)
-        if begins == each["cycle"]:
+        if begins == arrival["cycle"]:
             executing = pc
-        assert each["pc"] == executing
+        assert arrival["pc"] == executing
 
 
 def test_a_planted_critical_section_is_found_and_named_by_its_line(

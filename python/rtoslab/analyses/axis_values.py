@@ -106,20 +106,20 @@ def values(points: Iterable[Measured]) -> list[Value]:
     """Every value of every point, in the points' order."""
     return [
         Value(
-            point=each.point,
-            run_id=each.run_id,
-            clock_hz=each.clock_hz,
-            params=each.params,
-            counted=each.metric,
+            point=point.point,
+            run_id=point.run_id,
+            clock_hz=point.clock_hz,
+            params=point.params,
+            counted=point.metric,
             metric=metric,
             stat=stat,
             value=value,
             unit=unit,
             n=n,
         )
-        for each in points
+        for point in points
         for extract in EXTRACTORS
-        for metric, stat, value, unit, n in extract(each)
+        for metric, stat, value, unit, n in extract(point)
     ]
 
 
@@ -130,9 +130,9 @@ def select(found: Iterable[Value], where: Selector) -> list[Value]:
         for axis, wanted in where.items()
     }
     return [
-        each
-        for each in found
-        if all((each.axis(axis) or USUAL.get(axis, "")) in wanted for axis, wanted in places.items())
+        value
+        for value in found
+        if all((value.axis(axis) or USUAL.get(axis, "")) in wanted for axis, wanted in places.items())
     ]
 
 
@@ -140,7 +140,7 @@ def _throughput(point: Measured) -> Iterator[Quantity]:
     if not point.counters or point.is_latency:
         return
     rate = throughput(point)
-    counts = sum(each.count for each in point.counters if each.index in point.metric_tasks)
+    counts = sum(counter.count for counter in point.counters if counter.index in point.metric_tasks)
     yield "throughput", "total", rate.total_hz, "1/s", counts
     yield "throughput", "per_core", rate.total_hz / len(rate.per_core_hz), "1/s", counts
     yield "throughput", "fairness", rate.fairness, "1", counts
@@ -153,19 +153,19 @@ def _heap(point: Measured) -> Iterator[Quantity]:
 
 
 def _latency(point: Measured) -> Iterator[Quantity]:
-    contained = {each.overhead for each in point.series}
-    for each in latencies(point):
+    contained = {samples.overhead for samples in point.series}
+    for latency in latencies(point):
         for stat, name in LATENCY_STATS.items():
-            yield each.series.id, stat, getattr(each.spread, name), "cycles", each.spread.n
-        if each.series.rounds > 1:
-            total = each.spread.median * each.series.rounds + each.overhead
-            yield f"{each.series.id}.total", "total", total, "cycles", each.spread.n
-        elif each.series.id in contained:
-            yield each.series.id, "total", each.spread.median, "cycles", each.spread.n
+            yield latency.series.id, stat, getattr(latency.spread, name), "cycles", latency.spread.n
+        if latency.series.rounds > 1:
+            total = latency.spread.median * latency.series.rounds + latency.overhead
+            yield f"{latency.series.id}.total", "total", total, "cycles", latency.spread.n
+        elif latency.series.id in contained:
+            yield latency.series.id, "total", latency.spread.median, "cycles", latency.spread.n
 
 
 def _lock(point: Measured) -> Iterator[Quantity]:
-    counting = [each for each in shares(point) if each.core in point.metric_cores]
+    counting = [share for share in shares(point) if share.core in point.metric_cores]
     if point.point.cores == 1 or not counting:
         return
     yield "lock", "wait_part", lock_wait_part(counting), "1", len(counting)
@@ -192,7 +192,7 @@ def _tick(point: Measured) -> Iterator[Quantity]:
 
 def _search(point: Measured) -> Iterator[Quantity]:
     for loops, series in by_loops(point).items():
-        cycles = [value for each in series for value in each.cycles]
+        cycles = [value for samples in series for value in samples.cycles]
         yield f"select.loops_{loops}", "max", float(max(cycles)), "cycles", len(cycles)
         yield f"select.loops_{loops}", "min", float(min(cycles)), "cycles", len(cycles)
 

@@ -140,13 +140,13 @@ def _most(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
 def _rank(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
     """The first value has the place `place` among all, the smallest first; with bounds, so many times its precursor."""
     first, others = numbers[0], numbers[1:]
-    below = sum(each < first - resolution for each in others)
-    level = sum(abs(each - first) <= resolution for each in others)
+    below = sum(other < first - resolution for other in others)
+    level = sum(abs(other - first) <= resolution for other in others)
     if not below < claim.place <= below + level + 1:
         return "different"
     if level:
         return "tie"
-    before = max((each for each in others if each < first), default=None)
+    before = max((other for other in others if other < first), default=None)
     return _yes(before is None or _within(claim, first / before))
 
 
@@ -224,7 +224,7 @@ def _spread(_: Claim, picked: Sequence[Picked], resolution_s: float, names: Name
 
 def _same_ranking(claim: Claim, picked: Sequence[Picked], _: float, names: Names) -> Judged:
     """Two sequences along `along` put their members into the same order: at least `at_least` of all pairs agree."""
-    first, second = ({each.axis(claim.along): each.value for each in side.values} for side in picked)
+    first, second = ({value.axis(claim.along): value.value for value in side.values} for side in picked)
     shared = [place for place in first if place in second]
     if len(shared) < 3:
         raise NotComputedError(f"fewer than three values along {claim.along} at both places")
@@ -276,7 +276,7 @@ def _steps_shrink(claim: Claim, picked: Sequence[Picked], _: float, __: Names) -
     sequence that falls by no more than that in all has no step that could shrink, and contradicts.
     """
     steps, seen = _steps(claim, picked)
-    later, allowed = [abs(each) for each in steps[1:]], claim.at_most or 0.0
+    later, allowed = [abs(step) for step in steps[1:]], claim.at_most or 0.0
     half = len(later) // 2
     if not half:
         raise NotComputedError(f"too few steps along {claim.along}")

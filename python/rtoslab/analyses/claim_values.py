@@ -21,14 +21,14 @@ class ValueIndex:
 
     def __init__(self, values: Iterable[Value]) -> None:
         self._by_metric: dict[str, list[Value]] = {}
-        for each in values:
-            self._by_metric.setdefault(each.metric, []).append(each)
+        for value in values:
+            self._by_metric.setdefault(value.metric, []).append(value)
 
     def select(self, where: Selector) -> list[Value]:
         """Returns those that lie where `where` says, as `axis_values.select` does."""
         wanted = where.get("metric")
         if wanted is None:
-            return select([each for values in self._by_metric.values() for each in values], where)
+            return select([value for values in self._by_metric.values() for value in values], where)
         names = wanted if isinstance(wanted, list | tuple) else (wanted,)
         return select([each for name in names for each in self._by_metric.get(str(name), ())], where)
 
@@ -63,10 +63,10 @@ def gather(claim: Claim, case: Place, found: ValueIndex, absence: Absence) -> li
         values = found.select(place)
         if not values:
             raise NotComputedError(absence(place))
-        joined_places.append({tuple(each.axis(axis) for axis in claim.join) for each in values})
+        joined_places.append({tuple(value.axis(axis) for axis in claim.join) for value in values})
         if joined_places[-1] != joined_places[0]:
             raise NotComputedError(f"{_words(gathered[0].where)} and {_words(where)} do not have the same operations")
-        bases = [_base(each, place, claim, found, absence) if claim.over else None for each in values]
+        bases = [_base(value, place, claim, found, absence) if claim.over else None for value in values]
         gathered.append(Gathered(where, list(zip(values, bases, strict=True))))
     return gathered
 
@@ -116,8 +116,10 @@ def _joined(claim: Claim, values: Sequence[Value]) -> list[Value]:
     """One value at each place of `along` and each statistic, the axes of `join` joined. Raises NotComputedError."""
     several = claim.kind in {"no_spread", "spread"}
     kept: dict[tuple[str, str], list[Value]] = {}
-    for each in values:
-        kept.setdefault((each.axis(claim.along) if claim.along else "", each.stat if several else ""), []).append(each)
+    for value in values:
+        kept.setdefault((value.axis(claim.along) if claim.along else "", value.stat if several else ""), []).append(
+            value
+        )
     return [_one(claim, members) for members in kept.values()]
 
 
@@ -129,4 +131,4 @@ def _one(claim: Claim, members: Sequence[Value]) -> Value:
         axes = ", ".join(f"{axis} {' or '.join(places)}" for axis, places in mixed.items()) or "the same axes"
         raise NotComputedError(f"several values fit: {axes}")
     by = median if claim.join_by == "median" else geometric_mean
-    return replace(members[0], value=by([each.value for each in members]))
+    return replace(members[0], value=by([member.value for member in members]))

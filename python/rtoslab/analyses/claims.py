@@ -48,7 +48,7 @@ class ClaimVerdict:
     @property
     def outcome(self) -> Outcome:
         """`same` and `tie` are said of every case, `different` where some case contradicts and none holds."""
-        told = {each.told for each in self.cases if each.told is not None}
+        told = {verdict.told for verdict in self.cases if verdict.told is not None}
         if not told:
             return "not computed"
         if "same" in told:
@@ -58,12 +58,12 @@ class ClaimVerdict:
     @property
     def held(self) -> int:
         """In how many cases it holds."""
-        return sum(each.told == "same" for each in self.cases)
+        return sum(verdict.told == "same" for verdict in self.cases)
 
     @property
     def computed(self) -> int:
         """How many cases could be computed."""
-        return sum(each.told is not None for each in self.cases)
+        return sum(verdict.told is not None for verdict in self.cases)
 
     @property
     def words(self) -> str:
@@ -78,7 +78,7 @@ class ClaimVerdict:
             return self.cases[0].seen
         parts = []
         for told, word in (("different", "not in"), ("tie", "tie in"), ("same", "holds in"), (None, "not computed in")):
-            cases = [each for each in self.cases if each.told == told]
+            cases = [verdict for verdict in self.cases if verdict.told == told]
             if cases:
                 parts.append(f"{word} {_listed(cases, len(self.cases), numbers=told != 'same')}")
         return "; ".join(parts)
@@ -88,9 +88,9 @@ def _listed(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
     if len(cases) == whole and not numbers:
         return all_of(whole, "case")
     if not numbers:
-        return " / ".join(each.name for each in cases)
-    shown = [f"{each.name}: {each.seen}" for each in cases[:_SHOWN]]
-    more = [each.name for each in cases[_SHOWN:]]
+        return " / ".join(verdict.name for verdict in cases)
+    shown = [f"{verdict.name}: {verdict.seen}" for verdict in cases[:_SHOWN]]
+    more = [verdict.name for verdict in cases[_SHOWN:]]
     return " / ".join([*shown, *more])
 
 

@@ -49,8 +49,8 @@ def levels(points: Iterable[Measured]) -> list[Level]:
     for point in measured:
         still = next((each for each in measured if _percent(each) == 0 and _alike(each, point)), None)
         rate = throughput(point).total_hz
-        stress = [each for each in point.counters if each.core not in point.metric_cores]
-        target = [each for each in shares(point) if each.core in point.metric_cores]
+        stress = [counter for counter in point.counters if counter.core not in point.metric_cores]
+        target = [share for share in shares(point) if share.core in point.metric_cores]
         waits = point.virtual.waits if point.virtual else ()
         found.append(
             Level(
@@ -61,8 +61,8 @@ def levels(points: Iterable[Measured]) -> list[Level]:
                 stress_iterations=sum(each.count for each in stress),
                 accesses=sum(point.checks.get("accesses", {}).values()),
                 stress_busy=_outside_task(point),
-                failed={each.core: each.failed for each in waits},
-                collided={each.core: each.collided for each in waits},
+                failed={wait.core: wait.failed for wait in waits},
+                collided={wait.core: wait.collided for wait in waits},
                 wait_part=lock_wait_part(target) if target else None,
                 lock=busiest_lock(point),
             )
@@ -82,15 +82,15 @@ class Step:
     @property
     def normalised(self) -> tuple[float, float, float] | None:
         """Minimum, median and maximum over the runs; None without the undisturbed one."""
-        found = [each.normalised for each in self.runs if each.normalised is not None]
+        found = [run.normalised for run in self.runs if run.normalised is not None]
         return (min(found), median(found), max(found)) if found else None
 
 
 def steps(found: Iterable[Level]) -> list[Step]:
     """The levels by configuration and percent, each with the runs of all its seeds."""
     groups: dict[tuple[str, int], list[Level]] = {}
-    for each in found:
-        groups.setdefault((_key(each.point, SEED), each.percent), []).append(each)
+    for level in found:
+        groups.setdefault((_key(level.point, SEED), level.percent), []).append(level)
     return [Step(runs[0].point, percent, tuple(runs)) for (_, percent), runs in groups.items()]
 
 
@@ -113,10 +113,10 @@ def _key(point: Measured, *but: str) -> str:
 def _outside_task(point: Measured) -> float | None:
     if point.virtual is None:
         return None
-    whole = sum(each.cycles for each in point.virtual.cores if each.core not in point.metric_cores)
+    whole = sum(core.cycles for core in point.virtual.cores if core.core not in point.metric_cores)
     own = sum(
-        each.cycles
-        for each in point.virtual.functions
-        if each.core not in point.metric_cores and each.kind == APPLICATION
+        function.cycles
+        for function in point.virtual.functions
+        if function.core not in point.metric_cores and function.kind == APPLICATION
     )
     return 1 - own / whole if whole else None

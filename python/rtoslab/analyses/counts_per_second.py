@@ -39,7 +39,7 @@ def throughput(point: Measured) -> Throughput:
     counts: dict[int, int] = {}
     spread = 0
     for core in point.metric_cores:
-        values = [each.count for each in point.counters if each.core == core and each.index in tasks]
+        values = [counter.count for counter in point.counters if counter.core == core and counter.index in tasks]
         counts[core] = sum(values)
         spread = max(spread, max(values) - min(values))
     rates = {core: count / point.window_s for core, count in counts.items()}

@@ -49,7 +49,7 @@ def lock_waits(parts: Mapping[str, float]) -> float:
 
 def lock_wait_part(found: Collection[CoreShare]) -> float:
     """Share of the cycles of some cores, at least one, that they waited for locks."""
-    return sum(lock_waits(each.parts) for each in found) / sum(each.cycles for each in found)
+    return sum(lock_waits(share.parts) for share in found) / sum(share.cycles for share in found)
 
 
 def shares(point: Measured) -> list[CoreShare]:
@@ -57,13 +57,13 @@ def shares(point: Measured) -> list[CoreShare]:
     if point.virtual is None:
         return []
     found = []
-    asleep = {each.core: each.cycles for each in point.virtual.lock_sleeps}
+    asleep = {sleep.core: sleep.cycles for sleep in point.virtual.lock_sleeps}
     for core in point.virtual.cores:
-        functions = [each for each in point.virtual.functions if each.core == core.core]
+        functions = [function for function in point.virtual.functions if function.core == core.core]
         own = {kind: _own(functions, kind) for kind in (APPLICATION, IDLE, LIBRARY)}
-        kernel = sum(each.cycles - each.wait_cycles for each in functions) - sum(own.values())
+        kernel = sum(function.cycles - function.wait_cycles for function in functions) - sum(own.values())
         spinning = min(kernel, sum(lock.wait_cycles for lock in point.virtual.locks if lock.core == core.core))
-        waits = sum(each.wait_cycles for each in functions)
+        waits = sum(function.wait_cycles for function in functions)
         flash = min(waits, core.flash_wait_cycles)
         parts = {
             "application": own[APPLICATION],
@@ -79,14 +79,16 @@ def shares(point: Measured) -> list[CoreShare]:
         }
         parts["other"] = core.cycles - sum(parts.values())
         counts = sum(
-            each.count for each in point.counters if each.core == core.core and each.index in point.metric_tasks
+            counter.count
+            for counter in point.counters
+            if counter.core == core.core and counter.index in point.metric_tasks
         )
         found.append(CoreShare(point, core.core, core.cycles, parts, counts))
     return found
 
 
 def _own(functions: list[FunctionUse], kind: str) -> int:
-    return sum(each.cycles - each.wait_cycles for each in functions if each.kind == kind)
+    return sum(function.cycles - function.wait_cycles for function in functions if function.kind == kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +124,18 @@ def top_functions(point: Measured, limit: int) -> list[FunctionUse]:
     if point.virtual is None:
         return []
     merged: dict[str, FunctionUse] = {}
-    for each in point.virtual.functions:
-        if each.kind == APPLICATION:
+    for function in point.virtual.functions:
+        if function.kind == APPLICATION:
             continue
-        known = merged.get(each.name)
-        merged[each.name] = (
-            each
+        known = merged.get(function.name)
+        merged[function.name] = (
+            function
             if known is None
             else known.model_copy(
                 update={
-                    "cycles": known.cycles + each.cycles,
-                    "wait_cycles": known.wait_cycles + each.wait_cycles,
-                    "entries": known.entries + each.entries,
+                    "cycles": known.cycles + function.cycles,
+                    "wait_cycles": known.wait_cycles + function.wait_cycles,
+                    "entries": known.entries + function.entries,
                 }
             )
         )

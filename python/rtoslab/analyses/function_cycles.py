@@ -18,8 +18,8 @@ def cycles_by_function(result: Measured) -> dict[str, float]:
     if result.virtual is None:
         return {}
     cycles = Counter[str]()
-    for each in result.virtual.functions:
-        cycles[each.name] += each.cycles
+    for function in result.virtual.functions:
+        cycles[function.name] += function.cycles
     for core in result.virtual.cores:
         cycles[EXCEPTIONS] += core.exception_cycles
         cycles[ASLEEP] += core.sleep_cycles
@@ -31,17 +31,17 @@ def calls_by_function(result: Measured) -> dict[str, float]:
     if result.virtual is None:
         return {}
     calls = Counter[str]()
-    for each in result.virtual.functions:
-        calls[each.name] += each.entries
+    for function in result.virtual.functions:
+        calls[function.name] += function.entries
     return per_event(result, calls)
 
 
 def event_count(result: Measured) -> int:
     """Returns the number of counts, or of samples of a latency benchmark."""
     if result.is_latency:
-        return sum(len(each.cycles) for each in result.series)
+        return sum(len(samples.cycles) for samples in result.series)
     tasks, cores = set(result.metric_tasks), set(result.metric_cores)
-    return sum(each.count for each in result.counters if each.index in tasks and each.core in cores)
+    return sum(counter.count for counter in result.counters if counter.index in tasks and counter.core in cores)
 
 
 def per_event(result: Measured, found: Counter[str]) -> dict[str, float]:

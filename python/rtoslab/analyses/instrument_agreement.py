@@ -49,16 +49,21 @@ def four_ways(points: Iterable[Measured], places: Places, made_of: Mapping[str, 
 
 
 def _four_ways(point: Measured, places: Places, series: tuple[str, ...], timed: list[Comparison]) -> FourWays | None:
-    parts = [each for ident in series for each in timed if each.id == ident and _alike(each.point, point.point)]
-    if [each.id for each in parts] != list(series):
+    parts = [
+        comparison
+        for ident in series
+        for comparison in timed
+        if comparison.id == ident and _alike(comparison.point, point.point)
+    ]
+    if [part.id for part in parts] != list(series):
         return None
-    ways = [way for way in INSTRUMENTS if all(way in each.by for each in parts)]
-    by = {way: _sum([places.of_series(each.by[way], lambda one: one.spread.median) for each in parts]) for way in ways}
+    ways = [way for way in INSTRUMENTS if all(way in part.by for part in parts)]
+    by = {way: _sum([places.of_series(part.by[way], lambda one: one.spread.median) for part in parts]) for way in ways}
     counted = [_cycles_per_count(each) for each in places.of(point)]
     per_count = [each for each in counted if each is not None]
     if per_count:
         by = {ITERATIONS: Band(per_count), **by}
-    return FourWays(" and ".join(each.title for each in parts), point.point, by) if len(by) > 1 else None
+    return FourWays(" and ".join(part.title for part in parts), point.point, by) if len(by) > 1 else None
 
 
 def _sum(parts: Sequence[Band]) -> Band:
@@ -73,7 +78,9 @@ def _alike(one: PointId, other: PointId) -> bool:
 def _cycles_per_count(point: Measured) -> float | None:
     """Of one core, without the empty loop's cycles; None where that was not measured."""
     effect = probe_effect(point)
-    count = sum(each.count for each in point.counters if each.index in point.metric_tasks and each.core == 0)
+    count = sum(
+        counter.count for counter in point.counters if counter.index in point.metric_tasks and counter.core == 0
+    )
     if effect is None or effect.loop_cycles_per_count is None or not count:
         return None
     return point.window_s * point.clock_hz / count - effect.loop_cycles_per_count

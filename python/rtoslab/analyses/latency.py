@@ -159,12 +159,12 @@ class Latency:
 
 def latencies(point: Measured) -> list[Latency]:
     """Every series of a point but the empty one, and but those its instrument cannot measure."""
-    raw = {each.id: each for each in point.series}
+    raw = {samples.id: samples for samples in point.series}
     cost = median(raw[EMPTY_SERIES].cycles) if EMPTY_SERIES in raw else 0.0
     return [
-        _latency(point, each, 0.0 if each.stamped else cost, raw)
-        for each in point.series
-        if each.comparable and each.cycles and each.id != EMPTY_SERIES
+        _latency(point, samples, 0.0 if samples.stamped else cost, raw)
+        for samples in point.series
+        if samples.comparable and samples.cycles and samples.id != EMPTY_SERIES
     ]
 
 
@@ -200,7 +200,7 @@ class Comparison:
     @property
     def disagreement_cycles(self) -> float | None:
         """How far apart the instruments' medians lie; None for one instrument alone."""
-        medians = [each.spread.median for each in self.by.values()]
+        medians = [latency.spread.median for latency in self.by.values()]
         return max(medians) - min(medians) if len(medians) > 1 else None
 
 
@@ -215,13 +215,18 @@ def comparisons(points: Iterable[Measured]) -> list[Comparison]:
     found: dict[tuple[str, str, str], Comparison] = {}
     for point in points:
         alike = conditions(point.point)
-        for each in latencies(point):
-            key = (alike.model_dump_json(), point.point.config.get("samples", ""), each.series.id)
-            known = found.setdefault(key, Comparison(alike, each.series.id, each.series.title, {}))
-            known.by[each.instrument] = each
+        for latency in latencies(point):
+            key = (alike.model_dump_json(), point.point.config.get("samples", ""), latency.series.id)
+            known = found.setdefault(key, Comparison(alike, latency.series.id, latency.series.title, {}))
+            known.by[latency.instrument] = latency
     return [
-        Comparison(each.point, each.id, each.title, {name: each.by[name] for name in INSTRUMENTS if name in each.by})
-        for each in found.values()
+        Comparison(
+            comparison.point,
+            comparison.id,
+            comparison.title,
+            {name: comparison.by[name] for name in INSTRUMENTS if name in comparison.by},
+        )
+        for comparison in found.values()
     ]
 
 
@@ -238,9 +243,11 @@ class Absence:
 def absences(points: Iterable[Measured]) -> list[Absence]:
     """Every series that a measured point's kernel cannot serve, in the points' order, whatever instruments it has."""
     found = {
-        (conditions(point.point).model_dump_json(), each.id): Absence(conditions(point.point), each.title, each.reason)
+        (conditions(point.point).model_dump_json(), series.id): Absence(
+            conditions(point.point), series.title, series.reason
+        )
         for point in points
-        for each in point.absent_series
+        for series in point.absent_series
     }
     return list(found.values())
 
@@ -256,8 +263,8 @@ class InstrumentCost:
 def instrument_costs(points: Iterable[Measured]) -> list[InstrumentCost]:
     """Of every point that sampled an empty interval, in the points' order."""
     return [
-        InstrumentCost(point, spread(each.cycles))
+        InstrumentCost(point, spread(samples.cycles))
         for point in points
-        for each in point.series
-        if each.id == EMPTY_SERIES and each.cycles
+        for samples in point.series
+        if samples.id == EMPTY_SERIES and samples.cycles
     ]

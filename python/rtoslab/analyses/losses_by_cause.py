@@ -31,16 +31,16 @@ class CountCost:
 
 def count_cost(point: Measured) -> CountCost | None:
     """None on a real board, which cannot tell, and where nothing was counted."""
-    counting = [each for each in shares(point) if each.core in point.metric_cores]
-    counts = sum(each.counts for each in counting)
+    counting = [share for share in shares(point) if share.core in point.metric_cores]
+    counts = sum(core_share.counts for core_share in counting)
     if not counts or point.virtual is None:
         return None
-    parts = {part: sum(each.parts[part] for each in counting) / counts for part in PARTS}
-    sections = [each for each in point.virtual.critical if each.core in point.metric_cores]
+    parts = {part: sum(core_share.parts[part] for core_share in counting) / counts for part in PARTS}
+    sections = [use for use in point.virtual.critical if use.core in point.metric_cores]
     if not sections:
         return CountCost(parts, None, None)
-    inside = sum(each.cycles for each in sections) / counts
-    return CountCost(parts, inside, sum(each.sections for each in sections) / counts)
+    inside = sum(section.cycles for section in sections) / counts
+    return CountCost(parts, inside, sum(section.sections for section in sections) / counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +63,17 @@ def busiest_lock(point: Measured) -> BusiestLock | None:
     if point.virtual is None:
         return None
     found = []
-    counts = sum(each.count for each in point.counters if each.core in point.metric_cores)
-    for lock in {each.lock for each in point.virtual.locks}:
-        uses = [each for each in point.virtual.locks if each.lock == lock]
-        taken = sum(each.acquisitions for each in uses)
+    counts = sum(counter.count for counter in point.counters if counter.core in point.metric_cores)
+    for lock in {lock_use.lock for lock_use in point.virtual.locks}:
+        uses = [lock_use for lock_use in point.virtual.locks if lock_use.lock == lock]
+        taken = sum(use.acquisitions for use in uses)
         if taken:
             found.append(
                 BusiestLock(
                     uses[0].name,
-                    sum(each.hold_cycles for each in uses) / point.virtual.cores[0].cycles,
-                    sum(each.contended for each in uses) / taken,
-                    sum(each.wait_cycles for each in uses) / taken,
+                    sum(use.hold_cycles for use in uses) / point.virtual.cores[0].cycles,
+                    sum(use.contended for use in uses) / taken,
+                    sum(use.wait_cycles for use in uses) / taken,
                     taken / counts if counts else 0.0,
                 )
             )

@@ -25,9 +25,9 @@ class PlacedPoint:
         """Each leading figure with its values by placement; none of a point in one placement."""
         if len(self.all) == 1:
             return []
-        figures = [{each.id: each for each in leading(point)} for point in self.all]
-        shared = [each for each in figures[0].values() if all(each.id in other for other in figures)]
-        alike = [(each, [other[each.id] for other in figures]) for each in shared]
+        figures = [{metric.id: metric for metric in leading(point)} for point in self.all]
+        shared = [figure for figure in figures[0].values() if all(figure.id in other for other in figures)]
+        alike = [(metric, [other[metric.id] for other in figures]) for metric in shared]
         return [(each, band_of(row)) for each, row in alike]
 
 
@@ -62,4 +62,4 @@ def _placed(group: Sequence[Measured]) -> PlacedPoint:
 
 
 def _first(point: Measured) -> float:
-    return next((each.value for each in leading(point)), 0.0)
+    return next((metric.value for metric in leading(point)), 0.0)

@@ -40,7 +40,7 @@ class Metric:
 
 def band_of(figures: Sequence[Metric]) -> Band:
     """One figure by placement; its grain is the coarsest of theirs."""
-    return Band([each.value for each in figures], max(each.resolution for each in figures))
+    return Band([figure.value for figure in figures], max(figure.resolution for figure in figures))
 
 
 def unit_of(metric_id: str) -> str:
@@ -55,7 +55,7 @@ def metrics(point: Measured) -> list[Metric]:
 
 def leading(point: Measured) -> list[Metric]:
     """The figures that stand for a point's speed: cycles per count, or the median of each series."""
-    return [each for each in _time(point) if each.id == COUNTS or each.samples]
+    return [metric for metric in _time(point) if metric.id == COUNTS or metric.samples]
 
 
 def _time(point: Measured) -> list[Metric]:
@@ -65,8 +65,8 @@ def _time(point: Measured) -> list[Metric]:
         # with any byte of the image, the digest of its sources for one.
         cycles = throughput(point).cycles_per_count
         found.append(Metric(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
-    for each in latencies(point):
-        found += [_figure(each, name) for name in _FIGURES]
+    for latency in latencies(point):
+        found += [_figure(latency, name) for name in _FIGURES]
     return found
 
 

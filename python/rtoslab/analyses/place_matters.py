@@ -45,5 +45,5 @@ def _are_on_words(build: Mapping[str, Any]) -> bool:
 def place_bound(points: Iterable[StoredPoint]) -> frozenset[int]:
     """Results, by identity, whose figures may depend on where their code lies."""
     return frozenset(
-        id(each.result) for each in points if isinstance(each.result, Measured) and place_matters(each.manifest)
+        id(point.result) for point in points if isinstance(point.result, Measured) and place_matters(point.manifest)
     )

@@ -13,13 +13,13 @@ class Places:
     """Points by the placement in the middle of each; a point that it does not know stands in one placement."""
 
     def __init__(self, placed: Iterable[PlacedPoint] = ()) -> None:
-        self._placed = {id(each.middle): each for each in placed}
+        self._placed = {id(point.middle): point for point in placed}
         self._latencies: dict[int, Mapping[str, Latency]] = {}
 
     @property
     def are_several(self) -> bool:
         """Whether any point stands in more than one placement."""
-        return any(len(each.all) > 1 for each in self._placed.values())
+        return any(len(point.all) > 1 for point in self._placed.values())
 
     def of(self, point: Measured) -> Sequence[Measured]:
         """The point in all its placements."""
@@ -48,7 +48,7 @@ class Places:
 
     def _series(self, point: Measured) -> Mapping[str, Latency]:
         if id(point) not in self._latencies:
-            self._latencies[id(point)] = {each.series.id: each for each in latencies(point)}
+            self._latencies[id(point)] = {latency.series.id: latency for latency in latencies(point)}
         return self._latencies[id(point)]
 
 

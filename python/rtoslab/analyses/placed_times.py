@@ -29,10 +29,10 @@ class PlacedTime:
 def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
     """As ratios are averaged: geometrically."""
     return Ratio(
-        geometric_mean([each.value for each in ratios]),
-        geometric_mean([each.least for each in ratios]),
-        geometric_mean([each.most for each in ratios]),
-        all(each.is_known for each in ratios),
+        geometric_mean([ratio.value for ratio in ratios]),
+        geometric_mean([ratio.least for ratio in ratios]),
+        geometric_mean([ratio.most for ratio in ratios]),
+        all(ratio.is_known for ratio in ratios),
     )
 
 
@@ -48,15 +48,15 @@ def placed_times(points: Iterable[Measured], bound: Collection[int] = ()) -> Ite
 def by_placement(points: Iterable[Measured]) -> list[list[Measured]]:
     """Points alike in all but their placement, together, in the order of the points."""
     groups: dict[str, list[Measured]] = {}
-    for each in points:
-        groups.setdefault(unplaced(each.point).model_dump_json(), []).append(each)
+    for point in points:
+        groups.setdefault(unplaced(point.point).model_dump_json(), []).append(point)
     return list(groups.values())
 
 
 def _of_group(group: Sequence[Measured], *, is_known: bool) -> Iterator[PlacedTime]:
-    figures = [{each.id: each for each in leading(point)} for point in group]
+    figures = [{metric.id: metric for metric in leading(point)} for point in group]
     for name in figures[0]:
-        if all(name in each and each[name].value > 0 for each in figures):
+        if all(name in figure and figure[name].value > 0 for figure in figures):
             values = [each[name].value / point.clock_hz for each, point in zip(figures, group, strict=True)]
             grain = max(each[name].resolution / point.clock_hz for each, point in zip(figures, group, strict=True))
             yield PlacedTime(unplaced(group[0].point), name, Band(values, grain, is_known))

@@ -29,10 +29,10 @@ class PlacedValues:
 def values_over_placements(points: Iterable[PlacedPoint]) -> list[Value]:
     """Returns the values of every point, each over all placements that the point stands in."""
     found = []
-    for each in points:
-        known = placed_values(each.all)
+    for point in points:
+        known = placed_values(point.all)
         times: Counter[tuple[str, str, str]] = Counter()
-        for value in values([each.middle]):
+        for value in values([point.middle]):
             key = (value.metric, value.stat, value.unit)
             numbers = known.of(value, times[key])
             times[key] += 1
@@ -50,9 +50,9 @@ def placed_values(points: Sequence[Measured]) -> PlacedValues:
     for point in points:
         times: Counter[tuple[str, str, str]] = Counter()
         mine: dict[Name, float] = {}
-        for each in values([point]):
-            key = (each.metric, each.stat, each.unit)
-            mine[(*key, times[key])] = each.value
+        for value in values([point]):
+            key = (value.metric, value.stat, value.unit)
+            mine[(*key, times[key])] = value.value
             times[key] += 1
         found.append(mine)
     shared = [name for name in found[0] if all(name in each for each in found)]

@@ -30,16 +30,16 @@ def ruler_costs(point: Measured) -> list[RulerCost]:
     """Every ruler of a point."""
     return [
         RulerCost(
-            each.name,
-            each.core,
-            each.unit,
-            len(each.repeats),
-            min(each.repeats),
-            median(each.repeats),
-            max(each.repeats),
-            each.repeats.index(max(each.repeats)),
+            ruler.name,
+            ruler.core,
+            ruler.unit,
+            len(ruler.repeats),
+            min(ruler.repeats),
+            median(ruler.repeats),
+            max(ruler.repeats),
+            ruler.repeats.index(max(ruler.repeats)),
         )
-        for each in point.rulers
+        for ruler in point.rulers
     ]
 
 
@@ -62,6 +62,6 @@ def probe_effect(point: Measured) -> ProbeEffect | None:
     """None on a real board."""
     if point.virtual is None:
         return None
-    costs = {each.name: each.minimum for each in ruler_costs(point) if each.core == 0 and each.unit == "cycles"}
+    costs = {cost.name: cost.minimum for cost in ruler_costs(point) if cost.core == 0 and cost.unit == "cycles"}
     loop = (costs["loop_100"] - costs.get("empty", 0)) / LOOP_ROUNDS if "loop_100" in costs else None
     return ProbeEffect(point.window_s * 1e6, point.virtual.cores[0].cycles / point.clock_hz * 1e6, loop)

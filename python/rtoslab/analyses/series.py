@@ -51,8 +51,8 @@ def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[
 
     def differs(key: str, point: PointId) -> bool:
         own = key.startswith("param.")
-        among = (each for each in points if not own or each.benchmark == point.benchmark)
-        return len({each.config.get(key) for each in among}) > 1
+        among = (point_id for point_id in points if not own or point_id.benchmark == point.benchmark)
+        return len({point_id.config.get(key) for point_id in among}) > 1
 
     names = []
     for point in points:

@@ -58,8 +58,8 @@ class TickModel:
 
 def released(point: Measured) -> dict[int, Sequence[int]]:
     """Tasks released -> cycles of the tick's handler, of a point that shows it; else empty."""
-    mine = [each for each in point.series if each.id.startswith(_RELEASED)]
-    return {int(each.id.removeprefix(_RELEASED)): each.cycles for each in mine}
+    mine = [samples for samples in point.series if samples.id.startswith(_RELEASED)]
+    return {int(samples.id.removeprefix(_RELEASED)): samples.cycles for samples in mine}
 
 
 def tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
@@ -67,7 +67,7 @@ def tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
     if 0 not in samples or len(samples) < 2:
         return None
     counts = np.concatenate([np.full(len(cycles), count) for count, cycles in samples.items()])
-    cycles = np.concatenate([np.asarray(each) for each in samples.values()])
+    cycles = np.concatenate([np.asarray(sample) for sample in samples.values()])
     per_task, base = np.polyfit(counts, cycles, 1)
     left = cycles - (base + per_task * counts)
     worst = int(cycles.max())
@@ -100,7 +100,7 @@ def by_loops(point: Measured) -> dict[int, list[SeriesSamples]]:
     The rule counts one loop where the search takes no step, that is upwards.
     """
     found: dict[int, list[SeriesSamples]] = {}
-    for each in point.series:
-        if each.id.startswith(_SELECT) and each.steps is not None:
-            found.setdefault(max(1, each.steps), []).append(each)
+    for samples in point.series:
+        if samples.id.startswith(_SELECT) and samples.steps is not None:
+            found.setdefault(max(1, samples.steps), []).append(samples)
     return dict(sorted(found.items()))

@@ -21,10 +21,10 @@ AXES: Final = (
 
 def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> dict[str, list[str]]:
     """Returns the axes, `allowed` left out, on which the values lie at several places, with these places."""
-    keys = dict.fromkeys([*AXES, *(key for each in values for key in each.point.config)])
+    keys = dict.fromkeys([*AXES, *(key for value in values for key in value.point.config)])
     found = {}
     for axis in keys:
-        places = list(dict.fromkeys(each.axis(axis) or USUAL.get(axis, "") for each in values))
+        places = list(dict.fromkeys(value.axis(axis) or USUAL.get(axis, "") for value in values))
         if len(places) > 1 and axis not in allowed:
             found[axis] = places
     return found
@@ -39,8 +39,8 @@ def grouped(
     nor joined, or if several values have the same place on all axes.
     """
     groups: dict[tuple[str, ...], list[Value]] = {}
-    for each in values:
-        groups.setdefault(tuple(each.axis(axis) for axis in drawn), []).append(each)
+    for value in values:
+        groups.setdefault(tuple(value.axis(axis) for axis in drawn), []).append(value)
     for place, members in groups.items():
         mixed = differing_axes(members, {*drawn, *joined})
         if mixed:

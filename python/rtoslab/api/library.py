@@ -65,12 +65,12 @@ def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
     with one_look():
         points = [
             [
-                point_id(catalogue, each).model_dump(mode="json"),
-                [each.not_applicable]
-                if each.not_applicable is not None
-                else [inputs_digest(catalogue, each), verdict_digest(catalogue, each)],
+                point_id(catalogue, point).model_dump(mode="json"),
+                [point.not_applicable]
+                if point.not_applicable is not None
+                else [inputs_digest(catalogue, point), verdict_digest(catalogue, point)],
             ]
-            for each in plan.points
+            for point in plan.points
         ]
     digest = hashlib.sha256(canonical([points, simulator_sources(root)]).encode()).hexdigest()
     return runs_folder() / f"{'-'.join(names)[:60]}-{digest[:8]}"

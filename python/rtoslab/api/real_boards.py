@@ -44,13 +44,13 @@ def targets_of(
     catalogue: Catalogue, boards: Iterable[str], asked: str, port: str | None, bench: Path | None
 ) -> dict[str, Target]:
     """For each named board the one that is connected: `hardware.choose_target`. Raises PortError, CatalogueError."""
-    names = [catalogue.board(each).id for each in boards]
+    names = [catalogue.board(board).id for board in boards]
     if not names:
         raise PlanError("Nothing is flashed without the board's name: add --board, as `rtoslab list boards` has it.")
     mapped, devices = read_bench(bench) if bench is not None else None, connected()
     return {
-        each: choose_target(asked, catalogue.board(each).facts, catalogue.flash_names(each), devices, port, mapped)
-        for each in names
+        name: choose_target(asked, catalogue.board(name).facts, catalogue.flash_names(name), devices, port, mapped)
+        for name in names
     }
 
 

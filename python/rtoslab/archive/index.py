@@ -85,4 +85,4 @@ def _matches(found: Found, wanted: Wanted) -> bool:
     if any(final.get(key) != value for key, value in wanted.config.items()):
         return False
     hashes = (found.result.run_id, manifest.get("elf_sha256", ""), build.get("kernel_package", {}).get("sha256", ""))
-    return any(each.startswith(wanted.hash) for each in hashes)
+    return any(hash_.startswith(wanted.hash) for hash_ in hashes)

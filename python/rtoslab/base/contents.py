@@ -118,11 +118,11 @@ def rows(base: Path, paths: Iterable[Path | str]) -> tuple[Row, ...]:
 def files_below(folder: str) -> Iterator[str]:
     """Every file, but none by way of a link to a folder. Raises OSError."""
     with os.scandir(folder) as entries:
-        for each in entries:
-            if each.is_dir(follow_symlinks=False):
-                yield from files_below(each.path)
-            elif each.is_file():
-                yield each.path
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from files_below(entry.path)
+            elif entry.is_file():
+                yield entry.path
 
 
 def joined(found: Iterable[Row]) -> str:

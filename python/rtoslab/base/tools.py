@@ -86,7 +86,7 @@ def clang_banner() -> str:
 
 def find(name: str) -> Path:
     """The program's path. Raises ToolMissingError saying how to get it."""
-    tool = next(each for each in needed_tools() if each.name == name)
+    tool = next(needed_tool for needed_tool in needed_tools() if needed_tool.name == name)
     extra = os.path.expanduser("~/.cargo/bin") if name == "cargo" else None  # noqa: PTH111 (never raises)
     found = shutil.which(name) or (shutil.which(name, path=extra) if extra else None)
     if found is None:
@@ -153,4 +153,6 @@ def build_environment() -> dict[str, str]:
 
 
 def _is_build_variable(name: str) -> bool:
-    return any(name == each or (each.endswith("_") and name.startswith(each)) for each in BUILD_VARIABLES)
+    return any(
+        name == variable or (variable.endswith("_") and name.startswith(variable)) for variable in BUILD_VARIABLES
+    )

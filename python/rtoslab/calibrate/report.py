@@ -14,16 +14,16 @@ def findings_table(found: Fit, grades: Mapping[str, str]) -> Table:
     """Each rule: what it was, what silicon says."""
     rows = [
         (
-            each.key,
-            grades.get(each.key, ""),
-            each.default,
-            each.best if each.seen else None,
-            f"{each.low} to {each.high}" if each.seen else None,
-            f"{each.error_cycles:g}" if each.seen else None,
-            _verdict(found, each),
-            ", ".join(_short(key) for key in each.together),
+            finding.key,
+            grades.get(finding.key, ""),
+            finding.default,
+            finding.best if finding.seen else None,
+            f"{finding.low} to {finding.high}" if finding.seen else None,
+            f"{finding.error_cycles:g}" if finding.seen else None,
+            _verdict(found, finding),
+            ", ".join(_short(key) for key in finding.together),
         )
-        for each in found.findings
+        for finding in found.findings
     ]
     columns = (
         "rule",

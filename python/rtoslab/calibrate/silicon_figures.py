@@ -90,7 +90,7 @@ def sights(runs: Sequence[Path]) -> Sights:
 
 def _with_grain(metric: Metric, result: Measured) -> Metric:
     """A window that ends a moment earlier holds a count less."""
-    counts = sum(each.count for each in result.counters)
+    counts = sum(counter.count for counter in result.counters)
     if metric.samples or not counts:
         return metric
     return replace(metric, resolution=max(metric.resolution, metric.value / counts))
@@ -98,8 +98,8 @@ def _with_grain(metric: Metric, result: Measured) -> Metric:
 
 def seen(repeats: Sequence[Metric]) -> Sighted:
     """One figure out of its repeats."""
-    values = tuple(each.value for each in repeats)
-    errors = [max(each.resolution, _median_error(each.samples)) for each in repeats]
+    values = tuple(repeat.value for repeat in repeats)
+    errors = [max(repeat.resolution, _median_error(repeat.samples)) for repeat in repeats]
     return Sighted(values, max([(max(values) - min(values)) / 2, *errors]))
 
 
@@ -131,10 +131,10 @@ def figures_table(found: Sequence[KernelFigure]) -> Table:
     """Each figure with its differences."""
     columns = ("figure", "silicon, cycles", "error", "default, cycles", "differs by", "%", "best fit differs by", "%")
     rows: list[tuple[Value, ...]] = []
-    for each in found:
+    for figure in found:
         fit: tuple[Value, ...] = (None, None)
-        if each.fitted_cycles is not None:
-            fit = (f"{each.difference(fitted=True):+.2f}", f"{each.percent(fitted=True):+.2f}")
-        default = (f"{each.default_cycles:.2f}", f"{each.difference():+.2f}", f"{each.percent():+.2f}")
-        rows.append((each.name, f"{each.silicon.cycles:.2f}", f"{each.silicon.error_cycles:.2f}", *default, *fit))
+        if figure.fitted_cycles is not None:
+            fit = (f"{figure.difference(fitted=True):+.2f}", f"{figure.percent(fitted=True):+.2f}")
+        default = (f"{figure.default_cycles:.2f}", f"{figure.difference():+.2f}", f"{figure.percent():+.2f}")
+        rows.append((figure.name, f"{figure.silicon.cycles:.2f}", f"{figure.silicon.error_cycles:.2f}", *default, *fit))
     return Table("figures", "Kernel figures", columns, rows)

@@ -122,17 +122,17 @@ def of_fit(
         "image_sha256": image_sha256,
         "simulator_sha256": simulator_sources(catalogue.root),
         "rules": {
-            each.key: {
-                "default": each.default,
-                "best": each.best,
-                "low": each.low,
-                "high": each.high,
-                "error_cycles": round(each.error_cycles, 6),
-                "unexplained_cycles": round(each.unexplained_cycles, 6),
-                "together": list(each.together),
+            finding.key: {
+                "default": finding.default,
+                "best": finding.best,
+                "low": finding.low,
+                "high": finding.high,
+                "error_cycles": round(finding.error_cycles, 6),
+                "unexplained_cycles": round(finding.unexplained_cycles, 6),
+                "together": list(finding.together),
             }
-            for each in found.findings
-            if each.seen
+            for finding in found.findings
+            if finding.seen
         },
         "rows": {name: each.tolist() for name, each in silicon.rows.items()},
         "kernel_figures": None if figures is None else figures.model_dump(mode="json"),
@@ -151,7 +151,7 @@ def read_silicon(path: Path) -> Silicon:
     try:
         silicon = Silicon.model_validate(table)
         for name, rows in silicon.rows.items():
-            if len({len(each) for each in rows}) != 1 or not rows[0]:
+            if len({len(row) for row in rows}) != 1 or not rows[0]:
                 raise CatalogueError(f"{shown_path(path)}, rows.{name}: not equally many rounds; make it again.")
     except ValidationError as cause:
         raise CatalogueError(f"{shown_path(path)}, {problem(cause)}; correct or remove it.") from None

@@ -65,7 +65,7 @@ class Capture:
 
 
 def _names(channels: Sequence[Channel]) -> str:
-    return ", ".join(each.name for each in channels) or "no channel"
+    return ", ".join(channel.name for channel in channels) or "no channel"
 
 
 def channel_of(name: str, ticks: Sequence[int], levels: Sequence[int]) -> Channel:
@@ -77,18 +77,18 @@ def channel_of(name: str, ticks: Sequence[int], levels: Sequence[int]) -> Channe
 
 def require_known(capture: Capture, form: str) -> None:
     """Raises CaptureError if a level between two known ones is unknown, for forms that would write it as 0."""
-    for each in capture.channels:
-        unknown = each.unknown_ticks()
+    for channel in capture.channels:
+        unknown = channel.unknown_ticks()
         if len(unknown):
             raise CaptureError(
-                f"{form} cannot tell that the level of {each.name} is unknown at tick {unknown[0]}; write VCD or "
+                f"{form} cannot tell that the level of {channel.name} is unknown at tick {unknown[0]}; write VCD or "
                 "Saleae CSV of Logic 2."
             )
 
 
 def merged(capture: Capture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
     """Ticks at which any channel changes, and the levels of all channels from there on (rows by channels)."""
-    ticks = np.unique(np.concatenate([each.ticks for each in capture.channels] or [np.zeros(0, np.int64)]))
+    ticks = np.unique(np.concatenate([channel.ticks for channel in capture.channels] or [np.zeros(0, np.int64)]))
     levels = np.full((len(ticks), len(capture.channels)), UNKNOWN, np.int8)
     for column, each in enumerate(capture.channels):
         place = np.searchsorted(each.ticks, ticks, side="right") - 1

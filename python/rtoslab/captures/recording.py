@@ -110,7 +110,7 @@ def _by_order(true: Pulses, found: Pulses) -> NDArray[np.int64]:
 def _by_time(true: Pulses, found: Pulses) -> NDArray[np.int64]:
     """Places in `found` of the true pulses, -1 for one that was not seen: by their beginnings, back from the last."""
     long_enough = np.flatnonzero(true.seconds() > float(found.tick_s))
-    begins, seen = (each.start_ticks * float(each.tick_s) for each in (true, found))
+    begins, seen = (pulses.start_ticks * float(pulses.tick_s) for pulses in (true, found))
     places = np.full(len(begins), -1, np.int64)
     if len(seen) and len(long_enough):
         shifted = begins - begins[long_enough[-1]] + seen[-1]
@@ -179,14 +179,14 @@ def _run(catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, pro
     inside = found[(found["cycle"] >= opened[0]) & (found["cycle"] <= closed[0])]
     intervals = find_intervals(inside.tobytes(), (), {}, pin)
     starts = find_pulses(capture.channels[0], capture.tick_s).start_ticks
-    order = tuple(each.series for each in intervals.intervals)
+    order = tuple(interval.series for interval in intervals.intervals)
     if len(order) != len(intervals.pulses):
         raise RunError(f"{len(order)} intervals but {len(intervals.pulses)} pulses were seen in the window.")
     return Recording(
         title=f"{facts.title}, {catalogue.kernel(point.kernel).facts.title} on {board.title}",
         capture=capture,
         clock_hz=clock_hz,
-        series=tuple(each.id for each in series_facts(facts)),
+        series=tuple(fact.id for fact in series_facts(facts)),
         order=order,
         behind=int((starts > int(closed[0])).sum()),
     )

@@ -19,13 +19,13 @@ def sampled(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Ca
         return math.ceil(tick * ratio - phase)
 
     channels, end = [], sample(capture.end_tick)
-    for each in capture.channels:
-        numbers = np.array([sample(int(tick)) for tick in each.ticks], np.int64)
+    for channel in capture.channels:
+        numbers = np.array([sample(int(tick)) for tick in channel.ticks], np.int64)
         last = np.concatenate((numbers[1:] != numbers[:-1], [True])) if len(numbers) else np.zeros(0, bool)
         last &= numbers < end
-        numbers, levels = numbers[last], each.levels[last]
+        numbers, levels = numbers[last], channel.levels[last]
         fresh = np.concatenate(([True], levels[1:] != levels[:-1])) if len(levels) else np.zeros(0, bool)
-        channels.append(Channel(each.name, numbers[fresh], levels[fresh]))
+        channels.append(Channel(channel.name, numbers[fresh], levels[fresh]))
     return Capture(Fraction(1, rate_hz), tuple(channels), end, capture.notes)
 
 
@@ -36,7 +36,8 @@ def on_samples(capture: Capture, rate_hz: int) -> Capture:
     file ends with it."""
     ratio = float(capture.tick_s * rate_hz)
     channels = tuple(
-        Channel(each.name, np.rint(each.ticks * ratio).astype(np.int64), each.levels) for each in capture.channels
+        Channel(channel.name, np.rint(channel.ticks * ratio).astype(np.int64), channel.levels)
+        for channel in capture.channels
     )
-    last = max((int(each.ticks[-1]) for each in channels if len(each.ticks)), default=-1)
+    last = max((int(channel.ticks[-1]) for channel in channels if len(channel.ticks)), default=-1)
     return Capture(Fraction(1, rate_hz), channels, max(round(capture.end_tick * ratio), last + 1), capture.notes)

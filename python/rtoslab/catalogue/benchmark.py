@@ -141,24 +141,24 @@ class Benchmark(Strict):
             raise ValueError("a benchmark of kind counts needs a [metric] and has no [[series]]")
         if self.kind == "latency" and (not self.series or self.samples < 1 or self.metric.id):
             raise ValueError("a benchmark of kind latency needs [[series]] and samples, and has no [metric]")
-        names = [each.id for each in self.series]
+        names = [facts.id for facts in self.series]
         if len(set(names)) != len(names):
             raise ValueError("two [[series]] have the same id")
-        if len({each.stamped is None for each in self.series}) > 1:
+        if len({facts.stamped is None for facts in self.series}) > 1:
             raise ValueError("either all [[series]] are stamped or none")
         return self
 
     def on(self, kernel: Kernel) -> "Benchmark":
         """What of it a kernel can serve: its series, the services these need, and the proofs that speak of them."""
-        kept = tuple(_entered(each, kernel) for each in self.series if not kernel.lacking(each.services))
-        services = dict.fromkeys((*self.services, *(name for each in kept for name in each.services)))
-        absent = {each.id for each in self.series} - {each.id for each in kept}
+        kept = tuple(_entered(facts, kernel) for facts in self.series if not kernel.lacking(facts.services))
+        services = dict.fromkeys((*self.services, *(name for facts in kept for name in facts.services)))
+        absent = {facts.id for facts in self.series} - {facts.id for facts in kept}
         proof = tuple(told for each in self.proof if (told := _without(each, absent)) is not None)
         return self.model_copy(update={"series": kept, "services": tuple(services), "proof": proof})
 
     def absent(self, kernel: Kernel) -> dict[SeriesFacts, str]:
         """The series that a kernel cannot serve, each with the reason as a clause."""
-        lacks = {each: kernel.lacking(each.services) for each in self.series}
+        lacks = {facts: kernel.lacking(facts.services) for facts in self.series}
         return {each: why for each, why in lacks.items() if why is not None}
 
     def needs(self, params: Mapping[str, str]) -> tuple[str, ...]:
@@ -176,17 +176,17 @@ class Benchmark(Strict):
     @property
     def series_ids(self) -> tuple[str, ...]:
         """In the image's numbering: 0 is the empty interval, which the runner adds."""
-        return (EMPTY_SERIES, *(each.id for each in self.series))
+        return (EMPTY_SERIES, *(facts.id for facts in self.series))
 
     @property
     def instruments(self) -> tuple[str, ...]:
         """Those that can measure at least one of its series."""
-        return tuple(name for name in INSTRUMENTS if any(name in each.instruments for each in self.series))
+        return tuple(name for name in INSTRUMENTS if any(name in facts.instruments for facts in self.series))
 
     @property
     def stamped(self) -> bool:
         """Whether its series are stamped by the board's asynchronous timer."""
-        return any(each.stamped is not None for each in self.series)
+        return any(facts.stamped is not None for facts in self.series)
 
 
 def _entered(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:

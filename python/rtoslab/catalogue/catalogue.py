@@ -33,7 +33,7 @@ BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
 
 def board_folders(root: Path) -> list[Path]:
     """Folders that hold boards: the checkout's first, those of RTOSLAB_BOARDS, `boards` beside the project file."""
-    own = [Path(each).absolute() for each in os.environ.get(BOARDS_VARIABLE, "").split(os.pathsep) if each]
+    own = [Path(part).absolute() for part in os.environ.get(BOARDS_VARIABLE, "").split(os.pathsep) if part]
     project = find_project()
     beside = [project / "boards"] if project is not None and (project / "boards").is_dir() else []
     return [root / "firmware" / "boards", *own, *beside]
@@ -93,7 +93,7 @@ class Catalogue:
         """Programs that show what a service weighs, by id; in a kernel's folder those only it can have."""
         firmware = self.root / "firmware"
         found = self._scan(firmware / "footprint", "footprint.toml", FootprintProgram)
-        for folder in sorted({each.folder / "footprint" for each in self.kernels.values()}):
+        for folder in sorted({kernel.folder / "footprint" for kernel in self.kernels.values()}):
             found |= self._scan(folder, "footprint.toml", FootprintProgram)
         return found
 
@@ -163,7 +163,7 @@ class Catalogue:
         suite = _match(self.suites, name)
         if suite is not None:
             return suite, suite.facts.experiments
-        of_kind = tuple(each.id for each in self.benchmarks.values() if each.facts.kind == name)
+        of_kind = tuple(entry.id for entry in self.benchmarks.values() if entry.facts.kind == name)
         benchmark = _match(self.benchmarks, name)
         if benchmark is None and not of_kind:
             raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks, *RESULT_KINDS])
@@ -181,7 +181,7 @@ class Catalogue:
 def _match(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:
     if name in entries:
         return entries[name]
-    short = [each for each in entries if each.lower().startswith(name.lower())] if name else []
+    short = [entry for entry in entries if entry.lower().startswith(name.lower())] if name else []
     return entries[short[0]] if len(short) == 1 else None
 
 

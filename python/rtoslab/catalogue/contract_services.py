@@ -45,11 +45,14 @@ def demand_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> N
 def _named(facts: BaseModel) -> Iterable[str]:
     if isinstance(facts, Benchmark):
         yield from facts.services
-        for parts in (*(each.services for each in facts.series), *facts.picks.values()):
+        for parts in (*(series_facts.services for series_facts in facts.series), *facts.picks.values()):
             yield from parts
     elif isinstance(facts, Kernel):
         yield from facts.services
-        for parts in (*(each.lacks for each in facts.earlier), *(facts.export.lacks.values() if facts.export else ())):
+        for parts in (
+            *(earlier.lacks for earlier in facts.earlier),
+            *(facts.export.lacks.values() if facts.export else ()),
+        ):
             yield from parts
     elif isinstance(facts, ConformanceSuite):
         yield from facts.services

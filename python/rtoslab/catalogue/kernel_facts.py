@@ -317,7 +317,7 @@ class Kernel(Strict):
 
     def earlier_than(self, absent: Iterable[str]) -> "Kernel":
         """The same in a version that has not these names of its `earlier` ones."""
-        return reduce(_before, (each for each in self.earlier if each.name in absent), self)
+        return reduce(_before, (earlier for earlier in self.earlier if earlier.name in absent), self)
 
     @property
     def comes_as_tree(self) -> bool:

@@ -60,7 +60,7 @@ class Published(Strict):
             "kernel": self.lab_kernel,
             "board": self.lab_board,
             "clock_mhz": self.clock_mhz,
-            **{key: value for key, _, value in (each.partition("=") for each in self.lab_config.split())},
+            **{key: value for key, _, value in (part.partition("=") for part in self.lab_config.split())},
         }
         return {axis: wanted for axis, wanted in found.items() if wanted}
 
@@ -115,7 +115,7 @@ def papers(catalogue: Catalogue) -> dict[str, PaperFolder]:
     """Every folder under papers/ with a paper.toml, by its name."""
     found = {}
     for path in sorted((catalogue.root / "papers").glob("*/paper.toml")):
-        suites = tuple(each.facts for each in catalogue.suites.values() if each.folder == path.parent)
+        suites = tuple(suite.facts for suite in catalogue.suites.values() if suite.folder == path.parent)
         found[path.parent.name] = PaperFolder(path.parent.name, path.parent, read_toml(path, Paper), suites)
     return found
 

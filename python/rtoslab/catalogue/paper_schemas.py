@@ -186,7 +186,7 @@ class Paper(Strict):
     @property
     def roles(self) -> dict[str, str]:
         """Id of a tree or reference -> the kernel of the paper that it is a version of."""
-        return {tree: each.kernel for each in self.version for tree in each.trees}
+        return {tree: version.kernel for version in self.version for tree in version.trees}
 
 
 class Slip(Strict):

@@ -166,7 +166,7 @@ def read_tree(path: Path) -> Tree:
 def port_folders(root: Path) -> list[Path]:
     """Folders that hold ports: the checkout's first, then those of RTOSLAB_PORTS."""
     named = os.environ.get(PORTS_VARIABLE, "")
-    return [root / "firmware" / "kernels", *(Path(each).absolute() for each in named.split(os.pathsep) if each)]
+    return [root / "firmware" / "kernels", *(Path(part).absolute() for part in named.split(os.pathsep) if part)]
 
 
 def tree_text(tree: Tree) -> str:
@@ -190,4 +190,4 @@ def _part_lines(part: TreePart) -> Iterable[str]:
 
 
 def _listed(items: Iterable[str]) -> str:
-    return "[" + ", ".join(f'"{each}"' for each in items) + "]"
+    return "[" + ", ".join(f'"{item}"' for item in items) + "]"

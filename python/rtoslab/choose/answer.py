@@ -24,7 +24,7 @@ def answer(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
     left_out += _too_little_known(comparison, names)
     if not scores:
         return ["No figures are here that these kernels share, so none is ranked.", *left_out]
-    leaders = [scores[0], *(each for each in scores[1:] if not _is_behind(scores[0], each))]
+    leaders = [scores[0], *(score for score in scores[1:] if not _is_behind(scores[0], score))]
     said = [_lead(comparison, scores, names) if len(leaders) == 1 else _tie(comparison, leaders, names)]
     return [*said, _against(comparison, scores[0].kernel, names), *left_out]
 
@@ -51,13 +51,13 @@ def _lead(comparison: Comparison, scores: Sequence[Score], names: Mapping[str, s
 
 
 def _tie(comparison: Comparison, leaders: Sequence[Score], names: Mapping[str, str]) -> str:
-    known = all(each.ratio.is_known for each in leaders)
+    known = all(leader.ratio.is_known for leader in leaders)
     reason = (
         "their figures differ by less than the place of the code is worth"
         if known
         else "some figures stand in one placement of the code, and another could turn them round"
     )
-    listed = _listed([names[each.kernel] for each in leaders])
+    listed = _listed([names[leader.kernel] for leader in leaders])
     return f"{_use(comparison)} on the {names[comparison.board]} {listed} cannot be told apart: {reason}."
 
 

@@ -85,12 +85,19 @@ class Comparison:
     @cached_property
     def counted(self) -> tuple[Operation, ...]:
         """The operations that count: with a weight, and with figures above zero of at least two ranked kernels."""
-        return tuple(each for each in self._weighted if sum(self._counts(kernel, each) for kernel in self.ranked) > 1)
+        return tuple(
+            operation
+            for operation in self._weighted
+            if sum(self._counts(kernel, operation) for kernel in self.ranked) > 1
+        )
 
     @property
     def partly_there(self) -> list[tuple[Operation, list[str]]]:
         """The operations with a weight that not all ranked kernels have, and the kernels that do not."""
-        missing = [(each, [name for name in self.ranked if not self._counts(name, each)]) for each in self._weighted]
+        missing = [
+            (operation, [name for name in self.ranked if not self._counts(name, operation)])
+            for operation in self._weighted
+        ]
         return [(each, kernels) for each, kernels in missing if kernels]
 
     @cached_property
@@ -117,9 +124,11 @@ class Comparison:
         found = [
             Score(
                 kernel,
-                self._mean([(each, self.ratio(kernel, leader, each)) for each in self._shared(kernel, leader)]),
+                self._mean(
+                    [(operation, self.ratio(kernel, leader, operation)) for operation in self._shared(kernel, leader)]
+                ),
                 len(self._shared(kernel, leader)),
-                sum(kernel in self.best(each) for each in self._shared(kernel)),
+                sum(kernel in self.best(operation) for operation in self._shared(kernel)),
             )
             for kernel in known
         ]
@@ -127,10 +136,10 @@ class Comparison:
 
     @property
     def _weighted(self) -> list[Operation]:
-        return [each for each in self.operations if each.id in self.question.weights]
+        return [operation for operation in self.operations if operation.id in self.question.weights]
 
     def _weight(self, operations: Iterable[Operation]) -> float:
-        return sum(self.question.weights[each.id] for each in operations)
+        return sum(self.question.weights[operation.id] for operation in operations)
 
     def _counts(self, kernel: str, operation: Operation) -> bool:
         """Whether there is a figure for a ratio. A jitter of zero is none, nor is what another placement might move."""
@@ -138,15 +147,15 @@ class Comparison:
         return cell.band is not None and cell.band.least > 0 and not cell.is_alone
 
     def _shared(self, *kernels: str) -> list[Operation]:
-        return [each for each in self.counted if all(self._counts(kernel, each) for kernel in kernels)]
+        return [operation for operation in self.counted if all(self._counts(kernel, operation) for kernel in kernels)]
 
     def _to_the_best(self, kernel: str, known: Sequence[str]) -> Ratio:
         ratios = []
-        for each in self._shared(kernel):
-            having = [name for name in known if self._counts(name, each)]
-            sign = -1 if each.better == "more" else 1
-            best = min(having, key=lambda name: sign * _median(self.cell(name, each)))
-            ratios.append((each, self.ratio(kernel, best, each)))
+        for operation in self._shared(kernel):
+            having = [name for name in known if self._counts(name, operation)]
+            sign = -1 if operation.better == "more" else 1
+            best = min(having, key=lambda name: sign * _median(self.cell(name, operation)))
+            ratios.append((operation, self.ratio(kernel, best, operation)))
         return self._mean(ratios)
 
     def _mean(self, ratios: Sequence[tuple[Operation, Ratio]]) -> Ratio:

@@ -88,7 +88,7 @@ def ask(
     for service in needs:
         if service not in services:
             raise UnknownNameError("service", service, services)
-    own = {each.id: each.weights.get(use, 0.0) for each in known.operation}
+    own = {operation.id: operation.weights.get(use, 0.0) for operation in known.operation}
     if weights is not None:
         own = _own_weights(known, weights)
     counted = {name: weight for name, weight in own.items() if weight > 0}
@@ -97,7 +97,7 @@ def ask(
 
 def _own_weights(known: OperationFile, path: Path) -> dict[str, float]:
     found = read_toml(path, WeightFile).weights
-    names = [each.id for each in known.operation]
+    names = [operation.id for operation in known.operation]
     for name, weight in found.items():
         if name not in names:
             raise UnknownNameError("operation", name, names)

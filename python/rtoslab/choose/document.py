@@ -43,7 +43,9 @@ def choice_document(
         title=f"{counted(len(kernels), 'kernel')} on the {names[comparison.board]}",
         subtitle=", ".join(kernels),
         summary=" ".join(answer(comparison, names)),
-        sections=tuple(each for each in sections if each.charts or any(table.rows for table in each.tables)),
+        sections=tuple(
+            section for section in sections if section.charts or any(table.rows for table in section.tables)
+        ),
     )
     also = {names[kernel]: kernel for kernel in comparison.kernels}
     return flagged_by(document, deviations, also, all_deviate=set(deviations) >= set(comparison.kernels))
@@ -89,7 +91,7 @@ def _bars(comparison: Comparison, names: Mapping[str, str]) -> Section:
 
 
 def _unequal(unequal: Sequence[Unfairness]) -> Section:
-    rows = [[each.concept.title, each.sentence, each.cost] for each in unequal]
+    rows = [[unfairness.concept.title, unfairness.sentence, unfairness.cost] for unfairness in unequal]
     table = TableData("What is unequal between them", ("what", "how", "what it costs"), rows)
     return Section("unequal", "What is unequal", (), (), (table,))
 

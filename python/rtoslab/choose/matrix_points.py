@@ -31,13 +31,13 @@ def matrix_suite(root: Path) -> Suite:
 def matrix_kernels(catalogue: Catalogue) -> list[str]:
     """Returns the kernels of the suite that can be built here."""
     experiments = matrix_suite(catalogue.root).experiments
-    named = (name for each in experiments for name in (*each.kernels, *each.bring_your_own))
+    named = (name for experiment in experiments for name in (*experiment.kernels, *experiment.bring_your_own))
     return [name for name in dict.fromkeys(named) if name in catalogue.kernels_here]
 
 
 def matrix_boards(root: Path) -> list[str]:
     """Returns the boards of the suite."""
-    return list(dict.fromkeys(board for each in matrix_suite(root).experiments for board in each.boards))
+    return list(dict.fromkeys(board for experiment in matrix_suite(root).experiments for board in experiment.boards))
 
 
 def matrix_points(catalogue: Catalogue, kernel: str, boards: Collection[str], placements: int) -> list[MatrixPoint]:

@@ -24,8 +24,8 @@ def matrix_rows(
 ) -> list[StoredRow]:
     """Returns a row for each point of the matrix: its values in all placements that were measured, or why there is
     none."""
-    by_point = {each.result.point.model_dump_json(): each for each in stored}
-    failures = {each.point.model_dump_json(): each for each in results if isinstance(each, Failed)}
+    by_point = {stored_point.result.point.model_dump_json(): stored_point for stored_point in stored}
+    failures = {result.point.model_dump_json(): result for result in results if isinstance(result, Failed)}
     return [_row(catalogue, point, by_point, failures) for point in wanted]
 
 
@@ -37,7 +37,7 @@ def _row(
     failed = next((failures[name] for name in names if name in failures), None)
     reason = wanted.reason or (f"{failed.stage} failed: {failed.message}" if failed else NOT_MEASURED)
     whole = row_of_points(wanted.stands_for, wanted.stands_for.kernel, found, reason)
-    count = sum(isinstance(each.result, Measured) for each in found)
+    count = sum(isinstance(stored_point.result, Measured) for stored_point in found)
     return replace(whole, one_of_many=wanted.place_matters and count == 1)
 
 
@@ -47,11 +47,11 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
     Of the kernel's configuration the macros of its parity table are kept. An export has hundreds of others.
     """
     found: dict[str, dict[str, Any]] = {}
-    for each in stored:
-        point = each.result.point
-        if isinstance(each.result, Measured) and point.cores == 1 and point.board not in found:
-            build: Any = each.manifest.get("build", {})
-            target: Any = each.manifest.get("target", {})
+    for stored_point in stored:
+        point = stored_point.result.point
+        if isinstance(stored_point.result, Measured) and point.cores == 1 and point.board not in found:
+            build: Any = stored_point.manifest.get("build", {})
+            target: Any = stored_point.manifest.get("target", {})
             kept = {key: build[key] for key in _KEPT_OF_A_BUILD if key in build}
             parity = set(catalogue.kernel(point.kernel).facts.parity.values())
             macros = build.get("kernel_config", {})

@@ -57,7 +57,7 @@ def _bytes(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:
     No RAM is told of a kernel whose heap cannot be seen: its size is somebody's choice and no need of the kernel.
     """
     surveyed = survey(catalogue, point.kernel, point.board, programs=["minimal", "task"])
-    costs = {each.program: each for each in surveyed.costs}
+    costs = {cost.program: cost for cost in surveyed.costs}
     whole, task = costs["minimal"], costs["task"]
     yield "footprint", "flash", whole.kinds["text"] + whole.kinds["rodata"] + whole.kinds["data"], "bytes", 1
     if whole.pool is not None or not whole.has_pool:

@@ -35,8 +35,8 @@ def rows_of_runs(runs: Sequence[Path], rows: Mapping[str, Iterable[StoredRow]]) 
 
 def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     """Returns the figures of measured points by kernel, each in all of its placements."""
-    by_run_id = {each.result.run_id: each for each in points}
-    groups = by_placement(each.result for each in points if isinstance(each.result, Measured))
+    by_run_id = {stored_point.result.run_id: stored_point for stored_point in points}
+    groups = by_placement(stored_point.result for stored_point in points if isinstance(stored_point.result, Measured))
     bound = place_bound(points)
     own: dict[str, list[StoredRow]] = {}
     for group in sorted(groups, key=lambda each: _disturbance(each[0].point)):
@@ -96,8 +96,11 @@ def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> Sect
     compared = run_comparisons(catalogue, points)
     if not compared:
         return None
-    prose = tuple(" ".join(answer(each, _names(catalogue, each))) for each in compared)
-    tables = tuple(figures_table(each, _names(catalogue, each), _title(each, compared)) for each in compared)
+    prose = tuple(" ".join(answer(comparison, _names(catalogue, comparison))) for comparison in compared)
+    tables = tuple(
+        figures_table(comparison, _names(catalogue, comparison), _title(comparison, compared))
+        for comparison in compared
+    )
     return Section("kernels", "Kernels compared", prose, (), tables)
 
 

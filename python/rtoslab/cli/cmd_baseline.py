@@ -58,7 +58,7 @@ def command(
         return None
     made = make_baseline(side, known.rules if known else {})
     write_baseline(made, path)
-    figures = counted(sum(len(each.metrics) for each in made.point), "figure")
+    figures = counted(sum(len(point.metrics) for point in made.point), "figure")
     click.echo(f"{counted(len(made.point), 'point')} with {figures}: {short_path(path)}.")
     return None
 
@@ -80,9 +80,9 @@ def measure_again(
         return None
     with displayed(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
-    for each in outcomes:
-        if each.result.status == "failed":
+    for outcome in outcomes:
+        if outcome.result.status == "failed":
             raise PlanError(
-                f"{each.result.point.benchmark} gave no number, so nothing can be gated: {each.result.message}"
+                f"{outcome.result.point.benchmark} gave no number, so nothing can be gated: {outcome.result.message}"
             )
     return read_side([folder])

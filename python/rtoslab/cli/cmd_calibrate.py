@@ -142,20 +142,20 @@ def _as_json(board: str, found: Fit, tables: list[Table], seen: Readings, after:
     return {
         "board": board,
         "settings": dict(found.settings),
-        "differs": [each.key for each in found.findings if each.differs],
-        "together": [{"rules": list(each.keys), "differs": each.differs} for each in found.groups],
+        "differs": [finding.key for finding in found.findings if finding.differs],
+        "together": [{"rules": list(group.keys), "differs": group.differs} for group in found.groups],
         "before_cycles": found.before_cycles,
         "after_cycles": found.after_cycles,
         "slack_cycles": found.slack_cycles,
         "unexplained": unexplained(seen, after),
-        **{each.name: each.as_json() for each in tables},
+        **{table.name: table.as_json() for table in tables},
     }
 
 
 def _show(found: Fit, tables: list[Table], left: dict[str, float]) -> None:
     console = PlainConsole()
-    for each in tables:
-        console.print(rich_table(each))
+    for table in tables:
+        console.print(rich_table(table))
     if found.settings:
         words = " ".join(f"--config {key}={value}" for key, value in sorted(found.settings.items()))
         click.echo(f"As this board: rtoslab run ... {words}")

@@ -85,9 +85,9 @@ def command(
     if board is None:
         return _write_explorer(catalogue, known, outputs)
     board = catalogue.board(board).id
-    services = tuple(name for each in needs for name in each.split(",") if name)
+    services = tuple(name for need in needs for name in need.split(",") if name)
     question = ask(known, catalogue.services, use, services, weights)
-    here = {each.kernel: each for each in matrices(catalogue.root)}
+    here = {matrix.kernel: matrix for matrix in matrices(catalogue.root)}
     chosen = _chosen(catalogue, kernels, here)
     rows = rows_of_runs(runs, {name: here[name].rows if name in here else () for name in chosen})
     lacks = {name: _lacks(catalogue, name) for name in rows}
@@ -119,10 +119,10 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
     here = matrices(catalogue.root)
     if not here:
         raise PlanError("No figures of kernels are here; measure them with `rtoslab reference matrix`.")
-    titles = {each.kernel: _title(catalogue, each, each.kernel) for each in here}
+    titles = {matrix.kernel: _title(catalogue, matrix, matrix.kernel) for matrix in here}
     titles |= {name: entry.facts.title for name, entry in catalogue.boards.items()}
-    current = _chosen(catalogue, (), {each.kernel: each for each in here})
-    lacks = {each.kernel: _lacks(catalogue, each.kernel) for each in here}
+    current = _chosen(catalogue, (), {matrix.kernel: matrix for matrix in here})
+    lacks = {matrix.kernel: _lacks(catalogue, matrix.kernel) for matrix in here}
     for path in pages:
         write(explorer_page(known, here, titles, current, lacks), path)
     return EXIT_OK
@@ -201,7 +201,7 @@ def _show(comparison: Comparison, names: Mapping[str, str], unequal: Sequence[Un
     for first in range(0, len(ordered), beside):
         console.print(_table(comparison, names, ordered[first : first + beside]))
     console.print(MARKS, markup=False)
-    costs = (f"{each.sentence} What it costs: {each.cost}." for each in unequal)
+    costs = (f"{unfairness.sentence} What it costs: {unfairness.cost}." for unfairness in unequal)
     for line in filter(None, (partly_there(comparison, names), *costs)):
         console.print(line, markup=False)
 
@@ -237,11 +237,14 @@ def _as_json(
         "kernels": {kernel: names[kernel] for kernel in comparison.kernels},
         "deviations": {kernel: dict(each) for kernel, each in deviations.items()},
         "ranking": [
-            {"kernel": each.kernel, "ratio": each.ratio.value, "least": each.ratio.least, "most": each.ratio.most}
-            for each in comparison.scores
+            {"kernel": score.kernel, "ratio": score.ratio.value, "least": score.ratio.least, "most": score.ratio.most}
+            for score in comparison.scores
         ],
-        "operations": [_operation(comparison, each) for each in comparison.operations],
-        "unequal": [{"what": each.concept.id, "sentence": each.sentence, "cost": each.cost} for each in unequal],
+        "operations": [_operation(comparison, operation) for operation in comparison.operations],
+        "unequal": [
+            {"what": unfairness.concept.id, "sentence": unfairness.sentence, "cost": unfairness.cost}
+            for unfairness in unequal
+        ],
     }
 
 

@@ -46,7 +46,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     both sides.
     """
     base = _side(reference)
-    comparisons = [compare(base, _side(each)) for each in others]
+    comparisons = [compare(base, _side(other)) for other in others]
     document = comparison_document(comparisons, _fair(comparisons))
 
     def rendered(kind: str) -> str:
@@ -60,9 +60,9 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
         click.echo(rendered(form), nl=False)
     elif not outputs:
         show_document(document, PlainConsole())
-        for each in comparisons:
-            click.echo(extremes(each))
-    if any(each.changes for each in comparisons):
+        for comparison in comparisons:
+            click.echo(extremes(comparison))
+    if any(comparison.changes for comparison in comparisons):
         return EXIT_OK
     click.echo("Nothing was compared: no point with a number is on both sides.", err=True)
     return EXIT_POINT_FAILED
@@ -77,9 +77,9 @@ def _fair(comparisons: Sequence[Comparison]) -> list[Section]:
     catalogue = Catalogue(find_root())
     groups = [
         [Subject(side.name, figures.point, dict(figures.tree), figures.state) for side, figures in sides]
-        for each in comparisons
-        for pair in each.matching.pairs
-        for sides in [((each.before, pair.before), (each.after, pair.after))]
+        for comparison in comparisons
+        for pair in comparison.matching.pairs
+        for sides in [((comparison.before, pair.before), (comparison.after, pair.after))]
     ]
     found = parity_section(lint(catalogue, groups, read_costs(catalogue.root)), several=bool(groups))
     return [found] if found else []

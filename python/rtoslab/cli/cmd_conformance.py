@@ -70,11 +70,11 @@ def command(
         PlainConsole().print(_summary(verdicts))
     if not verdicts:
         click.echo("Nothing was examined: none of the suites can run.", err=True)
-    return EXIT_OK if built and verdicts and all(each.holds for each in verdicts) else EXIT_POINT_FAILED
+    return EXIT_OK if built and verdicts and all(conformance.holds for conformance in verdicts) else EXIT_POINT_FAILED
 
 
 def _as_json(verdicts: Sequence[Conformance]) -> list[dict[str, Any]]:
-    return [{**each.model_dump(mode="json"), "holds": each.holds} for each in verdicts]
+    return [{**verdict.model_dump(mode="json"), "holds": verdict.holds} for verdict in verdicts]
 
 
 def _examine(
@@ -106,11 +106,17 @@ def _examine(
 def _summary(verdicts: Sequence[Conformance]) -> Table:
     """One line for each kernel, board and number of cores: those that fail first."""
     table = Table("kernel", "board", "cores", "checks", "", title="All suites", title_justify="left")
-    for each in sorted(verdicts, key=lambda verdict: verdict.holds):
-        failing = [finding.title for finding in each.findings if finding.outcome is Outcome.FAILS]
-        words = "holds" if each.holds else f"fails: {', '.join(failing) or each.failure or 'nothing was examined'}"
-        colour = "green" if each.holds else "red"
-        table.add_row(each.kernel, each.board, str(each.cores), each.counted, painted(words, colour))
+    for conformance in sorted(verdicts, key=lambda verdict: verdict.holds):
+        failing = [finding.title for finding in conformance.findings if finding.outcome is Outcome.FAILS]
+        words = (
+            "holds"
+            if conformance.holds
+            else f"fails: {', '.join(failing) or conformance.failure or 'nothing was examined'}"
+        )
+        colour = "green" if conformance.holds else "red"
+        table.add_row(
+            conformance.kernel, conformance.board, str(conformance.cores), conformance.counted, painted(words, colour)
+        )
     return table
 
 
@@ -118,12 +124,14 @@ def _print(console: PlainConsole, verdict: Conformance) -> None:
     name = f"{verdict.kernel} on {verdict.board}, {counted(verdict.cores, 'core')}"
     table = Table("check", "core", "seen", "", title=name, title_justify="left")
     absent: dict[str, list[str]] = {}
-    for each in verdict.findings:
-        if each.outcome is Outcome.NOT_APPLICABLE:
-            absent.setdefault(each.saw, []).append(each.title)
+    for finding in verdict.findings:
+        if finding.outcome is Outcome.NOT_APPLICABLE:
+            absent.setdefault(finding.saw, []).append(finding.title)
             continue
-        saw = f"{each.demands}: {each.saw}" if each.outcome in (Outcome.FAILS, Outcome.DEVIATES) else each.saw
-        table.add_row(each.title, str(each.core), saw, painted(each.outcome.value, _COLOURS[each.outcome]))
+        saw = (
+            f"{finding.demands}: {finding.saw}" if finding.outcome in (Outcome.FAILS, Outcome.DEVIATES) else finding.saw
+        )
+        table.add_row(finding.title, str(finding.core), saw, painted(finding.outcome.value, _COLOURS[finding.outcome]))
     console.print(table)
     for reason, titles in absent.items():
         console.print(f"n/a {', '.join(titles)}: {reason}", markup=False)

@@ -137,28 +137,30 @@ def _of_kernels(
 
 
 def _chosen(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Table]:
-    known = [each.name for each in tables]
+    known = [table.name for table in tables]
     for name in names:
         if name not in known:
             raise PlanError(f"There is no table {name!r} here; known: {', '.join(known)}.")
-    return [each for each in tables if not names or each.name in names]
+    return [table for table in tables if not names or table.name in names]
 
 
 def _write(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool) -> None:
     if as_json:
-        answer({each.name: each.as_json() for each in tables})
+        answer({table.name: table.as_json() for table in tables})
     elif as_csv:
         if len(tables) != 1:
-            raise PlanError(f"CSV holds one table; choose it with --table: {', '.join(each.name for each in tables)}.")
+            raise PlanError(
+                f"CSV holds one table; choose it with --table: {', '.join(table.name for table in tables)}."
+            )
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(tables[0].columns)
         writer.writerows(tables[0].rows)
     else:
         console = PlainConsole()
-        for each in tables:
-            if (listed or each.name != _LARGE) and each.rows:
-                console.print(_rich(each))
-        if not listed and any(each.name == _LARGE for each in tables):
+        for table in tables:
+            if (listed or table.name != _LARGE) and table.rows:
+                console.print(_rich(table))
+        if not listed and any(table.name == _LARGE for table in tables):
             console.print(f"`--table {_LARGE}` shows every symbol.")
 
 

@@ -41,27 +41,31 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
     catalogue = Catalogue(find_root())
     stored = {path: load(path) for path in runs}
     subjects = [
-        each for path, points in stored.items() for each in subjects_of(points, path.name if len(runs) > 1 else "")
+        subject
+        for path, points in stored.items()
+        for subject in subjects_of(points, path.name if len(runs) > 1 else "")
     ]
     if reference:
-        subjects += subjects_of(stand_ins(catalogue.root, [each for points in stored.values() for each in points]))
+        subjects += subjects_of(stand_ins(catalogue.root, [point for points in stored.values() for point in points]))
     if not subjects:
         raise StoreError(f"{runs[0]} holds no measured point, so nothing can be compared; run `rtoslab run` first.")
     known = [*load(*sweeps)] if sweeps else []
-    every = [each for points in (*stored.values(), known) for each in points]
-    costs = measured_costs([each.result for each in every if isinstance(each.result, Measured)], place_bound(every))
+    every = [point for points in (*stored.values(), known) for point in points]
+    costs = measured_costs(
+        [stored_point.result for stored_point in every if isinstance(stored_point.result, Measured)], place_bound(every)
+    )
     findings = lint(catalogue, alike(subjects), [*costs, *read_costs(catalogue.root)])
     if as_json:
         answer(
             [
                 {
-                    "concept": each.concept.id,
-                    "board": each.board,
-                    "values": each.values,
-                    "benchmarks": each.benchmarks,
-                    "cost": each.cost,
+                    "concept": finding.concept.id,
+                    "board": finding.board,
+                    "values": finding.values,
+                    "benchmarks": finding.benchmarks,
+                    "cost": finding.cost,
                 }
-                for each in findings
+                for finding in findings
             ]
         )
     else:
@@ -72,7 +76,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
 def _tell(findings: Sequence[Unfairness]) -> None:
     if not findings:
         click.echo("Fair: what stands side by side was measured alike.")
-    for each in findings:
-        click.echo(f"{each.sentence}")
-        click.echo(f"    cost: {each.cost}")
-        click.echo(f"    on {each.board}: {', '.join(each.benchmarks)}")
+    for finding in findings:
+        click.echo(f"{finding.sentence}")
+        click.echo(f"    cost: {finding.cost}")
+        click.echo(f"    on {finding.board}: {', '.join(finding.benchmarks)}")

@@ -61,7 +61,7 @@ def _groups(catalogue: Catalogue) -> Table:
     """What else `rtoslab run` takes as a name: all benchmarks of one kind."""
     table = Table("id", "benchmarks", title="groups", title_justify="left")
     for kind in RESULT_KINDS:
-        names = [each.id for each in catalogue.benchmarks.values() if each.facts.kind == kind]
+        names = [benchmark.id for benchmark in catalogue.benchmarks.values() if benchmark.facts.kind == kind]
         table.add_row(kind, f"all that give {kind}: {', '.join(names)}")
     return table
 
@@ -69,7 +69,7 @@ def _groups(catalogue: Catalogue) -> Table:
 def _graded(rows: list[dict[str, Any]]) -> Table:
     """How many settings of each board have which grade: what is in no silicon.json of the board's is not `silicon`."""
     counts = {row["id"]: Counter(row["grades"].values()) for row in rows}
-    names = sorted({"silicon", *(grade for each in counts.values() for grade in each)})
+    names = sorted({"silicon", *(grade for count in counts.values() for grade in count)})
     table = Table("board", *names, title="timing settings by grade", title_justify="left")
     for ident, each in counts.items():
         table.add_row(ident, *(str(each[name]) for name in names))

@@ -90,5 +90,7 @@ def command(
 
 
 def _benchmarks(catalogue: Catalogue, names: tuple[str, ...]) -> tuple[str, ...]:
-    found = [each for name in names for experiment in catalogue.expand(name)[1] for each in experiment.benchmarks]
+    found = [
+        benchmark for name in names for experiment in catalogue.expand(name)[1] for benchmark in experiment.benchmarks
+    ]
     return tuple(dict.fromkeys(found))

@@ -127,8 +127,8 @@ def command(
 
 def _is_measured(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
     """Whether a call was seen or an interval ended. Says so on stderr where there was none."""
-    calls = any(each.tally.calls or each.open for each in (found.functions if found else ()))
-    if calls or any(each.count for each in (between.intervals if between else ())):
+    calls = any(function.tally.calls or function.open for function in (found.functions if found else ()))
+    if calls or any(interval.count for interval in (between.intervals if between else ())):
         return True
     click.echo("Nothing was measured: no function was called and no interval ended.", err=True)
     return False
@@ -153,7 +153,7 @@ def _cut(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
 
 def _as_json(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
     calls = calls_as_json(found) if found is not None else {"cut": _cut(found, between) or None}
-    return calls | ({"intervals": [interval_as_json(each) for each in between.intervals]} if between else {})
+    return calls | ({"intervals": [interval_as_json(interval) for interval in between.intervals]} if between else {})
 
 
 def _project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
@@ -163,18 +163,20 @@ def _project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
     over: list[str] = []
     measured = False
     for name, image in project.image.items():
-        wanted = [each for each in project.function if each.image == name]
-        between = [each for each in project.interval if each.image == name]
+        wanted = [function for function in project.function if function.image == name]
+        between = [interval for interval in project.interval if interval.image == name]
         build_image(name, image, folder)
         subject = project_subject(catalogue, image, folder)
-        places = [(each.start, each.until) for each in between]
-        calls, intervals = _measured(subject, [each.name for each in wanted], places, as_json=as_json)
+        places = [(interval.start, interval.until) for interval in between]
+        calls, intervals = _measured(subject, [function.name for function in wanted], places, as_json=as_json)
         answers[name] = _as_json(calls, intervals)
         measured |= _is_measured(calls, intervals)
         cut = _cut(calls, intervals)
         over += [f"{name}: {cut}"] if cut else []
         if calls is not None:
-            over += [line for each in wanted for line in over_budget(each, calls, found_function(calls, each))]
+            over += [
+                line for function in wanted for line in over_budget(function, calls, found_function(calls, function))
+            ]
         if intervals is not None:
             pairs = zip(between, intervals.intervals, strict=True)
             over += [line for each, mine in pairs for line in interval_over_budget(each, mine, intervals.cut)]
@@ -191,12 +193,12 @@ def _project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
 def _show_all(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
     if found is not None:
         _show(found)
-    for each in between.intervals if between is not None else ():
+    for interval in between.intervals if between is not None else ():
         click.echo()
-        _say(f"From {each.begin} to {each.end}, in cycles:")
-        if each.cycles is not None:
-            PlainConsole().print(rich_table(interval_table(each)))
-        for line in interval_told(each):
+        _say(f"From {interval.begin} to {interval.end}, in cycles:")
+        if interval.cycles is not None:
+            PlainConsole().print(rich_table(interval_table(interval)))
+        for line in interval_told(interval):
             _say(line)
     if found is None and between is not None and between.cut:
         _say(f"Not all was measured: {between.cut}.")
@@ -210,15 +212,15 @@ def _show(found: MeasuredCalls) -> None:
         f"{found.label} on {found.board}: {cycles:,} cycles ({cycles * 1000 / found.clock_hz:,.3f} ms "
         f"at {found.clock_hz / 1e6:g} MHz) from cycle {found.start_cycle:,}{cut}."
     )
-    for each in found.functions:
+    for function in found.functions:
         click.echo()
-        _say(call_heading(each))
-        if each.cycles:
-            console.print(rich_table(call_table(each)))
-        for greatest in each.greatest:
+        _say(call_heading(function))
+        if function.cycles:
+            console.print(rich_table(call_table(function)))
+        for greatest in function.greatest:
             for line in call_told(greatest):
                 _say(line)
-        for note in call_notes(each):
+        for note in call_notes(function):
             _say(note)
 
 

@@ -83,7 +83,7 @@ def command(
         if setups or placements > 1:
             raise PlanError("--explain tries set-ups of its own, in one placement; leave --setup and --placements out.")
         return explain(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
-    wanted = [each for each in setups if each != "none"] if setups else None
+    wanted = [setup for setup in setups if setup != "none"] if setups else None
     known = [path.stem for path in reference_paths(root, paper.key)]
     plan = paper_plan(catalogue, paper, Options(full=full), wanted, known)
     if placements > 1:
@@ -96,7 +96,7 @@ def command(
     missing = missing_benchmarks(catalogue, paper)
     _say("Reading the points and setting them beside the paper ...", quiet=as_json)
     stored = load(folder)
-    points = [*stored, *_unstored(folder, stored, [each.result for each in outcomes])]
+    points = [*stored, *_unstored(folder, stored, [outcome.result for outcome in outcomes])]
     beside, weights = of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
     further = further_placements(root, paper.key)
     done = reproduce(catalogue, paper, points, missing, beside, weights, further)
@@ -109,9 +109,9 @@ def command(
         answer(_as_json(folder, done))
     else:
         show_paper(done, PlainConsole())
-        tell_failures([each.result for each in outcomes])
+        tell_failures([outcome.result for outcome in outcomes])
         click.echo(document.summary)
-    return points_exit_code([each.result for each in outcomes])
+    return points_exit_code([outcome.result for outcome in outcomes])
 
 
 def _say(what: str, *, quiet: bool) -> None:
@@ -122,8 +122,8 @@ def _say(what: str, *, quiet: bool) -> None:
 
 def _unstored(folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]) -> list[StoredPoint]:
     """Failed points of which nothing is stored, so that the next try may have better luck: the report says why."""
-    known = {each.result.point.model_dump_json() for each in stored}
-    lost = (each for each in results if each.status == "failed" and each.point.model_dump_json() not in known)
+    known = {point.result.point.model_dump_json() for point in stored}
+    lost = (result for result in results if result.status == "failed" and result.point.model_dump_json() not in known)
     return [StoredPoint(folder, each, {}) for each in lost]
 
 
@@ -133,9 +133,9 @@ def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
         "run": str(folder),
         "deviations": deviating(done.measured),
         "figures": [_figure(each) for each in done.compared.values()],
-        "claims": [_claim(each) for each in done.verdicts],
+        "claims": [_claim(verdict) for verdict in done.verdicts],
         "today": _setup(done.today) if done.today is not None else None,
-        "setups": [_setup(each) for each in done.setups],
+        "setups": [_setup(setup) for setup in done.setups],
     }
 
 

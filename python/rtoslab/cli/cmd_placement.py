@@ -72,9 +72,9 @@ def command(
         return EXIT_OK
     with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
-    failed = [each.result for each in outcomes if each.result.status == "failed"]
+    failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     studies = make_studies(catalogue, plan, outcomes)
-    measured = [each.result for each in outcomes if isinstance(each.result, Measured)]
+    measured = [outcome.result for outcome in outcomes if isinstance(outcome.result, Measured)]
     document = flagged(study_document(studies), measured)
     for output in outputs:
         write(report_formats()[form_of(output)](document), output)
@@ -84,4 +84,4 @@ def command(
         say_known(outcomes)
         show_document(document, PlainConsole())
         click.echo(f"Stored in {short_path(folder)}.")
-    return points_exit_code([each.result for each in outcomes])
+    return points_exit_code([outcome.result for outcome in outcomes])

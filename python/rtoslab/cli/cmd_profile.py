@@ -106,8 +106,8 @@ def _show(found: Profile, chosen: tuple[str, ...], top: int) -> None:
         _write(tables(found), chosen, top, _FIRST, as_json=False)
         return
     click.echo(f"{found.label}. {summary(found)}")
-    brief = {each.name: each for each in brief_tables(found)}
-    _write(tuple(brief.get(each.name, each) for each in tables(found)), chosen, top, _FIRST, as_json=False)
+    brief = {table.name: table for table in brief_tables(found)}
+    _write(tuple(brief.get(table.name, table) for table in tables(found)), chosen, top, _FIRST, as_json=False)
 
 
 def _store(found: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None) -> None:
@@ -125,7 +125,7 @@ def _store(found: Profile, save: Path | None, page: Path | None, stacks: Path | 
 
 def _known(found: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
     """Names of the tables. Raises PlanError for a chosen one that is none of them."""
-    known = [each.name for each in found]
+    known = [table.name for table in found]
     for name in chosen:
         if name not in known:
             raise PlanError(f"There is no table {name!r} here; known: {', '.join(known)}.")
@@ -134,7 +134,7 @@ def _known(found: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
 
 def _as_json(found: tuple[Table, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
     known = _known(found, chosen)
-    return {each.name: each.as_json() for each in found if each.name in (chosen or known)}
+    return {table.name: table.as_json() for table in found if table.name in (chosen or known)}
 
 
 def _write(
@@ -144,11 +144,11 @@ def _write(
         answer(_as_json(found, chosen))
         return
     known = _known(found, chosen)
-    shown = [each for each in found if (each.name in chosen if chosen else not first or each.name in first)]
+    shown = [table for table in found if (table.name in chosen if chosen else not first or table.name in first)]
     console = PlainConsole()
-    for each in shown:
-        if each.rows:
-            console.print(rich_table(each, None if chosen else top))
-    rest = [name for name in known if name not in {each.name for each in shown}]
+    for table in shown:
+        if table.rows:
+            console.print(rich_table(table, None if chosen else top))
+    rest = [name for name in known if name not in {table.name for table in shown}]
     if not chosen and rest:
         console.print(f"--table NAME shows one whole ({', '.join(known)}); --html FILE all, with flame graphs.")

@@ -68,8 +68,8 @@ def list_references(*, as_json: bool) -> int:
     root = find_root()
     catalogue = Catalogue(root)
     with one_look():
-        rows = [_row(catalogue, each) for each in references(root)]
-        rows += [_matrix_row(each) for each in matrices(root)]
+        rows = [_row(catalogue, reference) for reference in references(root)]
+        rows += [_matrix_row(matrix) for matrix in matrices(root)]
     if as_json:
         answer(rows, indent=2)
         return EXIT_OK
@@ -77,12 +77,12 @@ def list_references(*, as_json: bool) -> int:
     for name in ("measured", "n/a"):
         table.add_column(name, justify="right")
     table.add_column("changed since")
-    for each in rows:
-        changed = each["changed_since"]
+    for row in rows:
+        changed = row["changed_since"]
         more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
         table.add_row(
-            each["paper"], each["kernel"], each["version"], ", ".join(each["boards"]), str(each["measured"]),
-            str(each["not_applicable"]),
+            row["paper"], row["kernel"], row["version"], ", ".join(row["boards"]), str(row["measured"]),
+            str(row["not_applicable"]),
             ", ".join(changed[:_SHOWN]) + more or "nothing",
         )  # fmt: skip
     PlainConsole().print(table)
@@ -113,10 +113,13 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, j
     chosen = split_names(kernels, catalogue.kernels_here) or ()
     asked = names or tuple(papers(catalogue))
     codes = [_refresh_paper(catalogue, name, chosen, placements, jobs, dry_run=dry_run) for name in asked]
-    for each in references(root):
-        changed = [] if each.kernel in catalogue.kernels_here else out_of_date(root, each)
+    for reference in references(root):
+        changed = [] if reference.kernel in catalogue.kernels_here else out_of_date(root, reference)
         if changed:
-            click.echo(f"{each.kernel} of {each.paper} is out of date ({changed[0]} has changed) and has no tree here.")
+            click.echo(
+                f"{reference.kernel} of {reference.paper} is out of date ({changed[0]} has changed) and has no tree "
+                "here."
+            )
     measured = [code for code in codes if code is not None]
     if not measured:
         click.echo("Nothing was measured: no paper has points of these kernels.", err=True)
@@ -130,7 +133,7 @@ def _refresh_paper(
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
     wanted = [each for each in _of_paper(paper) if each in (chosen or catalogue.kernels_here)]
-    points = tuple(each for each in whole.points if each.kernel in wanted)
+    points = tuple(point for point in whole.points if point.kernel in wanted)
     if not points:
         named = ", ".join(chosen) or "a kernel that is named here"
         click.echo(f"{paper.key}: nothing of {named} is kept as a reference; `rtoslab tree add` names one's kernels.")
@@ -142,37 +145,37 @@ def _refresh_paper(
     with displayed(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.note)
     stored = RunDirectory.open(folder).points()
-    failed = [each.result for each in outcomes if each.result.status == "failed"]
+    failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     tell_failures(failed)
     weights, unbuilt = weigh_programs(catalogue, paper, wanted)
     for each in unbuilt:
         click.echo(f"failed: footprint {each.point.kernel} {each.point.board}: {each.message}")
-    for kernel in dict.fromkeys(each.result.point.kernel for each in stored):
-        own = [each for each in stored if each.result.point.kernel == kernel]
-        if any(isinstance(each.result, Measured) for each in own):
+    for kernel in dict.fromkeys(stored_point.result.point.kernel for stored_point in stored):
+        own = [stored_point for stored_point in stored if stored_point.result.point.kernel == kernel]
+        if any(isinstance(stored_point.result, Measured) for stored_point in own):
             path = reference_path(catalogue.root, paper.key, kernel)
-            write_reference(path, own, [each for each in weights if each.weight.point.kernel == kernel])
+            write_reference(path, own, [weight for weight in weights if weight.weight.point.kernel == kernel])
             size = f"{path.stat().st_size / 1024:,.0f} kB"
             click.echo(f"{path.relative_to(catalogue.root)}: {counted(len(own), 'point')}, {size}.")
-    return EXIT_POINT_FAILED if unbuilt else points_exit_code([each.result for each in outcomes])
+    return EXIT_POINT_FAILED if unbuilt else points_exit_code([outcome.result for outcome in outcomes])
 
 
 def _of_paper(paper: PaperFolder) -> list[str]:
     """Kernels whose results are kept: those of the paper in its versions and in today's. What comes with rtoslab is
     measured in every run; its reference results add the further placements."""
-    experiments = [each for suite in paper.suites for each in suite.experiments]
-    named = [name for each in experiments for name in (*each.bring_your_own, *each.kernels)]
+    experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
+    named = [name for experiment in experiments for name in (*experiment.bring_your_own, *experiment.kernels)]
     return list(dict.fromkeys([*named, *paper.facts.roles]))
 
 
 def _row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
-    measured = [each for each in reference.points if isinstance(each.result, Measured)]
-    versions = dict.fromkeys(str(_build(each.manifest).get("kernel_version")) for each in measured)
+    measured = [point for point in reference.points if isinstance(point.result, Measured)]
+    versions = dict.fromkeys(str(_build(stored_point.manifest).get("kernel_version")) for stored_point in measured)
     return {
         "paper": reference.paper,
         "kernel": reference.kernel,
         "version": ", ".join(versions),
-        "boards": list(dict.fromkeys(each.result.point.board for each in measured)),
+        "boards": list(dict.fromkeys(stored_point.result.point.board for stored_point in measured)),
         "measured": len(measured),
         "not_applicable": len(reference.points) - len(measured),
         "changed_since": [*tree_changes(catalogue, reference), *out_of_date(catalogue.root, reference)],
@@ -182,7 +185,7 @@ def _row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
 def _matrix_row(matrix: Matrix) -> dict[str, Any]:
     """The figures of a kernel that `rtoslab choose` compares."""
     covered = coverage(matrix).values()
-    boards = {each["target"].get("timing_version") for each in matrix.manifests.values()}
+    boards = {manifest["target"].get("timing_version") for manifest in matrix.manifests.values()}
     return {
         "paper": _MATRIX,
         "kernel": matrix.kernel,

@@ -208,7 +208,7 @@ class _Bench:
 
         self.quiet = quiet
         self.catalogue = Catalogue(find_root())
-        homes = [each.core for each in task_set.tasks] + [each.core for each in task_set.interrupts]
+        homes = [task.core for task in task_set.tasks] + [interrupt.core for interrupt in task_set.interrupts]
         events = task_set.has_events
         self._say(f"building and calibrating {kernel} on {board}")
         self.made = Images.made(self.catalogue, kernel, board, config, events=events, cores=1 + max(homes))

@@ -161,7 +161,7 @@ def _really_run(
 
 def _show_kernels(folder: Path, outcomes: list[Outcome]) -> None:
     """Prints the comparison of several kernels, where the run has figures to compare."""
-    if len({each.result.point.kernel for each in outcomes}) > 1:
+    if len({outcome.result.point.kernel for outcome in outcomes}) > 1:
         section = kernels_section(Catalogue(find_root()), RunDirectory.open(folder).points())
         if section is not None:
             show_section(section, PlainConsole())
@@ -172,10 +172,10 @@ def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: b
         answer(run_as_json(folder, outcomes))
     else:
         say_known(outcomes)
-        show_points([each.result for each in outcomes], PlainConsole())
+        show_points([outcome.result for outcome in outcomes], PlainConsole())
         _show_kernels(folder, outcomes)
         hint = "" if report else f"; `rtoslab report {short_path(folder)} -o report.html` writes the report"
         click.echo(f"Stored in {short_path(folder)}{hint}.")
-    if report and any(each.folder != folder for each in outcomes):
+    if report and any(outcome.folder != folder for outcome in outcomes):
         write(report_formats()["html"](load_document((folder,), reference=True)), short_path(folder) / "report.html")
-    return points_exit_code([each.result for each in outcomes])
+    return points_exit_code([outcome.result for outcome in outcomes])

@@ -32,7 +32,7 @@ def command(ctx: click.Context, runs: tuple[Path, ...], proofs: bool, as_json: b
         click.echo(report_formats()["json"](load_document(runs)), nl=False)
         return
     console = PlainConsole()
-    results = [each.result for each in points]
+    results = [point.result for point in points]
     show_points(results, console)
     if proofs:
         show_proofs(results, console)

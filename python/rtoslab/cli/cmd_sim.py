@@ -167,12 +167,12 @@ class OutputLines:
 
 def _faults(result: SimResult, image: Path) -> list[str]:
     """Sentences on the fault that ended the run, and on those whose handler returned."""
-    found = [each for each in (result.fault, *result.handled) if each is not None]
+    found = [fault for fault in (result.fault, *result.handled) if fault is not None]
     if not found:
         return []
     from rtoslab.instruments import fault_lines  # noqa: PLC0415 (a run without faults would wait for it)
 
-    return [line for each in found for line in fault_lines(each, image, result.symbols)]
+    return [line for fault in found for line in fault_lines(fault, image, result.symbols)]
 
 
 def _with_places(result: SimResult, image: Path) -> SimResult:
@@ -203,9 +203,9 @@ def _print(result: SimResult, faults: Sequence[str]) -> None:
     console.print(cores)
     if result.between:
         pairs = Table("from", "to", "count", "min cycles", "max cycles", "total cycles", title="Between")
-        for each in result.between:
-            low, high = (("-" if value is None else f"{value:,}") for value in (each.min_cycles, each.max_cycles))
-            pairs.add_row(each.start, each.end, f"{each.count:,}", low, high, f"{each.total_cycles:,}")
+        for between in result.between:
+            low, high = (("-" if value is None else f"{value:,}") for value in (between.min_cycles, between.max_cycles))
+            pairs.add_row(between.start, between.end, f"{between.count:,}", low, high, f"{between.total_cycles:,}")
         _right(pairs, first=2)
         console.print(pairs)
     for warning in result.warnings:

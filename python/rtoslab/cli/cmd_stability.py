@@ -149,8 +149,8 @@ def _measure(
         return EXIT_OK
     with displayed(plan.points, folder, quiet=as_json) as display:
         outcomes = _run(root, plan, folder, jobs, scheduler, display.note)
-    results = [each.result for each in outcomes]
-    tell_failures([each for each in results if each.status == "failed"])
+    results = [outcome.result for outcome in outcomes]
+    tell_failures([result for result in results if result.status == "failed"])
     stored = RunDirectory.open(folder).points()
     write_stability(path, measured_rows(catalogue, paper, whole, placements, stored, results))
     size = f"{path.stat().st_size / 1024:,.0f} kB"
@@ -169,10 +169,10 @@ def _as_json(judged: JudgedPaper) -> dict[str, Any]:
         "paper": judged.paper.key,
         "placements": judged.stored.placements,
         "deviations": judged.stored.deviations,
-        "factors": {each.name: list(each.levels) for each in judged.stored.factors},
-        "builds": [list(each.levels) for each in judged.builds],
-        "statements": [_statement(each) for each in judged.statements],
-        "not_judged": [each.id for each in judged.not_judged],
+        "factors": {factor.name: list(factor.levels) for factor in judged.stored.factors},
+        "builds": [list(build.levels) for build in judged.builds],
+        "statements": [_statement(statement) for statement in judged.statements],
+        "not_judged": [claim.id for claim in judged.not_judged],
     }
 
 

@@ -71,10 +71,12 @@ def command(
         write(report_formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
     if costs:
         write_costs(
-            measured_costs([each.result for each in stored if isinstance(each.result, Measured)], place_bound(stored)),
+            measured_costs(
+                [point.result for point in stored if isinstance(point.result, Measured)], place_bound(stored)
+            ),
             Path.cwd() / COSTS_FILE,
         )
-    counts = Counter(each.result.status for each in outcomes)
+    counts = Counter(outcome.result.status for outcome in outcomes)
     if as_json:
         answer(run_as_json(folder, outcomes))
     else:
@@ -87,16 +89,16 @@ def command(
                 click.echo(str(cause))
         said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
         click.echo(f"{counted(len(outcomes), 'point')}: {said}. Stored in {short_path(folder)}.")
-    return points_exit_code([each.result for each in outcomes])
+    return points_exit_code([outcome.result for outcome in outcomes])
 
 
 def _tell_absent(outcomes: list[Outcome]) -> None:
     """Each reason why points were skipped or failed, once, with how many."""
     reasons: Counter[tuple[str, str]] = Counter()
-    for each in outcomes:
-        if each.result.status == "n/a":
-            reasons["skipped", each.result.reason] += 1
-        elif each.result.status == "failed":
-            reasons["failed", each.result.message] += 1
+    for outcome in outcomes:
+        if outcome.result.status == "n/a":
+            reasons["skipped", outcome.result.reason] += 1
+        elif outcome.result.status == "failed":
+            reasons["failed", outcome.result.message] += 1
     for (status, reason), count in reasons.most_common():
         click.echo(f"{status} ({count}): {reason}")

@@ -25,13 +25,14 @@ def command(bench: Path | None, as_json: bool) -> None:
     catalogue = Catalogue(find_root())
     devices = connected()
     found: dict[str, Any] = {
-        "connected": [_row(catalogue, each) for each in devices],
-        "tools": {each.name: installed(each) for each in TOOLS.values()},
+        "connected": [_row(catalogue, device) for device in devices],
+        "tools": {tool.name: installed(tool) for tool in TOOLS.values()},
     }
     if bench is not None:
-        there = {each.serial for each in devices}
+        there = {device.serial for device in devices}
         found["bench"] = [
-            {**each.model_dump(mode="json"), "connected": each.probe in there} for each in read_bench(bench).target
+            {**target.model_dump(mode="json"), "connected": target.probe in there}
+            for target in read_bench(bench).target
         ]
     if as_json:
         answer(found, indent=2)
@@ -40,7 +41,7 @@ def command(bench: Path | None, as_json: bool) -> None:
 
 
 def _row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
-    flashes = {name: [each.name for each in fitting(catalogue.flash_names(name), device)] for name in catalogue.boards}
+    flashes = {name: [tool.name for tool in fitting(catalogue.flash_names(name), device)] for name in catalogue.boards}
     return {
         "kind": kind_of(device),
         "usb": device.identity,

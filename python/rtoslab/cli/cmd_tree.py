@@ -111,14 +111,14 @@ def show(as_json: bool) -> int:
 
 
 def _row(tree: Tree) -> dict[str, Any]:
-    there = all(Path(each).is_dir() for each in tree.exports.values() or (tree.path,))
+    there = all(Path(export).is_dir() for export in tree.exports.values() or (tree.path,))
     return {
         "id": tree.id, "port": tree.port, "version": tree.version, "path": tree.path, "there": there,
         "exports": tree.exports,
         "description": str(description_path(tree.id)),
         "repositories": [
-            {"at": each.at, "origin": each.origin, "commit": each.commit, "dirty": each.dirty}
-            for each in (repositories(tree) if there else ())
+            {"at": repository.at, "origin": repository.origin, "commit": repository.commit, "dirty": repository.dirty}
+            for repository in (repositories(tree) if there else ())
         ],
     }  # fmt: skip
 
@@ -154,7 +154,7 @@ def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ..
         return _check_exports(catalogue, entry, split_names(boards, catalogue.boards) or (), dict(config))
     names = split_names(boards, catalogue.boards) or _one_for_each_core(catalogue, entry.tree)
     points = conformance_points(catalogue, Options((entry.id,), names, None, config=dict(config)))
-    verdicts = [_conforms(catalogue, each) for each in points]
+    verdicts = [_conforms(catalogue, point) for point in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
 
@@ -171,7 +171,7 @@ def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str
             click.echo(f"{entry.id} for {key}: {trouble}.")
             return EXIT_ERROR
         points = conformance_points(catalogue, Options((entry.id,), (board,), (cores,), config={"opt": opt, **config}))
-        verdicts += [_conforms(catalogue, each) for each in points]
+        verdicts += [_conforms(catalogue, point) for point in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
 

@@ -74,18 +74,18 @@ def _show_dry(plan: Plan, found: Outlook, folder: Path) -> None:
 
 def _dry_as_json(plan: Plan, found: Outlook, folder: Path) -> dict[str, Any]:
     """The same for `--json`."""
-    points = [dataclasses.asdict(each) for each in plan.points]
+    points = [dataclasses.asdict(point) for point in plan.points]
     return {"run": str(folder), "plan": points, "images_to_build": found.images, "seconds": round(found.seconds)}
 
 
 def _shared(points: Sequence[Point]) -> str:
     """Kernel, board and cores where all points have the same."""
     values = (
-        {each.kernel for each in points},
-        {each.board for each in points},
-        {counted(each.cores, "core") for each in points},
+        {point.kernel for point in points},
+        {point.board for point in points},
+        {counted(point.cores, "core") for point in points},
     )
-    return ", ".join(next(iter(each)) for each in values if len(each) == 1)
+    return ", ".join(next(iter(value)) for value in values if len(value) == 1)
 
 
 def _roughly(seconds: float) -> str:
@@ -97,15 +97,15 @@ def _roughly(seconds: float) -> str:
 
 def say_known(outcomes: Sequence[Outcome]) -> None:
     """How many points needed no measuring, on stderr."""
-    for note in dict.fromkeys(each.note for each in outcomes if each.note):
+    for note in dict.fromkeys(outcome.note for outcome in outcomes if outcome.note):
         click.echo(note, err=True)
-    kept = sum(not each.fresh and not each.cached for each in outcomes)
+    kept = sum(not outcome.fresh and not outcome.cached for outcome in outcomes)
     if kept:
         click.echo(
             f"{kept} of {counted(len(outcomes), 'point', 'was', 'were')} there already and kept.",
             err=True,
         )
-    cached = sum(each.cached for each in outcomes)
+    cached = sum(outcome.cached for outcome in outcomes)
     if cached:
         known = f"{cached} of {counted(len(outcomes), 'point', 'was', 'were')} measured before"
         click.echo(f"{known} under the same manifest and taken from the cache; --fresh measures them again.", err=True)
@@ -193,4 +193,4 @@ def displayed(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iterator
 
 def run_as_json(folder: Path, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """What `--json` tells of a run directory."""
-    return {"run": str(folder), "points": [each.result.model_dump(mode="json") for each in outcomes]}
+    return {"run": str(folder), "points": [outcome.result.model_dump(mode="json") for outcome in outcomes]}

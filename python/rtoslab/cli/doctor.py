@@ -27,9 +27,9 @@ def examine(root: Path) -> list[Examined]:
     """Everything the stages need, in the order of the stages."""
     return [
         _python(),
-        *(_tool(each) for each in tools.needed_tools()),
+        *(_tool(tool) for tool in tools.needed_tools()),
         _analyzer(),
-        *(_tree(each) for each in read_trees().values()),
+        *(_tree(tree) for tree in read_trees().values()),
         _simulator(root),
         Examined("sources", fine=True, found=str(root / "firmware")),
         _writable(build_folder(root)),
@@ -76,7 +76,7 @@ def _simulator(root: Path) -> Examined:
 
 
 def _writable(folder: Path) -> Examined:
-    place = next(each for each in (folder, *folder.parents) if os.path.exists(each))  # noqa: PTH110 (never raises)
+    place = next(parent for parent in (folder, *folder.parents) if os.path.exists(parent))  # noqa: PTH110 (never raises)
     try:
         probe = place / ".rtoslab-doctor"
         probe.touch()

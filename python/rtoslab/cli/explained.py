@@ -42,8 +42,8 @@ def explain(
         with displayed(plan.points, place, quiet=as_json) as display:
             manner = Manner(skip_refused=True)
             outcomes = run_plan(catalogue.root, plan, place, jobs=jobs, listener=display.note, manner=manner)
-        results.extend(each.result for each in outcomes)
-        lost = [each.result for each in outcomes if isinstance(each.result, Failed)]
+        results.extend(outcome.result for outcome in outcomes)
+        lost = [outcome.result for outcome in outcomes if isinstance(outcome.result, Failed)]
         failed.update((each.point.model_dump_json(), each) for each in lost)
         return load(place)
 

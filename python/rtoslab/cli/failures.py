@@ -12,17 +12,17 @@ from rtoslab.store import AnyResult
 
 def tell_failures(results: Iterable[AnyResult]) -> None:
     """Each by all that tells it from the others, with the stage and the reason."""
-    for each in results:
-        if isinstance(each, Failed):
-            click.echo(f"failed: {label(each)} ({each.stage}): {each.message}")
+    for result in results:
+        if isinstance(result, Failed):
+            click.echo(f"failed: {label(result)} ({result.stage}): {result.message}")
 
 
 def points_exit_code(results: Sequence[AnyResult]) -> int:
     """Returns the exit code of a command that measured these points: not 0 where one failed, or where none has a
     number, which a line on stderr says."""
-    if any(isinstance(each, Failed) for each in results):
+    if any(isinstance(result, Failed) for result in results):
         return EXIT_POINT_FAILED
-    if any(isinstance(each, Measured) for each in results):
+    if any(isinstance(result, Measured) for result in results):
         return EXIT_OK
     click.echo("Nothing was measured: none of the points has a number.", err=True)
     return EXIT_POINT_FAILED

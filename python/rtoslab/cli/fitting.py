@@ -24,14 +24,14 @@ def fitted(console: Console, table: Table) -> ConsoleRenderable:
     """The table as it is if it fits, or what comes nearest to it in the console's width."""
     if not table.columns:
         return table
-    cells = [[_text(console, each) for each in column.cells] for column in table.columns]
+    cells = [[_text(console, cell) for cell in column.cells] for column in table.columns]
     heads = [_text(console, column.header) for column in table.columns]
     columns = [_measured(console, [head, *below]) for head, below in zip(heads, cells, strict=True)]
     whole = Measurement.get(console, console.options.update(max_width=_UNLIMITED), table).maximum
-    room = console.width - (whole - sum(each.maximum for each in columns))
-    if sum(each.maximum for each in columns) <= room:
+    room = console.width - (whole - sum(measurement.maximum for measurement in columns))
+    if sum(measurement.maximum for measurement in columns) <= room:
         return table
-    if sum(each.minimum for each in columns) <= room:
+    if sum(measurement.minimum for measurement in columns) <= room:
         for column, width in zip(table.columns, _widths(columns, room), strict=True):
             column.width, column.no_wrap = width, False  # or a head of several words is cut
         return table
@@ -57,8 +57,8 @@ class _Unframed:
             yield Text(str(self._table.title), style="italic")
         if self._table.show_header:
             heads = [self._heads[each].copy() for each in kept]
-            for each in heads:
-                each.stylize("bold")
+            for head in heads:
+                head.stylize("bold")
             yield from self._lines(console, kept, heads, widths, gap)
             yield Text("━" * (sum(widths) + gap * (len(kept) - 1)))
         for row in range(self._table.row_count):
@@ -130,16 +130,18 @@ def _text(console: Console, cell: object) -> Text:
 
 def _measured(console: Console, cells: Sequence[Text]) -> Measurement:
     options = console.options.update(max_width=_UNLIMITED)
-    found = [Measurement.get(console, options, each) for each in cells]
-    return Measurement(max(each.minimum for each in found), max(each.maximum for each in found))
+    found = [Measurement.get(console, options, cell) for cell in cells]
+    return Measurement(
+        max(measurement.minimum for measurement in found), max(measurement.maximum for measurement in found)
+    )
 
 
 def _widths(columns: Sequence[Measurement], room: int) -> list[int]:
     """The widest columns give way first, and each keeps its longest word; a single one keeps within the room."""
-    widths = [each.maximum for each in columns]
+    widths = [column.maximum for column in columns]
     while sum(widths) > room:
         free = [place for place, each in enumerate(columns) if widths[place] > each.minimum]
         if not free:
             break
         widths[max(free, key=lambda place: widths[place])] -= 1
-    return [min(each, max(room, 1)) for each in widths]
+    return [min(width, max(room, 1)) for width in widths]

@@ -51,10 +51,10 @@ def asked_for(
     root = find_root()
     catalogue = Catalogue(root)
     all_of_them = figures == ALL
-    names = read_table_of(catalogue).figures if all_of_them else tuple(each.strip() for each in figures.split(","))
+    names = read_table_of(catalogue).figures if all_of_them else tuple(part.strip() for part in figures.split(","))
     asked = Asked(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
     plan = make_plan(catalogue, names, asked.options())
-    if all(each.not_applicable is not None for each in plan.points):
+    if all(point.not_applicable is not None for point in plan.points):
         raise PlanError(f"None of {figures} can be measured with {kernel} on {board}; name others with --figures.")
     return asked if out else replace(asked, folder=default_out(root, plan, ["calibrate", board]))
 
@@ -107,17 +107,17 @@ def figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]
     if not compared and not missing:
         return {}
     figures = {
-        each.name: {
-            "silicon_cycles": each.silicon.cycles,
-            "error_cycles": each.silicon.error_cycles,
-            "repeats": list(each.silicon.repeats),
-            "default_cycles": each.default_cycles,
-            "default_differs_by_cycles": each.difference(),
-            "default_differs_by_percent": each.percent(),
-            "fitted_cycles": each.fitted_cycles,
-            "agrees_with_default": each.agrees(),
-            "agrees_with_fit": each.agrees(fitted=True),
+        figure.name: {
+            "silicon_cycles": figure.silicon.cycles,
+            "error_cycles": figure.silicon.error_cycles,
+            "repeats": list(figure.silicon.repeats),
+            "default_cycles": figure.default_cycles,
+            "default_differs_by_cycles": figure.difference(),
+            "default_differs_by_percent": figure.percent(),
+            "fitted_cycles": figure.fitted_cycles,
+            "agrees_with_default": figure.agrees(),
+            "agrees_with_fit": figure.agrees(fitted=True),
         }
-        for each in compared
+        for figure in compared
     }
     return {"kernel_figures": figures, "kernel_figures_missing": dict(missing)}

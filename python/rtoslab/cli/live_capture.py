@@ -70,7 +70,7 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
         pulses = virtual.by_series(channel, capture)
     except CaptureError as cause:
         raise CaptureError(f"{cause} The capture is kept in {output}.") from None
-    seen = sum(len(each.ticks) for each in pulses.values())
+    seen = sum(len(pulse.ticks) for pulse in pulses.values())
     click.echo(
         f"{virtual.title}, recorded by {analyzer.driver}: {counted(len(channel.edges()[0]), 'edge')} in {output}; "
         f"{counted(seen, 'pulse', 'is', 'are')} the window's, of {len(virtual.order):,} that the image makes in it."

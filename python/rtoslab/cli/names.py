@@ -171,7 +171,7 @@ class FileOf(click.ParamType[Path]):
         """The path; `form_of` tells its form."""
         path = Path(value)
         if form_of(path) not in self.forms:
-            *most, last = (f".{each}" for each in self.forms)
+            *most, last = (f".{form}" for form in self.forms)
             raise ReportError(f"{path} must end in {', '.join(most)} or {last}, which says what to write.")
         return path
 
@@ -183,7 +183,7 @@ def form_of(path: Path) -> str:
 
 def report_files(*forms: str, **said: str) -> Callable[[Command], Command]:
     """The option `-o FILE`, once for each report; `said` says in words what a form is."""
-    listed = ", ".join(f".{each}" + (f" ({said[each]})" if each in said else "") for each in forms)
+    listed = ", ".join(f".{form}" + (f" ({said[form]})" if form in said else "") for form in forms)
     return click.option(
         "-o", "--output", "outputs", multiple=True, type=FileOf(*forms), help=f"Report to write: {listed}."
     )

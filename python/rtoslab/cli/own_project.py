@@ -88,7 +88,7 @@ def _owner(path: Path) -> int | None:
 
 def said(context: click.Context, *options: str) -> list[str]:
     """Those of the options that stand on the command line."""
-    return [each for each in options if context.get_parameter_source(each) is ParameterSource.COMMANDLINE]
+    return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]
 
 
 def demand_unsaid(context: click.Context, *options: str) -> None:
@@ -178,7 +178,7 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
     cut = [f"{name}: {each.cut}" for name, each in found.items() if each.cut]
     if cut:
         raise PlanError(f"No baseline was written, for the part to be measured was not executed: {'; '.join(cut)}.")
-    if not any(each.is_measured for each in found.values()):
+    if not any(image_figures.is_measured for image_figures in found.values()):
         raise PlanError(
             f"No baseline was written, for {NOTHING_MEASURED}; see `for_ms`, `start` and `until` of the image."
         )
@@ -187,15 +187,15 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
     for name, each in found.items():
         if each.problem:
             click.echo(f"{name}: placements n/a, {each.problem}; measured as it is built")
-    figures = sum(len(item.figures) for each in found.values() for item in each.items.values())
+    figures = sum(len(item.figures) for image_figures in found.values() for item in image_figures.items.values())
     click.echo(f"{counted(figures, 'figure')} of {counted(len(found), 'image')}: {path}.")
     return EXIT_OK
 
 
 def _plan(project: Project) -> int:
     for name, image in project.image.items():
-        wanted = [each.name for each in project.function if each.image == name]
-        wanted += [each.name for each in project.interval if each.image == name]
+        wanted = [function.name for function in project.function if function.image == name]
+        wanted += [interval.name for interval in project.interval if interval.image == name]
         times = f", {image.placements} placements" if image.placements > 1 else ""
         click.echo(f"{name}: {image.elf} on {image.board}, {image.for_ms} ms{times}")
         for each in wanted:

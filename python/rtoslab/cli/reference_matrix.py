@@ -71,19 +71,19 @@ def _measure(
     wanted = matrix_points(catalogue, kernel, boards, placements)
     plan = matrix_plan(wanted)
     if not plan.points:
-        reasons = dict.fromkeys(each.reason for each in wanted)
+        reasons = dict.fromkeys(point.reason for point in wanted)
         raise PlanError(f"{kernel} can be measured on none of these boards: {next(iter(reasons), 'none is named')}")
     folder = fresh_folder(build_folder(catalogue.root).with_name("matrix") / kernel)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with displayed(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.note)
-    results = [each.result for each in outcomes]
-    failed = [each for each in results if each.status == "failed"]
+    results = [outcome.result for outcome in outcomes]
+    failed = [result for result in results if result.status == "failed"]
     tell_failures(failed)
     stored = RunDirectory.open(folder).points()
     rows = matrix_rows(catalogue, wanted, stored, results)
-    matters = {each.stands_for.board for each in wanted if each.place_matters}
+    matters = {point.stands_for.board for point in wanted if point.place_matters}
     version = next((row.version for row in rows if row.version), "")
     for board in dict.fromkeys(row.stands_for.board for row in rows if row.values):
         count = min(placements, _OBSERVED_PLACEMENTS)

@@ -52,19 +52,19 @@ def attribution(pair: Pair) -> list[Part]:
     figures = (cycles_before, cycles_after, calls_before, calls_after)
     parts = []
     for name in {*cycles_before, *cycles_after}:
-        before, after, entries, entries_after = (each.get(name, 0.0) for each in figures)
+        before, after, entries, entries_after = (figure.get(name, 0.0) for figure in figures)
         parts.append(Part(name, before, after, entries, entries_after, _code(name, pair)))
-    shown = [each for each in parts if abs(each.delta) >= LEAST_CYCLES]
+    shown = [part for part in parts if abs(part.delta) >= LEAST_CYCLES]
     return sorted(shown, key=lambda each: (-abs(each.delta), each.function))
 
 
 def _code(name: str, pair: Pair) -> str:
-    sides = [[each.code.get(name) for each in _results(figures)] for figures in (pair.before, pair.after)]
-    if any(each is None for side in sides for each in side):
+    sides = [[result.code.get(name) for result in _results(figures)] for figures in (pair.before, pair.after)]
+    if any(place is None for side in sides for place in side):
         return ""
-    if len({each.digest for side in sides for each in side if each}) > 1:
+    if len({place.digest for side in sides for place in side if place}) > 1:
         return "changed"
-    before, after = ({each.address for each in side if each} for side in sides)
+    before, after = ({place.address for place in side if place} for side in sides)
     return "same" if before == after else "moved"
 
 
@@ -74,7 +74,7 @@ def _results(figures: Figures) -> Sequence[Measured]:
 
 def _means(figures: Figures, by_function: Callable[[Measured], dict[str, float]]) -> dict[str, float]:
     """Over all placements of the point; empty where one has no profile."""
-    found = [by_function(each) for each in _results(figures)]
+    found = [by_function(result) for result in _results(figures)]
     if not all(found):
         return {}
     return {name: fmean(each.get(name, 0.0) for each in found) for name in dict.fromkeys(n for e in found for n in e)}

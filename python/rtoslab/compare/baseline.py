@@ -118,7 +118,7 @@ def brief_side(side: Side) -> Side:
     """The same side with manifests as a baseline keeps them."""
     return Side(
         side.name,
-        [replace(each, manifest=brief_manifest(each.manifest)) for each in side.figures],
+        [replace(figure, manifest=brief_manifest(figure.manifest)) for figure in side.figures],
     )
 
 
@@ -128,17 +128,17 @@ def baseline_side(baseline: Baseline, name: str) -> Side:
         name,
         [
             Figures(
-                each.point,
-                {key: Metric(key, unit_of(key), value) for key, value in each.metrics.items()},
+                point.point,
+                {key: Metric(key, unit_of(key), value) for key, value in point.metrics.items()},
                 baseline.exact,
-                {**baseline.manifest, **each.manifest},
-                code=each.code,
-                places=each.places,
-                functions={name: _executed(*row) for name, row in each.functions.items()},
-                state=each.state,
-                waits=each.waits,
+                {**baseline.manifest, **point.manifest},
+                code=point.code,
+                places=point.places,
+                functions={name: _executed(*row) for name, row in point.functions.items()},
+                state=point.state,
+                waits=point.waits,
             )
-            for each in baseline.point
+            for point in baseline.point
         ],
     )
 
@@ -159,13 +159,13 @@ def _shortened(value: float) -> float:
 
 def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
     """Of a side's figures. Raises PlanError if a point of it has none."""
-    lost = [each for each in side.figures if each.missing]
+    lost = [figure for figure in side.figures if figure.missing]
     if lost:
         point, why = lost[0].point, lost[0].missing
         raise PlanError(
             f"{point.benchmark} {point.kernel} {point.board} has no figure ({why}); a baseline needs measured points."
         )
-    briefs = [brief_manifest(each.manifest) for each in side.figures]
+    briefs = [brief_manifest(figure.manifest) for figure in side.figures]
     shared = {key: value for key, value in briefs[0].items() if all(brief[key] == value for brief in briefs)}
     points = tuple(
         BaselinePoint(
@@ -180,7 +180,7 @@ def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
         )
         for each, brief in zip(side.figures, briefs, strict=True)
     )
-    exact = all(each.exact for each in side.figures)
+    exact = all(figure.exact for figure in side.figures)
     made = Baseline(exact=exact, manifest=shared, rules=dict(rules), point=points)
     return made.model_copy(update={"seal": made.digest})
 
@@ -196,19 +196,19 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
     ]
     for title, table in (("manifest", baseline.manifest), ("rules", baseline.rules)):
         lines += ["", f"[{title}]", *toml_rows(table)] if table or title == "rules" else []
-    for each in baseline.point:
-        axes = each.model_dump(include={"benchmark", "kernel", "board", "cores", "window_ms"})
+    for point in baseline.point:
+        axes = point.model_dump(include={"benchmark", "kernel", "board", "cores", "window_ms"})
         lines += ["", "[[point]]", *toml_rows(axes)]
         inline: dict[str, Mapping[str, Any]] = {
-            "config": each.config,
-            "manifest": each.manifest,
-            "state": each.state,
-            "waits": each.waits,
+            "config": point.config,
+            "manifest": point.manifest,
+            "state": point.state,
+            "waits": point.waits,
         }
         lines += [f"{title} = {{ {', '.join(toml_rows(rows))} }}" for title, rows in inline.items() if rows]
-        digests = {"code": each.code, "places": each.places}
+        digests = {"code": point.code, "places": point.places}
         lines += toml_rows({name: digest for name, digest in digests.items() if digest})
-        lines += ["[point.metrics]", *toml_rows(each.metrics)]
-        lines += ["[point.functions]", *toml_rows(each.functions)] if each.functions else []
+        lines += ["[point.metrics]", *toml_rows(point.metrics)]
+        lines += ["[point.functions]", *toml_rows(point.functions)] if point.functions else []
     make_folder(path.parent)
     write_whole(path, "\n".join(lines) + "\n", "the baseline")

@@ -77,19 +77,19 @@ class Comparison:
     @property
     def real(self) -> list[Change]:
         """Those that are worse or better."""
-        return [each for each in self.changes if each.verdict in {Verdict.WORSE, Verdict.BETTER}]
+        return [change for change in self.changes if change.verdict in {Verdict.WORSE, Verdict.BETTER}]
 
     @property
     def shown(self) -> list[Change]:
         """Those, and what differs in one placement each."""
         wanted = {Verdict.WORSE, Verdict.BETTER, Verdict.ONE_PLACEMENT}
-        alone = [each for each in self.changes if each.verdict is Verdict.PLACEMENT and each.placed is None]
-        return [*(each for each in self.changes if each.verdict in wanted), *alone]
+        alone = [change for change in self.changes if change.verdict is Verdict.PLACEMENT and change.placed is None]
+        return [*(change for change in self.changes if change.verdict in wanted), *alone]
 
     @property
     def without_figures(self) -> list[Pair]:
         """Pairs of which a side has no number, though the other has."""
-        return [each for each in self.matching.pairs if bool(each.before.missing) != bool(each.after.missing)]
+        return [pair for pair in self.matching.pairs if bool(pair.before.missing) != bool(pair.after.missing)]
 
 
 def compare(before: Side, after: Side, *, is_gate: bool = False) -> Comparison:
@@ -107,8 +107,8 @@ def compare(before: Side, after: Side, *, is_gate: bool = False) -> Comparison:
     ]
     exact = [pair for pair in matching.pairs if _is_exact(pair)]
     reasons = {pair.label: _reason(pair, is_brief=is_gate) for pair in exact}
-    changes = [_exact(*each, reasons[each[0].label], is_gate=is_gate) for each in figures if _is_exact(each[0])]
-    changes += _noisy([each for each in figures if not _is_exact(each[0])])
+    changes = [_exact(*figure, reasons[figure[0].label], is_gate=is_gate) for figure in figures if _is_exact(figure[0])]
+    changes += _noisy([figure for figure in figures if not _is_exact(figure[0])])
     changes += [change for pair in exact if is_gate and (change := _changed_code(pair)) is not None]
     return Comparison(before, after, matching, differences(matching.pairs), sorted(changes, key=_rank))
 
@@ -138,7 +138,9 @@ def _reason(pair: Pair, *, is_brief: bool) -> Reason:
     """Returns why the cycles of two exact points may differ. Points of a gate have brief manifests."""
     if is_brief:
         return find_reason(pair.before, pair.after)
-    first, second = (replace(each, manifest=brief_manifest(each.manifest)) for each in (pair.before, pair.after))
+    first, second = (
+        replace(figures, manifest=brief_manifest(figures.manifest)) for figures in (pair.before, pair.after)
+    )
     return find_reason(first, second)
 
 
@@ -165,8 +167,12 @@ def _direction(delta: float) -> Verdict:
 
 def _noisy(figures: Sequence[tuple[Pair, Metric, Metric]]) -> list[Change]:
     """Medians by their samples; bytes are no matter of chance; other figures of noisy samples allow no verdict."""
-    found = [Change(*each, _direction(each[2].value - each[1].value)) for each in figures if each[1].unit == "bytes"]
-    sampled = [each for each in figures if each[1].unit != "bytes" and _is_median(each[1])]
+    found = [
+        Change(*figure, _direction(figure[2].value - figure[1].value))
+        for figure in figures
+        if figure[1].unit == "bytes"
+    ]
+    sampled = [figure for figure in figures if figure[1].unit != "bytes" and _is_median(figure[1])]
     shifts = [shift(one.samples or [one.value], other.samples or [other.value]) for _, one, other in sampled]
     for (pair, one, other), told, claimed in zip(sampled, shifts, claims(shifts), strict=True):
         if too_few(told, len(shifts)):

@@ -66,10 +66,11 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[
 
 def condensed(found: Sequence[Difference], shown: int = 12) -> list[Difference]:
     """The same for a table: of many source files the first, then how many more."""
-    sources = [each for each in found if each.key.startswith("build.sources.")]
-    rest = [each for each in found if not each.key.startswith("build.sources.")]
+    sources = [difference for difference in found if difference.key.startswith("build.sources.")]
+    rest = [difference for difference in found if not difference.key.startswith("build.sources.")]
     brief = [
-        Difference(each.key, _brief(each.before), _brief(each.after), each.points) for each in (*rest, *sources[:shown])
+        Difference(difference.key, _brief(difference.before), _brief(difference.after), difference.points)
+        for difference in (*rest, *sources[:shown])
     ]
     if len(sources) > shown:
         brief.append(Difference("build.sources", f"{len(sources) - shown} more files", "", 0))

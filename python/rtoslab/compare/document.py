@@ -26,18 +26,18 @@ FEW_SAMPLES = 20
 def comparison_document(comparisons: Sequence[Comparison], extra: Sequence[Section] = ()) -> Document:
     """One document of one reference and everything set against it: figures, then what else differs, then `extra`."""
     reference = comparisons[0].before.name
-    names = ", ".join(each.after.name for each in comparisons)
+    names = ", ".join(comparison.after.name for comparison in comparisons)
     sections: list[Section] = []
     for index, each in enumerate(comparisons):
         sections += _sections(each, f"-{index}" if len(comparisons) > 1 else "")
     document = Document(
         title=f"{names} against {reference}",
         subtitle=_subtitle(comparisons),
-        summary=" ".join(summary(each) for each in comparisons),
+        summary=" ".join(summary(comparison) for comparison in comparisons),
         sections=(*sections, *extra),
     )
-    figures = [each for one in comparisons for side in (one.before, one.after) for each in side.figures]
-    return flagged(document, [each.result for each in figures if each.result is not None])
+    figures = [figure for one in comparisons for side in (one.before, one.after) for figure in side.figures]
+    return flagged(document, [figure.result for figure in figures if figure.result is not None])
 
 
 def summary(comparison: Comparison) -> str:
@@ -53,7 +53,7 @@ def summary(comparison: Comparison) -> str:
         f"{len(worse)} of {figures} {'is' if len(worse) == 1 else 'are'} worse and {better} better"
         if comparison.real
         else f"no figure of {len(comparison.changes)} differs"
-        if all(each.verdict is Verdict.SAME for each in comparison.changes)
+        if all(change.verdict is Verdict.SAME for change in comparison.changes)
         else f"of {figures} none can be told to be worse or better"
     )
     if alone:
@@ -74,12 +74,12 @@ def extremes(comparison: Comparison) -> str:
     over = list(comparison.matching.over.values())
     first, second = over[0] if len(over) == 1 else (comparison.before.name, comparison.after.name)
     ratios = [
-        (each.before.value / each.after.value, f"{each.pair.label}, {each.before.id}")
-        for each in comparison.real
-        if each.before.unit == CYCLES and each.before.value > 0 and each.after.value > 0
+        (change.before.value / change.after.value, f"{change.pair.label}, {change.before.id}")
+        for change in comparison.real
+        if change.before.unit == CYCLES and change.before.value > 0 and change.after.value > 0
     ]
-    faster = max((each for each in ratios if each[0] > 1), default=None)
-    slower = min((each for each in ratios if each[0] < 1), default=None)
+    faster = max((ratio for ratio in ratios if ratio[0] > 1), default=None)
+    slower = min((ratio for ratio in ratios if ratio[0] < 1), default=None)
     told = []
     if faster is not None:
         told.append(f"is up to {faster[0]:.2f} times as fast as {first} ({faster[1]})")
@@ -91,7 +91,7 @@ def extremes(comparison: Comparison) -> str:
 
 
 def _of(comparison: Comparison, verdict: Verdict) -> list[Change]:
-    return [each for each in comparison.changes if each.verdict is verdict]
+    return [change for change in comparison.changes if change.verdict is verdict]
 
 
 def sentence(change: Change) -> str:
@@ -102,10 +102,10 @@ def sentence(change: Change) -> str:
 
 
 def _subtitle(comparisons: Sequence[Comparison]) -> str:
-    pairs = [change.pair for each in comparisons for change in each.changes]
+    pairs = [change.pair for comparison in comparisons for change in comparison.changes]
     exact = {pair.before.exact and pair.after.exact for pair in pairs}
-    placed = any(change.placed is not None for each in comparisons for change in each.changes)
-    alone = any(_of(each, Verdict.ONE_PLACEMENT) for each in comparisons)
+    placed = any(change.placed is not None for comparison in comparisons for change in comparison.changes)
+    alone = any(_of(comparison, Verdict.ONE_PLACEMENT) for comparison in comparisons)
     words = {
         frozenset({True}): "virtual boards in several placements: a difference is real where the bands are apart"
         if placed
@@ -115,7 +115,7 @@ def _subtitle(comparisons: Sequence[Comparison]) -> str:
         frozenset({False}): f"noisy samples: at most {ALPHA:.0%} false alarms",
         frozenset({True, False}): "virtual boards exactly, real ones by their samples",
     }
-    common = [value for each in comparisons for value in each.matching.common]
+    common = [value for comparison in comparisons for value in comparison.matching.common]
     return " · ".join([*dict.fromkeys(common), words.get(frozenset(exact), "")])
 
 
@@ -130,12 +130,15 @@ def _sections(comparison: Comparison, suffix: str) -> list[Section]:
         _missing(comparison, f"missing{suffix}", against),
         _unequal(comparison, f"differs{suffix}", against),
     ]
-    return [each for each in parts if each is not None]
+    return [part for part in parts if part is not None]
 
 
 def _unequal(comparison: Comparison, ident: str, against: str) -> Section | None:
     over = [[name, *values, "all"] for name, values in comparison.matching.over.items()]
-    rows = [[each.key, each.before, each.after, str(each.points or "")] for each in condensed(comparison.differences)]
+    rows = [
+        [difference.key, difference.before, difference.after, str(difference.points or "")]
+        for difference in condensed(comparison.differences)
+    ]
     if not over and not rows:
         return None
     prose = "What differs between the two sides besides the figures; each of it may be the reason for any of them."
@@ -145,7 +148,7 @@ def _unequal(comparison: Comparison, ident: str, against: str) -> Section | None
 
 def _changes(comparison: Comparison, ident: str, against: str) -> Section:
     tables = _by_unit(comparison.real, "largest effect first")
-    same = sum(each.verdict is Verdict.SAME for each in comparison.changes)
+    same = sum(change.verdict is Verdict.SAME for change in comparison.changes)
     prose = [f"{same} figures are the same."] if same else []
     if not comparison.real:
         prose.insert(0, "Nothing is told to be worse or better.")
@@ -169,7 +172,7 @@ def _by_unit(changes: Sequence[Change], order: str) -> list[TableData]:
         (INSTRUCTIONS, "Instructions of changed code, per count or sample"),
         (BYTES, "Memory, in bytes"),
     ):
-        rows = [_row(each) for each in changes if each.before.unit == unit]
+        rows = [_row(change) for change in changes if change.before.unit == unit]
         tables += [TableData(f"{title}, {order}", columns, rows)] if rows else []
     return tables
 
@@ -194,8 +197,8 @@ def figure_text(metric: Metric) -> str:
 
 
 def _undecided(comparison: Comparison, ident: str, against: str) -> Section | None:
-    open_ones = [each for each in comparison.changes if each.verdict in {Verdict.TOO_FEW, Verdict.UNCLEAR}]
-    noisy = [each.noisy for each in comparison.changes if each.noisy is not None]
+    open_ones = [change for change in comparison.changes if change.verdict in {Verdict.TOO_FEW, Verdict.UNCLEAR}]
+    noisy = [change.noisy for change in comparison.changes if change.noisy is not None]
     if not noisy:
         return None
     rule = (
@@ -204,17 +207,17 @@ def _undecided(comparison: Comparison, ident: str, against: str) -> Section | No
         "does not hold zero."
     )
     prose = [rule]
-    few = sum(min(each.counts) < FEW_SAMPLES for each in noisy)
+    few = sum(min(shift.counts) < FEW_SAMPLES for shift in noisy)
     if few:
         prose.append(f"Warning: {few} of them rest on fewer than {FEW_SAMPLES} samples a side.")
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
-    rows = [_row(each) for each in open_ones]
+    rows = [_row(one) for one in open_ones]
     tables = [TableData("Not told apart", columns, rows)] if rows else []
     return Section(ident, f"What noise covers{against}", prose, (), tables)
 
 
 def _placement(comparison: Comparison, ident: str, against: str) -> Section | None:
-    placed = [each for each in comparison.changes if each.placed is not None]
+    placed = [change for change in comparison.changes if change.placed is not None]
     moved = [each for each in _of(comparison, Verdict.PLACEMENT) if each.placed is None]
     if not placed and not moved:
         return None
@@ -250,9 +253,9 @@ def _attribution(comparison: Comparison, ident: str, against: str) -> Section | 
 def _timed(changes: Iterable[Change]) -> list[Pair]:
     """Pairs whose time differs, each once, by effect."""
     found: dict[str, Pair] = {}
-    for each in changes:
-        if each.before.unit == CYCLES:
-            found.setdefault(each.pair.label, each.pair)
+    for change in changes:
+        if change.before.unit == CYCLES:
+            found.setdefault(change.pair.label, change.pair)
     return list(found.values())
 
 
@@ -263,16 +266,16 @@ def _parts(pair: Pair) -> TableData | None:
     per = per_what(pair.before.result)
     rows = [
         [
-            each.function,
-            number(each.before),
-            number(each.after),
-            _signed(each.delta),
-            "" if each.per_call_delta is None else _signed(each.per_call_delta),
-            each.code,
+            part.function,
+            number(part.before),
+            number(part.after),
+            _signed(part.delta),
+            "" if part.per_call_delta is None else _signed(part.per_call_delta),
+            part.code,
         ]
-        for each in parts[:SHOWN_PARTS]
+        for part in parts[:SHOWN_PARTS]
     ]
-    notes = ["Moved: the same code, in another place."] * any(each.code == "moved" for each in parts[:SHOWN_PARTS])
+    notes = ["Moved: the same code, in another place."] * any(part.code == "moved" for part in parts[:SHOWN_PARTS])
     notes += [f"{len(parts) - SHOWN_PARTS} smaller parts are left out."] * (len(parts) > SHOWN_PARTS)
     columns = ("function", ">before", ">after", f">change per {per}", ">change per call", "code")
     return TableData(f"{pair.label}: cycles per {per}", columns, rows, " ".join(notes))

@@ -36,7 +36,7 @@ class Judgement:
     @property
     def other_compiler(self) -> tuple[str, str] | None:
         """The baseline's compiler and the run's, if they differ."""
-        found = [each for each in self.comparison.differences if each.key == COMPILER]
+        found = [difference for difference in self.comparison.differences if difference.key == COMPILER]
         return (found[0].before, found[0].after) if found else None
 
 
@@ -64,29 +64,29 @@ def _unpaired(pair: Pair) -> list[str]:
 
 def without_moved(judgement: Judgement) -> Judgement:
     """The same, with what only moved no regression."""
-    rest = [each for each in judgement.regressions if each not in judgement.moved]
+    rest = [regression for regression in judgement.regressions if regression not in judgement.moved]
     return replace(judgement, regressions=rest, moved=())
 
 
 def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
     """The baseline's points, to be measured again. Raises PlanError where the checkout makes others of them."""
     points: list[Point] = []
-    for each in baseline.point:
+    for point in baseline.point:
         experiment = Experiment(
-            benchmarks=(each.benchmark,),
-            kernels=(each.kernel,),
-            boards=(each.board,),
-            cores=(each.cores,),
-            config=each.config,
+            benchmarks=(point.benchmark,),
+            kernels=(point.kernel,),
+            boards=(point.board,),
+            cores=(point.cores,),
+            config=point.config,
         )
-        made = experiment_points(catalogue, experiment, Options(window_ms=each.window_ms))
+        made = experiment_points(catalogue, experiment, Options(window_ms=point.window_ms))
         fitting = [
-            one for one in made if point_id(catalogue, one).model_copy(update={"title": each.benchmark}) == each.point
+            one for one in made if point_id(catalogue, one).model_copy(update={"title": point.benchmark}) == point.point
         ]
         if not fitting:
             raise PlanError(
-                f"The baseline's point {each.benchmark} {each.kernel} {each.board} {each.config or ''} does not exist "
-                "in this checkout; correct the baseline's [[point]], or write it again."
+                f"The baseline's point {point.benchmark} {point.kernel} {point.board} {point.config or ''} does not "
+                "exist in this checkout; correct the baseline's [[point]], or write it again."
             )
         points += fitting
     return Plan(tuple(points), None)

@@ -55,8 +55,8 @@ class Seen:
             least, most = interval(before.figure, self.figure)
             return least <= 0 <= most
         sides = [
-            replace(each, manifest=brief_manifest(each.manifest))
-            for each in (figures_of(StoredPoint(Path(), *seen.points[0])) for seen in (before, self))
+            replace(figures, manifest=brief_manifest(figures.manifest))
+            for figures in (figures_of(StoredPoint(Path(), *seen.points[0])) for seen in (before, self))
         ]
         return self.figure.unit == CYCLES and find_reason(*sides).cause is Cause.PLACEMENT
 
@@ -97,7 +97,7 @@ class Line:
     @property
     def moves(self) -> list[Move]:
         """Changes that are claimed."""
-        return [each for each in self.changes if not each.unclaimed]
+        return [change for change in self.changes if not change.unclaimed]
 
 
 def history_document(found: Sequence[Found], patterns: Sequence[str] = ()) -> Document:
@@ -145,11 +145,11 @@ _ALONE = "In one placement each"
 def _by_claim(lines: Sequence[Line]) -> tuple[list[Line], list[Line], list[Line]]:
     """Lines that moved; that differ in one placement; that differ by no more than placement."""
     found: tuple[list[Line], list[Line], list[Line]] = ([], [], [])
-    for each in lines:
-        if each.moves:
-            found[0].append(each)
-        elif each.changes:
-            found[1 if any(move.unclaimed == ONE_PLACEMENT for move in each.changes) else 2].append(each)
+    for line in lines:
+        if line.moves:
+            found[0].append(line)
+        elif line.changes:
+            found[1 if any(move.unclaimed == ONE_PLACEMENT for move in line.changes) else 2].append(line)
     return found
 
 
@@ -190,7 +190,7 @@ def _figures(points: Sequence[Measured]) -> list[Metric]:
     """Those that the point has in all its placements; of several the median and the band."""
     if len(points) == 1:
         return metrics(points[0])
-    every = [{each.id: each for each in metrics(point)} for point in points]
+    every = [{metric.id: metric for metric in metrics(point)} for point in points]
     shared = [[each[name] for each in every] for name in every[0] if all(name in each for each in every)]
     return [over_band(each) for each in shared]
 
@@ -206,12 +206,12 @@ def _largest(line: Line) -> float:
 def _move_table(title: str, moved: Sequence[Line], names: dict[int, str]) -> TableData:
     rows = [
         [
-            each.point,
-            each.metric,
-            *(figure_text(each.values[run].figure) for run in (min(each.values), max(each.values))),
-            "; ".join(_move(move, names) for move in each.changes),
+            line.point,
+            line.metric,
+            *(figure_text(line.values[run].figure) for run in (min(line.values), max(line.values))),
+            "; ".join(_move(move, names) for move in line.changes),
         ]
-        for each in moved
+        for line in moved
     ]
     return TableData(title, ("point", "figure", ">first", ">last", "moves"), rows)
 
@@ -223,8 +223,8 @@ def _move(move: Move, names: dict[int, str]) -> str:
 def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
     """By unit, in charts of at most MOST_LINES."""
     found = []
-    for unit in dict.fromkeys(each.unit for each in lines):
-        mine = [each for each in lines if each.unit == unit]
+    for unit in dict.fromkeys(line.unit for line in lines):
+        mine = [line for line in lines if line.unit == unit]
         found += [(unit, mine[start : start + MOST_LINES]) for start in range(0, len(mine), MOST_LINES)]
     return found
 
@@ -233,14 +233,14 @@ def _chart(unit: str, lines: Sequence[Line]) -> ChartData:
     rows = [
         {
             "x": run,
-            "y": _percent(seen.figure.value, each),
-            "series": f"{each.point} {each.metric}",
+            "y": _percent(seen.figure.value, line),
+            "series": f"{line.point} {line.metric}",
             "text": "",
-            "low": None if seen.figure.band is None else _percent(seen.figure.band.least, each),
-            "high": None if seen.figure.band is None else _percent(seen.figure.band.most, each),
+            "low": None if seen.figure.band is None else _percent(seen.figure.band.least, line),
+            "high": None if seen.figure.band is None else _percent(seen.figure.band.most, line),
         }
-        for each in lines
-        for run, seen in sorted(each.values.items())
+        for line in lines
+        for run, seen in sorted(line.values.items())
     ]
     return ChartData(
         "lines",

@@ -17,7 +17,7 @@ Complaint = Callable[[Change], str | None]
 
 def as_json(comparisons: Sequence[Comparison]) -> str:
     """One object with every figure."""
-    return json.dumps({"comparisons": [_comparison(each) for each in comparisons]}, indent=1) + "\n"
+    return json.dumps({"comparisons": [_comparison(comparison) for comparison in comparisons]}, indent=1) + "\n"
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
@@ -28,10 +28,10 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "deviations": _deviations(comparison),
         "over": {name: list(values) for name, values in comparison.matching.over.items()},
         "differences": [
-            {"key": each.key, "before": each.before, "after": each.after, "points": each.points}
-            for each in comparison.differences
+            {"key": difference.key, "before": difference.before, "after": difference.after, "points": difference.points}
+            for difference in comparison.differences
         ],
-        "changes": [_change(each) for each in comparison.changes],
+        "changes": [_change(change) for change in comparison.changes],
         "attribution": {
             label: [
                 {
@@ -52,8 +52,8 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
 
 def _deviations(comparison: Comparison) -> Deviations:
     """Of the kernels on both sides."""
-    figures = (each for side in (comparison.before, comparison.after) for each in side.figures)
-    return deviating([each.result for each in figures if each.result is not None])
+    figures = (figure for side in (comparison.before, comparison.after) for figure in side.figures)
+    return deviating([figure.result for figure in figures if figure.result is not None])
 
 
 def _change(change: Change) -> dict[str, Any]:
@@ -86,21 +86,21 @@ def worse(change: Change) -> str | None:
 def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = worse) -> str:
     """A test suite for each comparison, a test case for each figure."""
     root = ET.Element("testsuites", name="rtoslab")
-    for each in comparisons:
-        failures = sum(complaint(change) is not None for change in each.changes)
-        lost = [pair for pair in each.without_figures if pair.after.missing]
+    for comparison in comparisons:
+        failures = sum(complaint(change) is not None for change in comparison.changes)
+        lost = [pair for pair in comparison.without_figures if pair.after.missing]
         suite = ET.SubElement(
             root,
             "testsuite",
-            name=xml(f"{each.after.name} against {each.before.name}"),
-            tests=str(len(each.changes) + len(lost)),
+            name=xml(f"{comparison.after.name} against {comparison.before.name}"),
+            tests=str(len(comparison.changes) + len(lost)),
             failures=str(failures),
             errors=str(len(lost)),
         )
-        if deviations := _deviations(each):
+        if deviations := _deviations(comparison):
             properties = ET.SubElement(suite, "properties")
             ET.SubElement(properties, "property", name="deviations", value=xml(footnote(deviations)))
-        for change in each.changes:
+        for change in comparison.changes:
             case = ET.SubElement(suite, "testcase", classname=xml(change.pair.label), name=xml(change.before.id))
             why = complaint(change)
             if why is not None:

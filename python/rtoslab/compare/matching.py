@@ -41,8 +41,8 @@ class Matching:
 
 def match(before: Side, after: Side, *, same_axes: bool = False) -> Matching:
     """Pairs in the order of the first side."""
-    left = [axes_of(each.point) for each in before.figures]
-    right = [axes_of(each.point) for each in after.figures]
+    left = [axes_of(figure.point) for figure in before.figures]
+    right = [axes_of(figure.point) for figure in after.figures]
     over = {} if same_axes else _compared_over(left, right)
     others = {_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
     mine = {_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}

@@ -16,14 +16,14 @@ from rtoslab.compare.sides import Figures, Side
 def over_placements(side: Side) -> Side:
     """Points of virtual boards that differ in their placement alone become one; what stands in one placement stays."""
     groups: dict[str, list[Figures]] = {}
-    for each in side.figures:
-        groups.setdefault(_without(each).point.model_dump_json(), []).append(each)
-    return replace(side, figures=[one for each in groups.values() for one in _joined(each)])
+    for figure in side.figures:
+        groups.setdefault(_without(figure).point.model_dump_json(), []).append(figure)
+    return replace(side, figures=[one for group in groups.values() for one in _joined(group)])
 
 
 def interval(before: Metric, after: Metric) -> tuple[float, float]:
     """The least and the most that the second may differ by from the first, whatever the places."""
-    width = max(each.band.width for each in (before, after) if each.band is not None)
+    width = max(metric.band.width for metric in (before, after) if metric.band is not None)
     (first_low, first_high), (second_low, second_high) = _reach(before, width), _reach(after, width)
     return second_low - first_high, second_high - first_low
 
@@ -35,8 +35,8 @@ def is_bound(metric: str, *manifests: Mapping[str, Any]) -> bool:
     begins; how deep a stack is depends, as times do, on when interrupts come.
     """
     if metric.startswith("image."):
-        return len({_placement(each) for each in manifests}) > 1
-    return metric.startswith("heap.") or any(place_matters(each) for each in manifests)
+        return len({_placement(manifest) for manifest in manifests}) > 1
+    return metric.startswith("heap.") or any(place_matters(manifest) for manifest in manifests)
 
 
 def _placement(manifest: Mapping[str, Any]) -> int:
@@ -56,14 +56,14 @@ def _without(figures: Figures) -> Figures:
 
 
 def _joined(group: Sequence[Figures]) -> Sequence[Figures]:
-    measured = [each for each in group if each.exact and each.result is not None]
+    measured = [figures for figures in group if figures.exact and figures.result is not None]
     if len(group) == 1 or len(measured) < len(group):  # what failed somewhere is shown as it is
         return group
     first = _without(group[0])
-    shared = [name for name in first.metrics if all(name in each.metrics for each in group)]
-    metrics = {name: over_band([each.metrics[name] for each in group]) for name in shared}
+    shared = [name for name in first.metrics if all(name in figures.metrics for figures in group)]
+    metrics = {name: over_band([figures.metrics[name] for figures in group]) for name in shared}
     manifest = {**first.manifest, f"build.{PLACEMENT}": counted(len(group), "placement")}
-    results = [each.result for each in group if each.result is not None]
+    results = [figures.result for figures in group if figures.result is not None]
     return [replace(first, metrics=metrics, manifest=manifest, placed=results)]
 
 

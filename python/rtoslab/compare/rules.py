@@ -96,4 +96,4 @@ class Rules:
 
     def broken_by(self, change: Judged) -> Limit | None:
         """The first limit that the change passes."""
-        return next((each for each in self.limits(change.before.id) if each.passed_by(change)), None)
+        return next((limit for limit in self.limits(change.before.id) if limit.passed_by(change)), None)

@@ -61,8 +61,8 @@ def read_side(paths: Sequence[Path]) -> Side:
         points = RunDirectory.open(path).points()
         if not points:
             raise StoreError(f"{path} holds no finished point; measure into it first.")
-        for each in points:
-            fresh = figures_of(each)
+        for point in points:
+            fresh = figures_of(point)
             key = fresh.point.model_dump_json()
             found[key] = _pooled(found[key], fresh) if key in found else fresh
     return Side(",".join(path.name for path in paths), tuple(found.values()))
@@ -77,7 +77,7 @@ def figures_of(stored: StoredPoint) -> Figures:
     if isinstance(result, Measured):
         flat |= {f"{STATE}{key}": str(value) for key, value in result.state.items()}
     if isinstance(result, Measured):
-        figures = {each.id: each for each in metrics(result)}
+        figures = {metric.id: metric for metric in metrics(result)}
         return Figures(
             result.point, figures, exact, flat, result, stored.manifest, (), code_digest(result), place_digest(result),
             executed_functions(result), result.state, waits_of(result),

@@ -47,18 +47,18 @@ class Conformance(Strict):
     @property
     def holds(self) -> bool:
         """Whether every check that applies was made and holds."""
-        outcomes = {each.outcome for each in self.findings}
+        outcomes = {finding.outcome for finding in self.findings}
         return self.failure is None and Outcome.HOLDS in outcomes and Outcome.FAILS not in outcomes
 
     @property
     def deviations(self) -> dict[str, str]:
         """The checks that fail as kernel.toml declares -> what was seen, with the reason."""
-        return {each.title: each.saw for each in self.findings if each.outcome is Outcome.DEVIATES}
+        return {finding.title: finding.saw for finding in self.findings if finding.outcome is Outcome.DEVIATES}
 
     @property
     def counted(self) -> str:
         """How many findings there are of each outcome, in words."""
-        counts = {outcome: sum(each.outcome is outcome for each in self.findings) for outcome in Outcome}
+        counts = {outcome: sum(finding.outcome is outcome for finding in self.findings) for outcome in Outcome}
         words = {Outcome.HOLDS: "hold", Outcome.FAILS: "fail", Outcome.DEVIATES: "deviate"}
         said = [
             f"{count} {outcome.value if count == 1 else words.get(outcome, outcome.value)}"
@@ -72,9 +72,9 @@ class Conformance(Strict):
         if self.holds:
             return
         reasons = [
-            f"{each.title} demands that {each.demands}, but core {each.core}: {each.saw}."
-            for each in self.findings
-            if each.outcome is Outcome.FAILS
+            f"{finding.title} demands that {finding.demands}, but core {finding.core}: {finding.saw}."
+            for finding in self.findings
+            if finding.outcome is Outcome.FAILS
         ]
         if self.failure is not None:
             reasons.insert(0, self.failure)
@@ -86,11 +86,11 @@ class Conformance(Strict):
     def summary(self) -> dict[str, Any]:
         """For the manifest: each check's outcome, with the reason where it does not apply."""
         checks: dict[str, str] = {}
-        for each in self.findings:
-            told = each.outcome in (Outcome.NOT_APPLICABLE, Outcome.DEVIATES)
-            words = f"{each.outcome.value}: {each.saw}" if told else each.outcome.value
-            if checks.get(each.check, Outcome.HOLDS.value) == Outcome.HOLDS.value:
-                checks[each.check] = words
+        for finding in self.findings:
+            told = finding.outcome in (Outcome.NOT_APPLICABLE, Outcome.DEVIATES)
+            words = f"{finding.outcome.value}: {finding.saw}" if told else finding.outcome.value
+            if checks.get(finding.check, Outcome.HOLDS.value) == Outcome.HOLDS.value:
+                checks[finding.check] = words
         return {"digest": self.digest, "checks": checks}
 
 
@@ -157,7 +157,7 @@ def verdict_digest(catalogue: Catalogue, point: Point) -> str:
 
 @looked_at
 def _digest_of(catalogue: Catalogue, image: str, kernel: str, timing: tuple[tuple[str, int], ...]) -> str:
-    rules = [each.read_text(encoding="utf-8") for each in sorted(Path(__file__).parent.glob("*.py"))]
+    rules = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
     facts = catalogue.kernel(kernel).facts.model_dump(mode="json")
     everything = [image, simulator_sources(catalogue.root), dict(timing), facts, rules]
     return hashlib.sha256(canonical(everything).encode()).hexdigest()[:16]
@@ -181,7 +181,7 @@ def suite_point(point: Point) -> Point:
 def _verdict(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> Conformance:
     kernel, board = catalogue.kernel(point.kernel).facts, catalogue.board(point.board).facts
     checks = catalogue.conformance.check
-    unknown = kernel.deviations.keys() - {each.id for each in checks}
+    unknown = kernel.deviations.keys() - {check.id for check in checks}
     if unknown:
         raise CatalogueError(
             f"kernel.toml of {kernel.id} declares a deviation of `{min(unknown)}`, which is no check of "

@@ -78,7 +78,7 @@ class Played:
 
     def began(self, scene: str, core: int) -> bool:
         """Whether the last play said that it begins the scene."""
-        return any((each.name, each.core) == (scene, core) for each in self.decoded.checks)
+        return any((check.name, check.core) == (scene, core) for check in self.decoded.checks)
 
     def scenes(self) -> dict[str, tuple[int, ...]]:
         """The notes of each scene on each core that came to its end, from the last play that has them."""
@@ -119,18 +119,20 @@ def _of_this_kernel(check: Check, kernel: Kernel) -> Check:
 
 def _declared(findings: Sequence[CheckFinding], reason: str) -> list[CheckFinding]:
     """The findings of a check that kernel.toml says will fail: they deviate; that none does is a failure."""
-    if any(each.outcome is Outcome.FAILS for each in findings):
-        saw = {each.core: f"{each.saw}; declared: {reason}" for each in findings}
+    if any(finding.outcome is Outcome.FAILS for finding in findings):
+        saw = {finding.core: f"{finding.saw}; declared: {reason}" for finding in findings}
         return [
-            each.model_copy(update={"outcome": Outcome.DEVIATES, "saw": saw[each.core]})
-            if each.outcome is Outcome.FAILS
-            else each
-            for each in findings
+            finding.model_copy(update={"outcome": Outcome.DEVIATES, "saw": saw[finding.core]})
+            if finding.outcome is Outcome.FAILS
+            else finding
+            for finding in findings
         ]
-    if any(each.outcome is Outcome.UNSEEN for each in findings):
+    if any(finding.outcome is Outcome.UNSEEN for finding in findings):
         return list(findings)
     remove = "declared to deviate, but conforms: remove it from [deviations] of kernel.toml"
-    return [each.model_copy(update={"outcome": Outcome.FAILS, "saw": f"{each.saw}; {remove}"}) for each in findings]
+    return [
+        finding.model_copy(update={"outcome": Outcome.FAILS, "saw": f"{finding.saw}; {remove}"}) for finding in findings
+    ]
 
 
 def not_applicable(check: Check, kernel: Kernel, board: Board, cores: int) -> str | None:
@@ -183,7 +185,7 @@ def _sequence(check: Check, notes: Notes) -> tuple[bool, str]:
 
 
 def _timer(check: Check, notes: Notes) -> tuple[bool, str]:
-    due = [each * notes.timer_hz / notes.tick_hz for each in check.ticks]
+    due = [tick * notes.timer_hz / notes.tick_hz for tick in check.ticks]
     if len(notes.values) != len(due):
         return False, f"{len(notes.values)} intervals where {len(due)} were due"
     worst = max(abs(seen / wanted - 1) * 100 for seen, wanted in zip(notes.values, due, strict=True))

@@ -78,7 +78,7 @@ def _broken_scene(begun: Decoded, cause: DecodeError, failure: str | None) -> Br
     if not begun.checks or begun.checks[-1].name == _NEVER_LEFT_OUT:
         return None
     scene, core = begun.checks[-1].name, begun.checks[-1].core
-    if any(each.metric == f"{scene}/{core}" for each in begun.samples):
+    if any(sample.metric == f"{scene}/{core}" for sample in begun.samples):
         return None
     if not isinstance(cause, OverrideReceivedError):
         return Broken(scene, core, f"got stuck: {failure or cause}")

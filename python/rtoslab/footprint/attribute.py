@@ -52,7 +52,7 @@ class Footprint:
 
     def total(self, kind: str) -> int:
         """Bytes of one kind."""
-        return sum(each.size for each in self.items if each.kind == kind)
+        return sum(item.size for item in self.items if item.kind == kind)
 
     def berkeley(self) -> dict[str, int]:
         """text, data and bss as `arm-none-eabi-size` counts them."""
@@ -61,8 +61,8 @@ class Footprint:
     def by(self, *axes: str) -> dict[tuple[str, ...], Counter[str]]:
         """Bytes by kind for each combination of `axes` (attributes of Item)."""
         found: dict[tuple[str, ...], Counter[str]] = {}
-        for each in self.items:
-            found.setdefault(tuple(getattr(each, axis) for axis in axes), Counter())[each.kind] += each.size
+        for item in self.items:
+            found.setdefault(tuple(getattr(item, axis) for axis in axes), Counter())[item.kind] += item.size
         return found
 
 
@@ -81,7 +81,7 @@ def footprint_of(
 
 def _items(section: Section, image: Image, pieces: tuple[Piece, ...], export: str | None) -> Iterable[Item]:
     """The section's bytes from its first to its last, none twice, none left out."""
-    symbols = [each for each in image.symbols if section.address <= each.address < section.end]
+    symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.end]
     if not pieces:
         whole = Piece(section.name, section.address, section.size, UNKNOWN)
         yield from _in_piece(section, whole, section.address, section.end, symbols, export)
@@ -131,10 +131,10 @@ def _kind(section: Section, input_name: str, symbol: Symbol | None) -> str:
 
 def _memories(sections: tuple[Section, ...], regions: tuple[Region, ...]) -> dict[str, int]:
     taken: Counter[str] = Counter()
-    for each in sections:
-        run = region_of(each.address, regions)
-        load = region_of(each.load_address, regions) if each.has_contents else run
-        taken[load.name] += each.size
+    for section in sections:
+        run = region_of(section.address, regions)
+        load = region_of(section.load_address, regions) if section.has_contents else run
+        taken[load.name] += section.size
         if run.name != load.name and not (run.is_flash and load.is_flash):
-            taken[run.name] += each.size
+            taken[run.name] += section.size
     return dict(sorted(taken.items()))

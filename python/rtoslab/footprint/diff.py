@@ -51,14 +51,14 @@ _Owner = tuple[str, str, str]
 
 def _owners(items: Iterable[Item], *, symbols: bool = True) -> Counter[_Owner]:
     found: Counter[_Owner] = Counter()
-    for each in items:
-        found[each.object or each.symbol, each.symbol if symbols else "", each.kind] += each.size
+    for item in items:
+        found[item.object or item.symbol, item.symbol if symbols else "", item.kind] += item.size
     return found
 
 
 def _changes(before: Counter[_Owner], after: Counter[_Owner]) -> tuple[Change, ...]:
     changed = [Change(*owner, before[owner], after[owner]) for owner in before.keys() | after.keys()]
-    changed = [each for each in changed if each.change]
+    changed = [change for change in changed if change.change]
     return tuple(
         sorted(changed, key=lambda each: (-abs(each.change), KINDS.index(each.kind), each.object, each.symbol))
     )

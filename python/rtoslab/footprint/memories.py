@@ -35,7 +35,7 @@ def regions_of(board: Board) -> tuple[Region, ...]:
 
 def region_of(address: int, regions: Iterable[Region]) -> Region:
     """The first region that holds the address."""
-    for each in (*regions, *_ARCHITECTURE):
-        if each.start <= address < each.start + each.size:
-            return each
+    for region in (*regions, *_ARCHITECTURE):
+        if region.start <= address < region.start + region.size:
+            return region
     return _ELSEWHERE

@@ -132,10 +132,10 @@ def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[Weighed,
 def _bytes(weighed: Weighed) -> tuple[Counter[str], Counter[str]]:
     kinds: Counter[str] = Counter()
     origins: Counter[str] = Counter()
-    for each in weighed.footprint.items:
-        kinds[each.kind] += each.size
-        if each.kind in {"text", "rodata"}:
-            origins[each.origin] += each.size
+    for item in weighed.footprint.items:
+        kinds[item.kind] += item.size
+        if item.kind in {"text", "rodata"}:
+            origins[item.origin] += item.size
     return kinds, origins
 
 
@@ -146,6 +146,6 @@ def _stacks(catalogue: Catalogue, name: str, weighed: Weighed, seen: Seen) -> li
 
     def static(task: str) -> StaticStack | None:
         functions = ("entry",) if task == "task" else ("main",) if task.startswith("(") else idle
-        return next((found for each in functions if (found := graph.deepest(each)) is not None), None)
+        return next((found for function in functions if (found := graph.deepest(function)) is not None), None)
 
-    return [Stack(name, each.task, each.used_bytes, each.size_bytes, static(each.task)) for each in seen.stacks]
+    return [Stack(name, stack.task, stack.used_bytes, stack.size_bytes, static(stack.task)) for stack in seen.stacks]

@@ -113,7 +113,7 @@ class _Run:
         while (left := end - self.machine.cycle()) > 0:
             stopped = self._run(left)
             events = np.frombuffer(self.machine.take_events(), dtype=EVENT)
-            self.tops += [int(each["value"]) for each in events if each["kind"] == KIND_EXEC and each["id"] == _TOP]
+            self.tops += [int(event["value"]) for event in events if event["kind"] == KIND_EXEC and event["id"] == _TOP]
             for address in (_word(self.machine, word) for word in words if stopped == "watch"):
                 if address and address not in {*self.stacks, *no_task} and block:
                     first = _word(self.machine, address + members[block.stack_pointer].offset)
@@ -139,7 +139,7 @@ class _Run:
 
     def look(self) -> Seen:
         """How far the paint is gone, and what is left of the pool."""
-        peaks = [StackPeak(each.task, self._used(each), each.end - each.base) for each in self.stacks.values()]
+        peaks = [StackPeak(stack.task, self._used(stack), stack.end - stack.base) for stack in self.stacks.values()]
         return Seen(tuple(sorted(peaks, key=lambda each: each.task)), *self._pool())
 
     def _used(self, stack: _Stack) -> int:

@@ -27,8 +27,8 @@ def image_tables(image: Footprint) -> tuple[Table, ...]:
             "By symbol, the largest first",
             ("symbol", "object", "origin", "kind", "section", "address", "bytes"),
             [
-                (each.symbol, each.object, each.origin, each.kind, each.section, f"{each.address:#010x}", each.size)
-                for each in sorted(image.items, key=lambda each: (-each.size, each.address))
+                (item.symbol, item.object, item.origin, item.kind, item.section, f"{item.address:#010x}", item.size)
+                for item in sorted(image.items, key=lambda each: (-each.size, each.address))
             ],
         ),
     )
@@ -39,11 +39,11 @@ _SECTIONS: Final = ("section", "address", "load address", *KINDS, "bytes")
 
 def _sections(image: Footprint) -> list[Sequence[Value]]:
     rows: list[Sequence[Value]] = []
-    for each in image.sections:
-        kinds = [sum(i.size for i in image.items if i.section == each.name and i.kind == kind) for kind in KINDS]
-        load = f"{each.load_address:#010x}" if each.has_contents else ""
-        rows.append((each.name, f"{each.address:#010x}", load, *kinds, each.size))
-    rows.append(("all", "", "", *map(image.total, KINDS), sum(each.size for each in image.sections)))
+    for section in image.sections:
+        kinds = [sum(i.size for i in image.items if i.section == section.name and i.kind == kind) for kind in KINDS]
+        load = f"{section.load_address:#010x}" if section.has_contents else ""
+        rows.append((section.name, f"{section.address:#010x}", load, *kinds, section.size))
+    rows.append(("all", "", "", *map(image.total, KINDS), sum(section.size for section in image.sections)))
     return rows
 
 
@@ -57,9 +57,9 @@ def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
     services: list[Sequence[Value]] = []
     lacking: list[Sequence[Value]] = []
     stacks: list[Sequence[Value]] = []
-    for each in surveys:
-        where = (each.minimal.point.kernel, each.minimal.point.board)
-        for cost in each.costs:
+    for survey in surveys:
+        where = (survey.minimal.point.kernel, survey.minimal.point.board)
+        for cost in survey.costs:
             if cost.not_applicable is not None:
                 lacking.append((*where, cost.program, cost.not_applicable))
                 continue
@@ -68,7 +68,7 @@ def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
             services.append((*where, cost.program, cost.base or "-", *sizes, pool, cost.origins.get("kernel", 0)))
             if cost.pool is None:
                 lacking.append((*where, f"{cost.program}: pool", cost.pool_unseen))
-        for stack in each.stacks:
+        for stack in survey.stacks:
             calls = stack.static.bytes if stack.static else None
             shown = (stack.used_bytes, stack.size_bytes, calls, _unknown(stack.static))
             stacks.append((*where, stack.program, stack.task, *shown))
@@ -98,12 +98,12 @@ def _unknown(static: StaticStack | None) -> str:
 def minimal_table(surveys: Sequence[Survey]) -> Table:
     """The minimal images of several kernels and boards side by side; bss without the pool, whose size is chosen."""
     rows: list[Sequence[Value]] = []
-    for each in surveys:
-        image = each.minimal.footprint
+    for survey in surveys:
+        image = survey.minimal.footprint
         kernel = image.by("origin").get(("kernel",), Counter())
         shares = [kernel[kind] for kind in KINDS]
         sizes = [image.total(kind) for kind in KINDS]
-        rows.append((each.minimal.point.kernel, each.minimal.point.board, *sizes, *shares))
+        rows.append((survey.minimal.point.kernel, survey.minimal.point.board, *sizes, *shares))
     columns = ("kernel", "board", *KINDS, *(f"kernel's {kind}" for kind in KINDS))
     return Table("minimal", "Minimal images: the whole, and of it the kernel's own object files", columns, rows)
 
@@ -112,14 +112,14 @@ def difference_tables(found: Difference) -> tuple[Table, ...]:
     """What changed from one image to the other."""
     names = ("before", "after", "change")
     totals = [(kind, found.before.total(kind), found.after.total(kind), found.total(kind)) for kind in KINDS]
-    whole = [sum(each.size for each in image.sections) for image in (found.before, found.after)]
+    whole = [sum(section.size for section in image.sections) for image in (found.before, found.after)]
     return (
         Table("totals", "In all", ("kind", *names), [*totals, ("all", *whole, whole[1] - whole[0])]),
         Table(
             "objects",
             "Object files that changed",
             ("object", "kind", *names),
-            [_change(each)[1:] for each in found.by_object()],
+            [_change(change)[1:] for change in found.by_object()],
         ),
         Table(
             "symbols", "Symbols that changed", ("symbol", "object", "kind", *names), list(map(_change, found.changes))

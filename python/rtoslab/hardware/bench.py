@@ -67,8 +67,8 @@ class Bench(Strict):
         """Two boards behind one name, probe or port would be measured for each other."""
         for what in ("name", "probe", "port"):
             seen: set[str] = set()
-            for each in self.target:
-                value = getattr(each, what)
+            for target in self.target:
+                value = getattr(target, what)
                 if value is not None and value in seen:
                     raise ValueError(f"two targets have the {what} {value}")
                 seen |= {value} - {None}
@@ -76,7 +76,7 @@ class Bench(Strict):
 
     def named(self, name: str) -> BenchTarget | None:
         """The one of that name."""
-        return next((each for each in self.target if each.name == name), None)
+        return next((target for target in self.target if target.name == name), None)
 
 
 def read_bench(path: Path) -> Bench:

@@ -35,7 +35,7 @@ class Target:
 
 def fitting(names: FlashNames, device: UsbDevice) -> list[FlashTool]:
     """Tools installed here that flash a board through a device, the first choice first."""
-    return [each for each in TOOLS.values() if kind_of(device) in each.kinds and each.knows(names) and installed(each)]
+    return [tool for tool in TOOLS.values() if kind_of(device) in tool.kinds and tool.knows(names) and installed(tool)]
 
 
 def choose_target(
@@ -47,7 +47,7 @@ def choose_target(
     entry = bench.named(asked) if bench is not None else None
     if bench is not None and entry is None:
         if asked != AUTO:
-            raise UnknownNameError("target of the hardware map", asked, [each.name for each in bench.target])
+            raise UnknownNameError("target of the hardware map", asked, [target.name for target in bench.target])
         entry = _only_one_for(board, bench)
     if entry is not None:
         return _mapped(entry, board, names, tuple(devices), port)
@@ -62,11 +62,11 @@ def choose_target(
 
 
 def _only_one_for(board: Board, bench: Bench) -> BenchTarget:
-    meant = [each for each in bench.target if each.board == board.id]
+    meant = [target for target in bench.target if target.board == board.id]
     if len(meant) != 1:
         raise PortError(
             f"The hardware map has {len(meant)} targets with the board {board.id}; name one with --target: "
-            f"{', '.join(each.name for each in meant or bench.target)}."
+            f"{', '.join(target.name for target in meant or bench.target)}."
         )
     return meant[0]
 
@@ -85,7 +85,7 @@ def _mapped(
     if entry.tool is not None:
         if entry.tool not in TOOLS:
             raise UnknownNameError("flash tool", entry.tool, TOOLS)
-        tools = [each for each in tools if each.name == entry.tool]
+        tools = [tool for tool in tools if tool.name == entry.tool]
     if not tools:
         raise PortError(
             f"The target {entry.name} cannot be flashed through the {probe.shown}: "
@@ -110,21 +110,23 @@ def _probe(asked: str, board: Board, names: FlashNames, devices: tuple[UsbDevice
             raise PortError(f"There is no probe with the serial number {asked!r}; {SHOWN}.")
         return found
     could = [
-        each for each in devices if any(kind_of(each) in tool.kinds and tool.knows(names) for tool in TOOLS.values())
+        device
+        for device in devices
+        if any(kind_of(device) in tool.kinds and tool.knows(names) for tool in TOOLS.values())
     ]
     if len(could) == 1:
         return could[0]
     if not could:
         bootsel = ", or hold BOOTSEL while you connect the board" if names.bootsel else ""
         raise PortError(f"No probe is connected that could flash the {board.id}; plug it in{bootsel} ({SHOWN}).")
-    serials = ", ".join(each.serial or each.identity for each in could)
+    serials = ", ".join(usb_device.serial or usb_device.identity for usb_device in could)
     raise PortError(
         f"{len(could)} probes are connected that could be the {board.id}'s; name one with --target: {serials}."
     )
 
 
 def _by_serial(serial: str, devices: tuple[UsbDevice, ...]) -> UsbDevice | None:
-    return next((each for each in devices if each.serial == serial), None)
+    return next((device for device in devices if device.serial == serial), None)
 
 
 def _port_of(probe: UsbDevice, board: Board) -> str:
@@ -138,5 +140,5 @@ def _port_of(probe: UsbDevice, board: Board) -> str:
 
 def _could(names: FlashNames, probe: UsbDevice) -> str:
     return (
-        ", ".join(each.name for each in TOOLS.values() if kind_of(probe) in each.kinds and each.knows(names)) or "none"
+        ", ".join(tool.name for tool in TOOLS.values() if kind_of(probe) in tool.kinds and tool.knows(names)) or "none"
     )

@@ -101,8 +101,8 @@ def _serial(order: Order, tool: str) -> str:
 
 _SWD: Final = frozenset({STLINK, CMSIS_DAP, JLINK})
 TOOLS: Final[Mapping[str, FlashTool]] = {
-    each.name: each
-    for each in (
+    tool.name: tool
+    for tool in (
         FlashTool("probe-rs", _SWD, ELF, lambda names: names.probe_rs is not None, _probe_rs),
         FlashTool("pyocd", _SWD, ELF, lambda names: names.pyocd is not None, _pyocd),
         FlashTool("openocd", _SWD, ELF, lambda names: names.openocd is not None, _openocd),

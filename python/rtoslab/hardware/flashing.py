@@ -51,7 +51,7 @@ def shown_commands(target: Target, image: Path) -> list[str]:
     form = image if target.tool.form == ELF else image.with_suffix(f".{target.tool.form}")
     if target.tool.is_drive:
         return [f"cp {shlex.quote(str(form))} {shlex.quote(str(target.drive or 'the drive RPI-RP2'))}"]
-    return [shlex.join(each) for each in commands(target, form)]
+    return [shlex.join(command) for command in commands(target, form)]
 
 
 def _flash(target: Target, image: Path, folder: Path, listener: Listener, say: Say) -> None:
@@ -105,7 +105,9 @@ def _in_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:
     """The board in its boot loader, once it is there. Raises PortError."""
     ends, told = time.monotonic() + target.flash_limit_s, False
     while time.monotonic() < ends:
-        found = [each for each in connected() if kind_of(each) == BOOTSEL and each.serial == target.probe.serial]
+        found = [
+            device for device in connected() if kind_of(device) == BOOTSEL and device.serial == target.probe.serial
+        ]
         if found:
             return found[0]
         if not told:
@@ -121,8 +123,8 @@ def _in_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:
 
 def _drive(target: Target) -> Path:
     """Where the boot loader's drive is mounted. Raises PortError."""
-    places = [target.drive] if target.drive else [each for form in _DRIVES for each in Path("/").glob(form[1:])]
-    found = [each for each in places if (each / _DRIVE_SAYS).is_file()]
+    places = [target.drive] if target.drive else [path for form in _DRIVES for path in Path("/").glob(form[1:])]
+    found = [place for place in places if (place / _DRIVE_SAYS).is_file()]
     if len(found) != 1:
         where = str(target.drive) if target.drive else " or ".join(_DRIVES)
         raise PortError(

@@ -17,20 +17,20 @@ _BLOCK: Final = 512
 def flat(image: bytes, start: int, most_bytes: int) -> bytes:
     """What a linked ELF puts into the flash that begins at `start`, gaps as erased bytes. Raises ImageFileError."""
     try:
-        segments = [each for each in Elf(image).segments if each.file_bytes]
+        segments = [segment for segment in Elf(image).segments if segment.file_bytes]
     except ValueError as cause:
         raise ImageFileError(f"The image cannot be flashed: {cause}; build it again.") from None
-    end = max((each.load_address + each.file_bytes for each in segments), default=start)
-    outside = [each for each in segments if each.load_address < start] or end - start > most_bytes
+    end = max((segment.load_address + segment.file_bytes for segment in segments), default=start)
+    outside = [segment for segment in segments if segment.load_address < start] or end - start > most_bytes
     if not segments or outside:
         raise ImageFileError(
             f"The image cannot be flashed: it does not lie in the {most_bytes:,} bytes from {start:#010x} on; "
             "build it for this board."
         )
     whole = bytearray([_ERASED]) * (end - start)
-    for each in segments:
-        at = each.load_address - start
-        whole[at : at + each.file_bytes] = image[each.offset : each.offset + each.file_bytes]
+    for segment in segments:
+        at = segment.load_address - start
+        whole[at : at + segment.file_bytes] = image[segment.offset : segment.offset + segment.file_bytes]
     return bytes(whole)
 
 

@@ -109,14 +109,14 @@ class Listener:
         """Of the run that counts: the program that flashes may reset the board more than once, so what began before it
         had ended gives way to what began behind it."""
         boots = self._boots()
-        later = [each for each in boots if each >= self._flashed_at]
+        later = [boot for boot in boots if boot >= self._flashed_at]
         if later and not self._by_hand:
             return later[0]
         # Without a begin record of ours the decoder sees all that came since the image was started.
         return boots[-1] if boots else self._flashed_at
 
     def _demand_one_boot(self) -> None:
-        later = [each for each in self._boots() if each >= self._flashed_at]
+        later = [boot for boot in self._boots() if boot >= self._flashed_at]
         if len(later) > 1 and not self._by_hand:
             raise BoardResetError(
                 f"The board on {self._device} began anew in the middle of its run, {later[1] - later[0]:,} bytes after "

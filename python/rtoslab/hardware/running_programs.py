@@ -40,5 +40,5 @@ def end_program(running: "subprocess.Popen[bytes]") -> None:
 def last_line(reply: Path) -> str:
     """The last line of what a program wrote into a file, as the end of a sentence; empty if it wrote nothing."""
     text = reply.read_bytes()[-_REPLY_BYTES:].decode("utf-8", "replace")
-    lines = [each.strip() for each in text.splitlines() if each.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f", and said: {one_line(lines[-1][:_REPLY_CHARS])}" if lines else ""

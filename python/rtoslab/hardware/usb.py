@@ -24,8 +24,12 @@ _STM: Final = 0x0483
 _RASPBERRY: Final = 0x2E8A
 # Sources: ST's own table of product ids in TN1235; Raspberry Pi's list of USB product ids; Arm's DAPLink; SEGGER.
 _KNOWN: Final = {
-    **{(_STM, each): STLINK for each in (0x3744, 0x3748, 0x374A, 0x374B, 0x374D, 0x374E, 0x374F, 0x3752, 0x3753, 0x3754,
-                                         0x3755, 0x3757)},
+    **{
+        (_STM, product): STLINK
+        for product in (
+            0x3744, 0x3748, 0x374A, 0x374B, 0x374D, 0x374E, 0x374F, 0x3752, 0x3753, 0x3754, 0x3755, 0x3757,
+        )
+    },
     (_RASPBERRY, 0x0003): BOOTSEL,
     (_RASPBERRY, 0x000C): CMSIS_DAP,
     (0x0D28, 0x0204): CMSIS_DAP,
@@ -79,7 +83,7 @@ def connected(sysfs: Path | None = None) -> tuple[UsbDevice, ...]:
     variable SYSFS_PATH names."""
     place = (sysfs or Path(os.environ.get("SYSFS_PATH", "/sys"))) / "bus" / "usb" / "devices"
     found = _in_sysfs(place) if place.is_dir() else _by_ports()
-    probes = [each for each in found if kind_of(each) is not None]
+    probes = [device for device in found if kind_of(device) is not None]
     return tuple(sorted(probes, key=lambda each: (each.identity, each.serial, each.bus or 0, each.address or 0)))
 
 
@@ -89,7 +93,7 @@ def _in_sysfs(place: Path) -> list[UsbDevice]:
         vendor, product = _hexadecimal(folder / "idVendor"), _hexadecimal(folder / "idProduct")
         if vendor is None or product is None:
             continue  # an interface, or pulled this moment
-        ports = sorted(f"/dev/{each.name}" for each in folder.glob(f"{folder.name}:*/**/tty/*"))
+        ports = sorted(f"/dev/{path.name}" for path in folder.glob(f"{folder.name}:*/**/tty/*"))
         found.append(
             UsbDevice(
                 vendor,

@@ -209,9 +209,9 @@ def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
     info = json.loads(path.read_bytes())
     root = Path(tree.path)
     info["tree"] = {
-        "repositories": [asdict(each) for each in repositories(tree)],
+        "repositories": [asdict(repository) for repository in repositories(tree)],
         "files_read": len(files),
-        "sha256": hashlib.sha256(listing(root, [root / each for each in files]).encode()).hexdigest(),
+        "sha256": hashlib.sha256(listing(root, [root / file for file in files]).encode()).hexdigest(),
         **({"linked_sha256": linked_digest(tree)} if tree.linked else {}),
     }
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
@@ -219,7 +219,7 @@ def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
 
 def _join_callgraphs(work: Path) -> None:
     """One file of the many that lie beside the objects."""
-    parts = [each.read_text(encoding="utf-8", errors="replace") for each in sorted(work.rglob("*.ci"))]
+    parts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(work.rglob("*.ci"))]
     if parts:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
 

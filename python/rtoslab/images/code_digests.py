@@ -36,7 +36,11 @@ def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]
     try:
         image = _Image(Elf(read_image(path)))
         wanted = set(names)
-        return {each.name: (image.digest(each), each.start) for each in image.functions if each.name in wanted}
+        return {
+            function.name: (image.digest(function), function.start)
+            for function in image.functions
+            if function.name in wanted
+        }
     except ValueError as cause:
         raise ImageFileError(f"{shown_path(path)} is a damaged ELF file ({cause}); build it again.") from None
 
@@ -50,14 +54,16 @@ class _Named:
 
 class _Image:
     def __init__(self, elf: Elf) -> None:
-        self.sections = [each for each in elf.sections if each.flags & _ALLOC and each.size]
-        self.contents = {each.address: elf.contents(each) for each in self.sections if each.has_contents}
+        self.sections = [section for section in elf.sections if section.flags & _ALLOC and section.size]
+        self.contents = {section.address: elf.contents(section) for section in self.sections if section.has_contents}
         symbols = list(elf.symbols())
         self.named = sorted(_named(symbols), key=lambda each: (each.start, -each.end))
         self.starts = [each.start for each in self.named]
-        plain = (each for each in symbols if each.kind == _NOTYPE and not each.name.startswith("$"))
-        self.exact = {each.value: each.name for each in plain}
-        maps = sorted((each.value, each.name[1] == "d") for each in symbols if each.name.startswith(("$t", "$d", "$a")))
+        plain = (symbol for symbol in symbols if symbol.kind == _NOTYPE and not symbol.name.startswith("$"))
+        self.exact = {elf_symbol.value: elf_symbol.name for elf_symbol in plain}
+        maps = sorted(
+            (symbol.value, symbol.name[1] == "d") for symbol in symbols if symbol.name.startswith(("$t", "$d", "$a"))
+        )
         self.map_starts, self.map_data = [place for place, _ in maps], [is_data for _, is_data in maps]
         once = _once(symbols)
         self.functions = [each for each in self.named if each.name in once]
@@ -138,7 +144,14 @@ class _Image:
 
     def _place(self, value: int) -> bytes | None:
         """What an address refers to; None for a number that is no address in the image."""
-        section = next((each for each in self.sections if each.address <= value <= each.address + each.size), None)
+        section = next(
+            (
+                elf_section
+                for elf_section in self.sections
+                if elf_section.address <= value <= elf_section.address + elf_section.size
+            ),
+            None,
+        )
         if section is None:
             return None
         index = bisect_right(self.starts, value) - 1
@@ -163,10 +176,10 @@ class _Image:
         return index > 0 and self.map_data[index - 1], (*self.map_starts[index : index + 1], 1 << 32)[0]
 
     def _read(self, at: int, size: int) -> bytes:
-        for each in self.sections:
-            if each.address <= at < each.address + each.size and each.address in self.contents:
-                begin = at - each.address
-                return self.contents[each.address][begin : begin + size]
+        for section in self.sections:
+            if section.address <= at < section.address + section.size and section.address in self.contents:
+                begin = at - section.address
+                return self.contents[section.address][begin : begin + size]
         raise ValueError("a function lies outside its sections")
 
 
@@ -213,15 +226,15 @@ def half_moved(code: bytes) -> tuple[bool, int, int] | None:
 
 
 def _named(symbols: Iterable[ElfSymbol]) -> Iterator[_Named]:
-    for each in symbols:
-        if each.kind in {_OBJECT, _FUNC} and each.size > 0:
-            start = code_address(each.value) if each.kind == _FUNC else each.value
-            yield _Named(start, start + each.size, each.name)
+    for symbol in symbols:
+        if symbol.kind in {_OBJECT, _FUNC} and symbol.size > 0:
+            start = code_address(symbol.value) if symbol.kind == _FUNC else symbol.value
+            yield _Named(start, start + symbol.size, symbol.name)
 
 
 def _once(symbols: Iterable[ElfSymbol]) -> set[str]:
     """Names of functions that one place alone has."""
-    places = {(each.name, each.value) for each in symbols if each.kind == _FUNC and each.size}
+    places = {(symbol.name, symbol.value) for symbol in symbols if symbol.kind == _FUNC and symbol.size}
     return {name for name, count in Counter(name for name, _ in places).items() if count == 1}
 
 

@@ -83,14 +83,14 @@ class Compilation:
 
     def bears_its_place(self, content: bytes) -> bool:
         """Whether an object names a folder: what is translated at the link keeps the paths as they were."""
-        translated_later = any(each.startswith("-flto") for each in self.arguments)
-        return translated_later or any(os.fsencode(each) in content for each in (self.work, self.firmware))
+        translated_later = any(argument.startswith("-flto") for argument in self.arguments)
+        return translated_later or any(os.fsencode(path) in content for path in (self.work, self.firmware))
 
     @property
     def placeless(self) -> list[str]:
         """The call without the names of its build's and the firmware's folder."""
         place = _word_of_place(str(self.firmware))
-        return [place.sub(r"\1$", each.replace(str(self.work), "@")) for each in self.arguments]
+        return [place.sub(r"\1$", argument.replace(str(self.work), "@")) for argument in self.arguments]
 
     @property
     def of_code(self) -> list[str]:
@@ -98,11 +98,11 @@ class Compilation:
         defined, nor where the object goes."""
         found = []
         words = iter(self.placeless)
-        for each in words:
-            if each in _PREPROCESSORS or each in _PATHS:
+        for word in words:
+            if word in _PREPROCESSORS or word in _PATHS:
                 next(words, None)
-            elif not each.startswith(_PREPROCESSORS) and each != "-MD":
-                found.append(each)
+            elif not word.startswith(_PREPROCESSORS) and word != "-MD":
+                found.append(word)
         return found
 
     @property
@@ -144,9 +144,9 @@ class Compilation:
             return (_absolute(str(self.work), str(self.source)),)
         text = self._told.read_text(encoding="utf-8", errors="surrogateescape")
         text = text.partition(":")[2].replace("\\\n", " ").strip()
-        names = text.split() if "\\" not in text else [_ESCAPED.sub(r"\1", each) for each in _BETWEEN_FILES.split(text)]
+        names = text.split() if "\\" not in text else [_ESCAPED.sub(r"\1", part) for part in _BETWEEN_FILES.split(text)]
         work = str(self.work)
-        return tuple(sorted({_absolute(work, each.replace("$$", "$")) for each in names if each}))
+        return tuple(sorted({_absolute(work, name.replace("$$", "$")) for name in names if name}))
 
     def put(self, content: bytes, callgraph: bytes | None) -> None:
         """What another compilation made, in the place of this one's. Raises OSError."""
@@ -204,7 +204,7 @@ def archiving(work: Path, line: str) -> Archiving | None:
     found = _ARCHIVE.fullmatch(line)
     if found is None or _QUOTED.search(line):
         return None
-    return Archiving(work, line, work / found[1], tuple(work / each for each in found[2].split()))
+    return Archiving(work, line, work / found[1], tuple(work / part for part in found[2].split()))
 
 
 def content_key(call: str, files: Mapping[str, str], generated: Mapping[str, str], asked: Sequence[str] | None) -> str:

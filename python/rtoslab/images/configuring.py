@@ -83,7 +83,7 @@ def _place(catalogue: Catalogue, point: Point, known: Path) -> Path:
     cmake = tools.find("cmake")
     everything = [
         _CHECKOUT,
-        listing(firmware, [firmware / each for each in _MADE_BY]),
+        listing(firmware, [firmware / name for name in _MADE_BY]),
         [tools.banner("cmake"), str(cmake), cmake.stat().st_mtime_ns],
         compilers(clang=False),
         str(tools.find("cargo")),
@@ -127,15 +127,15 @@ def _lay_read(catalogue: Catalogue, point: Point, read: Shelves, work: Path) -> 
 
 
 def _keep_read(read: Shelves, work: Path, laid: set[str]) -> None:
-    for each in (work / _READ).glob("*.cmake"):
-        if each.stem not in laid:
+    for path in (work / _READ).glob("*.cmake"):
+        if path.stem not in laid:
             with suppress(StoreError):  # the image needs nothing kept
-                read.put(each.stem, each.read_bytes())
+                read.put(path.stem, path.read_bytes())
 
 
 def _keep(place: Path, work: Path, firmware: Path) -> None:
     """Raises StoreError."""
-    found = [each for each in (work / "CMakeFiles").iterdir() if (each / _FOUND[0]).is_file()]
+    found = [path for path in (work / "CMakeFiles").iterdir() if (path / _FOUND[0]).is_file()]
     if len(found) != 1:
         return
     found_out: Mapping[str, bytes] = {

@@ -104,51 +104,54 @@ def read_sections(path: Path) -> tuple[Section, ...]:
 def berkeley(sections: Iterable[Section]) -> dict[str, int]:
     """text, data and bss as `arm-none-eabi-size` counts them: its text holds all that is executable or constant."""
     sums = {"text": 0, "data": 0, "bss": 0}
-    for each in sections:
-        sums["text" if each.is_text else "data" if each.has_contents else "bss"] += each.size
+    for section in sections:
+        sums["text" if section.is_text else "data" if section.has_contents else "bss"] += section.size
     return sums
 
 
 def _sections(elf: Elf) -> list[Section]:
     sections = []
-    for each in elf.sections:
-        if not each.flags & _ALLOC or each.size == 0:
+    for section in elf.sections:
+        if not section.flags & _ALLOC or section.size == 0:
             continue
-        if each.has_contents:
-            elf.contents(each)
+        if section.has_contents:
+            elf.contents(section)
         sections.append(
             Section(
-                name=one_line(each.name),
-                address=each.address,
-                load_address=_load_address(each, elf.segments) if each.has_contents else each.address,
-                size=each.size,
-                has_contents=each.has_contents,
-                writable=bool(each.flags & _WRITE),
-                executable=bool(each.flags & _EXECUTE),
+                name=one_line(section.name),
+                address=section.address,
+                load_address=_load_address(section, elf.segments) if section.has_contents else section.address,
+                size=section.size,
+                has_contents=section.has_contents,
+                writable=bool(section.flags & _WRITE),
+                executable=bool(section.flags & _EXECUTE),
             )
         )
     return sections
 
 
 def _load_address(section: ElfSection, segments: Iterable[ElfSegment]) -> int:
-    for each in segments:
-        if each.address <= section.address and section.address + section.size <= each.address + each.file_bytes:
-            return each.load_address + section.address - each.address
+    for segment in segments:
+        if (
+            segment.address <= section.address
+            and section.address + section.size <= segment.address + segment.file_bytes
+        ):
+            return segment.load_address + section.address - segment.address
     return section.address
 
 
 def _symbols(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
     found: list[Symbol] = []
     constants: dict[str, int] = {}
-    for each in elf.symbols():
-        sizeless = each.kind == _NOTYPE or (each.kind in {_OBJECT, _FUNC} and each.size == 0)
-        if sizeless and each.name and not each.name.startswith("$"):  # $t, $d: the assembler's own
-            constants[one_line(each.name)] = each.value
-        elif each.kind in {_OBJECT, _FUNC} and each.size > 0:
-            is_function = each.kind == _FUNC
-            address = code_address(each.value) if is_function else each.value
-            name = one_line(each.name)
-            found.append(Symbol(name, address, each.size, is_function, not each.is_local, each.is_weak))
+    for symbol in elf.symbols():
+        sizeless = symbol.kind == _NOTYPE or (symbol.kind in {_OBJECT, _FUNC} and symbol.size == 0)
+        if sizeless and symbol.name and not symbol.name.startswith("$"):  # $t, $d: the assembler's own
+            constants[one_line(symbol.name)] = symbol.value
+        elif symbol.kind in {_OBJECT, _FUNC} and symbol.size > 0:
+            is_function = symbol.kind == _FUNC
+            address = code_address(symbol.value) if is_function else symbol.value
+            name = one_line(symbol.name)
+            found.append(Symbol(name, address, symbol.size, is_function, not symbol.is_local, symbol.is_weak))
     return tuple(sorted(found, key=_rank)), constants
 
 

@@ -119,7 +119,7 @@ def asked_digest(catalogue: Catalogue, point: Point) -> str:
         core = catalogue.board(point.board).facts.core
         described = tree.model_dump(mode="json", exclude={"path", "port", "cores"})
         own = tree.part(core).model_dump(mode="json")
-        states = [asdict(each) for each in repositories(tree)]
+        states = [asdict(repository) for repository in repositories(tree)]
         options += [described, own, states, names_in(tree, core)]
     everything = sources + json.dumps([_FORMAT, *options, *compilers, KEPT])
     return hashlib.sha256(everything.encode()).hexdigest()
@@ -130,9 +130,9 @@ def facts_files(catalogue: Catalogue, point: Point) -> list[Path]:
     firmware = catalogue.root / "firmware"
     parts = ["cpus/cortexm/arch.toml", f"boards/{point.board}/board.toml"]
     parts += [_program_folder(point.benchmark)]
-    found = [Path(each) for part in parts for each in _files(firmware, part)]
+    found = [Path(file) for part in parts for file in _files(firmware, part)]
     found.append(catalogue.kernel(point.kernel).folder / "kernel.toml")
-    return [each for each in found if each.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
+    return [path for path in found if path.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
 
 
 def reads_path(root: Path, asked: str) -> Path:
@@ -161,4 +161,4 @@ def _files(firmware: Path, part: str) -> list[str]:
     path = firmware / part
     if not path.is_dir():
         return [str(path)] if path.is_file() else []
-    return [each for each in files_below(str(path)) if os.path.basename(each) not in _OF_REAL_BOARDS]  # noqa: PTH119
+    return [file for file in files_below(str(path)) if os.path.basename(file) not in _OF_REAL_BOARDS]  # noqa: PTH119

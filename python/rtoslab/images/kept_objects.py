@@ -67,7 +67,7 @@ class Objects:
     def call(self, asked: Compilation) -> str:
         """Names a compiler call: arguments, compiler, the source, and all that could be read, by name."""
         source = self._digest(self._place(str(asked.source)))
-        return _key(self._bare(asked.placeless), source, sorted(self._names_below(each) for each in asked.folders))
+        return _key(self._bare(asked.placeless), source, sorted(self._names_below(folder) for folder in asked.folders))
 
     def alone(self, call: str) -> AbstractContextManager[None]:
         """One process at a time compiles this; the others find it kept."""
@@ -80,7 +80,7 @@ class Objects:
             of = None if key is None else self.shelves.get(f"{key}.of")
             made = None if of is None else self._made(of.decode())
             if made is not None:
-                return made, tuple(self._path(each) for each in files)
+                return made, tuple(self._path(file) for file in files)
         return None
 
     def is_of_one_image(self, call: str) -> bool:
@@ -95,7 +95,7 @@ class Objects:
         """What was preprocessed and compiled from then on, unless nothing tells all that it is made of. Raises
         StoreError."""
         files = tuple(map(self._place, found.files))
-        outside = [each for each in files if each[0] != "@"]
+        outside = [file for file in files if file[0] != "@"]
         if any(_changed_since(self._path(each), began_ns) for each in outside) or any(map(_holds_untold, found.files)):
             return
         new = {"asked": found.asked, "files": list(files)}
@@ -111,7 +111,7 @@ class Objects:
 
     def archive(self, asked: Archiving) -> str:
         """Names a library: what is called, and what the members hold. Raises OSError."""
-        members = [hashlib.sha256(each.read_bytes()).hexdigest() for each in asked.members]
+        members = [hashlib.sha256(member.read_bytes()).hexdigest() for member in asked.members]
         return _key(self.compilers, asked.placeless, members)
 
     def find_archive(self, key: str) -> bytes | None:
@@ -140,8 +140,8 @@ class Objects:
 
     def _content(self, call: str, files: tuple[str, ...], names: list[str] | None) -> str | None:
         """None if a file is gone."""
-        digests = {each: self._digest(each) for each in files if each[0] != "@"}
-        generated = {each: self._text(each) for each in files if each[0] == "@"}
+        digests = {file: self._digest(file) for file in files if file[0] != "@"}
+        generated = {file: self._text(file) for file in files if file[0] == "@"}
         there = {each: digest for each, digest in digests.items() if digest is not None}
         texts = {each: text for each, text in generated.items() if text is not None}
         if len(there) + len(texts) < len(files):
@@ -225,18 +225,18 @@ def _holds_untold(file: str) -> bool:
     if digest not in _SEARCHED:
         content = Path(file).read_bytes()
         digest = hashlib.sha256(content).hexdigest()  # it may be another file by now
-        _SEARCHED[digest] = any(each in content for each in UNTOLD)
+        _SEARCHED[digest] = any(macro in content for macro in UNTOLD)
     return _SEARCHED[digest]
 
 
 def _below(folder: str) -> Iterator[str]:
     """Every name of a file, whatever it is. What cannot be looked into holds nothing, for a compiler neither."""
     with suppress(OSError), os.scandir(folder) as entries:
-        for each in entries:
-            if each.is_dir(follow_symlinks=False):
-                yield from _below(each.path)
-            elif not each.is_dir():
-                yield each.path
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _below(entry.path)
+            elif not entry.is_dir():
+                yield entry.path
 
 
 def _changed_since(file: str, began_ns: int) -> bool:

@@ -133,12 +133,12 @@ class MakeResult:
     @property
     def compilations(self) -> list[Compilation]:
         """Its compiler calls."""
-        return [each for each in self.steps if isinstance(each, Compilation)]
+        return [step for step in self.steps if isinstance(step, Compilation)]
 
     @property
     def other_lines(self) -> list[str]:
         """Its steps that neither compile nor make a library."""
-        return [each for each in self.steps if isinstance(each, str)]
+        return [step for step in self.steps if isinstance(step, str)]
 
 
 def make(work: Path, objects: Objects, log: IO[str]) -> MakeResult:
@@ -164,9 +164,9 @@ def _all(pool: ThreadPoolExecutor, steps: _Steps, group: Iterable[_Step]) -> Non
     """The compilations of a group side by side; the first one that fails is the last one begun."""
     waiting: list[Future[None]] = [pool.submit(steps.compile, each) for each in group if isinstance(each, Compilation)]
     try:
-        for each in waiting:
-            each.result()
+        for future in waiting:
+            future.result()
     except BaseException:
-        for each in waiting:
-            each.cancel()
+        for future in waiting:
+            future.cancel()
         raise

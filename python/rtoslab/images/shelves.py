@@ -59,11 +59,11 @@ def _make_room(shelf: Path) -> int:
     """How many bytes more there is room for. Another process may do the same meanwhile."""
     held: list[tuple[int, int, str]] = []
     with suppress(OSError), os.scandir(shelf) as entries:
-        for each in entries:
+        for entry in entries:
             with suppress(OSError):
-                if not each.name.endswith(".lock"):  # also what a killed process left half written
-                    found = each.stat()
-                    held.append((found.st_mtime_ns, found.st_size, each.path))
+                if not entry.name.endswith(".lock"):  # also what a killed process left half written
+                    found = entry.stat()
+                    held.append((found.st_mtime_ns, found.st_size, entry.path))
     excess = sum(size for _, size, _ in held) - SHELF_BYTES
     for _, size, path in sorted(held):
         if excess <= 0:

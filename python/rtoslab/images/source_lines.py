@@ -79,7 +79,7 @@ class SourceLines:
         found = []
         die = unit.get_top_DIE()
         while die is not None:
-            die = next((each for each in children(die) if self._holds(unit, each, address)), None)
+            die = next((child for child in children(die) if self._holds(unit, child, address)), None)
             if die is not None and die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
                 file = names.get(die.attributes["DW_AT_call_file"].value, "?")
                 found.append(f"{file}:{die.attributes['DW_AT_call_line'].value}")

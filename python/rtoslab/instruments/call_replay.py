@@ -70,8 +70,8 @@ def spendings(subject: Subject, windows: Sequence[Window], progress: Progress) -
     machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
     apply_settings(machine, subject.settings)
     load_image(machine, subject.image, subject.elf.name)
-    edges = sorted({edge for each in windows for edge in (each.start, each.until)})
-    sums: dict[Window, dict[tuple[int, int], int]] = {each: {} for each in windows}
+    edges = sorted({edge for window in windows for edge in (window.start, window.until)})
+    sums: dict[Window, dict[tuple[int, int], int]] = {window: {} for window in windows}
     nodes = np.empty(0, dtype=NODE)
     with simulator_errors(RunError):
         machine.observe(True)
@@ -79,7 +79,7 @@ def spendings(subject: Subject, windows: Sequence[Window], progress: Progress) -
             run_to(machine, edge, edges[-1], progress)
             observed = machine.observed()
             nodes = np.frombuffer(observed["nodes"], dtype=NODE)
-            inside = [each for each in windows if each.start < edge <= each.until]
+            inside = [window for window in windows if window.start < edge <= window.until]
             for core, account in enumerate(observed["cores"][: subject.cores] if inside else ()):
                 rows = np.frombuffer(account["rows"], dtype=ROW)
                 cycles = rows["cycles"].sum(axis=1)
@@ -87,7 +87,7 @@ def spendings(subject: Subject, windows: Sequence[Window], progress: Progress) -
                     for each in inside:
                         sums[each][core, node] = sums[each].get((core, node), 0) + int(spent)
     names = Names(subject.elf, machine.symbols(), nodes, ())
-    return {each: _spending(each, sums[each], nodes, names) for each in windows}
+    return {window: _spending(window, sums[window], nodes, names) for window in windows}
 
 
 def run_to(machine: ObservedMachine, cycle: int, last: int, progress: Progress) -> None:

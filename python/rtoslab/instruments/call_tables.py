@@ -53,9 +53,9 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
             yield f"Not counted: {count:,} that {text}."
     if measured.open:
         listed = [
-            f"since cycle {each.start:,} on core {each.core}, {path_text(each.path)} (so far "
-            f"{each.cycles['exclusive']:,} cycles exclusive, {_stack(each.stack_bytes)})"
-            for each in measured.open
+            f"since cycle {call.start:,} on core {call.core}, {path_text(call.path)} (so far "
+            f"{call.cycles['exclusive']:,} cycles exclusive, {_stack(call.stack_bytes)})"
+            for call in measured.open
         ]
         rest = f"; {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
         yield f"Not counted, for they had not returned: {'; '.join(listed[:_LISTED])}{rest}."
@@ -105,7 +105,7 @@ def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
         "from_cycle": measured.start_cycle,
         "until_cycle": measured.end_cycle,
         "cut": measured.cut or None,
-        "functions": [_function(each) for each in measured.functions],
+        "functions": [_function(function) for function in measured.functions],
     }
 
 
@@ -124,12 +124,12 @@ def _function(measured: MeasuredFunction) -> dict[str, Any]:
         "begun_before": tally.begun_before,
         "left": tally.left,
         "lost": tally.lost,
-        "open": [asdict(each) for each in measured.open],
+        "open": [asdict(call) for call in measured.open],
         "stack_bytes": tally.stack_bytes,
         "interruptions_most": tally.interruptions_most,
         "cycles": {name: asdict(each) for name, each in measured.cycles.items()},
         "instructions": {name: asdict(each) for name, each in measured.instructions.items()},
-        "greatest": [_greatest(each) for each in measured.greatest],
+        "greatest": [_greatest(call) for call in measured.greatest],
     }
 
 

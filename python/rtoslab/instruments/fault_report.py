@@ -86,7 +86,9 @@ def _callers(fault: Fault, image: Path) -> list[int]:
             if not elf.has_dwarf_info():
                 return []
             info = elf.get_dwarf_info()
-            entries = [each for each in _entries(info) if hasattr(each, "header") and "initial_location" in each.header]
+            entries = [
+                entry for entry in _entries(info) if hasattr(entry, "header") and "initial_location" in entry.header
+            ]
             return list(_walk(entries, fault))
     except ImageFileError:
         return []

@@ -62,7 +62,7 @@ def flame_svg(profile: Profile, core: int) -> str:
 
 
 def _rows(frame: Frame, scale: float) -> int:
-    shown = [each for each in frame.children.values() if each.cycles * scale >= NARROWEST]
+    shown = [child for child in frame.children.values() if child.cycles * scale >= NARROWEST]
     return 1 + max((_rows(each, scale) for each in shown), default=0)
 
 

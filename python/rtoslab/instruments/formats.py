@@ -14,11 +14,11 @@ _WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"
 def weighted(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
     """Cycles of one core by call path; what was not execution is a frame of its own at the path's end."""
     found: dict[tuple[str, ...], int] = defaultdict(int)
-    for each in profile.spent:
-        if each.core == core:
-            for way, cycles in zip(WAYS, each.cycles, strict=True):
+    for spent in profile.spent:
+        if spent.core == core:
+            for way, cycles in zip(WAYS, spent.cycles, strict=True):
                 if cycles:
-                    found[each.stack if way == "execute" else (*each.stack, _WAITS[way])] += cycles
+                    found[spent.stack if way == "execute" else (*spent.stack, _WAITS[way])] += cycles
     return dict(sorted(found.items()))
 
 

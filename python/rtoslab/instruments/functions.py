@@ -38,7 +38,7 @@ class Functions:
         self._machine = machine
         self._lines = SourceLines(elf)
         self._data = _data(elf)
-        self._symbols = [each for each in machine.symbols() if each[2] not in self._data]
+        self._symbols = [symbol for symbol in machine.symbols() if symbol[2] not in self._data]
 
     def find(self, asked: str) -> Function:
         """The one function that is meant. Raises SymbolError for none and for several."""
@@ -74,7 +74,7 @@ class Functions:
 
     def _at_line(self, asked: str, file: str, line: int) -> Function:
         starts = {self._start(place) for place in self._line_starts(file, line)}
-        found = sorted(each for each in starts if each is not None)
+        found = sorted(start for start in starts if start is not None)
         if len(found) > 1:
             listed = self._listed(asked, found)
             raise SymbolError(f"{asked} is in {len(found)} functions, by inlining: {listed}; name the one meant.")
@@ -124,5 +124,5 @@ def _data(elf: Path) -> frozenset[str]:
         symbols = read_elf(elf).symbols
     except ImageFileError:  # a UF2 file, or stripped
         return frozenset()
-    functions = {each.name for each in symbols if each.is_function}
-    return frozenset({each.name for each in symbols if not each.is_function} - functions)
+    functions = {symbol.name for symbol in symbols if symbol.is_function}
+    return frozenset({symbol.name for symbol in symbols if not symbol.is_function} - functions)

@@ -41,7 +41,7 @@ def render(profile: Profile) -> str:
         bars=_bars(profile),
         legend=tuple(zip(HEADS, WAY_COLOURS, strict=True)),
         flames=[Markup(flame_svg(profile, core)) for core in range(len(profile.observed_cycles))],  # noqa: S704 (ours)
-        tables=[each for each in tables(profile, TOP) if each.rows],
+        tables=[table for table in tables(profile, TOP) if table.rows],
         notes=_NOTES,
         classes=class_colours(profile),
         numeric=_numeric,

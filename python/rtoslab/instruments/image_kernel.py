@@ -16,8 +16,8 @@ def kernel_of(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
         image = read_elf(elf)
     except ImageFileError:  # a UF2 file, or stripped
         return None
-    names = {each.name for each in image.symbols} | image.constants.keys()
-    functions = {each.name for each in image.symbols if each.is_function}
+    names = {symbol.name for symbol in image.symbols} | image.constants.keys()
+    functions = {symbol.name for symbol in image.symbols if symbol.is_function}
     found: list[tuple[int, Kernel]] = []
     for entry in catalogue.kernels.values():
         kernel = entry.facts.on(cpu)
@@ -32,7 +32,7 @@ def kernel_of(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
 
 def _symbol_tables(kernel: Kernel) -> list[list[tuple[str, ...]]]:
     """Of this version, and of those before it."""
-    return [[*kernel.symbols.values()], *([*each.symbols.values()] for each in kernel.earlier)]
+    return [[*kernel.symbols.values()], *([*earlier.symbols.values()] for earlier in kernel.earlier)]
 
 
 def _names_its_task(kernel: Kernel, names: set[str]) -> bool:

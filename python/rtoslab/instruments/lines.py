@@ -59,7 +59,7 @@ def _read_here(elf: Path, addresses: Iterable[int], *, all_unknown: bool) -> dic
     """Lines that addr2line does not find, as of debug information in files of its own (split DWARF 5).
 
     The names of inlined functions are in those files, so only lines are told."""
-    names = {each.name for each in _sections(elf)}
+    names = {section.name for section in _sections(elf)}
     if _ADDRESS_TABLE not in names and not (all_unknown and _LINE_TABLE in names):
         return {}
     lines = SourceLines(elf)

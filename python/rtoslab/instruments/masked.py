@@ -13,10 +13,10 @@ from rtoslab.targets import APPLICATION
 def priority_groups(profile: Profile) -> list[tuple[str, tuple[Held, ...]]]:
     """Priorities that were masked alike, together: `0x00`, or `0x50 to 0xf0`; the most urgent first."""
     by_priority: dict[int, list[Held]] = defaultdict(list)
-    for each in profile.held:
-        by_priority[each.priority].append(each)
+    for held in profile.held:
+        by_priority[held.priority].append(held)
     groups = []
-    for _, same in groupby(sorted(by_priority), key=lambda priority: [_shape(each) for each in by_priority[priority]]):
+    for _, same in groupby(sorted(by_priority), key=lambda priority: [_shape(held) for held in by_priority[priority]]):
         members = list(same)
         name = f"{members[0]:#04x}" + (f" to {members[-1]:#04x}" if len(members) > 1 else "")
         groups.append((name, tuple(by_priority[members[0]])))
@@ -54,7 +54,7 @@ def _by_call(profile: Profile, top: int | None) -> Table:
             calls[each.core, owner(each.opener, profile)].append(each)
         ordered = sorted(calls.items(), key=lambda item: (-_longest_of(item[1]), item[0]))
         for (core, call), members in ordered[:top]:
-            count, total = sum(each.count for each in members), sum(each.total_cycles for each in members)
+            count, total = sum(member.count for member in members), sum(member.total_cycles for member in members)
             share = 100 * total / max(1, profile.observed_cycles[core])
             longest = _longest_of(members)
             rows.append(

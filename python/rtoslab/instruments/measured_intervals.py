@@ -126,12 +126,12 @@ def measure_intervals(
     def wanted(machine: ObservedMachine) -> Wanted:
         known = Functions(subject.elf, machine)
         pairings.extend(_Pairing(frozenset(known.places(a)), frozenset(known.places(b))) for a, b in asked)
-        places = sorted({place for each in pairings for place in each.begins | each.ends})
+        places = sorted({place for pairing in pairings for place in pairing.begins | pairing.ends})
         return Wanted(executed={place: number for number, place in enumerate(places)})
 
     recording = record(subject, wanted, progress)
     _pair(recording, pairings)
-    windows = [each.longest for each in pairings if each.longest is not None]
+    windows = [pairing.longest for pairing in pairings if pairing.longest is not None]
     found = _again(subject, windows, progress) if windows else {}
     nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
     return MeasuredIntervals(
@@ -157,9 +157,9 @@ def _pair(recording: Recording, pairings: Sequence[_Pairing]) -> None:
         for core, address in {(int(core), int(address)) for core, address in zip(mine["core"], mine["pc"], strict=True)}
     }
     for cycle, core, address in zip(*(mine[name].tolist() for name in ("cycle", "core", "pc")), strict=True):
-        for each in pairings:
-            if address in each.begins or address in each.ends:
-                each.arrive(Arrival(cycle, core, address, _executed_before(at_place[core, address], cycle)))
+        for pairing in pairings:
+            if address in pairing.begins or address in pairing.ends:
+                pairing.arrive(Arrival(cycle, core, address, _executed_before(at_place[core, address], cycle)))
 
 
 def _executed_before(completed: "NDArray[np.void]", cycle: int) -> int | None:

@@ -57,7 +57,7 @@ class _Reader:
         return Traced(label.removeprefix(_HEAD), clock_hz, start, end, self.slices, self.edges)
 
     def _event(self, nanosecond: int, event: Any, open_slices: dict[int, list[tuple[str, int, int, bool]]]) -> None:
-        facts = {each.name: each for each in event.debug_annotations}
+        facts = {annotation.name: annotation for annotation in event.debug_annotations}
         if "cycle" not in facts:
             return
         cycle = int(facts["cycle"].uint_value)

@@ -99,7 +99,7 @@ def line_table(profile: Profile, top: int | None) -> Table:
 
 def _used(profile: Profile) -> list[int]:
     """Ways on which anything was spent: the others would be columns of zeros."""
-    return [way for way in range(len(WAYS)) if any(each.cycles[way] for each in profile.spent)]
+    return [way for way in range(len(WAYS)) if any(spent.cycles[way] for spent in profile.spent)]
 
 
 def _heads(profile: Profile) -> tuple[str, ...]:

@@ -188,7 +188,7 @@ def profile_of(recording: Recording) -> Profile:
     accounts = observed["cores"][: subject.cores]
     rows = [np.frombuffer(account["rows"], dtype=ROW) for account in accounts]
     masked, locks = np.frombuffer(observed["masked"], dtype=MASKED), np.frombuffer(observed["locks"], dtype=LOCK)
-    pcs = {int(pc) for each in rows for pc in each["pc"]}
+    pcs = {int(pc) for row in rows for pc in row["pc"]}
     for places in (masked, locks):
         pcs |= {int(pc) for name in ("opener_pc", "closer_pc") for pc in places[name]}
     names = Names(subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs))
@@ -203,7 +203,7 @@ def profile_of(recording: Recording) -> Profile:
         operations=_operations(recording),
         spent=spent,
         held=tuple(_held(each, names) for each in masked),
-        locks=tuple(_lock(each, names, kernel.locks if kernel else {}) for each in locks),
+        locks=tuple(_lock(lock, names, kernel.locks if kernel else {}) for lock in locks),
         classes={name: kind_of(name, kernel) for name in sorted(functions)} if kernel else {},
         unhandled=recording.unhandled,
     )
@@ -246,7 +246,7 @@ def _operations(recording: Recording) -> int | None:
     decoded = recording.decoded
     if decoded is None:
         return None
-    return sum(each.close - each.open for each in decoded.counts) or None
+    return sum(count.close - count.open for count in decoded.counts) or None
 
 
 def function_of(stack: Stack) -> str:

@@ -14,12 +14,12 @@ def lock_tables(profile: Profile, top: int | None) -> tuple[Table, Table]:
 
 def _by_call(profile: Profile, top: int | None) -> Table:
     calls: dict[tuple[str, int, str, str], list[LockUse]] = defaultdict(list)
-    for each in profile.locks:
-        calls[each.name, each.core, _what(each), owner(each.start, profile)].append(each)
+    for lock in profile.locks:
+        calls[lock.name, lock.core, _what(lock), owner(lock.start, profile)].append(lock)
     rows = []
     for key, members in calls.items():
-        count, total = sum(each.count for each in members), sum(each.total_cycles for each in members)
-        longest = max(each.longest_cycles for each in members)
+        count, total = sum(member.count for member in members), sum(member.total_cycles for member in members)
+        longest = max(member.longest_cycles for member in members)
         rows.append((*key, count, longest, _us(longest, profile), f"{total / count:.1f}", total))
     rows.sort(key=lambda row: (-row[5], row[:4]))
     columns = ("lock", "core", "what", "call", "count", "longest", "longest (us)", "mean", "all cycles")
@@ -29,11 +29,11 @@ def _by_call(profile: Profile, top: int | None) -> Table:
 def _by_place(profile: Profile, top: int | None) -> Table:
     rows = [
         (
-            each.name, each.core, _what(each), each.longest_cycles, _us(each.longest_cycles, profile), each.count,
-            each.longest_start, f"{function_of(each.start)}, {each.start_line}",
-            f"{function_of(each.end)}, {each.end_line}", " > ".join(each.start),
+            lock.name, lock.core, _what(lock), lock.longest_cycles, _us(lock.longest_cycles, profile), lock.count,
+            lock.longest_start, f"{function_of(lock.start)}, {lock.start_line}",
+            f"{function_of(lock.end)}, {lock.end_line}", " > ".join(lock.start),
         )
-        for each in sorted(profile.locks, key=lambda each: (-each.longest_cycles, each.lock, each.core, each.start))
+        for lock in sorted(profile.locks, key=lambda each: (-each.longest_cycles, each.lock, each.core, each.start))
     ]  # fmt: skip
     columns = (
         *("lock", "core", "what", "longest", "us", "count", "at cycle", "from"),

@@ -17,10 +17,10 @@ def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
     clock_hz = 0
     for profile in profiles:
         clock_hz = profile.clock_hz
-        for each in profile.held:
-            if each.priority == priority:
-                key = (profile.axes.get("kernel", "-"), owner(each.opener, profile))
-                calls[key].append((profile.axes.get("benchmark", profile.label), profile, each))
+        for held in profile.held:
+            if held.priority == priority:
+                key = (profile.axes.get("kernel", "-"), owner(held.opener, profile))
+                calls[key].append((profile.axes.get("benchmark", profile.label), profile, held))
     rows = [(kernel, call, *_row(found, clock_hz)) for (kernel, call), found in calls.items()]
     rows.sort(key=lambda row: (row[0], -int(row[2] or 0), row[1]))
     columns = ("kernel", "call", "longest", "longest (us)", "mean", "count", "opened by", "closed by", "in benchmark")

@@ -82,7 +82,7 @@ class Timeline:
 
     def on(self, group: str, name: str) -> tuple[Span, ...]:
         """The spans of one track."""
-        return tuple(each for each in self.spans if each.track == Track(group, name))
+        return tuple(span for span in self.spans if span.track == Track(group, name))
 
 
 def timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline:
@@ -117,7 +117,7 @@ class _Reader:
         self.spans: list[Span] = []
         self.edges: list[Edge] = []
         self.current = {core: recording.at_start.get(address, 0) for core, address in words.items()}
-        blocks = {int(each["value"]) for each in recording.events if each["kind"] == KIND_WRITE}
+        blocks = {int(event["value"]) for event in recording.events if event["kind"] == KIND_WRITE}
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self.no_task = probes.no_task if probes else frozenset()
         self.names = task_names(recording, {*self.current.values(), *blocks} - self.no_task)

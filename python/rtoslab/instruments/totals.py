@@ -53,7 +53,7 @@ def by_class(profile: Profile) -> dict[str, Sum]:
 def with_callees(profile: Profile) -> Counter[tuple[int, str]]:
     """(core, function) -> cycles of it and of all it called, each cycle once however it recurs."""
     found: Counter[tuple[int, str]] = Counter()
-    for each in profile.spent:
-        for name in {name.partition(" [")[0] for name in each.stack}:
-            found[each.core, name] += each.total
+    for spent in profile.spent:
+        for name in {name.partition(" [")[0] for name in spent.stack}:
+            found[spent.core, name] += spent.total
     return found

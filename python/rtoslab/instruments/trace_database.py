@@ -97,10 +97,10 @@ def traced(timeline: Timeline) -> Traced:
     """A timeline as it will be written."""
     slices = [
         TracedSlice(
-            each.track.group, each.track.name, each.name, each.start, each.end,
-            (each.start - timeline.start) * 1_000_000_000 // timeline.clock_hz, each.ended,
+            span.track.group, span.track.name, span.name, span.start, span.end,
+            (span.start - timeline.start) * 1_000_000_000 // timeline.clock_hz, span.ended,
         )
-        for each in timeline.spans
+        for span in timeline.spans
     ]  # fmt: skip
     return Traced(timeline.label, timeline.clock_hz, timeline.start, timeline.end, slices, timeline.edges)
 
@@ -116,7 +116,7 @@ class TraceDatabase:
         )
         self._database.executemany("INSERT INTO slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _rows(trace.slices))
         self._database.executemany(
-            "INSERT INTO pin VALUES (?, ?, ?)", [(each.pin, each.cycle, each.level) for each in trace.edges]
+            "INSERT INTO pin VALUES (?, ?, ?)", [(edge.pin, edge.cycle, edge.level) for edge in trace.edges]
         )
         self._database.execute("CREATE INDEX by_name ON slice (name, start_cycle)")
         self._database.commit()
@@ -176,8 +176,8 @@ def _only_reads(action: int, *_: object) -> int:
 
 def _rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]]:
     by_track: dict[tuple[str, str], list[TracedSlice]] = {}
-    for each in sorted(slices, key=lambda each: (each.start, -each.end)):
-        by_track.setdefault((each.group, each.track), []).append(each)
+    for slice_ in sorted(slices, key=lambda each: (each.start, -each.end)):
+        by_track.setdefault((slice_.group, slice_.track), []).append(slice_)
     depths = {track: _depths(many) for track, many in by_track.items()}
     for (group, track), many in by_track.items():
         handlers = [
@@ -197,11 +197,11 @@ def _depths(many: Sequence[TracedSlice]) -> list[int]:
     """How many slices of its track each lies in."""
     ends: list[int] = []
     found = []
-    for each in many:
-        while ends and ends[-1] <= each.start:
+    for traced_slice in many:
+        while ends and ends[-1] <= traced_slice.start:
             ends.pop()
         found.append(len(ends))
-        ends.append(each.end)
+        ends.append(traced_slice.end)
     return found
 
 

@@ -34,7 +34,7 @@ class Archive:
     def __init__(self, file: zipfile.ZipFile) -> None:
         self._file = file
         self._left = UNPACKED_BYTES
-        self.names = [each.filename for each in file.infolist()]
+        self.names = [info.filename for info in file.infolist()]
         """As they stand in it: a name may stand there twice, and need not be a proper path."""
 
     def pieces(self, name: str) -> Iterator[bytes]:

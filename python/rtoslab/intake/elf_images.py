@@ -123,7 +123,7 @@ class Elf:
 
     def section(self, name: str) -> ElfSection | None:
         """The first of that name."""
-        return next((each for each in self.sections if each.name == name), None)
+        return next((elf_section for elf_section in self.sections if elf_section.name == name), None)
 
     def contents(self, section: ElfSection) -> bytes:
         """Its bytes."""
@@ -135,7 +135,7 @@ class Elf:
 
     def symbols(self) -> Iterator[ElfSymbol]:
         """Those of its first symbol table; none if it was stripped."""
-        table = next((each for each in self.sections if each.kind == _SYMTAB), None)
+        table = next((section for section in self.sections if section.kind == _SYMTAB), None)
         if table is None:
             return
         count, rest = divmod(table.size, _SYMBOL.size)

@@ -14,7 +14,7 @@ from types import FrameType
 
 EXIT_INTERRUPTED = 130
 SAID = b"Interrupted; what was finished is kept.\n"
-SIGNALS = tuple(getattr(signal, each) for each in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, each))
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 """Those that ask a process to end, as far as the system has them."""
 _ALARM: int | None = getattr(signal, "SIGALRM", None)
 """By which an interrupt that had to wait is tried again; without it, a thread does that."""
@@ -30,16 +30,16 @@ _asked: list[int] = []
 
 def at_once() -> None:
     """From here on a signal ends the process."""
-    for each in _heard():
-        signal.signal(each, _leave)
+    for signals in _heard():
+        signal.signal(signals, _leave)
 
 
 def in_order() -> None:
     """From here on a signal raises KeyboardInterrupt, once, where that can be heard."""
     if _ALARM is not None:
         signal.signal(_ALARM, _raise)
-    for each in _heard():
-        signal.signal(each, _raise)
+    for signals in _heard():
+        signal.signal(signals, _raise)
 
 
 def over() -> None:

@@ -36,9 +36,9 @@ def evaluate(
         proofs = judge_all(Evidence(decoded, seen, benchmark, board, kernel, asked, identity.config))
     except DecodeError as cause:
         return failed(identity, run_id, "decode", cause)
-    broken = [each for each in proofs if each.verdict is Verdict.FAILS]
+    broken = [proof for proof in proofs if proof.verdict is Verdict.FAILS]
     if broken:
-        words = " ".join(f"{each.rule} demands that {each.demands}, but {each.saw}." for each in broken)
+        words = " ".join(f"{finding.rule} demands that {finding.demands}, but {finding.saw}." for finding in broken)
         message = f"{benchmark.title} did not do what its name says: {words}"
         return Failed(run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs)
     return measured(catalogue, identity, run_id, decoded, output, proofs)

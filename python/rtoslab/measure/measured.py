@@ -62,23 +62,23 @@ def measured(
         clock_hz=decoded.begin.clock_hz,
         window_ticks=window.close_ticks - window.open_ticks,
         timer_hz=decoded.begin.timer_hz,
-        counters=tuple(Counter(core=each.core, index=each.index, count=each.count) for each in decoded.counts),
+        counters=tuple(Counter(core=count.core, index=count.index, count=count.count) for count in decoded.counts),
         heap=HeapUse(size_bytes=heap.size_bytes, peak_bytes=heap.peak_bytes, allocations=heap.allocations)
         if heap
         else None,
         stacks=tuple(
             StackUse(
-                core=each.core,
-                index=each.index,
-                name=names.get((each.core, each.index), "?"),
-                used_bytes=each.used_bytes,
-                size_bytes=each.size_bytes,
+                core=stack.core,
+                index=stack.index,
+                name=names.get((stack.core, stack.index), "?"),
+                used_bytes=stack.used_bytes,
+                size_bytes=stack.size_bytes,
             )
-            for each in decoded.stacks
+            for stack in decoded.stacks
         ),
         rulers=tuple(
-            RulerRepeats(name=each.name, core=each.core, unit=each.unit, repeats=each.repeats)
-            for each in decoded.rulers
+            RulerRepeats(name=ruler.name, core=ruler.core, unit=ruler.unit, repeats=ruler.repeats)
+            for ruler in decoded.rulers
         ),
         checks=checks,
         params=decoded.params,
@@ -129,7 +129,7 @@ def lock_sleeps(
     as well, one that executed nothing may have done so all the time, and a lone one waits for nobody."""
     if kernel.behaviour.lock_wait != "asleep" or len(cores) < 2:
         return ()
-    kinds = {core: {each.kind for each in functions if each.core == core} for core in range(len(cores))}
+    kinds = {core: {function.kind for function in functions if function.core == core} for core in range(len(cores))}
     return tuple(
         LockSleep(core=core, cycles=stats["sleep_cycles"])
         for core, stats in enumerate(cores)
@@ -159,7 +159,7 @@ def of_image(result: Measured, elf: Path) -> dict[str, Any]:
     Raises ImageFileError.
     """
     sizes = ImageBytes(**{f"{name}_bytes": size for name, size in berkeley(read_sections(elf)).items()})
-    executed = {each.name for each in result.virtual.functions} if result.virtual else set()
+    executed = {function.name for function in result.virtual.functions} if result.virtual else set()
     found = code_digests(elf, executed)
     return {
         "image": sizes,

@@ -46,7 +46,7 @@ class Outlook:
 def outlook(catalogue: Catalogue, plan: Plan, jobs: int) -> Outlook:
     """What the plan takes with so many points at the same time. Raises errors of the environment."""
     demand_tools()
-    able = [each for each in plan.points if each.not_applicable is None]
+    able = [point for point in plan.points if point.not_applicable is None]
     with one_look():
         wanted = {inputs_digest(catalogue, each): each for each in able}
         suites = {inputs_digest(catalogue, each): each for each in map(suite_point, able)}
@@ -63,7 +63,7 @@ def run_s(catalogue: Catalogue, point: Point) -> float:
     facts = catalogue.benchmark(point.benchmark).facts
     window_ms = float(point.window_ms)
     if point.samples is not None:
-        named = (str(each.rounds) for each in facts.series)
+        named = (str(series_facts.rounds) for series_facts in facts.series)
         rounds = max(int(point.params.get(name, facts.params.get(name, 1))) for name in named)
         window_ms = min(window_ms, max(SAMPLED_MS, point.samples, point.samples * rounds * ROUND_MS))
     board_ms = window_ms + (WARM_UP_MS if point.warmup_ms is None else point.warmup_ms)

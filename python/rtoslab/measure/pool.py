@@ -73,7 +73,7 @@ class _Pool:
 
     @property
     def busy(self) -> list[_Worker]:
-        return [each for each in self.workers if each.index is not None]
+        return [worker for worker in self.workers if worker.index is not None]
 
 
 def run_plan(

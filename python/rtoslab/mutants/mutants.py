@@ -59,7 +59,7 @@ def read_mutants(root: Path) -> dict[str, MutantsOf]:
     found: dict[str, MutantsOf] = {}
     for path in sorted((root / "firmware" / "mutants").glob("*.toml")):
         found[path.stem] = read_toml(path, MutantsOf)
-        names = [each.id for each in found[path.stem].mutant]
+        names = [mutant.id for mutant in found[path.stem].mutant]
         if len(set(names)) != len(names):
             raise CatalogueError(f"{path} has two mutants of one id; give each its own.")
     return found

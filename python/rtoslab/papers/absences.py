@@ -26,14 +26,14 @@ class Absences:
         if kernel and kernel not in self._kernels:
             name = self._names.get(kernel, kernel)
             return f"no tree or export of {name} is named here, and no reference result stands for it"
-        there = [each for each in self._results if _lies(each, place)]
-        for each in there:
-            if isinstance(each, Failed):
-                return f"{each.stage} failed: {each.message}".rstrip(".")
-            if isinstance(each, NotApplicable):
-                return each.reason.rstrip(".")
+        there = [result for result in self._results if _lies(result, place)]
+        for any_result in there:
+            if isinstance(any_result, Failed):
+                return f"{any_result.stage} failed: {any_result.message}".rstrip(".")
+            if isinstance(any_result, NotApplicable):
+                return any_result.reason.rstrip(".")
         wanted = str(place.get("metric", ""))
-        measured = (each for each in there if isinstance(each, Measured))
+        measured = (any_result for any_result in there if isinstance(any_result, Measured))
         lacking = (one for each in measured for one in each.absent_series if one.id == wanted)
         for one in lacking:
             return one.reason.rstrip(".")

@@ -18,7 +18,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Div: operator.truediv,
 }
 _FUNCTIONS: dict[str, Callable[..., float]] = {
-    "lcm": lambda *numbers: math.lcm(*(round(each) for each in numbers)),
+    "lcm": lambda *numbers: math.lcm(*(round(number) for number in numbers)),
     "floor": math.floor,
 }
 
@@ -44,5 +44,5 @@ def _value(node: ast.expr, numbers: Mapping[int, float]) -> float:
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         return _OPERATORS[type(node.op)](_value(node.left, numbers), _value(node.right, numbers))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
-        return _FUNCTIONS[node.func.id](*(_value(each, numbers) for each in node.args))
+        return _FUNCTIONS[node.func.id](*(_value(arg, numbers) for arg in node.args))
     raise ValueError(f"{ast.unparse(node)} is not understood")

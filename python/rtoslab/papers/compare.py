@@ -64,7 +64,7 @@ def compare(
     `found` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
     several values, or a value of another quantity.
     """
-    apart = {each.run_id for each in stored if isinstance(each, Measured) and each.deviations}
+    apart = {result.run_id for result in stored if isinstance(result, Measured) and result.deviations}
     senseless = {row: slip.says for slip in paper.slips if slip.no_ratio for row in slip.rows}
     return {
         row.id: replace(
@@ -77,8 +77,8 @@ def compare(
 
 def _apart(fits: Sequence[Value]) -> str:
     """What tells values apart, as lab_config would say it."""
-    axes = dict.fromkeys(["cores", "window_ms", *(key for each in fits for key in each.point.config)])
-    places = {axis: list(dict.fromkeys(each.axis(axis) for each in fits)) for axis in axes}
+    axes = dict.fromkeys(["cores", "window_ms", *(key for fit in fits for key in fit.point.config)])
+    places = {axis: list(dict.fromkeys(fit.axis(axis) for fit in fits)) for axis in axes}
     told = [f"{axis}={' or '.join(found)}" for axis, found in places.items() if len(found) > 1 and all(found)]
     return f": {', '.join(told)}" if told else ""
 
@@ -110,18 +110,18 @@ def _compare(
         place = f"Row {row.id} of {paper.folder / 'published.csv'}"
         raise ReportError(f"{place} is in {row.unit}, but our value in {fits[0].unit}; map another.")
     scale = here / fits[0].value if fits[0].value else 1.0
-    band = None if fits[0].band is None else Band([scale * each for each in fits[0].band.values])
+    band = None if fits[0].band is None else Band([scale * value for value in fits[0].band.values])
     return Compared(row, "measured", here, fits[0], band)
 
 
 def _absent(row: Published, stored: Sequence[AnyResult]) -> Compared:
-    for each in stored:
-        point = each.point
+    for result in stored:
+        point = result.point
         if (point.benchmark, point.kernel, point.board) != (row.lab_benchmark, row.lab_kernel, row.lab_board):
             continue
-        if isinstance(each, Failed):
-            return Compared(row, "failed", why=f"{each.stage}: {each.message}")
-        if isinstance(each, NotApplicable):
-            return Compared(row, "n/a", why=each.reason)
+        if isinstance(result, Failed):
+            return Compared(row, "failed", why=f"{result.stage}: {result.message}")
+        if isinstance(result, NotApplicable):
+            return Compared(row, "n/a", why=result.reason)
     where = f" with {row.lab_config}" if row.lab_config else ""
     return Compared(row, "not yet measured", why=f"the run holds no {row.lab_metric or row.lab_benchmark}{where}")

@@ -53,8 +53,8 @@ _BUILDS_PROSE = (
 def paper_document(catalogue: Catalogue, done: Reproduction, in_builds: Mapping[str, str] | None = None) -> Document:
     """The report before its format. `in_builds` says by statement in how many builds of the kernels it holds."""
     paper, facts = done.paper, done.paper.facts
-    titles = {each.id: each.facts.title for each in catalogue.kernels.values()}
-    titles |= {each.id: each.facts.title for each in catalogue.boards.values()}
+    titles = {entry.id: entry.facts.title for entry in catalogue.kernels.values()}
+    titles |= {board.id: board.facts.title for board in catalogue.boards.values()}
     titles |= {each: f"{titles.get(each, each)} {WORD}" for each in {one.result.point.kernel for one in done.beside}}
     plain = make_document(catalogue, done.points, None, labelled(done.beside)).sections if done.points else ()
     sections = [
@@ -64,7 +64,11 @@ def paper_document(catalogue: Catalogue, done: Reproduction, in_builds: Mapping[
         *setups_section(done),
         cases_section(done.verdicts),
         cite_section(paper),
-        *(replace(each, charts=()) if each.id in _REDRAWN else each for each in plain if each.id not in _REPLACED),
+        *(
+            replace(section, charts=()) if section.id in _REDRAWN else section
+            for section in plain
+            if section.id not in _REPLACED
+        ),
     ]
     document = Document(
         title=f"{facts.authors} {facts.year}, reproduced",
@@ -81,7 +85,9 @@ def claims_section(
 ) -> Section:
     """Every statement of the paper with our verdict, the contradicted ones first."""
     ranked = sorted(verdicts, key=lambda each: OUTCOMES.index(each.outcome))
-    rows = [[each.claim.section, _quoted(each), each.words, each.seen, each.threshold] for each in ranked]
+    rows = [
+        [verdict.claim.section, _quoted(verdict), verdict.words, verdict.seen, verdict.threshold] for verdict in ranked
+    ]
     columns = ["section", "the paper says", "here", "seen", "judged by"]
     prose = [_CLAIMS_PROSE, *notes]
     if in_builds:
@@ -97,12 +103,12 @@ def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
     ranked = sorted(verdicts, key=lambda each: OUTCOMES.index(each.outcome))
     tables = [
         TableData(
-            f"{each.claim.says}: {each.words}",
+            f"{verdict.claim.says}: {verdict.words}",
             ("case", "here", "seen"),
-            [[case.name, case.told or "not computed", case.seen] for case in each.cases],
+            [[case.name, case.told or "not computed", case.seen] for case in verdict.cases],
         )
-        for each in ranked
-        if len(each.cases) > 1
+        for verdict in ranked
+        if len(verdict.cases) > 1
     ]
     return Section("cases", "Every case of every statement", (), (), tables, folded=True)
 
@@ -122,17 +128,17 @@ def cite_section(paper: PaperFolder) -> Section:
 
 def _conditions(done: Reproduction) -> Section:
     paper = done.paper
-    main = {each.run_id for each in done.results if isinstance(each, Measured)}
+    main = {result.run_id for result in done.results if isinstance(result, Measured)}
     judged = [
-        each
-        for each in (*done.points, *done.beside)
-        if isinstance(each.result, Measured) and each.result.run_id in main
+        point
+        for point in (*done.points, *done.beside)
+        if isinstance(point.result, Measured) and point.result.run_id in main
     ]
     rows = [
-        [each.what, each.paper, each.here or _from_manifests(each, judged or done.points)]
-        for each in paper.facts.condition
+        [condition.what, condition.paper, condition.here or _from_manifests(condition, judged or done.points)]
+        for condition in paper.facts.condition
     ]
-    general = [each for each in paper.slips if not each.rows and not each.part]
+    general = [slip for slip in paper.slips if not slip.rows and not slip.part]
     tables = [TableData("Conditions of the measurement", ("condition", "the paper", "here"), rows)]
     if general:
         tables.append(slips_table(paper, general, "What holds for all of its figures"))
@@ -144,8 +150,8 @@ def _conditions(done: Reproduction) -> Section:
 
 def _from_manifests(condition: Condition, points: Sequence[StoredPoint]) -> str:
     found = []
-    for each in points:
-        readings = [_at(each.manifest, path.split("."), condition.only) for path in condition.manifest.split()]
+    for point in points:
+        readings = [_at(point.manifest, path.split("."), condition.only) for path in condition.manifest.split()]
         text = " ".join(reading for reading in readings if reading)
         found.append(f"{text} {condition.unit}".rstrip() if text else "")
     return "; ".join(dict.fromkeys(text for text in found if text)) or "not yet measured"
@@ -204,43 +210,43 @@ def _drawn(done: Reproduction, figure: Figure) -> tuple[tuple[ChartData, TableDa
 
 def _traced(done: Reproduction, course: OverTime) -> tuple[tuple[ChartData, TableData] | None, str]:
     """A trace over the run, and what to say of it. Reference results keep no times, so a run of today's stands in."""
-    several = any(each.band is not None for each in done.values)
-    traced = over_time(course, [each for each in done.results if isinstance(each, Measured)], several=several)
+    several = any(value.band is not None for value in done.values)
+    traced = over_time(course, [result for result in done.results if isinstance(result, Measured)], several=several)
     if traced is not None:
         return traced, ""
-    here = [each.result for each in done.points if isinstance(each.result, Measured)]
+    here = [point.result for point in done.points if isinstance(point.result, Measured)]
     traced = over_time(course, here, several=several)
     if traced is None:
         return None, f"{course.title}: not yet measured."
     used = [each.run_id for each in here if select(values([each])[:1], course.where)]
-    versions = dict.fromkeys(f"{each.kernel} {each.version}" for each in map(done.sources.get, used) if each)
+    versions = dict.fromkeys(f"{source.kernel} {source.version}" for source in map(done.sources.get, used) if source)
     return traced, f"{course.title}: of {' and '.join(versions)}, as reference results keep no times of their samples."
 
 
 def _whose(done: Reproduction) -> list[str]:
     """Whose versions the figures are of, and which are reference results."""
-    used = {each.run_id for each in done.values}
+    used = {value.run_id for value in done.values}
     lent = sorted({source.kernel for run, source in done.sources.items() if run in used and source.is_reference})
     sentences = (
         [f"Reference results, measured before and kept with rtoslab, stand for {', '.join(lent)}."] if lent else []
     )
-    for each in done.paper.facts.version:
-        if each.stands_in:
-            here = done.names.get(each.kernel, each.kernel)
-            printed = "a version that the paper does not state" if each.printed == "not stated" else each.printed
-            sentences.append(f"{here} stands in for {printed}: {each.stands_in}.")
+    for version in done.paper.facts.version:
+        if version.stands_in:
+            here = done.names.get(version.kernel, version.kernel)
+            printed = "a version that the paper does not state" if version.printed == "not stated" else version.printed
+            sentences.append(f"{here} stands in for {printed}: {version.stands_in}.")
     return sentences
 
 
 def _summary(done: Reproduction) -> str:
     """The answer first: how many statements hold, how near the figures are; then what that rests on."""
     sentences = [*_told(done.verdicts), *_nearness(done)]
-    points = sum(each.result.status == "measured" for each in done.points)
+    points = sum(point.result.status == "measured" for point in done.points)
     if points:
         sentences.append(f"{counted(points, 'point', 'was', 'were')} measured for this report, each with its proofs.")
     else:
         sentences.append("Nothing of it was measured in this run.")
-    lent = sum(isinstance(each.result, Measured) for each in done.beside)
+    lent = sum(isinstance(stored_point.result, Measured) for stored_point in done.beside)
     if lent:
         sentences.append(f"{counted(lent, 'reference result')} stand beside them.")
     return " ".join(sentences)
@@ -249,14 +255,14 @@ def _summary(done: Reproduction) -> str:
 def _told(verdicts: Sequence[ClaimVerdict]) -> list[str]:
     if not verdicts:
         return []
-    counts = Counter(each.outcome for each in verdicts)
+    counts = Counter(verdict.outcome for verdict in verdicts)
     words = [
         f"{counts[outcome]} {many if counts[outcome] > 1 else one}"
         for outcome, (one, many) in _OUTCOME_WORDS.items()
         if counts[outcome]
     ]
     sentences = [f"Of the paper's {counted(len(verdicts), 'statement')} {_listed(words)}."]
-    against = [each.claim.says for each in verdicts if each.outcome == "different"]
+    against = [verdict.claim.says for verdict in verdicts if verdict.outcome == "different"]
     if against:
         more = len(against) - _NAMED
         rest = f"; and {more} more" if more > 0 else ""

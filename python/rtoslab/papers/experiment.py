@@ -22,10 +22,10 @@ def paper_plan(
     A kernel is measured in its version of today and in the paper's, if that is here. `setups` are ids of those wanted;
     None: all. `known` are kernels that reference results stand for: a set-up of theirs is not measured with another.
     """
-    experiments = [_present(catalogue, paper, each) for suite in paper.suites for each in suite.experiments]
+    experiments = [_present(catalogue, paper, experiment) for suite in paper.suites for experiment in suite.experiments]
     points = chain(
-        *(experiment_points(catalogue, each, options) for each in experiments),
-        *(setup_points(catalogue, paper, experiments, each, options, known) for each in chosen_setups(paper, setups)),
+        *(experiment_points(catalogue, experiment, options) for experiment in experiments),
+        *(setup_points(catalogue, paper, experiments, setup, options, known) for setup in chosen_setups(paper, setups)),
     )
     # Mappings in a point have no hash.
     distinct = list({repr(point): point for point in points}.values())
@@ -34,31 +34,31 @@ def paper_plan(
 
 def _without_spares(paper: PaperFolder, points: Sequence[Point]) -> Iterator[Point]:
     """The points but those of a further tree of a version for what an earlier tree of it can do."""
-    order = {tree: place for each in paper.facts.version for place, tree in enumerate(each.trees)}
+    order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     able = {
-        (order[each.kernel], paper.facts.roles[each.kernel], repr(replace(each, kernel="")))
-        for each in points
-        if each.kernel in order and each.not_applicable is None
+        (order[point.kernel], paper.facts.roles[point.kernel], repr(replace(point, kernel="")))
+        for point in points
+        if point.kernel in order and point.not_applicable is None
     }
-    for each in points:
-        earlier = range(order.get(each.kernel, 0))
-        role = paper.facts.roles.get(each.kernel, "")
-        if not any((place, role, repr(replace(each, kernel="", not_applicable=None))) in able for place in earlier):
-            yield each
+    for point in points:
+        earlier = range(order.get(point.kernel, 0))
+        role = paper.facts.roles.get(point.kernel, "")
+        if not any((place, role, repr(replace(point, kernel="", not_applicable=None))) in able for place in earlier):
+            yield point
 
 
 def chosen_setups(paper: PaperFolder, wanted: Sequence[str] | None) -> list[Setup]:
     """The paper's set-ups of these ids; None: all. Raises UnknownNameError."""
-    known = {each.id: each for each in paper.facts.setup}
+    known = {setup.id: setup for setup in paper.facts.setup}
     for name in wanted or ():
         if name not in known:
             raise UnknownNameError("set-up", name, known)
-    return [each for each in known.values() if wanted is None or each.id in wanted]
+    return [setup for setup in known.values() if wanted is None or setup.id in wanted]
 
 
 def _present(catalogue: Catalogue, paper: PaperFolder, experiment: Experiment) -> Experiment:
     """The experiment with the benchmarks that exist, and with the paper's versions of its kernels."""
-    there = tuple(each for each in experiment.benchmarks if each in catalogue.benchmarks)
+    there = tuple(benchmark for benchmark in experiment.benchmarks if benchmark in catalogue.benchmarks)
     kernels = (*experiment.kernels, *experiment.bring_your_own)
     versions = (tree for tree, kernel in paper.facts.roles.items() if kernel in kernels and tree not in kernels)
     brought = (*experiment.bring_your_own, *versions)

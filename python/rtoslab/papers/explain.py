@@ -50,14 +50,16 @@ class Tried:
 def candidates(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
     """Every single change, each once. Only for benchmarks and boards of which the paper has figures."""
     told = paper_plan(catalogue, _only(paper, ()), Options()).points
-    told = tuple(each for each in told if _is_published(paper, each))
-    boards, benchmarks = (tuple(dict.fromkeys(getattr(each, axis) for each in told)) for axis in ("board", "benchmark"))
-    kernels = tuple(dict.fromkeys(paper.facts.roles.get(each.kernel, each.kernel) for each in told))
+    told = tuple(point for point in told if _is_published(paper, point))
+    boards, benchmarks = (
+        tuple(dict.fromkeys(getattr(point, axis) for point in told)) for axis in ("board", "benchmark")
+    )
+    kernels = tuple(dict.fromkeys(paper.facts.roles.get(point.kernel, point.kernel) for point in told))
     swept = {key for suite in paper.suites for experiment in suite.experiments for key in experiment.sweep}
     found: dict[str, Setup] = {}
     for title, change in _changes(catalogue, paper, kernels, boards):
         key = title.partition("=")[0]
-        changed = tuple(each for each in benchmarks if _has(catalogue, each, key))
+        changed = tuple(benchmark for benchmark in benchmarks if _has(catalogue, benchmark, key))
         if key in swept or not changed:
             continue  # the paper's own question; or no benchmark with such a parameter has a published figure
         setup = Setup(id=f"change_{len(found)}", title=title, evidence="", benchmarks=changed, boards=boards)
@@ -79,7 +81,9 @@ def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup, known: 
         points = paper_plan(catalogue, _only(paper, (setup,)), Options()).points
     except PlanError:
         return False
-    asked = frozenset((each.kernel, frozenset(each.kernel_config)) for each in points if each.not_applicable is None)
+    asked = frozenset(
+        (point.kernel, frozenset(point.kernel_config)) for point in points if point.not_applicable is None
+    )
     if asked not in known:
         known[asked] = _have_settings(catalogue, points)
     return known[asked]
@@ -103,17 +107,17 @@ def _changes(
     for setup in paper.facts.setup:
         for kernel, options in setup.kernel.items():
             who = _ANY if tuple(kernels) == (kernel,) else kernel
-            yield from (_option(who, *each) for each in options.items())
-        yield from (_option(_ANY, *each) for each in setup.config.items())
+            yield from (_option(who, *item) for item in options.items())
+        yield from (_option(_ANY, *item) for item in setup.config.items())
     yield from (_option(_ANY, "opt", level) for level in _LEVELS)
     yield _option(_ANY, "lto", "1")
     for kernel in kernels:
         parity = catalogue.kernels[kernel].facts.parity
-        macros = [parity[each] for each in _SWITCHES if each in parity and not parity[each].startswith("=")]
+        macros = [parity[switch] for switch in _SWITCHES if switch in parity and not parity[switch].startswith("=")]
         who = _ANY if tuple(kernels) == (kernel,) else kernel
         yield from (_option(who, macro, value) for macro in macros for value in ("0", "1"))
     for name in ("icache", "dcache", "prefetch"):
-        having = tuple(each for each in boards if name in catalogue.board(each).facts.features)
+        having = tuple(board for board in boards if name in catalogue.board(board).facts.features)
         if having:
             title, change = _option(_ANY, f"feature.{name}", "0")
             yield title, {**change, "boards": having}
@@ -130,13 +134,13 @@ def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[Setu
 
     Raises PlanError for a paper without such figures.
     """
-    plain = {repr(each): each for each in paper_plan(catalogue, _only(paper, ()), options).points}
+    plain = {repr(point): point for point in paper_plan(catalogue, _only(paper, ()), options).points}
     plain = {
         key: each for key, each in plain.items() if _is_published(paper, each) and _is_main(catalogue, paper, each)
     }
     changed: dict[str, Point] = {}
     for setup in setups:
-        changed |= {repr(each): each for each in paper_plan(catalogue, _only(paper, (setup,)), options).points}
+        changed |= {repr(point): point for point in paper_plan(catalogue, _only(paper, (setup,)), options).points}
     changed = {key: each for key, each in changed.items() if _is_published(paper, each)}
     if not plain:
         raise PlanError(f"{paper.key} has no figure that one of ours stands beside, so no distance can be told.")
@@ -155,7 +159,7 @@ def _is_published(paper: PaperFolder, point: Point) -> bool:
 
 def _is_main(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
     """Whether the point is of the authors' version, or no tree of that version is here."""
-    trees = next((each.trees for each in paper.facts.version if each.kernel == point.kernel), ())
+    trees = next((version.trees for version in paper.facts.version if version.kernel == point.kernel), ())
     return point.kernel in trees or not set(trees) & set(catalogue.kernels_here)
 
 
@@ -168,9 +172,9 @@ def tried(
     for setup in setups:
         alone = _only(paper, (setup,))
         wanted = plain | _ids(catalogue, alone, options)
-        mine = [each for each in points if each.result.point.model_dump_json() in wanted]
+        mine = [point for point in points if point.result.point.model_dump_json() in wanted]
         done = reproduce(catalogue, alone, mine)
-        found += [_tried(each, done.compared) for each in done.setups if with_ratio(each.own())]
+        found += [_tried(in_setup, done.compared) for in_setup in done.setups if with_ratio(in_setup.own())]
     return sorted(found, key=lambda each: (each.whole, each.setup.title))
 
 
@@ -185,7 +189,7 @@ def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[St
     """Distance of all the paper's figures as the suites have them; 0 without any."""
     alone = _only(paper, ())
     plain = _ids(catalogue, alone, options)
-    mine = [each for each in points if each.result.point.model_dump_json() in plain]
+    mine = [point for point in points if point.result.point.model_dump_json() in plain]
     return distance(reproduce(catalogue, alone, mine).compared) or 0.0
 
 
@@ -194,12 +198,12 @@ def together(paper_distance: float, singles: Sequence[Tried]) -> list[Setup]:
     chosen: list[Setup] = []
     options: set[str] = set()
     found = []
-    for each in singles:
-        option = each.setup.title.partition("=")[0]
-        if each.whole >= paper_distance or option in options or len(chosen) == MOST_TOGETHER:
+    for single in singles:
+        option = single.setup.title.partition("=")[0]
+        if single.whole >= paper_distance or option in options or len(chosen) == MOST_TOGETHER:
             continue
         options.add(option)
-        chosen.append(each.setup)
+        chosen.append(single.setup)
         if len(chosen) > 1:
             found.append(_joined(f"together_{len(chosen)}", chosen))
     return found
@@ -213,18 +217,18 @@ def own_setups(paper: PaperFolder) -> list[Setup]:
 def _joined(ident: str, setups: Sequence[Setup]) -> Setup:
     config: dict[str, str] = {}
     kernels: dict[str, dict[str, str]] = {}
-    for each in setups:
-        config |= each.config
-        for kernel, options in each.kernel.items():
+    for setup in setups:
+        config |= setup.config
+        for kernel, options in setup.kernel.items():
             kernels[kernel] = {**kernels.get(kernel, {}), **options}
-    boards = set(setups[0].boards).intersection(*(each.boards for each in setups))
+    boards = set(setups[0].boards).intersection(*(setup.boards for setup in setups))
     return setups[0].model_copy(
         update={
             "id": ident,
-            "title": ", ".join(each.title for each in setups),
+            "title": ", ".join(setup.title for setup in setups),
             "config": config,
             "kernel": kernels,
-            "boards": tuple(each for each in setups[0].boards if each in boards),
+            "boards": tuple(board for board in setups[0].boards if board in boards),
         }
     )
 
@@ -234,4 +238,4 @@ def _only(paper: PaperFolder, setups: tuple[Setup, ...]) -> PaperFolder:
 
 
 def _ids(catalogue: Catalogue, paper: PaperFolder, options: Options) -> set[str]:
-    return {point_id(catalogue, each).model_dump_json() for each in paper_plan(catalogue, paper, options).points}
+    return {point_id(catalogue, point).model_dump_json() for point in paper_plan(catalogue, paper, options).points}

@@ -20,15 +20,15 @@ def names_of(
         found.setdefault(benchmark.id, benchmark.facts.title)
         for series in benchmark.facts.series:
             found.setdefault(series.id, series.title)
-    found |= {each.id: each.facts.title for each in catalogue.boards.values()}
-    found |= {each.id: each.facts.title for each in catalogue.kernels.values()}
+    found |= {board.id: board.facts.title for board in catalogue.boards.values()}
+    found |= {entry.id: entry.facts.title for entry in catalogue.kernels.values()}
     stated = {each.kernel for each in paper.facts.version}
     found |= {kernel: title for kernel, title in paper.facts.kernels.items() if kernel not in stated}
     for kernel, title in ((each, paper.facts.kernels.get(each, each)) for each in stated):
         versions = dict.fromkeys(
-            sources[each.run_id].version
-            for each in results
-            if isinstance(each, Measured) and each.point.kernel == kernel and each.run_id in sources
+            sources[result.run_id].version
+            for result in results
+            if isinstance(result, Measured) and result.point.kernel == kernel and result.run_id in sources
         )
         found[kernel] = " or ".join(_named(title, version) for version in versions) or title
     return found | paper.facts.names

@@ -20,7 +20,7 @@ _ONE = (
 
 def one_placement(values: Sequence[Value]) -> str:
     """What a reader of verdicts must know where no figure stands in several placements; else nothing."""
-    return "" if not values or any(each.band is not None for each in values) else _ONE
+    return "" if not values or any(value.band is not None for value in values) else _ONE
 
 
 def joined_placements(values: Iterable[Value], further: Mapping[str, PlacedValues] | None = None) -> list[Value]:
@@ -32,13 +32,13 @@ def joined_placements(values: Iterable[Value], further: Mapping[str, PlacedValue
     groups: dict[tuple[object, ...], dict[int, Value]] = {}
     times: Counter[tuple[object, ...]] = Counter()
     names: dict[int, tuple[str, int]] = {}
-    for each in values:
-        if id(each.point) not in names:
-            names[id(each.point)] = (unplaced(each.point).model_dump_json(), int(placement(each.point)))
-        axes, number = names[id(each.point)]
-        key = (axes, each.counted, each.metric, each.stat, each.unit)
-        place = (key, number, each.run_id)
-        groups.setdefault((key, times[place]), {})[number] = each
+    for value in values:
+        if id(value.point) not in names:
+            names[id(value.point)] = (unplaced(value.point).model_dump_json(), int(placement(value.point)))
+        axes, number = names[id(value.point)]
+        key = (axes, value.counted, value.metric, value.stat, value.unit)
+        place = (key, number, value.run_id)
+        groups.setdefault((key, times[place]), {})[number] = value
         times[place] += 1
     return [_joined(by_number, occurrence, further or {}) for (_, occurrence), by_number in groups.items()]
 
@@ -46,11 +46,11 @@ def joined_placements(values: Iterable[Value], further: Mapping[str, PlacedValue
 def with_substitutes(paper: PaperFolder, found: Sequence[Value]) -> list[Value]:
     """Returns the values, and behind them those that stand for series which a kernel does not offer."""
     added = []
-    for each in paper.facts.substitute:
-        for value in select(found, {"kernel": each.kernel, **each.by}):
-            config = dict(sorted({**value.point.config, **each.config}.items()))
+    for substitute in paper.facts.substitute:
+        for value in select(found, {"kernel": substitute.kernel, **substitute.by}):
+            config = dict(sorted({**value.point.config, **substitute.config}.items()))
             point = value.point.model_copy(update={"config": config})
-            added.append(replace(value, point=point, metric=each.metric, stand_in=each.says))
+            added.append(replace(value, point=point, metric=substitute.metric, stand_in=substitute.says))
     return [*found, *added]
 
 

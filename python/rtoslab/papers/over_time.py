@@ -47,9 +47,9 @@ def samples(measured: Measured, series: str) -> list[tuple[float, float]]:
     """
     found = sorted(
         (begin, cycles)
-        for each in measured.series
-        if each.id.startswith(series) and each.start_cycle
-        for begin, cycles in zip(each.start_cycle, each.cycles, strict=True)
+        for series_samples in measured.series
+        if series_samples.id.startswith(series) and series_samples.start_cycle
+        for begin, cycles in zip(series_samples.start_cycle, series_samples.cycles, strict=True)
     )
     hz = measured.clock_hz
     return [((begin - found[0][0]) / hz, 1e6 * cycles / hz) for begin, cycles in found]

@@ -25,15 +25,15 @@ class _Mark:
 
     @property
     def y(self) -> float:
-        return median(each.median for each in self.heights)
+        return median(height.median for height in self.heights)
 
     @property
     def low(self) -> float:
-        return min(each.least for each in self.heights)
+        return min(height.least for height in self.heights)
 
     @property
     def high(self) -> float:
-        return max(each.most for each in self.heights)
+        return max(height.most for height in self.heights)
 
 
 def replot(figure: Figure, done: Reproduction, found: Sequence[Value]) -> tuple[ChartData, TableData] | None:
@@ -47,15 +47,15 @@ def replot(figure: Figure, done: Reproduction, found: Sequence[Value]) -> tuple[
     marks = []
     for place, values in grouped(chosen, (figure.x, *series), figure.join, f"{figure.title!r}").items():
         heights = [
-            _percent(figure, each, found) if figure.percent_of else _in_unit(figure.unit, each) for each in values
+            _percent(figure, value, found) if figure.percent_of else _in_unit(figure.unit, value) for value in values
         ]
-        known = [each for each in heights if each is not None]
+        known = [height for height in heights if height is not None]
         if known:
             marks.append(_Mark(place[0], place[1:], values, known))
     if not marks:
         return None
     marks = _in_order(figure, series, marks)
-    rows = [_row(figure, series, each, done) for each in marks]
+    rows = [_row(figure, series, mark, done) for mark in marks]
     rows += _printed(figure, series, marks, done)
     caption = f"{figure.title}. {figure.note}".strip()
     chart = ChartData(figure.kind, rows, caption, figure.x_title, figure.y_title, figure.log)
@@ -226,15 +226,15 @@ def _samples_note(marks: Sequence[_Mark]) -> list[str]:
 
 def versions_note(done: Reproduction, values: Sequence[Value]) -> list[str]:
     """Returns sentences on whose versions the values are, on reference results, and on the rules they rest on."""
-    sources = {done.sources[each.run_id] for each in values if each.run_id in done.sources}
+    sources = {done.sources[value.run_id] for value in values if value.run_id in done.sources}
     kernels = dict.fromkeys(
-        f"{done.names.get(each.point.kernel, each.point.kernel)}"
-        + (" (reference)" if done.sources[each.run_id].is_reference else "")
-        for each in values
-        if each.run_id in done.sources
+        f"{done.names.get(value.point.kernel, value.point.kernel)}"
+        + (" (reference)" if done.sources[value.run_id].is_reference else "")
+        for value in values
+        if value.run_id in done.sources
     )
     found = [f"Versions: {', '.join(kernels)}."] if kernels else []
-    assumed = sorted({rule for each in sources for rule in each.assumed})
+    assumed = sorted({rule for source in sources for rule in source.assumed})
     if assumed:
         rules = ", ".join(each.removeprefix("timing.") for each in assumed)
         found.append(

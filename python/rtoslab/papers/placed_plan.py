@@ -17,10 +17,10 @@ def placed_where_it_matters(catalogue: Catalogue, paper: PaperFolder, plan: Plan
     """
     shown = _shown_instruments(catalogue, paper)
     points: list[Point] = []
-    for each in plan.points:
-        is_shown = each.instrument is None or each.instrument in shown.get(each.benchmark, ())
-        wanted = is_shown and may_matter(catalogue, each) and not _is_of_setup(catalogue, paper, each)
-        points += placed(catalogue, replace(plan, points=(each,)), count if wanted else 1).points
+    for point in plan.points:
+        is_shown = point.instrument is None or point.instrument in shown.get(point.benchmark, ())
+        wanted = is_shown and may_matter(catalogue, point) and not _is_of_setup(catalogue, paper, point)
+        points += placed(catalogue, replace(plan, points=(point,)), count if wanted else 1).points
     return replace(plan, points=tuple(points))
 
 
@@ -43,9 +43,9 @@ def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, se
         metrics, instruments = _several(place.get("metric")), _several(place.get("instrument"))
         named = _several(place.get("benchmark"))
         having = [
-            each.id
-            for each in catalogue.benchmarks.values()
-            if each.id in named or (not named and set(metrics) & set(each.facts.series_ids))
+            entry.id
+            for entry in catalogue.benchmarks.values()
+            if entry.id in named or (not named and set(metrics) & set(entry.facts.series_ids))
         ]
         for benchmark in having:
             found.setdefault(benchmark, set()).update(instruments or INSTRUMENTS)

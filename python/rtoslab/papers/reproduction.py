@@ -46,7 +46,7 @@ class Reproduction:
     @property
     def measured(self) -> list[Measured]:
         """Of the run, and of the references."""
-        return [each.result for each in (*self.points, *self.beside) if isinstance(each.result, Measured)]
+        return [point.result for point in (*self.points, *self.beside) if isinstance(point.result, Measured)]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Judge:
         self, results: Sequence[AnyResult], sizes: Sequence[Value], unbuilt: Sequence[Failed]
     ) -> tuple[list[Value], dict[int, Compared], tuple[ClaimVerdict, ...], Absences]:
         """Returns values, figures and verdicts, and what says why a value is not there."""
-        measured = [each for each in results if isinstance(each, Measured)]
+        measured = [result for result in results if isinstance(result, Measured)]
         found = [*with_substitutes(self.paper, joined_placements(values(measured), self.further)), *sizes]
         absences = Absences(self.paper, [*results, *unbuilt], self.kernels)
         compared = compare(self.paper, [*results, *unbuilt], found, self.kernels, self.sources)
@@ -94,26 +94,26 @@ def reproduce(
     counts by its median, and a statement is judged in each.
     """
     own, unbuilt = weigh_programs(catalogue, paper, catalogue.kernels_here)
-    lent = [each for each in lent_weights if each.weight.point.kernel not in catalogue.kernels_here]
+    lent = [weight for weight in lent_weights if weight.weight.point.kernel not in catalogue.kernels_here]
     sources = sources_of(paper, points, beside, own, lent)
-    found = sort_results(paper, [each.result for each in (*points, *beside)])
-    main_weights, todays_weights = sort_weights(paper, [each.weight for each in (*own, *lent)])
-    sizes = [value for each in main_weights for value in weight_values(each)]
+    found = sort_results(paper, [point.result for point in (*points, *beside)])
+    main_weights, todays_weights = sort_weights(paper, [stored_weight.weight for stored_weight in (*own, *lent)])
+    sizes = [value for weight in main_weights for value in weight_values(weight)]
     kernels = {*catalogue.kernels_here, *(each.point.kernel for each in (*found.main, *main_weights))}
     judge = Judge(catalogue, paper, kernels, sources, further or {})
 
     def in_setup(setup: Setup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[Value]) -> InSetup:
-        ours = {each.run_id for results in changed.values() for each in results if isinstance(each, Measured)}
-        ours |= {each.run_id for each in with_sizes} - {each.run_id for each in sizes}
+        ours = {result.run_id for results in changed.values() for result in results if isinstance(result, Measured)}
+        ours |= {each.run_id for each in with_sizes} - {size.run_id for size in sizes}
         results = in_place_of(paper, found.main, changed)
         told, compared, verdicts, _ = judge.judged(results, with_sizes, unbuilt)
         own = tuple(each for each in told if each.run_id in ours)
         return InSetup(setup, frozenset(ours), compared, verdicts, judge.names(results), own)
 
     todays = todays_setup(paper, found, sources)
-    todays_sizes = {each.point.kernel: list(weight_values(each)) for each in todays_weights}
-    swapped = [each for each in sizes if each.point.kernel not in todays_sizes]
-    swapped += [value for each in todays_sizes.values() for value in each]
+    todays_sizes = {weight.point.kernel: list(weight_values(weight)) for weight in todays_weights}
+    swapped = [size for size in sizes if size.point.kernel not in todays_sizes]
+    swapped += [value for size in todays_sizes.values() for value in size]
     told, compared, verdicts, absences = judge.judged(found.main, sizes, unbuilt)
     return Reproduction(
         paper=paper,

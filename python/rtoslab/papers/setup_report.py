@@ -28,7 +28,7 @@ _RATE: Final = "{:,.0f}".format
 def distance(compared: Mapping[int, Compared]) -> float | None:
     """How far our figures lie from the paper's: the geometric mean of the larger over the smaller. None: no figure."""
     ratios = [each.ratio for each in compared.values() if each.ratio]
-    return exp(fmean(abs(log(each)) for each in ratios)) if ratios else None
+    return exp(fmean(abs(log(ratio)) for ratio in ratios)) if ratios else None
 
 
 def distances(done: Reproduction, setup: InSetup) -> tuple[float, float] | None:
@@ -45,11 +45,11 @@ def with_ratio(compared: Mapping[int, Compared]) -> int:
 
 def changed(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
     """Statements that are judged otherwise in the set-up: the verdict above, and the one there."""
-    above = {each.claim.id: each for each in done.verdicts}
+    above = {verdict.claim.id: verdict for verdict in done.verdicts}
     return [
-        (above[each.claim.id], each)
-        for each in setup.verdicts
-        if each.words != above[each.claim.id].words and each.outcome != "not computed"
+        (above[verdict.claim.id], verdict)
+        for verdict in setup.verdicts
+        if verdict.words != above[verdict.claim.id].words and verdict.outcome != "not computed"
     ]
 
 
@@ -61,19 +61,19 @@ def setups_section(done: Reproduction) -> list[Section]:
     tables = [TableData("Set-ups", ("set-up", "evidence", "statements", ">figures", ">distance"), _overview(done))]
     figures = _figures(done)
     if figures:
-        heads = [f">{each.setup.id}: {part}" for each in _all(done) for part in ("here", "ratio")]
+        heads = [f">{setup.setup.id}: {part}" for setup in _all(done) for part in ("here", "ratio")]
         columns = ("figure", "unit", ">paper", ">here", ">ratio", *heads)
         tables.append(TableData("Published figures by set-up", columns, figures))
     rates = _rates(done)
     if rates:
-        names = ("test", "kernel", "cores", ">above, 1/s", *(f">{each.setup.id}, 1/s" for each in _all(done)))
+        names = ("test", "kernel", "cores", ">above, 1/s", *(f">{setup.setup.id}, 1/s" for setup in _all(done)))
         told = [place for place in range(len(names)) if any(row[place] != NONE for row in rates)]
         shown = [[row[place] for place in told] for row in rates]
         tables.append(TableData("Throughput by set-up", tuple(names[place] for place in told), shown))
     rows = [
-        [above.claim.section, above.claim.says, above.words, each.setup.id, there.words, there.seen]
-        for each in _all(done)
-        for above, there in changed(done, each)
+        [above.claim.section, above.claim.says, above.words, setup.setup.id, there.words, there.seen]
+        for setup in _all(done)
+        for above, there in changed(done, setup)
     ]
     if rows:
         columns = ("section", "the paper says", "above", "set-up", "there", "seen there")
@@ -83,13 +83,14 @@ def setups_section(done: Reproduction) -> list[Section]:
 
 def missing_trees(done: Reproduction) -> list[str]:
     """A sentence for each version of the paper of which nothing was measured here or is lent."""
-    there = {each.kernel for each in done.sources.values()}
+    there = {source.kernel for source in done.sources.values()}
     names = done.paper.facts.kernels
     return [
-        f"The paper measured {names.get(each.kernel, each.kernel)} {each.printed}; no tree of it is named here, so "
-        f"figures are of today's version. Name one by `rtoslab tree add {each.trees[0]} PATH --port {each.kernel}`."
-        for each in done.paper.facts.version
-        if each.trees and not there.intersection(each.trees)
+        f"The paper measured {names.get(version.kernel, version.kernel)} {version.printed}; no tree of it is named "
+        "here, so figures are of today's version. Name one by "
+        f"`rtoslab tree add {version.trees[0]} PATH --port {version.kernel}`."
+        for version in done.paper.facts.version
+        if version.trees and not there.intersection(version.trees)
     ]
 
 
@@ -100,19 +101,19 @@ def _all(done: Reproduction) -> list[InSetup]:
 
 def _overview(done: Reproduction) -> list[list[str]]:
     rows = []
-    for each in _all(done):
-        far = " \N{RIGHTWARDS ARROW} ".join(f"{part:.2f}" for part in distances(done, each) or ()) or NONE
-        said = f"{len(changed(done, each))} of {len(each.verdicts)} judged otherwise"
+    for setup in _all(done):
+        far = " \N{RIGHTWARDS ARROW} ".join(f"{part:.2f}" for part in distances(done, setup) or ()) or NONE
+        said = f"{len(changed(done, setup))} of {len(setup.verdicts)} judged otherwise"
         rows.append(
-            [f"{each.setup.id}: {each.setup.title}", each.setup.evidence, said, str(with_ratio(each.own())), far]
+            [f"{setup.setup.id}: {setup.setup.title}", setup.setup.evidence, said, str(with_ratio(setup.own())), far]
         )
     return rows
 
 
 def _rates(done: Reproduction) -> list[list[str]]:
     """Counts per second of every point that a set-up changes, with the ratio to that above."""
-    here = {each.point.model_dump_json(): each for each in done.values if _is_rate(each)}
-    there = [{each.point.model_dump_json(): each for each in one.values if _is_rate(each)} for one in _all(done)]
+    here = {value.point.model_dump_json(): value for value in done.values if _is_rate(value)}
+    there = [{value.point.model_dump_json(): value for value in one.values if _is_rate(value)} for one in _all(done)]
     rows = []
     for name, above in here.items():
         cells = [_beside(one.get(name), above) for one in there]
@@ -133,7 +134,7 @@ def _is_rate(value: Value) -> bool:
 
 
 def _figures(done: Reproduction) -> list[list[str]]:
-    own = [each.own() for each in _all(done)]
+    own = [setup.own() for setup in _all(done)]
     kernels = {each.published.kernel for each in done.compared.values()}
     boards = {each.published.board for each in done.compared.values()}
     rows = []

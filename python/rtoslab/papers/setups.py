@@ -27,9 +27,11 @@ def setup_points(
     for experiment in experiments:
         for kernel, name in _changed(paper, setup, experiment, catalogue.kernels_here, known).items():
             config = {**experiment.config, **setup.changes(kernel)}
-            benchmarks = tuple(each for each in experiment.benchmarks if each in (setup.benchmarks or (each,)))
-            boards = tuple(each for each in experiment.boards if each in (setup.boards or (each,)))
-            cores = tuple(each for each in experiment.cores if each in (setup.cores or (each,)))
+            benchmarks = tuple(
+                benchmark for benchmark in experiment.benchmarks if benchmark in (setup.benchmarks or (benchmark,))
+            )
+            boards = tuple(board for board in experiment.boards if board in (setup.boards or (board,)))
+            cores = tuple(core for core in experiment.cores if core in (setup.cores or (core,)))
             only = {"benchmarks": benchmarks, "boards": boards, "cores": cores}
             only |= {"kernels": (name,), "bring_your_own": ()}
             yield from experiment_points(catalogue, experiment.model_copy(update={**only, "config": config}), options)
@@ -71,8 +73,8 @@ def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | No
 
 def but_for_length(paper: PaperFolder, point: PointId) -> str:
     """The point's axes without how long it is measured, which --full and reference results have of their own."""
-    experiments = [each for suite in paper.suites for each in suite.experiments]
-    longer = {"samples"}.union(*(each.full_config.keys() - each.sweep.keys() for each in experiments))
+    experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
+    longer = {"samples"}.union(*(experiment.full_config.keys() - experiment.sweep.keys() for experiment in experiments))
     config = {key: value for key, value in point.config.items() if key not in longer}
     return point.model_copy(update={"window_ms": 0, "config": config}).model_dump_json()
 
@@ -80,10 +82,10 @@ def but_for_length(paper: PaperFolder, point: PointId) -> str:
 def _experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experiment | None:
     """The first experiment of the suites that has the point's benchmark with the kernel on the board."""
     for suite in paper.suites:
-        for each in suite.experiments:
-            kernels = (*each.kernels, *each.bring_your_own)
-            if point.benchmark in each.benchmarks and point.board in each.boards and kernel in kernels:
-                return each
+        for experiment in suite.experiments:
+            kernels = (*experiment.kernels, *experiment.bring_your_own)
+            if point.benchmark in experiment.benchmarks and point.board in experiment.boards and kernel in kernels:
+                return experiment
     return None
 
 
@@ -91,11 +93,11 @@ def _changed(
     paper: PaperFolder, setup: Setup, experiment: Experiment, here: Collection[str], known: Collection[str]
 ) -> dict[str, str]:
     """The experiment's kernels that the set-up builds otherwise, each with what is built for it."""
-    trees = {each.kernel: each.trees for each in paper.facts.version}
+    trees = {version.kernel: version.trees for version in paper.facts.version}
     found = {}
     for kernel in (*experiment.kernels, *experiment.bring_your_own):
-        own = [each for each in trees.get(kernel, ()) if each in here]
-        lent = [each for each in trees.get(kernel, ()) if each in known]
+        own = [tree for tree in trees.get(kernel, ()) if tree in here]
+        lent = [tree for tree in trees.get(kernel, ()) if tree in known]
         name = own[0] if own else "" if lent else kernel if kernel in here else ""
         if name and setup.changes(kernel):
             found[kernel] = name

@@ -13,7 +13,7 @@ WORDS = {"slip": "slip", "precondition": "precondition", "fact": "follows"}
 def touching(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[Slip]:
     """The slips that belong beside these figures."""
     shown = set(rows)
-    return [each for each in paper.slips if each.part == part_id or shown.intersection(each.rows)]
+    return [slip for slip in paper.slips if slip.part == part_id or shown.intersection(slip.rows)]
 
 
 def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableData:

@@ -52,8 +52,8 @@ def sources_of(
     lent: Sequence[StoredWeight] = (),
 ) -> dict[str, Source]:
     """Returns the source of every measured point and weighed program by its run id."""
-    points = [(each.result, each.manifest, mine) for mine in (False, True) for each in (beside if mine else run)]
-    weights = [(each.weight, each.manifest, mine) for mine in (False, True) for each in (lent if mine else own)]
+    points = [(point.result, point.manifest, mine) for mine in (False, True) for point in (beside if mine else run)]
+    weights = [(weight.weight, weight.manifest, mine) for mine in (False, True) for weight in (lent if mine else own)]
     return {
         result.run_id: _source(paper, result.point.kernel, manifest, is_reference=is_reference)
         for result, manifest, is_reference in (*points, *weights)
@@ -87,37 +87,39 @@ def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> Sorted:
     """Returns the results by what they are for. Of two for one point the version that the paper names first counts."""
     plain: dict[str, list[AnyResult]] = {}
     in_setups: dict[str, dict[str, list[AnyResult]]] = {each.id: {} for each in paper.facts.setup}
-    for each in results:
-        point = each.point.model_copy(update={"kernel": _role(paper, each)})
+    for result in results:
+        point = result.point.model_copy(update={"kernel": _role(paper, result)})
         meant = {setup.id: stands_for(paper, setup, point) for setup in paper.facts.setup}
         for name, stood_for in meant.items():
             if stood_for is not None:
                 key = but_for_length(paper, unplaced(stood_for))
-                in_setups[name].setdefault(key, []).append(_moved(each, each.point.kernel, stood_for.config))
+                in_setups[name].setdefault(key, []).append(_moved(result, result.point.kernel, stood_for.config))
         if not any(meant.values()):
-            plain.setdefault(but_for_length(paper, unplaced(point)), []).append(each)
+            plain.setdefault(but_for_length(paper, unplaced(point)), []).append(result)
     found = Sorted()
     for key, candidates in plain.items():
         best = _best(paper, candidates)
         role = _role(paper, best[0])
-        found.main += [_moved(each, role) for each in best]
-        todays = [each for each in candidates if each.point.kernel == role]
+        found.main += [_moved(any_result, role) for any_result in best]
+        todays = [candidate for candidate in candidates if candidate.point.kernel == role]
         if best[0].point.kernel != role and todays:
             found.today[key] = todays
     for name, by_point in in_setups.items():
         best_of = {key: _best(paper, candidates) for key, candidates in by_point.items()}
-        found.setups[name] = {key: [_moved(each, _role(paper, each)) for each in best] for key, best in best_of.items()}
+        found.setups[name] = {
+            key: [_moved(any_result, _role(paper, any_result)) for any_result in best] for key, best in best_of.items()
+        }
     return found
 
 
 def sort_weights(paper: PaperFolder, weights: Iterable[Weight]) -> tuple[list[Weight], list[Weight]]:
     """Returns what minimal programs weigh: with the authors' versions, and with those of today in their place."""
     by_point: dict[str, dict[str, Weight]] = {}
-    for each in weights:
-        role = paper.facts.roles.get(each.point.kernel, each.point.kernel)
-        plain = each.model_copy(update={"point": each.point.model_copy(update={"kernel": role})})
-        by_point.setdefault(plain.point.model_dump_json(), {})[each.point.kernel] = plain
-    order = {tree: place for each in paper.facts.version for place, tree in enumerate(each.trees)}
+    for weight in weights:
+        role = paper.facts.roles.get(weight.point.kernel, weight.point.kernel)
+        plain = weight.model_copy(update={"point": weight.point.model_copy(update={"kernel": role})})
+        by_point.setdefault(plain.point.model_dump_json(), {})[weight.point.kernel] = plain
+    order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     main, today = [], []
     for found in by_point.values():
         best = min(found, key=lambda kernel: order.get(kernel, len(order)))
@@ -142,11 +144,11 @@ def _best(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult
 
     Of several placements those that were measured count, if any was.
     """
-    order = {tree: place for each in paper.facts.version for place, tree in enumerate(each.trees)}
+    order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     by_kernel: dict[str, list[AnyResult]] = {}
-    for each in candidates:
-        by_kernel.setdefault(each.point.kernel, []).append(each)
-    measured = {name: [each for each in own if isinstance(each, Measured)] for name, own in by_kernel.items()}
+    for candidate in candidates:
+        by_kernel.setdefault(candidate.point.kernel, []).append(candidate)
+    measured = {name: [result for result in own if isinstance(result, Measured)] for name, own in by_kernel.items()}
     is_named = any(name in order for name in by_kernel)
 
     def rank(name: str) -> tuple[bool, bool, int]:
@@ -160,8 +162,8 @@ def in_place_of(
     paper: PaperFolder, plain: Sequence[AnyResult], changed: Mapping[str, Sequence[AnyResult]]
 ) -> list[AnyResult]:
     """Returns what a set-up does not change, and what it does: also by a result that was measured for less long."""
-    kept = (each for each in plain if but_for_length(paper, unplaced(each.point)) not in changed)
-    return [*kept, *(each for results in changed.values() for each in results)]
+    kept = (any_result for any_result in plain if but_for_length(paper, unplaced(any_result.point)) not in changed)
+    return [*kept, *(result for results in changed.values() for result in results)]
 
 
 def todays_setup(paper: PaperFolder, found: Sorted, sources: Mapping[str, Source]) -> Setup | None:
@@ -169,10 +171,10 @@ def todays_setup(paper: PaperFolder, found: Sorted, sources: Mapping[str, Source
     if not found.today:
         return None
     names = dict.fromkeys(
-        f"{paper.facts.kernels.get(each.point.kernel, each.point.kernel)} {sources[each.run_id].version}".strip()
+        f"{paper.facts.kernels.get(result.point.kernel, result.point.kernel)} {sources[result.run_id].version}".strip()
         for results in found.today.values()
-        for each in results
-        if isinstance(each, Measured)
+        for result in results
+        if isinstance(result, Measured)
     )
     title = f"the kernels' versions of today: {', '.join(names)}" if names else "the kernels' versions of today"
     return Setup(id="today", title=title, evidence="Not the authors' versions, but what a reader would take now.")

@@ -71,7 +71,7 @@ def redraw(table: Table, done: Reproduction) -> TableData:
     senseless = f"A ratio {SENSELESS}: {'; '.join(filter(None, wrong))}." if any(wrong) else ""
     one = next((ONE_PLACE for row in rows if row.id in compared and _is_lone(compared[row.id], compared)), "")
     parts = (table.note, told, one, senseless, *_samples(values, full), *versions_note(done, values), *notes.sentences)
-    records = [each for row in rows if row.id in compared for each in _records(row, compared[row.id])]
+    records = [record for row in rows if row.id in compared for record in _records(row, compared[row.id])]
     return TableData(title, tuple(columns), body, " ".join(filter(None, parts)), records=records)
 
 
@@ -87,7 +87,7 @@ def _origin(ours: Compared | None) -> tuple[str, str]:
 
 
 def _samples(values: Sequence[Value], full: bool) -> list[str]:
-    counts = sorted({each.n for each in values})
+    counts = sorted({value.n for value in values})
     if full or not counts:
         return []
     return [f"n = {counts[0]:,}." if len(counts) == 1 else f"n = {counts[0]:,} to {counts[-1]:,}."]

@@ -58,7 +58,7 @@ OF_KERNELS: Final = (
 
 def _flag(beginning: str) -> Callable[[Build], str | None]:
     def read(build: Build) -> str | None:
-        return next((each for each in reversed(build.get("flags", [])) if each.startswith(beginning)), None)
+        return next((flag for flag in reversed(build.get("flags", [])) if flag.startswith(beginning)), None)
 
     return read
 

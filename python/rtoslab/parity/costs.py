@@ -96,10 +96,10 @@ def measured_costs(points: Iterable[Measured], bound: Collection[int] = ()) -> l
     `bound`: which points' figures may depend on where their code lies, by identity.
     """
     groups: dict[tuple[str, ...], list[tuple[dict[str, str], PlacedTime]]] = {}
-    for each in placed_times(points, bound):
-        who = (each.point.kernel, each.point.board, each.point.benchmark, str(each.point.cores))
-        place = (*who, str(each.point.window_ms), each.metric)
-        groups.setdefault(place, []).append((with_usual(each.point.config), each))
+    for time in placed_times(points, bound):
+        who = (time.point.kernel, time.point.board, time.point.benchmark, str(time.point.cores))
+        place = (*who, str(time.point.window_ms), time.metric)
+        groups.setdefault(place, []).append((with_usual(time.point.config), time))
     ratios: dict[tuple[str, str, str, str, str], dict[str, list[Ratio]]] = {}
     for (kernel, board, benchmark, *_), rows in groups.items():
         for key, before, after, ratio in _lone_changes(rows):
@@ -148,20 +148,20 @@ AS_USUAL = "as usual"
 
 def cost_of(costs: Iterable[Cost], kernel: str, board: str, key: str, values: tuple[str, str]) -> Cost | None:
     """The cost of a change in either direction; None if nobody measured it."""
-    for each in costs:
-        if (each.kernel, each.board, each.key) != (kernel, board, key):
+    for cost in costs:
+        if (cost.kernel, cost.board, cost.key) != (kernel, board, key):
             continue
-        if (each.before, each.after) == values:
-            return each
-        if (each.after, each.before) == values:
-            return each.turned()
+        if (cost.before, cost.after) == values:
+            return cost
+        if (cost.after, cost.before) == values:
+            return cost.turned()
     return None
 
 
 def write_costs(costs: Sequence[Cost], path: Path) -> None:
     """Replaces those of the same kernel, board and key; keeps the others. Raises as `read_cost_file`."""
     kept = read_cost_file(path)
-    fresh = {(each.kernel, each.board, each.key) for each in costs}
+    fresh = {(cost.kernel, cost.board, cost.key) for cost in costs}
     every = [*(each for each in kept if (each.kernel, each.board, each.key) not in fresh), *costs]
     every.sort(key=lambda one: (one.kernel, one.board, one.key, one.before, one.after))
     seal = CostFile(format=FORMAT, cost=tuple(every)).digest

@@ -30,19 +30,19 @@ def _state(stored: StoredPoint) -> Mapping[str, str | int]:
 def _once(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
     """Measured points by what they are, without the options of _ASIDE; those alike in all else but one of a time."""
     found: dict[tuple[str, str], tuple[PointId, StoredPoint]] = {}
-    for each in points:
-        if isinstance(each.result, Measured):
-            point = each.result.point
+    for stored_point in points:
+        if isinstance(stored_point.result, Measured):
+            point = stored_point.result.point
             config = {key: text for key, text in point.config.items() if key not in _ASIDE}
             instrument = point.config.get("instrument", "")
             plain = point.model_copy(update={"config": config})
-            found.setdefault((plain.model_dump_json(), instrument), (plain, each))
+            found.setdefault((plain.model_dump_json(), instrument), (plain, stored_point))
     return list(found.values())
 
 
 def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unfairness]:
     """What is unequal among a report's points; costs are those they show themselves and those the checkout keeps."""
-    own = measured_costs([each.result for each in points if isinstance(each.result, Measured)], place_bound(points))
+    own = measured_costs([point.result for point in points if isinstance(point.result, Measured)], place_bound(points))
     return lint(catalogue, alike(subjects_of(points)), [*own, *read_costs(catalogue.root)])
 
 

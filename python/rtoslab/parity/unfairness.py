@@ -56,8 +56,8 @@ class Unfairness:
 def alike(subjects: Iterable[Subject]) -> list[list[Subject]]:
     """Groups that a reader would compare: points of one benchmark, board and number of cores."""
     groups: dict[tuple[str, str, int], list[Subject]] = {}
-    for each in subjects:
-        groups.setdefault((each.point.benchmark, each.point.board, each.point.cores), []).append(each)
+    for subject in subjects:
+        groups.setdefault((subject.point.benchmark, subject.point.board, subject.point.cores), []).append(subject)
     return list(groups.values())
 
 
@@ -101,8 +101,8 @@ def _of_group(
 
 def _states(group: Sequence[Subject]) -> list[dict[str, str]]:
     """The settings of each side as facts."""
-    one_kernel = len({_plain(each) for each in group}) == 1
-    states = [state_facts(each.state, one_kernel=one_kernel) for each in group]
+    one_kernel = len({_plain(subject) for subject in group}) == 1
+    states = [state_facts(subject.state, one_kernel=one_kernel) for subject in group]
     meanings = {key: absent_value(key) for state in states for key in state}
     absent = {key: words for key, words in meanings.items() if words is not None}
     return [{**absent, **state} if state else {} for state in states]

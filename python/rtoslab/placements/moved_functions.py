@@ -66,7 +66,7 @@ class PlacedFunction:
         rest = len(self.cycles) - len(places)
         if len(places) < 2 or rest < 1 or not self.moved:
             return None
-        mean_of = {each.offset: each.cycles for each in places}
+        mean_of = {place.offset: place.cycles for place in places}
         within = sum(
             (cycles - mean_of[address % self.line_bytes]) ** 2
             for address, cycles in zip(self.addresses or (), self.cycles, strict=True)
@@ -82,15 +82,15 @@ def placed_functions(
     least: float,
 ) -> list[PlacedFunction]:
     """Functions whose cycles moved by at least `least`, the most first. All by placement."""
-    addresses = [_addresses(each) for each in symbols]
+    addresses = [_addresses(symbol) for symbol in symbols]
     found = []
-    for name in sorted({name for each in cycles for name in each}):
-        where = [each.get(name) for each in addresses]
+    for name in sorted({name for cycle in cycles for name in cycle}):
+        where = [address.get(name) for address in addresses]
         known = [each for each in where if each is not None]
         found.append(
             PlacedFunction(
                 name,
-                [each.get(name, 0.0) for each in cycles],
+                [cycle.get(name, 0.0) for cycle in cycles],
                 known if len(known) == len(where) else None,
                 line_bytes,
                 figure,
@@ -101,5 +101,5 @@ def placed_functions(
 
 def _addresses(symbols: Sequence[Symbol]) -> dict[str, int]:
     """Of names that one function alone has."""
-    counts = Counter(each.name for each in symbols if each.is_function)
-    return {each.name: each.address for each in symbols if each.is_function and counts[each.name] == 1}
+    counts = Counter(symbol.name for symbol in symbols if symbol.is_function)
+    return {symbol.name: symbol.address for symbol in symbols if symbol.is_function and counts[symbol.name] == 1}

@@ -17,17 +17,17 @@ LARGE = 0.5
 def study_document(studies: Sequence[Study]) -> Document:
     """One section of figures and one of functions for each."""
     first = studies[0].point
-    sections = [section for each in studies for section in (_figures(each), _functions(each))]
+    sections = [section for study in studies for section in (_figures(study), _functions(study))]
     return Document(
         title=f"{first.title} in {counted(len(studies[0].placements), 'placement')}",
         subtitle=" · ".join([first.title, first.kernel, first.board, counted(first.cores, "core"), *_config(studies)]),
-        summary=" ".join(_sentence(name, band) for each in studies for name, band in list(each.bands.items())[:1]),
+        summary=" ".join(_sentence(name, band) for study in studies for name, band in list(study.bands.items())[:1]),
         sections=tuple(sections),
     )
 
 
 def _config(studies: Sequence[Study]) -> list[str]:
-    shared = set.intersection(*(set(each.point.config.items()) for each in studies))
+    shared = set.intersection(*(set(study.point.config.items()) for study in studies))
     return [f"{key}={value}" for key, value in sorted(shared)]
 
 
@@ -65,14 +65,14 @@ def _functions(study: Study) -> Section:
     moved = study.functions[:SHOWN_FUNCTIONS]
     rows = [
         [
-            each.name,
-            f"{each.moved:,.2f}",
-            _share(each.with_figure),
-            _share(each.explained),
-            _place(each.places[:1]),
-            _place(each.places[-1:]),
+            function.name,
+            f"{function.moved:,.2f}",
+            _share(function.with_figure),
+            _share(function.explained),
+            _place(function.places[:1]),
+            _place(function.places[-1:]),
         ]
-        for each in moved
+        for function in moved
     ]
     columns = ("function", ">moved", ">r", ">own", ">best at", ">worst at")
     rest = len(study.functions) - len(moved)
@@ -82,7 +82,7 @@ def _functions(study: Study) -> Section:
 
 
 def _prose(study: Study) -> list[str]:
-    own = [each.name for each in study.functions if (each.explained or 0.0) >= LARGE]
+    own = [function.name for function in study.functions if (function.explained or 0.0) >= LARGE]
     said = (
         f"moved: most less least. r: how it goes with all cycles per {study.unit} (1: together). own: the part of its "
         "spread that its own address in the line explains. best at, worst at: that address modulo the line of "
@@ -116,15 +116,15 @@ def study_as_json(studies: Sequence[Study]) -> dict[str, Any]:
     return {
         "studies": [
             {
-                "point": each.point.model_dump(mode="json"),
-                "placements": list(each.placements),
-                "run_ids": list(each.run_ids),
-                "deviations": dict(each.deviations),
-                "line_bytes": each.line_bytes,
-                "figures": {name: _band_as_json(band) for name, band in each.bands.items()},
-                "functions": [_function_as_json(one) for one in each.functions],
+                "point": study.point.model_dump(mode="json"),
+                "placements": list(study.placements),
+                "run_ids": list(study.run_ids),
+                "deviations": dict(study.deviations),
+                "line_bytes": study.line_bytes,
+                "figures": {name: _band_as_json(band) for name, band in study.bands.items()},
+                "functions": [_function_as_json(one) for one in study.functions],
             }
-            for each in studies
+            for study in studies
         ]
     }
 

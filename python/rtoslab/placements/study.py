@@ -41,7 +41,7 @@ def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) 
     for point, outcome in zip(plan.points, outcomes, strict=True):
         if isinstance(outcome.result, Measured):
             groups.setdefault(repr(replace(point, placement=0)), []).append((point, outcome.result))
-    studies = [_study(catalogue, each) for each in groups.values() if len(each) > 1]
+    studies = [_study(catalogue, group) for group in groups.values() if len(group) > 1]
     if not studies:
         why = _why(outcomes)
         raise PlanError(f"No point was measured in two placements, so there is nothing to set side by side{why}.")
@@ -49,27 +49,27 @@ def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) 
 
 
 def _why(outcomes: Sequence[Outcome]) -> str:
-    results = [each.result for each in outcomes]
-    for each in results:
-        if isinstance(each, NotApplicable):
-            return f": {each.reason}"
-    first = next((each for each in results if isinstance(each, Failed)), None)
+    results = [outcome.result for outcome in outcomes]
+    for result in results:
+        if isinstance(result, NotApplicable):
+            return f": {result.reason}"
+    first = next((result for result in results if isinstance(result, Failed)), None)
     return f": {first.message.rstrip('.')}" if first else ""
 
 
 def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, Measured]]) -> Study:
     points = [point for point, _ in measured]
     results = [result for _, result in measured]
-    figures = [{each.id: each for each in leading(result)} for result in results]
+    figures = [{metric.id: metric for metric in leading(result)} for result in results]
     bands = {
-        name: Band([each[name].value for each in figures], max(each[name].resolution for each in figures))
+        name: Band([figure[name].value for figure in figures], max(figure[name].resolution for figure in figures))
         for name in figures[0]
-        if all(name in each for each in figures)
+        if all(name in figure for figure in figures)
     }
     cycles = [cycles_by_function(each) for each in results]
     line_bytes = catalogue.board(points[0].board).facts.memory.line_bytes
     symbols = [read_elf(build(catalogue, each).elf).symbols for each in points]
-    whole = [sum(each.values()) for each in cycles]
+    whole = [sum(cycle.values()) for cycle in cycles]
     first = results[0].point
     return Study(
         first.model_copy(update={"config": {key: first.config[key] for key in first.config if key != "placement"}}),

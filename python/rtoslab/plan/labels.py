@@ -13,19 +13,19 @@ _ALWAYS = "benchmark"
 def varying_labels(points: Sequence[Point]) -> list[str]:
     """For each point its benchmark and every choice in which the plan's points differ, in the order of `Point`."""
     choices = [_choices(point) for point in points]
-    keys = list(dict.fromkeys(key for each in choices for key in each))
-    varying = [key for key in keys if key == _ALWAYS or len({each.get(key) for each in choices}) > 1]
-    return [" ".join(_said(key, each[key]) for key in varying if key in each) for each in choices]
+    keys = list(dict.fromkeys(key for choice in choices for key in choice))
+    varying = [key for key in keys if key == _ALWAYS or len({choice.get(key) for choice in choices}) > 1]
+    return [" ".join(_said(key, choice[key]) for key in varying if key in choice) for choice in choices]
 
 
 def _choices(point: Point) -> dict[str, str]:
     found: dict[str, str] = {}
-    for each in fields(point):
-        value = getattr(point, each.name)
+    for field in fields(point):
+        value = getattr(point, field.name)
         if isinstance(value, Mapping):
             found |= {str(key): str(item) for key, item in value.items()}
-        elif value is not None and each.name not in _UNSAID:
-            found[each.name] = str(value)
+        elif value is not None and field.name not in _UNSAID:
+            found[field.name] = str(value)
     return found
 
 

@@ -144,7 +144,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
 
 def _demand_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
     """Raises UnknownNameError for a feature that no board has."""
-    known = {name for each in catalogue.boards.values() for name in each.facts.features}
+    known = {name for board in catalogue.boards.values() for name in board.facts.features}
     for key in config:
         group, _, name = key.partition(".")
         if group == "feature" and name not in known:

@@ -47,8 +47,8 @@ POINT_OPTIONS: Final = (
 GROUPS: Final = (("feature", "NAME=0"), ("param", "NAME=N"), ("timing", "KEY=N"))
 """Keys with a dot: the board's caches and prefetchers, the benchmark's parameters, the virtual board's timing rules.
 Any other key is a macro of the kernel's configuration."""
-POINT_KEYS: Final = frozenset(each.key for each in POINT_OPTIONS)
-USUAL: Final = {each.key: each.usual for each in POINT_OPTIONS if each.usual is not None}
+POINT_KEYS: Final = frozenset(option.key for option in POINT_OPTIONS)
+USUAL: Final = {option.key: option.usual for option in POINT_OPTIONS if option.usual is not None}
 """What a point's configuration does not say, because it says only what differs."""
 
 
@@ -59,7 +59,7 @@ def with_usual(config: Mapping[str, str]) -> dict[str, str]:
 
 CONFIG_HELP: Final = ", ".join(
     [
-        *(f"{each.key}={each.example}" for each in POINT_OPTIONS),
+        *(f"{option.key}={option.example}" for option in POINT_OPTIONS),
         *(f"{name}.{rest}" for name, rest in GROUPS),
         "or a macro of the kernel's configuration.",
     ]

@@ -13,17 +13,17 @@ def over_budget(wanted: ProjectFunction, found: MeasuredCalls, measured: Measure
         return [f"{name}: no call returned{where}, so that its budget is not held"]
     lines = []
     if wanted.max_cycles is not None:
-        begun = next((f", begun in cycle {each.start:,}" for each in measured.greatest if wanted.by in each.by), "")
+        begun = next((f", begun in cycle {call.start:,}" for call in measured.greatest if wanted.by in call.by), "")
         seen = [(measured.cycles[wanted.by].maximum, begun)]
         # One that goes on may have taken more already.
-        seen += [(each.cycles[wanted.by], f", begun in cycle {each.start:,}, not over") for each in measured.open]
+        seen += [(call.cycles[wanted.by], f", begun in cycle {call.start:,}, not over") for call in measured.open]
         most, begun = max(seen, key=lambda each: each[0])
         if most > wanted.max_cycles:
             lines.append(f"{name}: {most:,} cycles {wanted.by}, {wanted.max_cycles:,} allowed{begun}")
-    depths = [each.stack_bytes for each in measured.open]
+    depths = [call.stack_bytes for call in measured.open]
     if wanted.max_stack_bytes is not None and None in depths:
         return [*lines, f"{name}: its stack cannot be told, for it sets the stack pointer itself"]
-    stack = max([measured.tally.stack_bytes or 0, *(each or 0 for each in depths)])
+    stack = max([measured.tally.stack_bytes or 0, *(depth or 0 for depth in depths)])
     if wanted.max_stack_bytes is not None and stack > wanted.max_stack_bytes:
         lines.append(f"{name}: {stack:,} bytes of stack, {wanted.max_stack_bytes:,} allowed")
     return lines

@@ -120,15 +120,17 @@ def judge_project(
         for name in before
         if name not in after
     ]
-    judged = [each for each in changes if not each.overlap and _counts(each)]
-    worse = [(each, limit) for each in judged if (limit := rules.broken_by(each)) is not None]
+    judged = [figure_change for figure_change in changes if not figure_change.overlap and _counts(figure_change)]
+    worse = [
+        (figure_change, limit) for figure_change in judged if (limit := rules.broken_by(figure_change)) is not None
+    ]
     worse.sort(key=lambda each: (-each[0].percent, each[0].label))
     passing = [each for each in worse if moved == "pass" and each[0].cause == MOVED]
     return ProjectJudgement(
         changes=tuple(changes),
         regressions=tuple(each for each in worse if each not in passing),
         let_pass=tuple(passing),
-        over=tuple(line for each in after.values() for line in each.over),
+        over=tuple(line for figures in after.values() for line in figures.over),
         lost=tuple(lost),
         notes=tuple(notes),
         other_compiler=_other_compiler(before, after),
@@ -142,7 +144,7 @@ def _counts(change: FigureChange) -> bool:
 
 def _unmeasured(after: Mapping[str, ImageFigures]) -> list[str]:
     """A clause if no function of any image was called and no interval ended."""
-    if any(each.is_measured for each in after.values()):
+    if any(figures.is_measured for figures in after.values()):
         return []
     return [NOTHING_MEASURED]
 
@@ -168,8 +170,8 @@ def _unpaired(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
             )
             continue
         figures = now.items[key].figures
-        gone = [each for each in item.figures if each not in figures]
-        fresh = [each for each in figures if each not in item.figures]
+        gone = [figure for figure in item.figures if figure not in figures]
+        fresh = [figure for figure in figures if figure not in item.figures]
         found += [f"{name}: {key} has no {', '.join(gone)} any more"] if gone else []
         found += (
             [f"{name}: {', '.join(fresh)} of {key} not in the baseline; `rtoslab baseline` adds it"] if fresh else []
@@ -255,6 +257,6 @@ def project_sentence(judged: ProjectJudgement) -> str:
         parts.append(f"Over budget: {'; '.join(judged.over[:3])}.")
     if parts:
         return " ".join(parts)
-    better = sum(each.delta < 0 and not each.overlap for each in judged.changes)
+    better = sum(figure_change.delta < 0 and not figure_change.overlap for figure_change in judged.changes)
     passing = f"; {len(judged.let_pass)} worse by moving alone, which the project lets pass" if judged.let_pass else ""
     return f"Same or better: {figures} within their limits, {better} of them better{passing}."

@@ -95,13 +95,13 @@ def read_kept(path: Path) -> KeptFigures:
         )
     if kept.seal != kept.digest:
         raise PlanError(f"{path} is not what was written: a value was edited; `rtoslab baseline` writes it anew.")
-    for each in kept.item:
-        if each.image not in kept.image:
-            raise CatalogueError(f"{path}, item {each.name!r}: no image is named {each.image!r}; write it again.")
-        wanted = kept.image[each.image].placements
-        for name, values in each.item(wanted).figures.items():
+    for item in kept.item:
+        if item.image not in kept.image:
+            raise CatalogueError(f"{path}, item {item.name!r}: no image is named {item.image!r}; write it again.")
+        wanted = kept.image[item.image].placements
+        for name, values in item.item(wanted).figures.items():
             if len(values) != wanted:
-                raise CatalogueError(f"{path}, {each.name}, {name}: {len(values)} values for {wanted} placements.")
+                raise CatalogueError(f"{path}, {item.name}, {name}: {len(values)} values for {wanted} placements.")
     return kept
 
 

@@ -135,18 +135,20 @@ def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> 
 
 def _measured(catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path) -> _Placed:
     subject = project_subject(catalogue, image, folder)
-    functions = [each for each in project.function if each.image == name]
-    wanted = [each for each in project.interval if each.image == name]
-    calls = measure_calls(subject, [each.name for each in functions]) if functions else None
-    intervals = measure_intervals(subject, [(each.start, each.until) for each in wanted]) if wanted else None
+    functions = [project_function for project_function in project.function if project_function.image == name]
+    wanted = [interval for interval in project.interval if interval.image == name]
+    calls = measure_calls(subject, [function.name for function in functions]) if functions else None
+    intervals = (
+        measure_intervals(subject, [(interval.start, interval.until) for interval in wanted]) if wanted else None
+    )
     elf = read_elf(subject.elf)
     ran = (calls.ran if calls else frozenset[str]()) | (intervals.ran if intervals else frozenset[str]())
     digests = code_digests(subject.elf, ran)
-    sizes = {each.name: each.size for each in elf.symbols if each.is_function}
+    sizes = {symbol.name: symbol.size for symbol in elf.symbols if symbol.is_function}
     items = {IMAGE: Item({f"{key}_bytes": (value,) for key, value in berkeley(elf.sections).items()})}
-    for each in functions:
+    for function in functions:
         assert calls is not None
-        items[function_name(each)] = _function(each, calls, found_function(calls, each), digests, sizes)
+        items[function_name(function)] = _function(function, calls, found_function(calls, function), digests, sizes)
     for number, each_interval in enumerate(wanted):
         assert intervals is not None
         items[each_interval.name] = _interval(intervals.intervals[number], intervals.ran, digests)
@@ -156,7 +158,7 @@ def _measured(catalogue: Catalogue, project: Project, name: str, image: ProjectI
 
 def found_function(calls: MeasuredCalls, wanted: ProjectFunction) -> MeasuredFunction:
     """A project's function among those measured."""
-    return next(each for each in calls.functions if wanted.name in each.function.asked)
+    return next(function for function in calls.functions if wanted.name in function.function.asked)
 
 
 def _function(
@@ -171,8 +173,8 @@ def _function(
     figures |= _spread_figures(spread)
     counted = measured.instructions.get("exclusive" if wanted.by == "exclusive" else "inclusive")
     figures |= _instruction_figures(counted, ("min", "median", "max"))
-    depths = [tally.stack_bytes, *(each.stack_bytes for each in measured.open)]
-    known = [each for each in depths if each is not None]
+    depths = [tally.stack_bytes, *(call.stack_bytes for call in measured.open)]
+    known = [depth for depth in depths if depth is not None]
     figures |= {"stack_bytes": (max(known),)} if known else {}
     size = sizes.get(measured.function.name)
     figures |= {"size_bytes": (size,)} if size else {}
@@ -239,18 +241,18 @@ def _unplaced(placed: Sequence[_Placed]) -> str:
 
 
 def _together(items: Sequence[Item]) -> Item:
-    shared = [key for key in items[0].figures if all(key in each.figures for each in items)]
-    figures = {key: tuple(each.figures[key][0] for each in items) for key in shared}
+    shared = [key for key in items[0].figures if all(key in item.figures for item in items)]
+    figures = {key: tuple(item.figures[key][0] for item in items) for key in shared}
     return replace(items[0], figures=figures)
 
 
 def _over(project: Project, name: str, found: _Placed) -> tuple[list[str], str]:
     lines: list[str] = []
     cut = next((each.cut for each in (found.calls, found.intervals) if each is not None and each.cut), "")
-    for each in project.function:
-        if each.image == name and found.calls is not None:
-            lines += over_budget(each, found.calls, found_function(found.calls, each))
-    wanted = [each for each in project.interval if each.image == name]
+    for function in project.function:
+        if function.image == name and found.calls is not None:
+            lines += over_budget(function, found.calls, found_function(found.calls, function))
+    wanted = [project_interval for project_interval in project.interval if project_interval.image == name]
     if found.intervals is not None:
         for interval, measured in zip(wanted, found.intervals.intervals, strict=True):
             lines += interval_over_budget(interval, measured, found.intervals.cut)

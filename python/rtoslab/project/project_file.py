@@ -91,7 +91,9 @@ def read_project(folder: Path) -> Project:
 
 def demand_images(project: Project) -> None:
     """Functions, intervals and images name each other, and each has a name of its own. Raises CatalogueError."""
-    wanted = [("function", each) for each in project.function] + [("interval", each) for each in project.interval]
+    wanted = [("function", function) for function in project.function] + [
+        ("interval", interval) for interval in project.interval
+    ]
     names = set()
     for kind, each in wanted:
         if each.image not in project.image:

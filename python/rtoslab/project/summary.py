@@ -22,8 +22,8 @@ def regression_table(judged: ProjectJudgement) -> Table:
 def change_table(judged: ProjectJudgement) -> Table:
     """Every other figure that is not what it was."""
     worse = [change for change, _ in judged.regressions]
-    others = [each for each in judged.changes if each.delta and each not in worse]
-    rows = [(*_row(each), "placement" if each.overlap else "", each.cause_words) for each in others]
+    others = [figure_change for figure_change in judged.changes if figure_change.delta and figure_change not in worse]
+    rows = [(*_row(other), "placement" if other.overlap else "", other.cause_words) for other in others]
     return Table("changes", "Other changes", (*_COLUMNS[:4], "verdict", "code"), rows)
 
 
@@ -53,12 +53,12 @@ def as_markdown(judged: ProjectJudgement) -> str:
             lines += [*(_line([str(cell) for cell in row]) for row in table.rows), ""]
     for title, texts in (("Over budget", judged.over), ("Notes", judged.notes)):
         if texts:
-            lines += [f"## {title}", "", *(f"- {paragraph(each)}" for each in texts), ""]
+            lines += [f"## {title}", "", *(f"- {paragraph(text)}" for text in texts), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _line(cells: Any) -> str:
-    return "| " + " | ".join(markdown(each) for each in cells) + " |"
+    return "| " + " | ".join(markdown(cell) for cell in cells) + " |"
 
 
 def judged_as_json(judged: ProjectJudgement) -> dict[str, Any]:
@@ -69,21 +69,21 @@ def judged_as_json(judged: ProjectJudgement) -> dict[str, Any]:
         "sentence": project_sentence(judged),
         "figures": [
             {
-                "image": each.image,
-                "name": each.item,
-                "figure": each.figure,
-                "unit": each.before.unit,
-                "before": each.before.value,
-                "now": each.after.value,
-                "before_band": _ends(each.before),
-                "now_band": _ends(each.after),
-                "percent": each.percent if math.isfinite(each.percent) else None,
-                "code": each.cause or None,
-                "functions": list(each.functions),
-                "placement": each.overlap,
-                "passed_limit": limits.get(each.label),
+                "image": figure_change.image,
+                "name": figure_change.item,
+                "figure": figure_change.figure,
+                "unit": figure_change.before.unit,
+                "before": figure_change.before.value,
+                "now": figure_change.after.value,
+                "before_band": _ends(figure_change.before),
+                "now_band": _ends(figure_change.after),
+                "percent": figure_change.percent if math.isfinite(figure_change.percent) else None,
+                "code": figure_change.cause or None,
+                "functions": list(figure_change.functions),
+                "placement": figure_change.overlap,
+                "passed_limit": limits.get(figure_change.label),
             }
-            for each in judged.changes
+            for figure_change in judged.changes
         ],
         "over_budget": list(judged.over),
         "lost": list(judged.lost),
@@ -101,14 +101,19 @@ def judged_as_junit(judged: ProjectJudgement) -> str:
         tests=str(len(judged.changes) + len(judged.over) + len(judged.lost)),
         failures=str(len(limits) + len(judged.over)), errors=str(len(judged.lost)),
     )  # fmt: skip
-    for each in judged.changes:
-        case = ET.SubElement(suite, "testcase", classname=xml(each.image), name=xml(f"{each.item}.{each.figure}"))
-        if each.label in limits:
+    for figure_change in judged.changes:
+        case = ET.SubElement(
+            suite,
+            "testcase",
+            classname=xml(figure_change.image),
+            name=xml(f"{figure_change.item}.{figure_change.figure}"),
+        )
+        if figure_change.label in limits:
             said = (
-                f"{_figure(each.before)} {each.before.unit} before, {_figure(each.after)} now: "
-                f"it passed its limit {limits[each.label]}"
+                f"{_figure(figure_change.before)} {figure_change.before.unit} before, "
+                f"{_figure(figure_change.after)} now: it passed its limit {limits[figure_change.label]}"
             )
-            ET.SubElement(case, "failure", message=xml(said), type=xml(each.cause or "worse"))
+            ET.SubElement(case, "failure", message=xml(said), type=xml(figure_change.cause or "worse"))
     for kind, texts in (("failure", judged.over), ("error", judged.lost)):
         for number, text in enumerate(texts):
             case = ET.SubElement(suite, "testcase", classname="project", name=f"{kind} {number}")

@@ -73,7 +73,7 @@ def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, 
             found.broken.append(walk.nothing(alternatives))
         return found
     while at is not None and at < len(steps):
-        tries = [_Trial(walk, at, each, names) for each in alternatives if each[0].may(steps[at])]
+        tries = [_Trial(walk, at, alternative, names) for alternative in alternatives if alternative[0].may(steps[at])]
         best = max(tries, key=lambda each: (each.made.whole, each.made.end), default=None)
         if best is None or (not best.made.whole and best.made.end == at):
             best = _Trial(walk, at, alternatives[0], names)  # of several that miss their first step it says so

@@ -133,11 +133,13 @@ class Evidence:
 
     def counted(self, core: int) -> int:
         """Counts of the metric's tasks on one core, all windows."""
-        return sum(each.count for each in self.decoded.counts if each.core == core and self._is_metric(each))
+        return sum(count.count for count in self.decoded.counts if count.core == core and self._is_metric(count))
 
     def counters(self, core: int) -> dict[int, int]:
         """Task index -> count on one core, for the metric's tasks."""
-        return {each.index: each.count for each in self.decoded.counts if each.core == core and self._is_metric(each)}
+        return {
+            count.index: count.count for count in self.decoded.counts if count.core == core and self._is_metric(count)
+        }
 
     def _is_metric(self, each: Count) -> bool:
         return each.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_on(each.core)
@@ -176,7 +178,9 @@ class Evidence:
 
         By the image's own ruler, a loop that only counts. At least 1.
         """
-        loops = [each.repeats[-1] for each in self.decoded.rulers if each.name == "loop_100" and each.unit == "cycles"]
+        loops = [
+            ruler.repeats[-1] for ruler in self.decoded.rulers if ruler.name == "loop_100" and ruler.unit == "cycles"
+        ]
         return max(1.0, max(loops, default=0) / LOOP_100_CYCLES)
 
     def longest_own(self, cycles: float) -> int:
@@ -204,7 +208,7 @@ class Evidence:
 
     def checks(self, core: int) -> dict[str, int]:
         """The firmware's self-checks of one core by name."""
-        return {each.name: each.value for each in self.decoded.checks if each.core == core}
+        return {check.name: check.value for check in self.decoded.checks if check.core == core}
 
 
 def finding(rule: str, demands: str, problems: list[str], seen: list[str]) -> Finding:

@@ -149,8 +149,8 @@ class Matcher:
         if wanted.kind == "call":
             return self._calls(wanted, may)
         if wanted.kind == "either":
-            parts = [self.test(each) for each in wanted.parts]
-            return lambda step, names: any(each(step, names) for each in parts)
+            parts = [self.test(part) for part in wanted.parts]
+            return lambda step, names: any(part(step, names) for part in parts)
         if wanted.kind == "fill":
             is_whose = self._is(wanted.who)
             return lambda step, names: (
@@ -161,8 +161,8 @@ class Matcher:
     def may(self, wanted: Wanted) -> Callable[[Step], bool]:
         """Whether a step can be the wanted one, whatever the names stand for."""
         if wanted.kind == "either":
-            parts = [self.may(each) for each in wanted.parts]
-            return lambda step: any(each(step) for each in parts)
+            parts = [self.may(part) for part in wanted.parts]
+            return lambda step: any(part(step) for part in parts)
         if wanted.kind in {"switch", "preempt"}:
             return self._switches(wanted)
         kind, is_whose, is_so = wanted.kind, self._is(wanted.who or ANY), self._is_so(wanted)

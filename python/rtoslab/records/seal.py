@@ -58,7 +58,7 @@ def read_sealed(folder: Path) -> dict[str, bytes]:
 
 def strangers(folder: Path, files: Mapping[str, bytes]) -> list[str]:
     """Names of what lies in a sealed folder and is none of its `files`, as `read_sealed` gave them."""
-    return sorted({each.name for each in folder.iterdir()} - set(files))
+    return sorted({path.name for path in folder.iterdir()} - set(files))
 
 
 def _bytes(folder: Path, name: str) -> bytes | None:

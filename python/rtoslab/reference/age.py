@@ -20,15 +20,20 @@ def changed_since(root: Path, point: StoredPoint) -> list[str]:
 
 def out_of_date(root: Path, reference: Reference) -> list[str]:
     """The same of all points and weights of a file."""
-    measured = [each.manifest for each in reference.points if isinstance(each.result, Measured)]
-    return _changed(root, [*measured, *(each.manifest for each in reference.weights)])
+    measured = [point.manifest for point in reference.points if isinstance(point.result, Measured)]
+    return _changed(root, [*measured, *(weight.manifest for weight in reference.weights)])
 
 
 def _changed(root: Path, manifests: Sequence[Any]) -> list[str]:
-    files = {item for each in manifests for item in each["build"]["sources"].items() if item[0].startswith("firmware/")}
+    files = {
+        item
+        for manifest in manifests
+        for item in manifest["build"]["sources"].items()
+        if item[0].startswith("firmware/")
+    }
     changed = sorted({name for name, digest in files if digest != today(root, name)})
     # What is only weighed runs on no board.
-    versions = {each["target"].get("timing_version") for each in manifests if "target" in each}
+    versions = {manifest["target"].get("timing_version") for manifest in manifests if "target" in manifest}
     return [*(("the virtual board",) if versions - {timing_version()} else ()), *changed]
 
 

@@ -31,7 +31,7 @@ def distribution(series: SeriesSamples) -> dict[str, Any]:
 def values_in(kept: Mapping[str, Any]) -> int:
     """How many values `samples_of` would make: a row of a few bytes may stand for any number. Raises ValueError."""
     counts: list[int] = [row[0] for row in kept["rows"]]
-    if not all(type(each) is int and each > 0 for each in counts):
+    if not all(type(count) is int and count > 0 for count in counts):
         raise ValueError("a distribution's row does not begin with a number of samples")
     return sum(counts) * len(kept["columns"])
 

@@ -65,18 +65,18 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
     A point in several placements is written in the first, with its values in all. One that failed in the first
     placement is left out, whatever the others gave.
     """
-    own = [each for each in points if placement(each.result.point) == "0"]
-    kept = [each for each in own if isinstance(each.result, Measured | NotApplicable)]
-    groups = by_placement(each.result for each in points if isinstance(each.result, Measured))
+    own = [point for point in points if placement(point.result.point) == "0"]
+    kept = [stored_point for stored_point in own if isinstance(stored_point.result, Measured | NotApplicable)]
+    groups = by_placement(point.result for point in points if isinstance(point.result, Measured))
     placed = [placed_values(group) for group in groups if len(group) > 1 and placement(group[0].point) == "0"]
-    if not any(isinstance(each.result, Measured) for each in kept):
+    if not any(isinstance(stored_point.result, Measured) for stored_point in kept):
         raise StoreError(f"No point was measured, so {path.name} is not written; `rtoslab run` says what failed.")
-    common = shared([each.manifest for each in kept if isinstance(each.result, Measured)])
+    common = shared([stored_point.manifest for stored_point in kept if isinstance(stored_point.result, Measured)])
     objects = [
         {"format": FORMAT, "paper": path.parent.name, "kernel": path.stem, "manifest": common},
-        *(_as_json(each, common) for each in kept),
-        *(_placed_json(each) for each in placed),
-        *({_WEIGHT: each.weight.model_dump(mode="json"), "manifest": each.manifest} for each in weights),
+        *(_as_json(stored_point, common) for stored_point in kept),
+        *(_placed_json(values) for values in placed),
+        *({_WEIGHT: weight.weight.model_dump(mode="json"), "manifest": weight.manifest} for weight in weights),
     ]
     make_folder(path.parent)
     write_whole(path, seal_lines(objects), "the reference results")
@@ -107,7 +107,9 @@ def read_reference(path: Path, like: Collection[PointId] | None = None) -> Refer
 
 def _lines_like(like: Collection[PointId], lines: Iterable[str]) -> list[str]:
     """As `json_line` writes them, so that no other line needs to be parsed."""
-    wanted = {tuple(f'"{key}":{json.dumps(getattr(each, key))}' for key in ("benchmark", "board")) for each in like}
+    wanted = {
+        tuple(f'"{key}":{json.dumps(getattr(point_id, key))}' for key in ("benchmark", "board")) for point_id in like
+    }
     return [line for line in lines if any(all(part in line for part in parts) for parts in wanted)]
 
 
@@ -139,7 +141,7 @@ def _as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
     result = point.result
     dumped = result.model_dump(mode="json", exclude={"series", "code"})
     if isinstance(result, Measured) and result.series:
-        dumped["series"] = [distribution(each) for each in result.series]
+        dumped["series"] = [distribution(samples) for samples in result.series]
     return {"result": dumped, "manifest": own(point.manifest, common) if isinstance(result, Measured) else {}}
 
 
@@ -159,7 +161,7 @@ def _placed_json(placed: PlacedValues) -> dict[str, Any]:
 
 def _placed(line: Mapping[str, Any]) -> PlacedValues:
     by_name = {
-        (str(metric), str(stat), str(unit), int(occurrence)): tuple(float(each) for each in numbers)
+        (str(metric), str(stat), str(unit), int(occurrence)): tuple(float(number) for number in numbers)
         for metric, stat, unit, occurrence, numbers in line["values"]
     }
     return PlacedValues(str(line["run_id"]), by_name)

@@ -17,7 +17,7 @@ def json_line(value: Mapping[str, Any]) -> str:
 
 def seal_lines(objects: Iterable[Mapping[str, Any]]) -> str:
     """Returns the objects as lines, followed by the seal."""
-    text = "".join(json_line(each) for each in objects)
+    text = "".join(json_line(object_) for object_ in objects)
     return text + json_line({_SEAL: _digest(text)})
 
 

@@ -9,12 +9,12 @@ def shared(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first, *others = objects
     found: dict[str, Any] = {}
     for key, value in first.items():
-        if not all(key in each for each in others):
+        if not all(key in other for other in others):
             continue
-        theirs = [each[key] for each in others]
-        if all(value == each for each in theirs):
+        theirs = [other[key] for other in others]
+        if all(value == its for its in theirs):
             found[key] = value
-        elif isinstance(value, dict) and all(isinstance(each, dict) for each in theirs):
+        elif isinstance(value, dict) and all(isinstance(its, dict) for its in theirs):
             found[key] = shared([value, *theirs])
     return found
 

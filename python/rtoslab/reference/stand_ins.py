@@ -31,22 +31,24 @@ def stand_ins(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
     Like: the same benchmark, board, cores, window and configuration. The same point may stand in two papers: once.
     """
     wanted = {_axes(each.result.point): place for place, each in enumerate(points)}
-    there = {each.result.point.kernel for each in points}
+    there = {point.result.point.kernel for point in points}
     found: dict[tuple[int, str], StoredPoint] = {}
-    for reference in references(root, like=[each.result.point for each in points]) if points else ():
+    for reference in references(root, like=[point.result.point for point in points]) if points else ():
         if reference.kernel in there:
             continue
-        for each in reference.points:
-            place = wanted.get(_axes(each.result.point))
-            if place is not None and isinstance(each.result, Measured):
-                found.setdefault((place, reference.kernel), each)
+        for point in reference.points:
+            place = wanted.get(_axes(point.result.point))
+            if place is not None and isinstance(point.result, Measured):
+                found.setdefault((place, reference.kernel), point)
     return labelled([found[key] for key in sorted(found)])
 
 
 def of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[StoredPoint]:
     """A paper's reference points of kernels that none of the points has, under the kernels' plain names."""
-    there = {each.result.point.kernel for each in points}
-    return [point for each in references(root, paper) if each.kernel not in there for point in each.points]
+    there = {stored_point.result.point.kernel for stored_point in points}
+    return [
+        point for reference in references(root, paper) if reference.kernel not in there for point in reference.points
+    ]
 
 
 def further_placements(root: Path, paper: str) -> dict[str, PlacedValues]:
@@ -54,17 +56,17 @@ def further_placements(root: Path, paper: str) -> dict[str, PlacedValues]:
 
     A run id is the digest of everything that can change a number, so they hold for a point of a run that has it, too.
     """
-    return {placed.run_id: placed for each in references(root, paper) for placed in each.placed}
+    return {placed.run_id: placed for reference in references(root, paper) for placed in reference.placed}
 
 
 def weights_of_paper(root: Path, paper: str) -> list[StoredWeight]:
     """What the paper's reference kernels weigh."""
-    return [weight for each in references(root, paper) for weight in each.weights]
+    return [weight for reference in references(root, paper) for weight in reference.weights]
 
 
 def labelled(points: Sequence[StoredPoint]) -> list[StoredPoint]:
     """The points with the mark at their kernels' names."""
-    return [under(each, f"{each.result.point.kernel} {WORD}") for each in points]
+    return [under(point, f"{point.result.point.kernel} {WORD}") for point in points]
 
 
 def _axes(point: PointId) -> str:

@@ -32,10 +32,10 @@ class StoredRow:
 
 def row_of_points(stands_for: PointId, kernel: str, found: Sequence[StoredPoint], reason: str) -> StoredRow:
     """Returns the row of a point by those of its placements that were measured; if none was, with the reason."""
-    measured = [each.result for each in found if isinstance(each.result, Measured)]
+    measured = [point.result for point in found if isinstance(point.result, Measured)]
     if not measured:
         return StoredRow(stands_for, kernel, "", (), reason)
-    build: Any = next(each.manifest.get("build") or {} for each in found if isinstance(each.result, Measured))
+    build: Any = next(point.manifest.get("build") or {} for point in found if isinstance(point.result, Measured))
     version = str(build.get("kernel_version", ""))
     return StoredRow(stands_for, kernel, version, row_values(measured, stands_for), deviations=measured[0].deviations)
 

@@ -26,9 +26,9 @@ def tree_changes(catalogue: Catalogue, reference: Reference) -> list[str]:
     if kernel is None or kernel.tree is None:
         return []
     found: dict[str, None] = {}
-    for each in reference.points:
-        if isinstance(each.result, Measured):
-            found.update(dict.fromkeys(_changes(kernel, kernel.tree, each.result.point, each.manifest)))
+    for point in reference.points:
+        if isinstance(point.result, Measured):
+            found.update(dict.fromkeys(_changes(kernel, kernel.tree, point.result.point, point.manifest)))
     return list(found)
 
 
@@ -52,8 +52,11 @@ def _changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mappin
 
 
 def _commits(ident: str, tree: Tree, measured: Mapping[str, Any]) -> list[str]:
-    now = {each.at: (each.commit or "", each.dirty) for each in repositories(tree)}
-    before = {each["at"]: (each["commit"] or "", each["dirty"]) for each in measured.get("repositories", ())}
+    now = {repository.at: (repository.commit or "", repository.dirty) for repository in repositories(tree)}
+    before = {
+        repository["at"]: (repository["commit"] or "", repository["dirty"])
+        for repository in measured.get("repositories", ())
+    }
     return [
         f"{ident} is at {_state(*now[at])}, not {_state(*before[at])}"
         for at in sorted(now.keys() & before.keys())

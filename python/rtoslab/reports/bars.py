@@ -52,7 +52,7 @@ def log_axis(chart: ChartData) -> alt.Axis:
     values = [float(row["y"]) for row in chart.rows]
     decades = range(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))) + 1)
     if len(decades) > _FEW_DECADES:
-        return alt.Axis(values=[10.0**each for each in decades], format="~s")
+        return alt.Axis(values=[10.0**decade for decade in decades], format="~s")
     return alt.Axis(tickCount=6, format="~s")
 
 

@@ -39,10 +39,10 @@ class Citation:
 def citation_of(document: Document) -> Citation:
     """Returns how to cite a document, by the runs that its points are of."""
     sessions = _sessions(document)
-    versions = _distinct(_VERSION, (each.manifest.get("rtoslab") for each in document.points)) or [__version__]
-    commits = _distinct(_REVISION, (each.revision for each in sessions) if document.points else [_checkout()])
-    dates = sorted(_distinct(_DATE, (each.date[:10] for each in sessions)))
-    return make_citation(versions, [_commit(each) for each in commits], dates)
+    versions = _distinct(_VERSION, (point.manifest.get("rtoslab") for point in document.points)) or [__version__]
+    commits = _distinct(_REVISION, (session.revision for session in sessions) if document.points else [_checkout()])
+    dates = sorted(_distinct(_DATE, (session.date[:10] for session in sessions)))
+    return make_citation(versions, [_commit(commit) for commit in commits], dates)
 
 
 def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> Citation:
@@ -70,7 +70,7 @@ def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> 
 def _sessions(document: Document) -> list[Session]:
     """Returns the last session of each run directory that the points are of."""
     found = []
-    for run in dict.fromkeys(each.folder.parent.parent for each in document.points):
+    for run in dict.fromkeys(point.folder.parent.parent for point in document.points):
         with suppress(OSError):  # a failed point of which nothing is stored
             found.append(last_session(run))
     return found

@@ -60,8 +60,8 @@ def mark_section(
     said = footnote(kernels)
     return replace(
         section,
-        tables=[_mark(each, names, said, all_deviate=all_deviate) for each in section.tables],
-        charts=[_mark_chart(each, names, said, all_deviate=all_deviate) for each in section.charts],
+        tables=[_mark(table, names, said, all_deviate=all_deviate) for table in section.tables],
+        charts=[_mark_chart(chart, names, said, all_deviate=all_deviate) for chart in section.charts],
     )
 
 
@@ -102,7 +102,7 @@ def _mark(table: TableData, names: Sequence[str], said: str, *, all_deviate: boo
     rows = [
         [cell if number else marked(cell, names) for cell, number in zip(row, words, strict=True)] for row in table.rows
     ]
-    columns = tuple(marked(each, names) for each in table.columns)
+    columns = tuple(marked(column, names) for column in table.columns)
     title = marked(table.title, names)
     named = any(MARK in text for text in (title, *columns, *(cell for row in rows for cell in row)))
     if not named and not all_deviate:

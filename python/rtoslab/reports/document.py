@@ -51,23 +51,23 @@ def make_document(
     if not points:
         raise ReportError("These runs hold no finished point; run `rtoslab run` first.")
     suite = catalogue.suites[suite_id].facts if suite_id is not None and suite_id in catalogue.suites else None
-    verified = [each.result for each in points if isinstance(each.result, Measured)]
+    verified = [point.result for point in points if isinstance(point.result, Measured)]
     placed = placed_points(verified)
     shown = [
-        *(each.middle for each in placed),
-        *(each.result for each in beside if isinstance(each.result, Measured)),
+        *(placed_point.middle for placed_point in placed),
+        *(stored_point.result for stored_point in beside if isinstance(stored_point.result, Measured)),
     ]
     measured = [each for each in shown if not each.is_latency]
     timed = [each for each in shown if each.is_latency]
-    own_counts = [each for each in placed if not each.middle.is_latency]
-    failed = [each.result for each in points if isinstance(each.result, Failed)]
-    absent = [each.result for each in points if isinstance(each.result, NotApplicable)]
+    own_counts = [placed_point for placed_point in placed if not placed_point.middle.is_latency]
+    failed = [point.result for point in points if isinstance(point.result, Failed)]
+    absent = [point.result for point in points if isinstance(point.result, NotApplicable)]
     places = Places(placed)
 
     def of_one(section: Section | None) -> Section | None:
         return one_placement(section) if section is not None and places.are_several else section
 
-    names = reader_names(catalogue, [*(each.result.point for each in points), *(each.point for each in shown)])
+    names = reader_names(catalogue, [*(point.result.point for point in points), *(each.point for each in shown)])
     deviates = {f"{name}": f"{names[name]}{MARK}" for name in deviating(shown)}
     figures = speed_figures(shown, places, place_bound([*points, *beside]), {**names, **deviates})
     unfair = lint_points(catalogue, [*points, *beside])
@@ -87,7 +87,9 @@ def make_document(
         of_one(tick_cost.search_section(timed)),
         memory.memory_section(shown, places),
         latency.instruments_section(timed, places),
-        probe_effect.probe_effect_section([each.middle for each in placed], places, _made_of(catalogue)),
+        probe_effect.probe_effect_section(
+            [placed_point.middle for placed_point in placed], places, _made_of(catalogue)
+        ),
         placements.placements_section(placed),
         paper.paper_section(own_counts, suite, _paper(catalogue, suite_id)),
         tests.tests_section(catalogue, verified),
@@ -115,7 +117,7 @@ def _conditions(shown: Sequence[Measured], beside: Sequence[StoredPoint], unfair
     if beside:
         sentences.append("Kernels marked as reference were not measured in this run: their results come with rtoslab.")
     if unfair:
-        differing = ", ".join(dict.fromkeys(each.concept.title for each in unfair))
+        differing = ", ".join(dict.fromkeys(unfairness.concept.title for unfairness in unfair))
         sentences.append(f"The kernels were not measured alike in everything; different are: {differing}.")
     return " ".join(filter(None, sentences))
 
@@ -123,10 +125,10 @@ def _conditions(shown: Sequence[Measured], beside: Sequence[StoredPoint], unfair
 def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
     """Returns the version of each kernel that was measured in one version only, by the manifests."""
     found: dict[str, set[str]] = {}
-    for each in points:
-        build = each.manifest.get("build")
+    for point in points:
+        build = point.manifest.get("build")
         if isinstance(build, dict) and isinstance(build.get("kernel_version"), str):
-            found.setdefault(each.result.point.kernel, set()).add(build["kernel_version"])
+            found.setdefault(point.result.point.kernel, set()).add(build["kernel_version"])
     return {kernel: versions.pop() for kernel, versions in found.items() if len(versions) == 1}
 
 
@@ -138,8 +140,8 @@ def _with_versions(section: Section, versions: Mapping[str, str]) -> Section:
 
     return replace(
         section,
-        charts=[replace(each, records=of(each.records)) for each in section.charts],
-        tables=[replace(each, records=of(each.records)) for each in section.tables],
+        charts=[replace(chart, records=of(chart.records)) for chart in section.charts],
+        tables=[replace(table, records=of(table.records)) for table in section.tables],
     )
 
 
@@ -157,4 +159,4 @@ def _made_of(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
 def _paper(catalogue: Catalogue, suite_id: str | None) -> PaperFolder | None:
     """The paper of a suite; None if the suite is of none."""
     folder = catalogue.suites[suite_id].folder if suite_id is not None and suite_id in catalogue.suites else None
-    return next((each for each in papers(catalogue).values() if each.folder == folder), None)
+    return next((paper_folder for paper_folder in papers(catalogue).values() if paper_folder.folder == folder), None)

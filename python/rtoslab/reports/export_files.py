@@ -64,8 +64,8 @@ def files(document: Document) -> Iterator[tuple[str, str | bytes]]:
             stem = f"{section.id}-table{number}-{slug(table.title)}"
             yield f"{stem}.csv", to_csv(table_cells(table))
             yield f"{stem}.tex", to_latex(table, _label(section.id, slug(table.title), labels), f"{stem}.tex")
-    noted = [each.footnote for section in document.shown for each in section.tables]
-    noted += [each.footnote for section in document.shown for each in section.charts]
+    noted = [data.footnote for section in document.shown for data in section.tables]
+    noted += [data.footnote for section in document.shown for data in section.charts]
     if explained := next(filter(None, noted), ""):
         yield "deviations.txt", f"{explained}\n"
     citation = citation_of(document)

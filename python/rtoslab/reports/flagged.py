@@ -23,5 +23,5 @@ def flagged_by(
     if not kernels:
         return document
     also = [name for name, kernel in (names or {}).items() if kernel in kernels and name not in kernels]
-    sections = tuple(mark_section(each, kernels, also, all_deviate=all_deviate) for each in document.sections)
+    sections = tuple(mark_section(section, kernels, also, all_deviate=all_deviate) for section in document.sections)
     return replace(document, sections=sections, summary=" ".join(filter(None, (document.summary, footnote(kernels)))))

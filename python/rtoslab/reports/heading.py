@@ -16,33 +16,33 @@ NAMED = 3
 
 def title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
     """The suite's title if the run is what the suite asks for, else tests, kernels, boards and cores as they are."""
-    asked = [each.result.point for each in points]
+    asked = [point.result.point for point in points]
     if suite is not None and all(
         set(held) == set(wanted)
         for held, wanted in (
-            ([each.kernel for each in asked], suite.kernels),
-            ([each.board for each in asked], suite.boards),
-            ([each.cores for each in asked], suite.cores),
+            ([point_id.kernel for point_id in asked], suite.kernels),
+            ([point_id.board for point_id in asked], suite.boards),
+            ([point_id.cores for point_id in asked], suite.cores),
         )
     ):
         return suite.title
-    shown = [each.result.point for each in points if isinstance(each.result, Measured)] or asked
+    shown = [point.result.point for point in points if isinstance(point.result, Measured)] or asked
     kernels = {name: each.facts.title for name, each in catalogue.kernels.items()}
     boards = {name: each.facts.title for name, each in catalogue.boards.items()}
-    with_what = _listed([kernels.get(name, name) for name in _distinct(each.kernel for each in shown)])
-    where = _listed([boards.get(name, name) for name in _distinct(each.board for each in shown)])
-    cores = sorted({each.cores for each in shown})
-    several = f", {_listed([counted(each, 'core') for each in cores])}" if cores != [1] else ""
+    with_what = _listed([kernels.get(name, name) for name in _distinct(point_id.kernel for point_id in shown)])
+    where = _listed([boards.get(name, name) for name in _distinct(point_id.board for point_id in shown)])
+    cores = sorted({point_id.cores for point_id in shown})
+    several = f", {_listed([counted(core, 'core') for core in cores])}" if cores != [1] else ""
     return f"{_tests(shown)}: {with_what} on the {where}{several}"
 
 
 def subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
     """Versions, clocks, the kind of board, and the paper that a suite is after."""
     kernels, boards, targets = set(), set(), set()
-    for each in points:
-        build = each.manifest.get("build")
-        target = each.manifest.get("target")
-        board = each.manifest.get("board")
+    for point in points:
+        build = point.manifest.get("build")
+        target = point.manifest.get("target")
+        board = point.manifest.get("board")
         if isinstance(build, dict) and isinstance(target, dict) and isinstance(board, dict):
             name = str(build.get("kernel"))
             known = catalogue.kernels.get(name)
@@ -56,10 +56,10 @@ def subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite |
 
 
 def _tests(points: Sequence[PointId]) -> str:
-    titles = _distinct(each.title for each in points)
+    titles = _distinct(point.title for point in points)
     if len(titles) <= NAMED:
         return _listed(titles)
-    short = _distinct(short_test(each) for each in points)
+    short = _distinct(short_test(point) for point in points)
     numbers = [re.fullmatch(r"([A-Z]+)([0-9]+)", each) for each in short]
     row = [(found[1], int(found[2])) for found in numbers if found is not None]
     if len(row) == len(short) and all(a == c and b + 1 == d for (a, b), (c, d) in pairwise(row)):

@@ -34,9 +34,11 @@ def latency_table(measured: Sequence[Measured], places: Places, width: int) -> T
     """The table for a terminal of `width` characters."""
     found = comparisons(measured)
     absent = absences(measured)
-    together = series_names([*(each.point for each in found), *(each.point for each in absent)], with_cores=False)
+    together = series_names(
+        [*(comparison.point for comparison in found), *(absence.point for absence in absent)], with_cores=False
+    )
     names = together[: len(found)]
-    used = [name for name in INSTRUMENTS if any(name in each.by for each in found)]
+    used = [name for name in INSTRUMENTS if any(name in comparison.by for comparison in found)]
     spread = [(head, cell) for head, narrow, cell in _SPREAD if narrow or width >= WIDE]
     table = Table(title="Latencies, cycles of the core's clock, the instrument's own cost subtracted")
     table.title_justify = "left"

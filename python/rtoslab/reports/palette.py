@@ -73,11 +73,11 @@ def _preferred(kernel: str) -> str:
 def _hues(kernels: Sequence[str]) -> dict[str, str]:
     """Each kernel's own colour where it is free; others take the next free one."""
     found: dict[str, str] = {}
-    for each in kernels:
-        if _preferred(each) not in found.values():
-            found[each] = _preferred(each)
-    free = [each for each in SERIES_COLOURS if each not in found.values()]
-    others = [each for each in kernels if each not in found]
+    for kernel in kernels:
+        if _preferred(kernel) not in found.values():
+            found[kernel] = _preferred(kernel)
+    free = [series_colour for series_colour in SERIES_COLOURS if series_colour not in found.values()]
+    others = [kernel for kernel in kernels if kernel not in found]
     for number, each in enumerate(others):
         found[each] = (free or SERIES_COLOURS)[number % len(free or SERIES_COLOURS)]
     return found

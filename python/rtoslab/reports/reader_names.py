@@ -62,7 +62,7 @@ def with_reader_names(document: Document, names: Mapping[str, str]) -> Document:
         return replace(table, rows=rows, title=f"{title}{comma}{names.get(board, board)}")
 
     def of_section(section: Section) -> Section:
-        charts = _brief([of_chart(each) for each in section.charts])
+        charts = _brief([of_chart(data) for data in section.charts])
         return replace(section, charts=charts, tables=tuple(map(of_table, section.tables)))
 
     return replace(document, sections=tuple(map(of_section, document.sections)))
@@ -73,7 +73,7 @@ def _is_shown(key: str, cell: Any) -> bool:
 
 
 def _brief(charts: Iterable[ChartData]) -> tuple[ChartData, ...]:
-    return tuple(_without_shared(_without_pinned(each)) for each in charts)
+    return tuple(_without_shared(_without_pinned(chart)) for chart in charts)
 
 
 def _without_pinned(chart: ChartData) -> ChartData:

@@ -65,10 +65,10 @@ class Section:
     def filled(self) -> "Section | None":
         """The section as a reader sees it: charts in parts that can be followed, or a sentence where a drawing would
         show no more; no chart or table without a row. None if nothing is left under its heading."""
-        drawn = [each for each in self.charts if each.rows]
-        charts = tuple(part for each in drawn if not each.sentence for part in each.parts())
-        tables = tuple(each for each in self.tables if each.rows)
-        prose = (*self.prose, *dict.fromkeys(each.sentence for each in drawn if each.sentence))
+        drawn = [chart for chart in self.charts if chart.rows]
+        charts = tuple(part for data in drawn if not data.sentence for part in data.parts())
+        tables = tuple(table for table in self.tables if table.rows)
+        prose = (*self.prose, *dict.fromkeys(data.sentence for data in drawn if data.sentence))
         return replace(self, prose=prose, charts=charts, tables=tables) if prose or charts or tables else None
 
 
@@ -85,10 +85,10 @@ class Document:
     @property
     def shown(self) -> tuple[Section, ...]:
         """The sections that have something to show, each without its empty charts and tables."""
-        filled = (each.filled() for each in self.sections)
+        filled = (section.filled() for section in self.sections)
         return tuple(each for each in filled if each is not None)
 
     @property
     def measured(self) -> list[Measured]:
         """Verified points in the plan's order."""
-        return [each.result for each in self.points if isinstance(each.result, Measured)]
+        return [point.result for point in self.points if isinstance(point.result, Measured)]

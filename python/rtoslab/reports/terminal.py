@@ -35,16 +35,16 @@ BANDS: Final = "In brackets: over a point's placements; before them the median."
 
 def show_points(results: Sequence[AnyResult], console: Console) -> None:
     """Prints measured points side by side by number of cores, then what failed and what does not apply."""
-    every = [each for each in results if isinstance(each, Measured)]
+    every = [result for result in results if isinstance(result, Measured)]
     placed = placed_points(every)
     places = Places(placed)
-    measured = [each.middle for each in placed]
+    measured = [point.middle for point in placed]
     in_window = [each for each in measured if not each.is_latency]
     kernels = deviating(measured)
     tables: list[Table] = []
     if in_window:
         timed = {each.point.benchmark for each in measured if each.is_latency}
-        rows = [each for each in _as_one(results, placed) if each.point.benchmark not in timed]
+        rows = [any_result for any_result in _as_one(results, placed) if any_result.point.benchmark not in timed]
         tables.append(_table(rows, places))
     if len(in_window) < len(measured):
         tables.append(latency_table(measured, places, console.width))
@@ -61,7 +61,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
         console.print(note, soft_wrap=True)
     if places.are_several:
         console.print(BANDS, soft_wrap=True)
-        alone = [label(each.middle) for each in placed if len(each.all) == 1]
+        alone = [label(point.middle) for point in placed if len(point.all) == 1]
         if alone:
             console.print(Text(f"In one placement alone, without a band: {', '.join(alone)}."), soft_wrap=True)
     _show_missing(results, console)
@@ -69,10 +69,10 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
 
 def _as_one(results: Sequence[AnyResult], placed: Sequence[PlacedPoint]) -> list[AnyResult]:
     """In the order of the results, each point once for all its placements."""
-    firsts: dict[int, AnyResult] = {id(each.all[0]): each.middle for each in placed}
+    firsts: dict[int, AnyResult] = {id(placed_point.all[0]): placed_point.middle for placed_point in placed}
     for group, point in _numberless(results):
         firsts[id(group[0])] = group[0].model_copy(update={"point": point})
-    return [firsts[id(each)] for each in results if id(each) in firsts]
+    return [firsts[id(result)] for result in results if id(result) in firsts]
 
 
 def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
@@ -90,8 +90,8 @@ def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
 
 
 def _numberless(results: Sequence[AnyResult]) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
-    absent = [each for each in results if not isinstance(each, Measured)]
-    return numberless(absent, [each for each in results if isinstance(each, Measured)])
+    absent = [result for result in results if not isinstance(result, Measured)]
+    return numberless(absent, [result for result in results if isinstance(result, Measured)])
 
 
 def _by_reason(
@@ -113,7 +113,9 @@ def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[st
         if isinstance(result, NotApplicable):
             reasons = [(short_test(result.point), result.reason)]
         elif isinstance(result, Measured):
-            reasons = [(f"{short_test(result.point)} ({each.title})", each.reason) for each in result.absent_series]
+            reasons = [
+                (f"{short_test(result.point)} ({series.title})", series.reason) for series in result.absent_series
+            ]
         point = unplaced(conditions(result.point)).model_copy(update={"board": "{board}"})
         where = label(result.model_copy(update={"point": point})).partition(" ")[2]
         for test, reason in reasons:
@@ -127,8 +129,10 @@ def show_proofs(results: Sequence[AnyResult], console: Console) -> None:
     """Prints every proof of every point."""
     table = Table("test", "cores", "rule", "seen", "verdict", title="Proofs", title_justify="left")
     for result in results:
-        for each in () if isinstance(result, NotApplicable) else result.proofs:
-            table.add_row(short_test(result.point), str(result.point.cores), each.rule, each.saw, each.verdict.value)
+        for finding in () if isinstance(result, NotApplicable) else result.proofs:
+            table.add_row(
+                short_test(result.point), str(result.point.cores), finding.rule, finding.saw, finding.verdict.value
+            )
     console.print(table)
 
 
@@ -141,15 +145,15 @@ def label(result: AnyResult) -> str:
 
 def _table(results: Sequence[AnyResult], places: Places) -> Table:
     """Rows: tests (and what else differs but cores); columns: rate by number of cores, gain, waits for locks."""
-    cores = sorted({each.point.cores for each in results})
+    cores = sorted({result.point.cores for result in results})
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
-    measured = [each for each in results if isinstance(each, Measured)]
+    measured = [result for result in results if isinstance(result, Measured)]
     kernels = deviating(measured)
-    alike = series_names([each.point.model_copy(update={"cores": 1}) for each in results])
+    alike = series_names([result.point.model_copy(update={"cores": 1}) for result in results])
     for name, each in zip(alike, results, strict=True):
         series = ", ".join(part for part in name.split(", ") if part != counted(1, "core"))
         groups.setdefault((each.point.title, marked(series, kernels)), {})[each.point.cores] = each
-    pairs = {each.many.point.run_id: each for each in gains(measured)}
+    pairs = {gain.many.point.run_id: gain for gain in gains(measured)}
     named = any(series for _, series in groups)
     table = Table(title="Throughput, counts per second in the window", title_justify="left")
     table.add_column("test")
@@ -177,7 +181,7 @@ def _gain_cells(cells: dict[int, Measured], places: Places) -> list[str]:
     if not cells:
         return ["-", "-"]
     widest = cells[max(cells)]
-    pair = next((each for each in gains(cells.values()) if each.many.point.run_id == widest.run_id), None)
+    pair = next((gain for gain in gains(cells.values()) if gain.many.point.run_id == widest.run_id), None)
     spins = pair is not None and bool(shares(widest))
     return [
         banded(places.gain(pair), "x {:.2f}".format) if pair else "-",

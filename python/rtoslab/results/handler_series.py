@@ -80,14 +80,14 @@ def handler_series_of(handled: Handled, decoded: Decoded, benchmark: Benchmark) 
 def _tick_series(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
     by_count: dict[int, list[int]] = defaultdict(list)
     every = ticks(handled, decoded, benchmark)
-    for each in every:
-        by_count[len(each.ran)].append(each.place)
+    for tick in every:
+        by_count[len(tick.ran)].append(tick.place)
     found = [
         _series(f"tick.released_{count}", f"tick that releases {_tasks(count)}", handled, places, handled.cycles)
         for count, places in sorted(by_count.items())
     ]
     entry = "entry of the tick's exception"
-    return (*found, _series("tick.entry", entry, handled, [each.place for each in every], handled.entry_cycles))
+    return (*found, _series("tick.entry", entry, handled, [tick.place for tick in every], handled.entry_cycles))
 
 
 def _tasks(count: int) -> str:

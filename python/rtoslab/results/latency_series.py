@@ -33,14 +33,14 @@ def readings(decoded: Decoded, observed: Observed | None, number: int, ident: st
     """The first `count` samples of series `number` by the image's instrument, in cycles; fewer if there are fewer."""
     instrument = instrument_of(decoded)
     if instrument == "counter":
-        values = [value for each in decoded.samples if each.metric == ident for value in each.values]
+        values = [value for sample in decoded.samples if sample.metric == ident for value in sample.values]
         return values[:count]
     intervals = observed.intervals if observed else None
     if intervals is None:
         return ()
     if instrument == "pin":
         return intervals.pulses_of(number)[:count]
-    return [each.cycles for each in intervals.of(number)[:count]]
+    return [interval.cycles for interval in intervals.of(number)[:count]]
 
 
 def series_of(benchmark: Benchmark, decoded: Decoded, observed: Observed | None) -> tuple[SeriesSamples, ...]:
@@ -72,10 +72,10 @@ def _series(
     mine = intervals.of(number)[: len(values)]
     return plain.model_copy(
         update={
-            "mark_cycles": tuple(each.cycles for each in mine),
-            "start_cycle": tuple(each.start_cycle for each in mine),
-            "switches": tuple(each.switches for each in mine),
-            "ticks": tuple(each.ticks for each in mine),
-            "interrupts": tuple(each.interrupts for each in mine),
+            "mark_cycles": tuple(interval.cycles for interval in mine),
+            "start_cycle": tuple(interval.start_cycle for interval in mine),
+            "switches": tuple(interval.switches for interval in mine),
+            "ticks": tuple(interval.ticks for interval in mine),
+            "interrupts": tuple(interval.interrupts for interval in mine),
         }
     )

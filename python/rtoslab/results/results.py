@@ -170,16 +170,16 @@ class Measured(Stored):
 
     @model_validator(mode="after")
     def _verified(self) -> "Measured":
-        if not self.proofs or any(each.verdict is Verdict.FAILS for each in self.proofs):
+        if not self.proofs or any(proof.verdict is Verdict.FAILS for proof in self.proofs):
             raise ValueError("a measured point needs proofs, and all of them must hold")
-        if all(each.verdict is Verdict.UNSEEN for each in self.proofs):
+        if all(proof.verdict is Verdict.UNSEEN for proof in self.proofs):
             raise ValueError("a measured point needs at least one proof that could look")
         return self
 
     @property
     def proofs_held(self) -> int:
         """Proofs that looked and hold; the others had nothing to look at."""
-        return sum(each.verdict is Verdict.HOLDS for each in self.proofs)
+        return sum(proof.verdict is Verdict.HOLDS for proof in self.proofs)
 
     @property
     def is_latency(self) -> bool:

@@ -23,11 +23,11 @@ COLUMNS: Final = ("cycles", "mark_cycles", "start_cycle", "switches", "ticks", "
 
 def write_samples(series: Sequence[SeriesSamples]) -> bytes:
     """The file's content. A column that a target could not fill is null."""
-    counts = [len(each.cycles) for each in series]
+    counts = [len(samples.cycles) for samples in series]
     ids = np.repeat(np.arange(len(series)), counts)
     indices = [np.arange(count) for count in counts]
     data: dict[str, Any] = {
-        "series": _names([each.id for each in series], ids),
+        "series": _names([samples.id for samples in series], ids),
         "index": pa.array(np.concatenate([np.empty(0, int), *indices]), pa.uint32()),
     }
     for name in COLUMNS:
@@ -91,7 +91,7 @@ def read_columns(content: bytes) -> dict[str, list[Any]]:
 def join(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:
     """The series of a result.json with their samples put back. Raises ValueError if one has none."""
     found = read_samples(content)
-    missing = [each["id"] for each in series if each["id"] not in found]
+    missing = [mapping["id"] for mapping in series if mapping["id"] not in found]
     if missing or len(found) != len(series):
         raise ValueError(f"no samples of {', '.join(missing) or 'a known series'}")
-    return [{**each, **found[each["id"]]} for each in series]
+    return [{**mapping, **found[mapping["id"]]} for mapping in series]

@@ -81,11 +81,11 @@ class Analysis:
     @property
     def schedulable(self) -> bool:
         """Whether every deadline is met."""
-        return all(each.meets for each in (*self.tasks, *self.interrupts))
+        return all(task.meets for task in (*self.tasks, *self.interrupts))
 
     def bound(self, name: str) -> Bound:
         """Of a task or interrupt by its name."""
-        return next(each for each in (*self.tasks, *self.interrupts) if each.name == name)
+        return next(task for task in (*self.tasks, *self.interrupts) if task.name == name)
 
 
 def analyse(
@@ -110,19 +110,19 @@ def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges]
     if len(by_core) == 1 or not any(each.tick_period for each in by_core.values()):
         return Analysis(model, *_bounds(system, by_core, None, most))
     system = delayed(system, by_core)
-    ends: dict[str, int | None] = {each.name: each.wcet + each.jitter for each in system.tasks}
+    ends: dict[str, int | None] = {task.name: task.wcet + task.jitter for task in system.tasks}
     unbounded: dict[str, Bound] = {}
     for _ in range(ROUNDS):
         tasks, handlers = _bounds(system, by_core, ends, most)
-        tasks = tuple(unbounded.get(each.name, each) for each in tasks)
-        unbounded |= {each.name: each for each in tasks if each.response is None}
-        found = {each.name: each.response for each in tasks}
+        tasks = tuple(unbounded.get(task.name, task) for task in tasks)
+        unbounded |= {task.name: task for task in tasks if task.response is None}
+        found = {task.name: task.response for task in tasks}
         if found == ends:
             return Analysis(model, tasks, handlers)
         ends = found
     reason = f"what the cores wait for each other does not settle within {ROUNDS} rounds"
-    unsettled = (replace(each, response=None, reason=reason, parts={}, obstacle=Obstacle.STEPS) for each in tasks)
-    return Analysis(model, tuple(unbounded.get(each.name, each) for each in unsettled), handlers)
+    unsettled = (replace(task, response=None, reason=reason, parts={}, obstacle=Obstacle.STEPS) for task in tasks)
+    return Analysis(model, tuple(unbounded.get(bound.name, bound) for bound in unsettled), handlers)
 
 
 def _bounds(
@@ -131,11 +131,11 @@ def _bounds(
     """Of tasks and interrupts, where tasks end so late; without, there is one core."""
     cores = {core: Neighbours() if ends is None else neighbours(system, by_core, core, ends) for core in system.cores}
     return (
-        tuple(_task(each, system, by_core[each.core], cores[each.core], most) for each in system.tasks),
+        tuple(_task(task, system, by_core[task.core], cores[task.core], most) for task in system.tasks),
         tuple(
-            _handler(each, system, by_core[each.core], cores[each.core], most)
-            for each in system.interrupts
-            if not each.implied
+            _handler(interrupt, system, by_core[interrupt.core], cores[interrupt.core], most)
+            for interrupt in system.interrupts
+            if not interrupt.implied
         ),
     )
 
@@ -144,7 +144,7 @@ def costs(system: System, overheads: Overheads, model: Model) -> dict[str, dict[
     """Task -> component of the overhead -> by how much its bound is lower without it. Nothing where it has no bound."""
     by_core = {core: charges(overheads, model, system, core) for core in cores_of(system, overheads)}
     whole = analyse_charged(system, model, by_core).tasks
-    found: dict[str, dict[str, int]] = {each.name: {} for each in whole}
+    found: dict[str, dict[str, int]] = {bound.name: {} for bound in whole}
     for label, without in COMPONENTS.items():
         less = {core: without(each) for core, each in by_core.items()}
         for one, other in zip(whole, analyse_charged(system, model, less).tasks, strict=True):
@@ -155,13 +155,13 @@ def costs(system: System, overheads: Overheads, model: Model) -> dict[str, dict[
 
 def _task(task: Task, system: System, charge: Charges, others: Neighbours, most: int) -> Bound:
     peers = [each for each in system.tasks if each.core == task.core]
-    above = [each for each in peers if each.priority > task.priority]
-    equals = [each for each in peers if each.priority == task.priority and each is not task]
+    above = [peer for peer in peers if peer.priority > task.priority]
+    equals = [peer for peer in peers if peer.priority == task.priority and peer is not task]
     in_order = system.equals == "fifo" and bool(equals)
     demand = Demand(
         task=task,
         others=above if in_order else [*above, *equals],
-        interrupts=[each for each in system.interrupts if each.core == task.core],
+        interrupts=[interrupt for interrupt in system.interrupts if interrupt.core == task.core],
         released=released(system, charge, peers),
         charges=charge,
         blocking=blocking(task, peers, system, charge),
@@ -208,19 +208,19 @@ def _too_long(load: Fraction, most: int) -> str:
 
 def _shared(tasks: Sequence[Task]) -> frozenset[str]:
     """Resources that more than one of them uses."""
-    used = [name for each in tasks for name in {name for name, _ in each.sections}]
+    used = [name for task in tasks for name in {name for name, _ in task.sections}]
     return frozenset(name for name in used if used.count(name) > 1)
 
 
 def _share(tasks: Sequence[Task]) -> bool:
     """Some of them have one priority."""
-    return len({each.priority for each in tasks}) < len(tasks)
+    return len({task.priority for task in tasks}) < len(tasks)
 
 
 def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Charges) -> int:
     """A busy period that may begin between two ticks may find one pending that was due before it."""
-    interrupts = any(each.core == task.core for each in system.interrupts)
-    if not charge.tick_period or not (interrupts or any(each.jitter for each in peers)):
+    interrupts = any(interrupt.core == task.core for interrupt in system.interrupts)
+    if not charge.tick_period or not (interrupts or any(peer.jitter for peer in peers)):
         return 0
     return max(charge.block, charge.late, _held_off(task.core, system, charge))
 
@@ -241,7 +241,7 @@ def _beyond(task: Task, system: System, charge: Charges, others: Neighbours) -> 
 
 def _held_off(core: int, system: System, charge: Charges) -> int:
     """The longest that an interrupt of a core waits for what masks it: the kernel, or a task."""
-    return max([charge.held, *masks((each for each in system.tasks if each.core == core), charge)])
+    return max([charge.held, *masks((task for task in system.tasks if task.core == core), charge)])
 
 
 def _tick_waits(core: int, system: System, charge: Charges, others: Neighbours) -> int | None:
@@ -250,7 +250,7 @@ def _tick_waits(core: int, system: System, charge: Charges, others: Neighbours) 
     A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
     """
     masked = max(charge.block, _held_off(core, system, charge)) + others.kernel(charge.tick_period)
-    interrupts = [each for each in system.interrupts if each.core == core]
+    interrupts = [interrupt for interrupt in system.interrupts if interrupt.core == core]
     only = Charges(interrupt=charge.interrupt, give=charge.give)
     tick = Task("tick", charge.tick_period, 1, charge.tick_period, 0)
     demand = Demand(tick, (), interrupts, (), only, masked)
@@ -266,7 +266,7 @@ def _handler(handler: Handler, system: System, charge: Charges, others: Neighbou
     """An interrupt waits for more urgent ones, and once for whatever holds it off: a task, the kernel, its tick."""
     if others.obstacle:
         return _unbounded(handler, others.obstacle, Fraction(0), Obstacle.MODEL)
-    mine = [each for each in system.interrupts if each.core == handler.core]
+    mine = [interrupt for interrupt in system.interrupts if interrupt.core == handler.core]
     above = mine[: mine.index(handler)]
     # Who masks it may wait for a lock meanwhile: for all of what the other cores' kernel does until its deadline.
     masked = _held_off(handler.core, system, charge) + others.kernel(handler.deadline)

@@ -27,12 +27,12 @@ def rows_of(system: System, firmware: Firmware, work: Work) -> list[Row]:
         raise CheckError(
             f"The image holds {firmware.most_tasks} tasks, the set has {len(system.tasks)}; check a part of it."
         )
-    levels = sorted({each.priority for each in system.tasks})
+    levels = sorted({task.priority for task in system.tasks})
     if len(levels) > firmware.priorities:
         raise CheckError(f"The image has {firmware.priorities} priorities, the set {len(levels)}; check a part of it.")
     if len(system.interrupts) > LINES:
         raise CheckError(f"The image has {LINES} interrupts, the set {len(system.interrupts)}; check a part of it.")
-    resources = sorted({name for each in system.tasks for name, _ in each.sections})
+    resources = sorted({name for task in system.tasks for name, _ in task.sections})
     if len(resources) > RESOURCES:
         raise CheckError(f"The image has {RESOURCES} mutexes, the set {len(resources)} resources; check a part of it.")
     if resources and system.protocol == "ceiling":
@@ -42,15 +42,15 @@ def rows_of(system: System, firmware: Firmware, work: Work) -> list[Row]:
     if resources and system.protocol == "immediate_ceiling" and not firmware.kernel.services["priority_set"]:
         raise CheckError(f"{firmware.kernel.id} cannot raise a task to a ceiling; check the set with inheritance.")
     ceilings = {
-        name: max(levels.index(each.priority) for each in system.tasks if name in dict(each.sections))
+        name: max(levels.index(task.priority) for task in system.tasks if name in dict(task.sections))
         for name in resources
     }
-    return [_row(each, system, firmware, work, levels.index(each.priority), ceilings) for each in system.tasks]
+    return [_row(task, system, firmware, work, levels.index(task.priority), ceilings) for task in system.tasks]
 
 
 def _row(task: Task, system: System, firmware: Firmware, work: Work, level: int, ceilings: Mapping[str, int]) -> Row:
     scale = system.units_per_cycle
-    line = 1 + [each.name for each in system.interrupts].index(task.released_by) if task.released_by else 0
+    line = 1 + [interrupt.name for interrupt in system.interrupts].index(task.released_by) if task.released_by else 0
     period = 1 if line else _ticks(task, Fraction(task.period, scale), "period", firmware)
     offset = 0 if line else _ticks(task, Fraction(task.offset or 0, scale), "offset", firmware)
     if not task.calls:

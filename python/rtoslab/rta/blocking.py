@@ -15,7 +15,7 @@ def blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges)
     blocks. A stretch that cannot be preempted is met once, as the task is released; under the immediate ceiling the
     section and the stretch are two ways to be in the way, of which one is.
     """
-    lower = [each for each in peers if each.priority < task.priority]
+    lower = [peer for peer in peers if peer.priority < task.priority]
     masked = max([charge.block, *masks(lower, charge)])
     by_task = [_sections(each, task, peers) for each in lower]
     longest = [max(each.values()) + charge.inversion for each in by_task if each]
@@ -32,12 +32,12 @@ def blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges)
 
 def masks(tasks: Iterable[Task], charge: Charges) -> list[int]:
     """The longest stretch that each of those that mask does, with the calls that begin and end it."""
-    return [each.masked + 2 * charge.section for each in tasks if each.masked]
+    return [task.masked + 2 * charge.section for task in tasks if task.masked]
 
 
 def _sections(lower: Task, task: Task, peers: Sequence[Task]) -> dict[str, int]:
     """Resource -> longest section of `lower` that can block `task`: someone at least as urgent uses it too."""
-    urgent = {name for each in peers if each.priority >= task.priority for name, _ in each.sections}
+    urgent = {name for peer in peers if peer.priority >= task.priority for name, _ in peer.sections}
     found: dict[str, int] = {}
     for name, length in lower.sections:
         if name in urgent:

@@ -75,17 +75,21 @@ class Check:
     @property
     def jobs(self) -> int:
         """That were released, ended or not."""
-        return sum(each.jobs for each in self.tasks)
+        return sum(task.jobs for task in self.tasks)
 
     @property
     def misses(self) -> int:
         """Of all tasks."""
-        return sum(each.misses for each in (*self.tasks, *self.interrupts))
+        return sum(task.misses for task in (*self.tasks, *self.interrupts))
 
     @property
     def plain_ticks(self) -> list[Interruption]:
         """Those that met nothing but work or an idle core, and no interrupt; with the switch, where they hand over."""
-        found = (each for each in self.ledger.interruptions if each.ticks == 1 and not each.meets_kernel)
+        found = (
+            interruption
+            for interruption in self.ledger.interruptions
+            if interruption.ticks == 1 and not interruption.meets_kernel
+        )
         return [each for each in found if not each.irqs.count]
 
     def uncovered(self, overheads: Overheads) -> list[Excess]:
@@ -94,12 +98,12 @@ class Check:
 
     def exceeded(self, analysis: Analysis) -> list[str]:
         """Tasks with a job, ended or not, that took longer than its bound: that, or what it was made of, is wrong."""
-        seen = (each.seen for each in (*self.tasks, *self.interrupts))
+        seen = (task.seen for task in (*self.tasks, *self.interrupts))
         return [each.name for each in seen if each.exceeds(analysis.bound(each.name).response)]
 
     def tightness(self, analysis: Analysis) -> dict[str, float]:
         """Bound over longest observed response, of the tasks that have both."""
-        pairs = ((each, analysis.bound(each.name).response) for each in (*self.tasks, *self.interrupts))
+        pairs = ((task, analysis.bound(task.name).response) for task in (*self.tasks, *self.interrupts))
         return {each.name: bound / each.longest for each, bound in pairs if bound is not None and each.longest}
 
 
@@ -123,7 +127,7 @@ def check(system: System, firmware: Firmware, work: Work, ticks: int | None = No
         Observed(one.name, task.deadline, one, _late(one, task.deadline), work.of(row) * system.units_per_cycle)
         for one, task, row in zip(seen, system.tasks, rows, strict=False)
     ]
-    handlers = (each for each in system.interrupts if not each.implied)
+    handlers = (interrupt for interrupt in system.interrupts if not interrupt.implied)
     interrupts = [
         Observed(one.name, each.deadline, one, _late(one, each.deadline), each.wcet)
         for one, each in zip(seen[len(rows) :], handlers, strict=True)
@@ -138,7 +142,7 @@ def _late(seen: Responses, deadline: int) -> int:
 
 def _notes(system: System, found: list[Observed]) -> list[str]:
     notes = []
-    if any(each.jitter and not each.released_by for each in system.tasks):
+    if any(task.jitter and not task.released_by for task in system.tasks):
         notes.append("The tick releases without jitter: it is in the bounds, but not seen.")
     short = [
         f"{one.name} by {float(Fraction(one.wcet - each.work, system.units_per_cycle)):g}"

@@ -98,8 +98,8 @@ class Bench:
         trace = run(self.firmware, rows, ticks, lines)
         ledger = enter([trace], self.work)
         findings = [
-            f"{each.what} took {each.took} cycles and is charged with {each.charged}"
-            for each in uncovered(ledger, self.overheads, len(rows))[:1]
+            f"{excess.what} took {excess.took} cycles and is charged with {excess.charged}"
+            for excess in uncovered(ledger, self.overheads, len(rows))[:1]
         ]
         ratios = {}
         found = {model: analyse(system, self.overheads, model) for model in (Model.WORST_TICK, Model.PARTITION)}
@@ -132,7 +132,7 @@ def search(bench: Bench, sets: int, seed: int, shapes: tuple[str, ...] = tuple(S
         shape, system = _drawn(bench, random, shapes[number % len(shapes)])
         number += 1
         starts = tuple(
-            random.randrange(each.period // tick + 1) if random.random() < 0.2 else 0 for each in system.tasks
+            random.randrange(task.period // tick + 1) if random.random() < 0.2 else 0 for task in system.tasks
         )
         phases = tuple(random.randrange(3 * tick) if random.random() < 0.7 else 0 for _ in system.interrupts)
         found = _tried(bench, system, (*starts, *phases), shape, number - 1)

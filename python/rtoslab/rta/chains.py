@@ -40,8 +40,8 @@ class ChainBound:
 def bound_chain(chain: Chain, system: System, analysis: Analysis) -> ChainBound:
     """The sum over its tasks of period and response: between two looks of a task at its input lie, from the release of
     the one to the end of the next, a period and that job's response at most."""
-    periods = {each.name: each.period for each in system.tasks}
-    responses = [analysis.bound(each).response for each in chain.tasks]
+    periods = {task.name: task.period for task in system.tasks}
+    responses = [analysis.bound(task).response for task in chain.tasks]
     latency = 0
     for name, response in zip(chain.tasks, responses, strict=True):
         if response is None:
@@ -53,7 +53,7 @@ def bound_chain(chain: Chain, system: System, analysis: Analysis) -> ChainBound:
 def observed_chain(chain: Chain, system: System, trace: Trace) -> int | None:
     """The longest in a run: for everything that happens just after a job of the first task has looked. None if no data
     reached the end."""
-    order = [each.name for each in system.tasks]
+    order = [task.name for task in system.tasks]
     jobs = [sorted((one.begin, one.end) for one in trace.jobs if one.task == order.index(name)) for name in chain.tasks]
     longest: int | None = None
     for (looked, _), (_, answered) in pairwise(jobs[0]):

@@ -23,9 +23,9 @@ class ChainSpec:
 def parse_chain(row: Mapping[str, Any], name: str, known: Iterable[str], where: str) -> ChainSpec:
     """One `[[chain]]` table whose name was read. Raises TaskSetError."""
     tasks: Sequence[object] = row.get("tasks", ())
-    if not isinstance(tasks, list) or not tasks or not all(isinstance(each, str) for each in tasks):
+    if not isinstance(tasks, list) or not tasks or not all(isinstance(task, str) for task in tasks):
         raise TaskSetError(f'{where} has no tasks; write tasks = ["first", "second"], in the order of the data.')
-    missing = next((each for each in tasks if each not in set(known)), None)
+    missing = next((task for task in tasks if task not in set(known)), None)
     if missing is not None:
         raise TaskSetError(f"{where}: {shown(str(missing))} is no task here; name one of the file's.")
     if len(set(tasks)) < len(tasks):
@@ -33,4 +33,4 @@ def parse_chain(row: Mapping[str, Any], name: str, known: Iterable[str], where: 
     deadline = quantity(row, "deadline", where)
     if deadline is None or deadline.value == 0:
         raise TaskSetError(f"{where} has no deadline; add deadline_us.")
-    return ChainSpec(name, tuple(str(each) for each in tasks), deadline)
+    return ChainSpec(name, tuple(str(task) for task in tasks), deadline)

@@ -110,7 +110,7 @@ def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Ch
     events, seen, leave = prices.events, overheads.events is not None, overheads.interrupt.exit_cycles
     cores = len(system.cores)
     smp = overheads.smp
-    mine = [each.priority for each in system.tasks if each.core == core]
+    mine = [task.priority for task in system.tasks if task.core == core]
     # Who goes to sleep walks by the sleepers of all cores.
     sleepers = len(system.tasks)
     distance = max(mine, default=0) - min(mine, default=0)
@@ -166,7 +166,7 @@ def _sliced(overheads: Overheads, system: System) -> bool:
     return overheads.equals == "slices" or system.equals == "slices"
 
 
-_LENGTHS: Final = tuple(each.name for each in fields(Charges) if each.type == "int")
+_LENGTHS: Final = tuple(field.name for field in fields(Charges) if field.type == "int")
 
 
 COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {

@@ -24,7 +24,7 @@ class Neighbours:
 
     def kernel(self, window: int) -> int:
         """What their kernel does at most in any such window."""
-        return sum(each.kernel(window) for each in self.demands)
+        return sum(demand.kernel(window) for demand in self.demands)
 
 
 def neighbours(system: System, by_core: Mapping[int, Charges], core: int, ends: Mapping[str, int | None]) -> Neighbours:
@@ -36,16 +36,20 @@ def neighbours(system: System, by_core: Mapping[int, Charges], core: int, ends: 
             obstacle=f"{name} is shared by tasks of several cores ({told}), which is outside this analysis"
         )
     for other in (each for each in by_core if each != core):
-        charge, tasks = by_core[other], [each for each in system.tasks if each.core == other]
-        late = {each.name: ends[each.name] for each in tasks}
+        charge, tasks = by_core[other], [task for task in system.tasks if task.core == other]
+        late = {task.name: ends[task.name] for task in tasks}
         unbounded = next((name for name, end in late.items() if end is None), "")
         if unbounded:
             return Neighbours(
                 obstacle=f"{unbounded} on another core has none, whose calls of the kernel it may wait for"
             )
         # A job uses the kernel from its release to its end, which may fall into the window from before it.
-        jobs = [replace(each, jitter=late[each.name] or 0, offset=None) for each in tasks]
-        handlers = [replace(each, jitter=each.jitter + each.period) for each in system.interrupts if each.core == other]
+        jobs = [replace(task, jitter=late[task.name] or 0, offset=None) for task in tasks]
+        handlers = [
+            replace(interrupt, jitter=interrupt.jitter + interrupt.period)
+            for interrupt in system.interrupts
+            if interrupt.core == other
+        ]
         idle = replace(system.tasks[0], name="", wcet=0, core=other)
         found.append(
             Demand(
@@ -56,7 +60,7 @@ def neighbours(system: System, by_core: Mapping[int, Charges], core: int, ends: 
                 charges=charge,
                 blocking=0,
                 sliced=charge.slice > 0,
-                shared=frozenset(name for each in tasks for name, _ in each.sections),
+                shared=frozenset(name for task in tasks for name, _ in task.sections),
                 tick_jitter=charge.late,
             )
         )
@@ -66,7 +70,7 @@ def neighbours(system: System, by_core: Mapping[int, Charges], core: int, ends: 
 def released(system: System, charge: Charges, peers: Sequence[Task]) -> list[Task]:
     """Whose releases a core handles: those of all cores where it has the tick or may make up for one, else its own."""
     every = charge.tick > 0 or charge.made_up > 0
-    return [each for each in (system.tasks if every else peers) if not each.released_by]
+    return [task for task in (system.tasks if every else peers) if not task.released_by]
 
 
 def cores_of(system: System, overheads: Overheads | None) -> Sequence[int]:
@@ -79,8 +83,8 @@ def cores_of(system: System, overheads: Overheads | None) -> Sequence[int]:
 def delayed(system: System, by_core: Mapping[int, Charges]) -> System:
     """With what the other cores may delay a tick's releases as jitter."""
     tasks = (
-        each if each.released_by else replace(each, jitter=each.jitter + by_core[each.core].late)
-        for each in system.tasks
+        task if task.released_by else replace(task, jitter=task.jitter + by_core[task.core].late)
+        for task in system.tasks
     )
     return replace(system, tasks=tuple(tasks))
 
@@ -91,9 +95,9 @@ def across(system: System) -> dict[str, tuple[str, ...]]:
     The kernel's mutexes suspend who waits, which needs another analysis (MPCP) or another lock (MSRP, MrsP).
     """
     users: dict[str, list[Task]] = {}
-    for each in system.tasks:
-        for name in {name for name, _ in each.sections}:
-            users.setdefault(name, []).append(each)
+    for task in system.tasks:
+        for name in {name for name, _ in task.sections}:
+            users.setdefault(name, []).append(task)
     return {
         name: tuple(each.name for each in found)
         for name, found in users.items()

@@ -55,9 +55,9 @@ class Demand:
 
     def __post_init__(self) -> None:
         """Windows are asked for by the thousand, so what is the same in all of them is looked up once."""
-        jobs = [(each.wcet, self._calls(each), bool(each.released_by)) for each in self.others]
-        object.__setattr__(self, "_arriving", [self._early(each) for each in self.others])
-        object.__setattr__(self, "_releasing", [self._early(each) for each in self.released])
+        jobs = [(other.wcet, self._calls(other), bool(other.released_by)) for other in self.others]
+        object.__setattr__(self, "_arriving", [self._early(other) for other in self.others])
+        object.__setattr__(self, "_releasing", [self._early(task) for task in self.released])
         object.__setattr__(self, "_jobs", jobs)
 
     def in_window(self, window: int, finished: int, others: Sequence[int] | None = None) -> dict[str, int]:
@@ -71,7 +71,7 @@ class Demand:
             tasks += count * wcet
             sections += count * calls
             woken += count if by_interrupt else 0
-        handled = [(each, arrivals(window, each.period, each.jitter)) for each in self.interrupts]
+        handled = [(interrupt, arrivals(window, interrupt.period, interrupt.jitter)) for interrupt in self.interrupts]
         met = sum(count for each, count in handled if each.gives)
         meetings = min(MEETINGS * total, ticks)
         return {
@@ -86,7 +86,7 @@ class Demand:
             "deferred": (charge.deferred + charge.made_up) * meetings,
             "asked by other cores": charge.asked * self._asked(window, ticks) if charge.asked else 0,
             "bus": math.ceil(charge.bus * (own * self.task.wcet + tasks)) if charge.bus else 0,
-            "locks": sum(each.kernel(window) for each in self.neighbours),
+            "locks": sum(neighbour.kernel(window) for neighbour in self.neighbours),
             "job starts": charge.start * (total - woken) + charge.woken_start * woken,
             "job ends": charge.end * (total - woken) + charge.woken_end * woken - self.own_end,
             "preemptions": 0 if self.sliced else charge.preempt * min(total - woken, ticks),
@@ -109,7 +109,7 @@ class Demand:
         home = sum(min(ticks, count) for each, count in arrived if each.core == self.task.core)
         if self.charges.made_up:
             return min(ticks, home)
-        others = sum(each.jobs(window) for each in self.neighbours) if self.neighbours else ticks
+        others = sum(neighbour.jobs(window) for neighbour in self.neighbours) if self.neighbours else ticks
         return min(ticks, home, MEETINGS * others)
 
     def jobs(self, window: int) -> int:
@@ -134,33 +134,34 @@ class Demand:
         if self.charges.worst_tick:
             return ticks * len(self.released)
         counts = _arrived(self._releasing, window)
-        return sum(counts) if not self.charges.tick_period else sum(min(ticks, each) for each in counts)
+        return sum(counts) if not self.charges.tick_period else sum(min(ticks, count) for count in counts)
 
     def competing(self) -> Fraction:
         """A share of the processor that others take at least, in windows that begin with all of their arrivals."""
         tick = self.charges.tick
-        parts = [(each.wcet, each.period) for each in self.others]
-        parts += [(each.wcet + self.charges.interrupt, each.period) for each in self.interrupts]
+        parts = [(other.wcet, other.period) for other in self.others]
+        parts += [(interrupt.wcet + self.charges.interrupt, interrupt.period) for interrupt in self.interrupts]
         return utilisation(parts) + (Fraction(tick, self.charges.tick_period) if tick else 0)
 
     def utilisation(self) -> Fraction:
         """In the long run, what is charged once a tick or job by the rarer of the two."""
         charge = self.charges
         tasks = (self.task, *self.others)
-        parts = [(each.wcet + self._around(each) + self._calls(each), each.period) for each in tasks]
+        parts = [(task.wcet + self._around(task) + self._calls(task), task.period) for task in tasks]
         parts += [
-            (each.wcet + charge.interrupt + (charge.give if each.gives else 0), each.period) for each in self.interrupts
+            (interrupt.wcet + charge.interrupt + (charge.give if interrupt.gives else 0), interrupt.period)
+            for interrupt in self.interrupts
         ]
-        total = utilisation(parts) + charge.bus * utilisation([(each.wcet, each.period) for each in tasks])
+        total = utilisation(parts) + charge.bus * utilisation([(task.wcet, task.period) for task in tasks])
         if not charge.tick_period:
             return total
-        total += sum((each.kernel_share() for each in self.neighbours), Fraction(0)) + self._asked_share()
+        total += sum((neighbour.kernel_share() for neighbour in self.neighbours), Fraction(0)) + self._asked_share()
         tick = charge.tick + (charge.slice if self.sliced else 0)
         every = Fraction(1, charge.tick_period)
-        seldom = min(MEETINGS * utilisation([(1, each.period) for each in tasks]), every)
+        seldom = min(MEETINGS * utilisation([(1, task.period) for task in tasks]), every)
         seldom *= charge.deferred + charge.made_up
         if not self.sliced:
-            by_tick = utilisation([(1, each.period) for each in tasks if not each.released_by])
+            by_tick = utilisation([(1, task.period) for task in tasks if not task.released_by])
             seldom += min(by_tick, every) * charge.preempt
         if charge.worst_tick:
             tick += charge.release * len(self.released)
@@ -171,12 +172,12 @@ class Demand:
     def _asked_share(self) -> Fraction:
         """Not more than the window's `asked`, and not less in the long run than where every release asks."""
         every = Fraction(1, self.charges.tick_period)
-        home = utilisation([(1, each.period) for each in self.released if each.core == self.task.core])
+        home = utilisation([(1, task.period) for task in self.released if task.core == self.task.core])
         return self.charges.asked * min(home, every)
 
     def kernel_share(self) -> Fraction:
         """Of the processor in the long run, as `kernel` in a window."""
-        idle = [replace(each, wcet=0) for each in self.others]
+        idle = [replace(other, wcet=0) for other in self.others]
         charges = replace(self.charges, bus=Fraction(0))
         return replace(self, task=replace(self.task, period=_NEVER), others=idle, charges=charges).utilisation()
 

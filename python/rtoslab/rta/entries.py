@@ -78,25 +78,25 @@ class Chain:
     @property
     def ticks(self) -> int:
         """Of the kernel's clock."""
-        return sum(each.exception == SYSTICK for each in self.handlers)
+        return sum(handler.exception == SYSTICK for handler in self.handlers)
 
     @property
     def yields(self) -> int:
         """Interrupts by which another core asked for them."""
-        return sum(each.yields for each in self.handlers)
+        return sum(handler.yields for handler in self.handlers)
 
     @property
     def switches(self) -> int:
         """Changes of the running task."""
-        return sum(each.before != each.after for each in self.handlers)
+        return sum(handler.before != handler.after for handler in self.handlers)
 
     @property
     def own(self) -> bool:
         """The interrupted task called for it: nothing came from outside before it switched, or it did not switch."""
-        for each in self.handlers:
-            if not each.asked:
+        for handler in self.handlers:
+            if not handler.asked:
                 return False
-            if each.before != each.after:
+            if handler.before != handler.after:
                 return True
         return True
 

@@ -122,27 +122,27 @@ class Finding:
 
     def system(self, bench: Bench) -> tuple[System, tuple[int, ...]]:
         """The set, its tasks' first ticks and its interrupts' first raisings."""
-        tasks = tuple(_task(each, bench.firmware.tick_cycles) for each in self.tasks)
+        tasks = tuple(_task(task, bench.firmware.tick_cycles) for task in self.tasks)
         handlers = tuple(
             Handler(
-                name=str(each["name"]),
-                period=int(each["period_cycles"]),
-                wcet=int(each["wcet_cycles"]),
-                deadline=int(each["period_cycles"]),
-                jitter=int(each["jitter_cycles"]),
-                gives=str(each["gives"]),
-                implied=bool(each["implied"]),
+                name=str(interrupt["name"]),
+                period=int(interrupt["period_cycles"]),
+                wcet=int(interrupt["wcet_cycles"]),
+                deadline=int(interrupt["period_cycles"]),
+                jitter=int(interrupt["jitter_cycles"]),
+                gives=str(interrupt["gives"]),
+                implied=bool(interrupt["implied"]),
             )
-            for each in self.interrupts
+            for interrupt in self.interrupts
         )
-        starts = tuple(int(each["first_tick"]) for each in self.tasks)
-        raised = tuple(int(each["first_cycle"]) for each in self.interrupts)
+        starts = tuple(int(task["first_tick"]) for task in self.tasks)
+        raised = tuple(int(interrupt["first_cycle"]) for interrupt in self.interrupts)
         return System(tasks, handlers, self.protocol, units_per_second=bench.firmware.clock_hz), (*starts, *raised)
 
 
 def _task(row: Mapping[str, Any], tick: int) -> Task:
     period = int(row["period_cycles"]) if "period_cycles" in row else int(row["period_ticks"]) * tick
-    parts = [str(each).partition(":") for each in row.get("sections", ())]
+    parts = [str(section).partition(":") for section in row.get("sections", ())]
     return Task(
         name=str(row["name"]),
         period=period,

@@ -90,7 +90,7 @@ class Row:
     @property
     def calls(self) -> int:
         """In the midst of its work: before and after each part that is not plain."""
-        return 2 * sum(each.around is not Around.PLAIN for each in self.parts)
+        return 2 * sum(part.around is not Around.PLAIN for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +149,21 @@ class Firmware:
         for at, each in enumerate(rows):  # an index stands for one task, on whichever core
             packed = _ROW.pack(each.period_ticks, each.offset_ticks, each.rounds, each.extra)
             table[each.core * self.most_tasks + at] = packed
-        priorities = [each.priority for each in rows] + [0] * (self.most_tasks - len(rows))
+        priorities = [row.priority for row in rows] + [0] * (self.most_tasks - len(rows))
         image = bytearray(self.build.elf.read_bytes())
         _write(image, "task_set_rows", b"".join(table))
         _write(image, "bench_program", bytes(priorities))
         if self.events:
-            _write(image, "task_set_events", b"".join(_events(each) for each in rows))
+            _write(image, "task_set_events", b"".join(_events(row) for row in rows))
             _write(
-                image, "task_set_lines", b"".join(_LINE.pack(1, each.rounds, each.extra) for each in lines) or bytes(4)
+                image, "task_set_lines", b"".join(_LINE.pack(1, line.rounds, line.extra) for line in lines) or bytes(4)
             )
         return bytes(image)
 
 
 def _events(row: Row) -> bytes:
     parts = row.parts or (Part(row.rounds, row.extra),)
-    packed = [_PART.pack(each.rounds, each.extra, each.around, each.what, 0) for each in parts]
+    packed = [_PART.pack(part.rounds, part.extra, part.around, part.what, 0) for part in parts]
     packed += [bytes(_PART.size)] * (MOST_PARTS - len(parts))
     return _EVENTS.pack(row.line, len(parts), 0) + b"".join(packed)
 
@@ -201,7 +201,7 @@ def make_firmware(
 
 
 def _table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
-    found = [each for each in catalogue.benchmarks.values() if each.facts.task_table]
+    found = [benchmark for benchmark in catalogue.benchmarks.values() if benchmark.facts.task_table]
     if len(found) != 1:
         raise CheckError(f"{len(found)} benchmarks say task_table = true; one of firmware/benchmarks/ must, no other.")
     return found[0]
@@ -242,7 +242,7 @@ def _write(image: bytearray, symbol: str, data: bytes) -> None:
     """Replaces the first bytes of an object by their place in the file."""
     try:
         elf = Elf(bytes(image))
-        found = next((each for each in elf.symbols() if each.name == symbol), None)
+        found = next((elf_symbol for elf_symbol in elf.symbols() if elf_symbol.name == symbol), None)
     except ValueError as cause:
         raise CheckError(f"The image is a damaged ELF file ({cause}); delete its folder and build it again.") from None
     if found is None:

@@ -75,7 +75,7 @@ def _seen(firmware: Firmware, work: Work, progress: Progress) -> list[Trace]:
     for rows, ticks in plain:
         traces.append(run(firmware, rows, ticks))
         progress("overheads", len(traces) / (len(plain) * 2))
-    reach = max(each.begin - each.release for each in traces[0].jobs)
+    reach = max(job.begin - job.release for job in traces[0].jobs)
     met = training.meetings(firmware, work, reach)
     sets = list(met if firmware.cores == 1 else training.at_home(met, firmware))
     for rows, ticks in sets:
@@ -92,14 +92,16 @@ def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None
 
     `one_core`: of the same kernel on one core, where this ledger is of several.
     """
-    alone = [each for each in ledger.interruptions if each.ticks == 1 and not each.meets_kernel and _by_tick(each)]
-    ticks = _by((each.released, each.cycles) for each in alone if each.switches == 0)
-    starts = [each.cycles for each in ledger.starts if _whole(each) and not each.woken]
-    leaves = [each for each in _plain(ledger.leaves) if not each.stretch.woken]
-    ends = _by((each.tasks, each.stretch.cycles) for each in leaves)
-    down = _by((max(0, each.distance - 1), each.chain.cycles) for each in leaves if not each.to_idle)
-    to_idle = [each.chain.cycles for each in leaves if each.to_idle]
-    switching = [each for each in alone if each.switches == 1]
+    single = [
+        entry for entry in ledger.interruptions if entry.ticks == 1 and not entry.meets_kernel and _by_tick(entry)
+    ]
+    ticks = _by((each.released, each.cycles) for each in single if each.switches == 0)
+    starts = [start.cycles for start in ledger.starts if _whole(start) and not start.woken]
+    leaves = [leave for leave in _plain(ledger.leaves) if not leave.stretch.woken]
+    ends = _by((leave.tasks, leave.stretch.cycles) for leave in leaves)
+    down = _by((max(0, leave.distance - 1), leave.chain.cycles) for leave in leaves if not leave.to_idle)
+    to_idle = [leave.chain.cycles for leave in leaves if leave.to_idle]
+    switching = [each for each in single if each.switches == 1]
     round_ = [
         -(-(stretch.cycles - work) // len(stretch.interruptions))
         for stretch, work in ledger.works
@@ -133,7 +135,7 @@ def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None
         note="measured on the virtual board; largest values observed",
         tick=Tick(
             period_cycles=firmware.tick_cycles,
-            base_cycles=tick_base + max(_reserve(each) for each in ticks.values()),
+            base_cycles=tick_base + max(_reserve(tick) for tick in ticks.values()),
             per_task_cycles=tick_each,
             switch_cycles=dearer(each for each in switching if not each.among_equals),
             slice_cycles=dearer(each for each in switching if each.among_equals),
@@ -149,7 +151,7 @@ def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None
         job=Job(
             start_cycles=_most(starts) if firmware.events else max(starts) + _reserve(starts),
             work_cycles=_late_work(ledger, permille),
-            end_cycles=end_base + max(_reserve(each) for each in ends.values()),
+            end_cycles=end_base + max(_reserve(end) for end in ends.values()),
             end_per_task_cycles=end_each,
         ),
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
@@ -190,21 +192,31 @@ def _whole(each: Stretch) -> bool:
 
 def _plain(leaves: Iterable[Leave]) -> list[Leave]:
     """Ends of jobs that nothing interrupted."""
-    quiet = (each for each in leaves if not each.chain.ticks and not each.chain.yields and not each.chain.irqs.count)
-    return [each for each in quiet if _whole(each.stretch)]
+    quiet = (
+        leave for leave in leaves if not leave.chain.ticks and not leave.chain.yields and not leave.chain.irqs.count
+    )
+    return [leave for leave in quiet if _whole(leave.stretch)]
 
 
 def with_events(simple: Overheads, ledger: Ledger) -> Events:
     """What interrupts that release tasks and work under locks show besides. 0 where nothing was seen."""
-    alone = [each for each in ledger.interruptions if each.irqs.count == 1 and each.irqs.first and not each.ticks]
+    alone = [
+        interruption
+        for interruption in ledger.interruptions
+        if interruption.irqs.count == 1 and interruption.irqs.first and not interruption.ticks
+    ]
     silent = [each.cycles - each.irqs.work for each in alone if not each.irqs.gives and not each.switches]
     handler = _most(silent)
     giving = [max(0, each.cycles - each.irqs.work - handler) for each in alone if each.irqs.gives]
-    ends = [each.stretch.cycles for each in _plain(ledger.leaves) if each.stretch.woken]
-    starts = [each.cycles for each in ledger.starts if each.woken and not each.interruptions]
+    ends = [leave.stretch.cycles for leave in _plain(ledger.leaves) if leave.stretch.woken]
+    starts = [start.cycles for start in ledger.starts if start.woken and not start.interruptions]
     quiet = [(each, work) for each, work in ledger.works if not each.interruptions]
     calls = [-(-(each.cycles - work) // each.calls) for each, work in quiet if each.calls and not each.handovers]
-    plain = [each.cycles for each in ledger.handovers if each.switches == 1 and not each.ticks and not each.irqs.count]
+    plain = [
+        handover.cycles
+        for handover in ledger.handovers
+        if handover.switches == 1 and not handover.ticks and not handover.irqs.count
+    ]
     found = Events(
         handler_cycles=handler,
         give_cycles=_most(giving),
@@ -220,9 +232,9 @@ def with_events(simple: Overheads, ledger: Ledger) -> Events:
         if each.handovers
     ]
     mixed = [
-        -(-max(0, each.cycles - prices.interruption(each)) // each.irqs.count)
-        for each in ledger.interruptions
-        if each.irqs.count and not each.meets_kernel
+        -(-max(0, interruption.cycles - prices.interruption(interruption)) // interruption.irqs.count)
+        for interruption in ledger.interruptions
+        if interruption.irqs.count and not interruption.meets_kernel
     ]
     return found.model_copy(
         update={"contended_cycles": _most(met), "handler_cycles": handler + (_most(mixed) if any(mixed) else 0)}
@@ -265,11 +277,13 @@ def _lines(
 def _composed(simple: Overheads, ledger: Ledger) -> Overheads:
     """With what entries show that are made of more than one thing: ticks that meet the kernel at work."""
     prices = Prices(simple)
-    stretches = [(each, prices.start(each)) for each in ledger.starts]
+    stretches = [(start, prices.start(start)) for start in ledger.starts]
     met = [(each.cycles - price, _ticks_in(each)) for each, price in stretches]
-    met += [(each.cycles - prices.leave(each), each.chain.ticks + _ticks_in(each.stretch)) for each in ledger.leaves]
+    met += [
+        (leave.cycles - prices.leave(leave), leave.chain.ticks + _ticks_in(leave.stretch)) for leave in ledger.leaves
+    ]
     each_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
-    waits = [max(0, each.cycles - prices.wait(each)) for each in ledger.waits if not each.remote]
+    waits = [max(0, wait.cycles - prices.wait(wait)) for wait in ledger.waits if not wait.remote]
     return simple.model_copy(
         update={
             "tick": simple.tick.model_copy(update={"deferred_cycles": max(each_tick) + _reserve(each_tick)}),

@@ -33,11 +33,11 @@ def around(single: Interrupt, entries: Sequence[int], permille: int) -> Interrup
 def shared(simple: Overheads, ledger: Ledger, cores: int, permille: int, most: Most) -> Overheads:
     """With the waits for locks, and what a request of another core costs."""
     asked = [
-        max(0, each.cycles - each.switches * simple.tick_switch)
-        for each in ledger.interruptions
-        if each.yields and not each.ticks and not each.meets_kernel
+        max(0, interruption.cycles - interruption.switches * simple.tick_switch)
+        for interruption in ledger.interruptions
+        if interruption.yields and not interruption.ticks and not interruption.meets_kernel
     ]
-    spins = [each.cycles for each in ledger.spins]
+    spins = [spin.cycles for spin in ledger.spins]
     smp = Smp(
         cores=cores,
         lock_wait_cycles=most(spins),
@@ -50,6 +50,6 @@ def shared(simple: Overheads, ledger: Ledger, cores: int, permille: int, most: M
 def late_releases(overheads: Overheads, ledger: Ledger, most: Most) -> Overheads:
     """With the longest that a release waited for another core."""
     prices = Prices(overheads)
-    waits = [max(0, each.cycles - prices.wait(each)) for each in ledger.waits if each.remote]
+    waits = [max(0, wait.cycles - prices.wait(wait)) for wait in ledger.waits if wait.remote]
     smp = overheads.smp.model_copy(update={"release_cycles": most(waits)})
     return overheads.model_copy(update={"smp": smp})

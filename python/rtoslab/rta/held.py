@@ -23,11 +23,11 @@ def longest_masked(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]
     level = architecture().priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     longest = 0
     for found in _profiles(catalogue, point, benchmarks):
-        for each in found.held:
-            call = owner(each.opener, found)
+        for held in found.held:
+            call = owner(held.opener, found)
             of_kernel = found.classes.get(call, APPLICATION) != APPLICATION
-            if each.priority == level and of_kernel and not asleep(found, each):
-                longest = max(longest, each.longest_cycles)
+            if held.priority == level and of_kernel and not asleep(found, held):
+                longest = max(longest, held.longest_cycles)
     return longest
 
 
@@ -38,7 +38,7 @@ def asleep(found: Profile, held: Held) -> bool:
     Told by the sleep where the mask ended: most of what was masked, and no more than that, but for a sleep that
     lasted beyond the stretch. Sleep that interrupts end by their handlers would be more.
     """
-    slept = sum(each.cycles[_SLEEP] for each in found.spent if (each.core, each.stack) == (held.core, held.closer))
+    slept = sum(spent.cycles[_SLEEP] for spent in found.spent if (spent.core, spent.stack) == (held.core, held.closer))
     return 2 * slept > held.total_cycles and slept <= held.total_cycles + held.longest_cycles
 
 

@@ -24,18 +24,18 @@ def enter(traces: Iterable[Trace], work: Work) -> Ledger:
     ledger = Ledger()
     for trace in traces:
         clerks = [_Clerk(trace.of_core(core), work, ledger, core) for core in range(len(trace.spins))]
-        for each in clerks:
-            each.book()
-        for each in clerks if len(clerks) > 1 else ():
-            ledger.spins += _spins(trace.spins[each.core], [one.working for one in clerks if one is not each])
+        for clerk in clerks:
+            clerk.book()
+        for clerk in clerks if len(clerks) > 1 else ():
+            ledger.spins += _spins(trace.spins[clerk.core], [one.working for one in clerks if one is not clerk])
     return ledger
 
 
 def _spins(spins: Spins, others: Sequence[Sequence[tuple[int, int]]]) -> Iterator[Spin]:
     """Each wait for a lock, and how much of it none of the others can have held the lock: they worked."""
-    works = [Spins(tuple(since for since, _ in each), tuple(until for _, until in each)) for each in others]
+    works = [Spins(tuple(since for since, _ in other), tuple(until for _, until in other)) for other in others]
     for begin, end in zip(spins.begins, spins.ends, strict=True):
-        yield Spin(end, end - begin, min(each.within(begin, end) for each in works))
+        yield Spin(end, end - begin, min(work.within(begin, end) for work in works))
 
 
 def chains(trace: Trace, work: Work) -> list[Chain]:
@@ -43,17 +43,17 @@ def chains(trace: Trace, work: Work) -> list[Chain]:
     found: list[Chain] = []
     lines: list[list[int]] = []
     last: Handler | None = None
-    for each in sorted(trace.handlers, key=lambda each: (each.start, -each.end)):
-        if last is None or each.start >= last.end:
-            if last is not None and each.start - each.entry <= last.end:
-                found[-1].handlers.append(each)
+    for handler in sorted(trace.handlers, key=lambda each: (each.start, -each.end)):
+        if last is None or handler.start >= last.end:
+            if last is not None and handler.start - handler.entry <= last.end:
+                found[-1].handlers.append(handler)
             else:
-                found.append(Chain([each]))
+                found.append(Chain([handler]))
                 lines.append([])
-            last = each
-        found[-1].released += each.released
-        if each.line:
-            lines[-1].append(each.line)
+            last = handler
+        found[-1].released += handler.released
+        if handler.line:
+            lines[-1].append(handler.line)
     for chain, of in zip(found, lines, strict=True):
         chain.irqs = _irqs(trace, work, of, first=chain.handlers[0].line > 0)
         chain.spun = trace.spins[trace.core or 0].within(chain.start, chain.end)
@@ -61,20 +61,20 @@ def chains(trace: Trace, work: Work) -> list[Chain]:
 
 
 def _spans(ticks: Sequence[Handler]) -> Spins:
-    return Spins(tuple(each.start for each in ticks), tuple(each.end for each in ticks))
+    return Spins(tuple(tick.start for tick in ticks), tuple(tick.end for tick in ticks))
 
 
 def _calls_in_vain(chain: Chain) -> bool:
     """An interrupt came together with a switch that the task's own call asked for, and that led nowhere."""
     alone = not chain.ticks and not chain.irqs.gives and not chain.switches
-    return alone and any(each.asked for each in chain.handlers)
+    return alone and any(handler.asked for handler in chain.handlers)
 
 
 def _irqs(trace: Trace, work: Work, lines: Sequence[int], *, first: bool) -> Irqs:
-    giving = {each.line for each in trace.rows}
-    rows = [trace.lines[each - 1] for each in lines]
-    cycles = sum(work.cycles(each.rounds, each.extra) for each in rows if each.rounds)
-    return Irqs(len(lines), sum(each in giving for each in lines), cycles, first)
+    giving = {row.line for row in trace.rows}
+    rows = [trace.lines[line - 1] for line in lines]
+    cycles = sum(work.cycles(row.rounds, row.extra) for row in rows if row.rounds)
+    return Irqs(len(lines), sum(line in giving for line in lines), cycles, first)
 
 
 _APART: Final = 20_000
@@ -98,15 +98,15 @@ class _Clerk:
         """Priority -> when a task of it last ran."""
         self.preempted: dict[int, int] = {}
         """Priority -> its task that a more urgent one has preempted."""
-        self.ticks = {each.due: each for each in trace.ticks}
-        self.raised = sorted(trace.origin + cycle for each in trace.lines for cycle in each.raised)
-        handled = (work.cycles(each.rounds, each.extra) for each in trace.lines if each.rounds)
+        self.ticks = {tick.due: tick for tick in trace.ticks}
+        self.raised = sorted(trace.origin + cycle for line in trace.lines for cycle in line.raised)
+        handled = (work.cycles(line.rounds, line.extra) for line in trace.lines if line.rounds)
         self.apart = _APART + sum(handled)
-        self.sections = any(each.calls for each in trace.rows)
+        self.sections = any(row.calls for row in trace.rows)
 
     def book(self) -> None:
-        marks: list[tuple[int, int, Job | Chain]] = [(each.end, 0, each) for each in self.trace.jobs]
-        marks += [(each.start, 1, each) for each in chains(self.trace, self.work)]
+        marks: list[tuple[int, int, Job | Chain]] = [(job.end, 0, job) for job in self.trace.jobs]
+        marks += [(chain.start, 1, chain) for chain in chains(self.trace, self.work)]
         begun = [*self.trace.jobs, *(each for each in self.trace.unfinished if each.begin)]
         marks += [(each.begin, 2, each) for each in begun]
         for cycle, rank, mark in sorted(marks, key=lambda each: each[:2]):
@@ -174,7 +174,9 @@ class _Clerk:
 
     def _leave(self, chain: Chain, stretch: Stretch) -> None:
         rows = self.trace.rows
-        before, after = next((each.before, each.after) for each in chain.handlers if each.before != each.after)
+        before, after = next(
+            (handler.before, handler.after) for handler in chain.handlers if handler.before != handler.after
+        )
         down = 0 if after == IDLE else max(0, rows[before].priority - rows[after].priority)
         whole = stretch.cycles + chain.cycles
         self.ledger.leaves.append(Leave(chain.end, whole, stretch, chain, down, after == IDLE, len(rows)))
@@ -213,14 +215,14 @@ class _Clerk:
         if stretch is not None:
             stretch.interruptions.append(found)
         if chain.switches == 1 and chain.ticks == 1 and not chain.irqs.count and not chain.yields:
-            last = next(each for each in chain.handlers if each.before != each.after)
+            last = next(handler for handler in chain.handlers if handler.before != handler.after)
             kind = "from_idle" if before == IDLE else "up"
             alone = last.end - last.start - self.spins.within(last.start, last.end)
             self.ledger.handlers.setdefault(kind, []).append(alone)
 
     @staticmethod
     def _dues(chain: Chain) -> set[int]:
-        return {each.due for each in chain.handlers if each.exception == SYSTICK}
+        return {handler.due for handler in chain.handlers if handler.exception == SYSTICK}
 
     def _goes_on(self, chain: Chain) -> None:
         after = chain.after
@@ -247,7 +249,7 @@ class _Clerk:
         if self.sections or others > (line > 0):
             return
         if line:
-            if not any(due - self.apart <= each <= chain.end for each in self.ticks):
+            if not any(due - self.apart <= tick <= chain.end for tick in self.ticks):
                 self.ledger.waits.append(
                     Wait(chain.end, chain.end - due, 0, _irqs(self.trace, self.work, [line], first=True))
                 )

@@ -30,16 +30,16 @@ def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overhea
     if point.clock_hz is not None:
         config["clock_hz"] = str(point.clock_hz)
     names = [
-        each.id
-        for each in catalogue.benchmarks.values()
-        if any(_OPERATION.fullmatch(series.id) for series in each.facts.series)
+        benchmark.id
+        for benchmark in catalogue.benchmarks.values()
+        if any(_OPERATION.fullmatch(series.id) for series in benchmark.facts.series)
     ]
     with tempfile.TemporaryDirectory() as folder:
         options = Options([point.kernel], [point.board], [1], None, config)
         outcomes = run_plan(catalogue.root, make_plan(catalogue, names, options), Path(folder) / "run")
     found: dict[str, int] = {}
     fits: list[Fit] = []
-    for result in (each.result for each in outcomes):
+    for result in (outcome.result for outcome in outcomes):
         for series in result.series if isinstance(result, Measured) else ():
             cycles = [one for one, ticks in zip(series.mark_cycles, series.ticks, strict=True) if ticks == 0]
             if _OPERATION.fullmatch(series.id) and cycles:

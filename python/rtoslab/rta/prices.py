@@ -80,7 +80,7 @@ class Prices:
 
         A tick that meets a locked scheduler does little in its handler; what it puts off is done in the stretch.
         """
-        return sum(self.interruption(each) - each.cycles for each in interruptions)
+        return sum(self.interruption(interruption) - interruption.cycles for interruption in interruptions)
 
     def beside(self, ticks: int, released: int, switches: int, irqs: Irqs) -> int:
         """What comes in one chain with a switch that a task called for, which is one of the switches."""
@@ -88,7 +88,7 @@ class Prices:
 
     def interrupted(self, stretch: Stretch) -> int:
         """What a stretch may last longer for its interruptions."""
-        ticks = sum(each.ticks for each in stretch.interruptions)
+        ticks = sum(interruption.ticks for interruption in stretch.interruptions)
         return (
             len(stretch.interruptions) * self.around
             + ticks * self.overheads.tick.deferred_cycles
@@ -162,7 +162,7 @@ class Prices:
         between = stretch.calls * self.events.call_cycles
         contended = stretch.handovers * self.events.contended_cycles
         # A call that coincides with an interruption: part of what it takes is booked there.
-        moved = self.saved(each for each in stretch.interruptions if each.meets_kernel)
+        moved = self.saved(interruption for interruption in stretch.interruptions if interruption.meets_kernel)
         around = (len(stretch.interruptions) + stretch.handovers) * self.around
         bus = -(-cycles * self.overheads.smp.contention_permille // 1000)
         return cycles + bus + self.overheads.job.work_cycles + between + contended + around + moved
@@ -175,14 +175,17 @@ class Prices:
 def uncovered(ledger: Ledger, overheads: Overheads, tasks: int) -> list[Excess]:
     """Entries that exceed their price, the worst first."""
     return sorted(
-        (each for each in _compared(ledger, Prices(overheads), tasks) if each.cycles > 0), key=lambda each: -each.cycles
+        (excess for excess in _compared(ledger, Prices(overheads), tasks) if excess.cycles > 0),
+        key=lambda each: -each.cycles,
     )
 
 
 def _compared(ledger: Ledger, prices: Prices, tasks: int) -> Iterator[Excess]:
-    for each in ledger.interruptions:
-        if not each.meets_kernel:
-            yield Excess("a tick or an interrupt", each.cycles, prices.interruption(each), each.at)
+    for interruption in ledger.interruptions:
+        if not interruption.meets_kernel:
+            yield Excess(
+                "a tick or an interrupt", interruption.cycles, prices.interruption(interruption), interruption.at
+            )
     for start in ledger.starts:
         yield Excess("the start of a job", start.cycles, prices.start(start), start.at)
     for leave in ledger.leaves:

@@ -137,7 +137,7 @@ def event_system(random: Random, firmware: Firmware) -> System:
         own = random.choice((0, 0, min(period // 20, tick // 10)))
         handlers.append(Handler(name, period, own, period, jitter, gives=each.name, implied=not own))
     if random.random() < 0.7:
-        tasks = [_with_sections(random, each) for each in tasks]
+        tasks = [_with_sections(random, task) for task in tasks]
     if random.random() < 0.3:
         at = random.randrange(len(tasks))
         masked = min(tasks[at].wcet // 5, tick // 3)

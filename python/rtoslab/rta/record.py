@@ -86,16 +86,16 @@ class Trace:
         """What happened on one core."""
         if len(self.spins) == 1:
             return self
-        home = [each.core for each in self.rows]
+        home = [row.core for row in self.rows]
         return replace(
             self,
-            jobs=[each for each in self.jobs if home[each.task] == core],
-            handlers=[each for each in self.handlers if each.core == core],
+            jobs=[job for job in self.jobs if home[job.task] == core],
+            handlers=[handler for handler in self.handlers if handler.core == core],
             unfinished=[each for each in self.unfinished if home[each.task] == core],
             core=core,
         )
 
     def handled(self, line: int) -> list[int]:
         """Of the interrupt of a line, from 1 on: from each arrival to its handler's return, in cycles."""
-        ends = (each.end - self.origin for each in self.handlers if each.line == line)
+        ends = (handler.end - self.origin for handler in self.handlers if handler.line == line)
         return [end - arrival for arrival, end in zip(self.lines[line - 1].arrivals, ends, strict=False)]

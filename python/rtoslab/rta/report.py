@@ -50,15 +50,15 @@ def document(study: Study) -> Document:
 
 def deviations(study: Study) -> Deviations:
     """Of the kernels whose overheads these are."""
-    return {each.kernel: each.deviations for each in _sources(study) if each.deviations}
+    return {source.kernel: source.deviations for source in _sources(study) if source.deviations}
 
 
 def _all_deviate(study: Study) -> bool:
-    return all(each.deviations for each in _sources(study))
+    return all(source.deviations for source in _sources(study))
 
 
 def _sources(study: Study) -> list[Overheads]:
-    return [each for each in (study.overheads, study.beside) if each is not None]
+    return [overheads for overheads in (study.overheads, study.beside) if overheads is not None]
 
 
 def shown_tables(study: Study) -> list[TableData]:
@@ -99,9 +99,11 @@ def _tick(study: Study) -> list[Section]:
     if not taken:
         return []
     totals = {
-        "observed": sum(each.cycles for each in taken),
-        MODEL_NAMES[Model.PARTITION]: sum(prices.interruption(each) for each in taken),
-        MODEL_NAMES[Model.WORST_TICK]: sum(plots.worst_tick(prices, each, len(study.system.tasks)) for each in taken),
+        "observed": sum(interruption.cycles for interruption in taken),
+        MODEL_NAMES[Model.PARTITION]: sum(prices.interruption(interruption) for interruption in taken),
+        MODEL_NAMES[Model.WORST_TICK]: sum(
+            plots.worst_tick(prices, interruption, len(study.system.tasks)) for interruption in taken
+        ),
     }
     rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]
     table = TableData(

@@ -34,7 +34,7 @@ def responses(system: System, trace: Trace, until: int | None = None) -> Iterato
     scale = system.units_per_cycle
     for at, task in enumerate(system.tasks):
         ended, unfinished = (
-            tuple(each.response * scale for each in jobs if each.task == at and (until is None or each.release < until))
+            tuple(job.response * scale for job in jobs if job.task == at and (until is None or job.release < until))
             for jobs in (trace.jobs, trace.unfinished)
         )
         yield Responses(task.name, ended, unfinished)

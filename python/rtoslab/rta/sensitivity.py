@@ -59,16 +59,16 @@ def sensitivity(
     now, most = RESOLUTION, max(RESOLUTION, _most(fine))
     parts = search.largest(lambda part: _scaled(fine, Fraction(part, RESOLUTION)), 0, now, most)
     factor, factor_bounded = Fraction(max(parts, 0), RESOLUTION), search.bounded
-    load = utilisation((each.wcet, each.period) for each in system.tasks)
+    load = utilisation((task.wcet, task.period) for task in system.tasks)
     growth, bounded = {}, []
-    for each in fine.tasks:
-        progress(f"how much the WCET of {each.name} may grow")
-        least = max([1, each.masked, *(length for _, length in each.sections)])
-        wcet = search.largest(lambda wcet, each=each: _with_wcet(fine, each, wcet), least, each.wcet, each.deadline)  # type: ignore[misc]
+    for task in fine.tasks:
+        progress(f"how much the WCET of {task.name} may grow")
+        least = max([1, task.masked, *(length for _, length in task.sections)])
+        wcet = search.largest(lambda wcet, task=task: _with_wcet(fine, task, wcet), least, task.wcet, task.deadline)  # type: ignore[misc]
         if wcet >= least:
-            growth[each.name] = Fraction(wcet - each.wcet, scale)
+            growth[task.name] = Fraction(wcet - task.wcet, scale)
         if search.bounded:
-            bounded.append(each.name)
+            bounded.append(task.name)
     return Sensitivity(factor, factor * load, growth, tuple(bounded), factor_bounded)
 
 
@@ -101,12 +101,12 @@ class _Search:
 def _gave_up(found: Analysis) -> bool:
     """No deadline is known to be missed, but a bound was not found in so few steps."""
     bounds = (*found.tasks, *found.interrupts)
-    return any(each.obstacle is Obstacle.STEPS for each in bounds) and not any(each.missed for each in bounds)
+    return any(bound.obstacle is Obstacle.STEPS for bound in bounds) and not any(bound.missed for bound in bounds)
 
 
 def _most(system: System) -> int:
     """No wcet can outgrow its deadline."""
-    return min(each.deadline * RESOLUTION // each.wcet for each in system.tasks)
+    return min(task.deadline * RESOLUTION // task.wcet for task in system.tasks)
 
 
 def _scaled(system: System, factor: Fraction) -> System:

@@ -28,22 +28,22 @@ def distribution(study: Study, check: Check) -> ChartData:
     """Responses of every task, with the bounds drawn in. The deadline only where it does not squeeze the rest."""
     us = study.system.microseconds
     rows: list[dict[str, Any]] = []
-    for each in check.tasks:
-        if not each.responses:
+    for task in check.tasks:
+        if not task.responses:
             continue
-        counts, edges = np.histogram([us(one) for one in each.responses], bins=min(_BINS, len(set(each.responses)) + 1))
+        counts, edges = np.histogram([us(one) for one in task.responses], bins=min(_BINS, len(set(task.responses)) + 1))
         rows += [
-            {"task": each.name, "low": float(low), "high": float(high), "count": int(count)}
+            {"task": task.name, "low": float(low), "high": float(high), "count": int(count)}
             for count, (low, high) in zip(counts, pairwise(edges), strict=True)
             if count
         ]
-        lines = {"longest observed": each.longest}
+        lines = {"longest observed": task.longest}
         for model, found in study.analyses.items():
-            response = found.bound(each.name).response
+            response = found.bound(task.name).response
             lines |= {f"bound, {MODEL_NAMES[model]}": response} if response is not None else {}
-        if each.deadline <= 1.5 * max(lines.values()):
-            lines["deadline"] = each.deadline
-        rows += [{"task": each.name, "line": name, "at": us(value)} for name, value in lines.items()]
+        if task.deadline <= 1.5 * max(lines.values()):
+            lines["deadline"] = task.deadline
+        rows += [{"task": task.name, "line": name, "at": us(value)} for name, value in lines.items()]
     caption = "Response times observed, by task, with their bounds by each overhead model."
     return ChartData("responses", rows, caption, x_title="response, us")
 
@@ -58,7 +58,7 @@ def timeline(study: Study, check: Check) -> ChartData:
     rows: list[dict[str, Any]] = []
     for task in order:
         releases = _releases(trace, task, end)
-        rows += [{"row": names[task], "release": us(each - trace.origin)} for each in releases]
+        rows += [{"row": names[task], "release": us(release - trace.origin)} for release in releases]
         rows += [
             {
                 "row": names[task],
@@ -72,12 +72,12 @@ def timeline(study: Study, check: Check) -> ChartData:
     rows += [
         {
             "row": "kernel",
-            "from": us(each.start - trace.origin),
-            "to": us(each.end - trace.origin),
-            "what": "interrupt" if each.line else "tick" if each.exception == SYSTICK else "switch",
+            "from": us(handler.start - trace.origin),
+            "to": us(handler.end - trace.origin),
+            "what": "interrupt" if handler.line else "tick" if handler.exception == SYSTICK else "switch",
         }
-        for each in trace.handlers
-        if each.start < end
+        for handler in trace.handlers
+        if handler.start < end
     ]
     return ChartData(
         "timeline", rows, "The schedule from the critical instant on; upright marks are releases.", x_title="us"
@@ -123,9 +123,11 @@ def ticks(study: Study, check: Check) -> ChartData | None:
     us = study.system.microseconds_of_cycles
     shown, prices = check.plain_ticks[:_MOST_TICKS], Prices(study.overheads)
     series = {
-        "observed": [each.cycles for each in shown],
-        MODEL_NAMES[Model.WORST_TICK]: [worst_tick(prices, each, len(study.system.tasks)) for each in shown],
-        MODEL_NAMES[Model.PARTITION]: [prices.interruption(each) for each in shown],
+        "observed": [interruption.cycles for interruption in shown],
+        MODEL_NAMES[Model.WORST_TICK]: [
+            worst_tick(prices, interruption, len(study.system.tasks)) for interruption in shown
+        ],
+        MODEL_NAMES[Model.PARTITION]: [prices.interruption(interruption) for interruption in shown],
     }
     rows = [
         {"x": at, "y": round(us(value), 3), "series": name}
@@ -147,13 +149,13 @@ def pessimism(study: Study) -> ChartData | None:
         return None
     rows = []
     for model in (Model.WORST_TICK, Model.PARTITION):
-        for each in study.analyses[Model.NOTHING].tasks:
-            more = study.analyses[model].bound(each.name).response
-            if each.response and more is not None:
-                percent = 100 * (more / each.response - 1)
+        for task in study.analyses[Model.NOTHING].tasks:
+            more = study.analyses[model].bound(task.name).response
+            if task.response and more is not None:
+                percent = 100 * (more / task.response - 1)
                 rows.append(
                     {
-                        "x": each.name,
+                        "x": task.name,
                         "y": round(percent, 3),
                         "series": MODEL_NAMES[model],
                         "text": f"{percent:.1f}",
@@ -169,4 +171,4 @@ def pessimism(study: Study) -> ChartData | None:
 
 def charts(*found: ChartData | None) -> Sequence[ChartData]:
     """Those that there are."""
-    return tuple(each for each in found if each is not None and each.rows)
+    return tuple(data for data in found if data is not None and data.rows)

@@ -79,7 +79,7 @@ class System:
     @property
     def cores(self) -> tuple[int, ...]:
         """Those that have tasks or interrupts, in order."""
-        return tuple(sorted({each.core for each in self.tasks} | {each.core for each in self.interrupts}))
+        return tuple(sorted({task.core for task in self.tasks} | {interrupt.core for interrupt in self.interrupts}))
 
     @property
     def clock_hz(self) -> int:
@@ -125,7 +125,7 @@ def finer(system: System, scale: int) -> System:
         interrupts=tuple(map(handler, system.interrupts)),
         units_per_second=scale * system.units_per_second,
         units_per_cycle=scale * system.units_per_cycle,
-        chains=tuple(replace(each, deadline=scale * each.deadline) for each in system.chains),
+        chains=tuple(replace(chain, deadline=scale * chain.deadline) for chain in system.chains),
     )
 
 
@@ -139,7 +139,7 @@ def utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
 def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
     """Exact. Raises TaskSetError where a time in cycles has no clock, and where a part is longer than its whole."""
     specs: list[TaskSpec | InterruptSpec] = [*task_set.tasks, *task_set.interrupts]
-    times = [time for spec in specs for time in _times(spec)] + [each.deadline for each in task_set.chains]
+    times = [time for spec in specs for time in _times(spec)] + [chain.deadline for chain in task_set.chains]
     if clock_hz is None and any(each.in_cycles for each in times):
         raise TaskSetError(f"{task_set.source} gives times in cycles; say with --clock or --board how long one is.")
     per_cycle = 1
@@ -152,34 +152,34 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
     def whole(time: Time) -> int:
         return int(time.cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
 
-    givers = {each.gives: each.name for each in task_set.interrupts if each.gives}
+    givers = {interrupt.gives: interrupt.name for interrupt in task_set.interrupts if interrupt.gives}
     tasks = tuple(
         Task(
-            name=each.name,
-            period=whole(each.period),
-            wcet=whole(each.wcet),
-            deadline=whole(each.deadline),
-            priority=each.priority,
-            jitter=whole(each.jitter),
-            offset=None if each.offset is None else whole(each.offset),
-            masked=whole(each.masked),
-            sections=tuple((one.resource, whole(one.length)) for one in each.sections),
-            core=each.core,
-            released_by=givers.get(each.name) or (_implied(each) if each.release == "interrupt" else ""),
+            name=task_spec.name,
+            period=whole(task_spec.period),
+            wcet=whole(task_spec.wcet),
+            deadline=whole(task_spec.deadline),
+            priority=task_spec.priority,
+            jitter=whole(task_spec.jitter),
+            offset=None if task_spec.offset is None else whole(task_spec.offset),
+            masked=whole(task_spec.masked),
+            sections=tuple((one.resource, whole(one.length)) for one in task_spec.sections),
+            core=task_spec.core,
+            released_by=givers.get(task_spec.name) or (_implied(task_spec) if task_spec.release == "interrupt" else ""),
         )
-        for each in task_set.tasks
+        for task_spec in task_set.tasks
     )
     handlers = tuple(
         Handler(
-            name=each.name,
-            period=whole(each.period),
-            wcet=whole(each.wcet),
-            deadline=whole(each.deadline),
-            jitter=whole(each.jitter),
-            core=each.core,
-            gives=each.gives,
+            name=interrupt.name,
+            period=whole(interrupt.period),
+            wcet=whole(interrupt.wcet),
+            deadline=whole(interrupt.deadline),
+            jitter=whole(interrupt.jitter),
+            core=interrupt.core,
+            gives=interrupt.gives,
         )
-        for each in task_set.interrupts
+        for interrupt in task_set.interrupts
     )
     handlers += tuple(
         Handler(each.released_by, each.period, 0, each.period, each.jitter, each.core, each.name, implied=True)
@@ -188,7 +188,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
     )
     for task in tasks:
         _demand_parts(task, task_set.source)
-    chains = tuple(Chain(each.name, each.tasks, whole(each.deadline)) for each in task_set.chains)
+    chains = tuple(Chain(chain.name, chain.tasks, whole(chain.deadline)) for chain in task_set.chains)
     return System(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
 
 
@@ -211,6 +211,6 @@ def _demand_parts(task: Task, source: str) -> None:
 def _times(spec: TaskSpec | InterruptSpec) -> list[Time]:
     found = [spec.period, spec.wcet, spec.deadline, spec.jitter]
     if isinstance(spec, TaskSpec):
-        found += [spec.masked, *(each.length for each in spec.sections)]
+        found += [spec.masked, *(section.length for section in spec.sections)]
         found += [spec.offset] if spec.offset is not None else []
     return found

@@ -34,14 +34,14 @@ def bounds_table(study: Study) -> TableData:
         "met",
     )
     rows = []
-    for each in study.system.tasks:
-        found = study.analysis.bound(each.name)
+    for task in study.system.tasks:
+        found = study.analysis.bound(task.name)
         rows.append([
-            each.name, str(each.priority), _us(study, each.period), _us(study, each.wcet), _us(study, each.deadline),
-            *(_bound(study, study.analyses[model].bound(each.name)) for model in models),
+            task.name, str(task.priority), _us(study, task.period), _us(study, task.wcet), _us(study, task.deadline),
+            *(_bound(study, study.analyses[model].bound(task.name)) for model in models),
             _us(study, found.slack), "yes" if found.meets else "NO",
         ])  # fmt: skip
-    for one in (each for each in study.system.interrupts if not each.implied):
+    for one in (interrupt for interrupt in study.system.interrupts if not interrupt.implied):
         found = study.analysis.bound(one.name)
         rows.append([
             one.name, "interrupt", _us(study, one.period), _us(study, one.wcet), _us(study, one.deadline),
@@ -57,10 +57,10 @@ def _loads(study: Study) -> str:
     """Core by core, the tasks' and interrupts' own work and everything with what the kernel takes."""
     parts, system = [], study.system
     for core in system.cores:
-        asked = [(each.wcet, each.period) for each in system.tasks if each.core == core]
-        asked += [(each.wcet, each.period) for each in system.interrupts if each.core == core]
-        bounds = [study.analysis.bound(each.name) for each in system.tasks if each.core == core]
-        own, whole = float(utilisation(asked)), max((each.utilisation for each in bounds), default=0.0)
+        asked = [(task.wcet, task.period) for task in system.tasks if task.core == core]
+        asked += [(interrupt.wcet, interrupt.period) for interrupt in system.interrupts if interrupt.core == core]
+        bounds = [study.analysis.bound(task.name) for task in system.tasks if task.core == core]
+        own, whole = float(utilisation(asked)), max((bound.utilisation for bound in bounds), default=0.0)
         where = f"Utilisation of core {core}" if len(system.cores) > 1 else "Utilisation"
         parts.append(f"{where}: {own:.3f} by tasks and interrupts, {max(whole, own):.3f} with the kernel's overheads.")
     return " ".join(parts)
@@ -75,15 +75,15 @@ def check_table(study: Study) -> TableData | None:
     tightness = {model: check.tightness(found) for model, found in study.analyses.items()}
     rows = [
         [
-            each.name,
-            f"{each.jobs:,}",
-            _us(study, round(each.middle)),
-            _us(study, each.longest or None),
-            _bound(study, study.analysis.bound(each.name)),
-            *(_ratio(tightness[model].get(each.name)) for model in models),
-            str(each.misses),
+            task.name,
+            f"{task.jobs:,}",
+            _us(study, round(task.middle)),
+            _us(study, task.longest or None),
+            _bound(study, study.analysis.bound(task.name)),
+            *(_ratio(tightness[model].get(task.name)) for model in models),
+            str(task.misses),
         ]
-        for each in (*check.tasks, *check.interrupts)
+        for task in (*check.tasks, *check.interrupts)
     ]
     ratios = (f">{MODEL_NAMES[model]} / max" for model in models)
     columns = ("task", ">jobs", ">median", ">max", ">bound", *ratios, ">missed")
@@ -104,21 +104,21 @@ def chains_table(study: Study) -> TableData | None:
         return None
     observed = study.chains_observed
     rows = [
-        [each.name, _us(study, each.deadline), _us_up(study, each.latency), _us(study, observed.get(each.name)),
-         "yes" if each.meets else "NO"]
-        for each in study.chains
+        [chain.name, _us(study, chain.deadline), _us_up(study, chain.latency), _us(study, observed.get(chain.name)),
+         "yes" if chain.meets else "NO"]
+        for chain in study.chains
     ]  # fmt: skip
-    paths = "; ".join(f"{each.name}: {' > '.join(each.tasks)}" for each in study.system.chains)
+    paths = "; ".join(f"{chain.name}: {' > '.join(chain.tasks)}" for chain in study.system.chains)
     note = f"From what the first task looks at to the last one's answer, each with its next job. {paths}."
     return TableData("Chains from end to end, us", ("chain", ">deadline", ">bound", ">max", "met"), rows, note)
 
 
 def parts_table(study: Study) -> TableData:
     """What the bound of each task is made of."""
-    causes = list(dict.fromkeys(name for each in study.analysis.tasks for name in each.parts))
+    causes = list(dict.fromkeys(name for task in study.analysis.tasks for name in task.parts))
     rows = [
-        [each.name, *(_us(study, each.parts.get(name)) for name in causes), _bound(study, each)]
-        for each in study.analysis.tasks
+        [task.name, *(_us(study, task.parts.get(name)) for name in causes), _bound(study, task)]
+        for task in study.analysis.tasks
     ]
     note = "`waiting` is what arrived before the worst job, and counts against it; the rest adds up to the bound."
     return TableData(
@@ -133,7 +133,7 @@ def costs_table(study: Study) -> TableData | None:
     """What each component of the overhead costs each task; None without overheads."""
     if not study.costs:
         return None
-    parts = list(dict.fromkeys(name for each in study.costs.values() for name in each))
+    parts = list(dict.fromkeys(name for cost in study.costs.values() for name in cost))
     rows = [[task, *(_us(study, found.get(name)) for name in parts)] for task, found in study.costs.items()]
     return TableData(
         "What each overhead costs: by how much the bound is lower without it, us",
@@ -148,15 +148,15 @@ def sensitivity_table(study: Study) -> TableData | None:
     if grown is None:
         return None
     rows = []
-    for each in study.system.tasks:
-        growth = grown.growth.get(each.name)
+    for task in study.system.tasks:
+        growth = grown.growth.get(task.name)
         if growth is None:
-            rows.append([each.name, _us(study, each.wcet), _DASH, _DASH, _DASH])
+            rows.append([task.name, _us(study, task.wcet), _DASH, _DASH, _DASH])
             continue
         sign = "+" if growth >= 0 else ""
-        percent = f"{sign}{shown_decimals(100 * growth / each.wcet, 1, math.floor)} %"
-        limit = _shown_sum(study, each.wcet, growth)
-        rows.append([each.name, _us(study, each.wcet), _us_down(study, growth), limit, percent])
+        percent = f"{sign}{shown_decimals(100 * growth / task.wcet, 1, math.floor)} %"
+        limit = _shown_sum(study, task.wcet, growth)
+        rows.append([task.name, _us(study, task.wcet), _us_down(study, growth), limit, percent])
     load = float(grown.utilisation)
     note = (
         f"All WCETs together may grow by a factor of {_factor(grown.factor)}, to the breakdown utilisation of "
@@ -200,9 +200,9 @@ def _search_ended(grown: Sensitivity) -> str:
 def fits_table(overheads: Overheads) -> TableData:
     """The models behind the overheads, with what they leave over."""
     rows = [
-        [each.name, each.model, f"{each.samples:,}", f"{each.base:,.1f}", f"{each.slope:,.1f}", f"{each.rms:,.1f}",
-         f"{each.largest_above:+,.1f}", f"{each.largest_observed:,}"]
-        for each in overheads.fit
+        [fit.name, fit.model, f"{fit.samples:,}", f"{fit.base:,.1f}", f"{fit.slope:,.1f}", f"{fit.rms:,.1f}",
+         f"{fit.largest_above:+,.1f}", f"{fit.largest_observed:,}"]
+        for fit in overheads.fit
     ]  # fmt: skip
     columns = ("overhead", "model", ">samples", ">base", ">slope", ">rms left over", ">largest above", ">largest seen")
     note = "The analysis uses values that no sample exceeds, not the fit itself."
@@ -215,7 +215,7 @@ def beside_table(study: Study, other: Overheads) -> TableData:
     assert own is not None
     rows = []
     for name, figure in _FIGURES.items():
-        here, there = (1e6 * figure(each, count) / each.clock_hz for each in (own, other))
+        here, there = (1e6 * figure(overheads, count) / overheads.clock_hz for overheads in (own, other))
         rows.append([name.format(count), f"{there:,.3f}", f"{here:,.3f}", f"{here / there:.2f}" if there else _DASH])
     note = f"There: {other.note}." if other.note else ""
     return TableData("Overheads side by side, us", ("overhead", ">there", ">here", ">here / there"), rows, note)
@@ -244,20 +244,20 @@ def as_json(study: Study) -> dict[str, Any]:
         "notes": [*study.notes, *(check.notes if check is not None else ())],
         "overheads": study.overheads.model_dump(mode="json") if study.overheads is not None else None,
         "bounds": {
-            model.value: {each.name: _bound_json(study, each) for each in (*found.tasks, *found.interrupts)}
+            model.value: {bound.name: _bound_json(study, bound) for bound in (*found.tasks, *found.interrupts)}
             for model, found in study.analyses.items()
         },
         "costs_us": {task: {name: study.system.microseconds(value) for name, value in found.items()}
                      for task, found in study.costs.items()},
         **_growth_json(study),
         "chains": {
-            each.name: {
-                "latency_us": None if each.latency is None else study.system.microseconds(each.latency),
-                "deadline_us": study.system.microseconds(each.deadline),
-                "meets": each.meets,
-                "longest_us": _microseconds(study, longest.get(each.name)),
+            chain.name: {
+                "latency_us": None if chain.latency is None else study.system.microseconds(chain.latency),
+                "deadline_us": study.system.microseconds(chain.deadline),
+                "meets": chain.meets,
+                "longest_us": _microseconds(study, longest.get(chain.name)),
             }
-            for each in study.chains
+            for chain in study.chains
         },
         "check": _check_json(study),
     }  # fmt: skip
@@ -305,18 +305,18 @@ def _check_json(study: Study) -> dict[str, Any] | None:
         "misses": check.misses,
         "exceeded": study.exceeded,
         "uncovered": [
-            {"what": each.what, "took_cycles": each.took, "charged_cycles": each.charged, "at_cycle": each.at}
-            for each in study.uncovered
+            {"what": excess.what, "took_cycles": excess.took, "charged_cycles": excess.charged, "at_cycle": excess.at}
+            for excess in study.uncovered
         ],
         "tasks": {
-            each.name: {
-                "jobs": each.jobs,
-                "longest_us": study.system.microseconds(each.longest),
-                "longest_units": each.longest,
-                "misses": each.misses,
-                "tightness": {model.value: found.get(each.name) for model, found in ratios.items()},
+            task.name: {
+                "jobs": task.jobs,
+                "longest_us": study.system.microseconds(task.longest),
+                "longest_units": task.longest,
+                "misses": task.misses,
+                "tightness": {model.value: found.get(task.name) for model, found in ratios.items()},
             }
-            for each in (*check.tasks, *check.interrupts)
+            for task in (*check.tasks, *check.interrupts)
         },
     }
 

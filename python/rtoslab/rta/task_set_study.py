@@ -56,19 +56,19 @@ class Study:
     @property
     def chains(self) -> list[ChainBound]:
         """Bounds of the chains, by the model that the answer rests on."""
-        return [bound_chain(each, self.system, self.analysis) for each in self.system.chains]
+        return [bound_chain(chain, self.system, self.analysis) for chain in self.system.chains]
 
     @property
     def chains_observed(self) -> dict[str, int | None]:
         """Chain -> the longest seen; empty where nothing was run."""
         if self.check is None:
             return {}
-        return {each.name: observed_chain(each, self.system, self.check.trace) for each in self.system.chains}
+        return {chain.name: observed_chain(chain, self.system, self.check.trace) for chain in self.system.chains}
 
     @property
     def chains_exceeded(self) -> list[str]:
         """Chains seen to take longer than bounded."""
-        bounds = {each.name: each.latency for each in self.chains}
+        bounds = {chain.name: chain.latency for chain in self.chains}
         seen = self.chains_observed.items()
         return [name for name, longest in seen if None not in (longest, bounds[name]) and longest > bounds[name]]  # type: ignore[operator]
 
@@ -88,7 +88,7 @@ class Study:
     def undecided(self) -> bool:
         """No deadline is known to be missed and nothing observed speaks against the bounds, but some are unknown."""
         bounds = (*self.analysis.tasks, *self.analysis.interrupts)
-        missed = any(each.missed for each in bounds) or any(each.missed for each in self.chains)
+        missed = any(bound.missed for bound in bounds) or any(chain.missed for chain in self.chains)
         return not self.holds and not missed and not self.exceeded and not self.uncovered
 
     @property
@@ -96,7 +96,7 @@ class Study:
         """Every deadline is met by the bounds, and nothing observed speaks against them."""
         if self.unknown:
             return False
-        met = self.analysis.schedulable and all(each.meets for each in self.chains)
+        met = self.analysis.schedulable and all(chain.meets for chain in self.chains)
         return met and not self.exceeded and not self.uncovered
 
     def answer(self) -> list[str]:
@@ -113,7 +113,7 @@ class Study:
             charged = f"the overheads charge it with {worst.charged:,} ({len(uncovered)} such)"
             advice = "write larger overheads by hand (--save-overheads, then --overheads)"
             return [f"No bound can be trusted: {seen}, {charged}. What was measured does not cover this set; {advice}."]
-        late = [self._late(each) for each in self.chains if not each.meets]
+        late = [self._late(chain) for chain in self.chains if not chain.meets]
         if found.schedulable and late:
             return late
         if found.schedulable and self.unknown:
@@ -124,7 +124,7 @@ class Study:
             tightest = min(bounds, key=lambda each: (each.slack or 0) / each.deadline)
             left = f"{self._us(tightest.slack or 0)} of {self._us(tightest.deadline)} us left"
             return [f"Yes: every deadline is met. The tightest is {tightest.name}, with {left}.", *self._conditions()]
-        return [*(self._why(each) for each in bounds if not each.meets), *late]
+        return [*(self._why(bound) for bound in bounds if not bound.meets), *late]
 
     def _late(self, chain: ChainBound) -> str:
         if chain.latency is None:
@@ -197,7 +197,7 @@ def bounded(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None
 
 def _as_seen(system: System, overheads: Overheads) -> tuple[System, list[str]]:
     """Equals run in the order of their releases only where the kernel was seen to let them."""
-    shared = len({(each.core, each.priority) for each in system.tasks}) < len(system.tasks)
+    shared = len({(task.core, task.priority) for task in system.tasks}) < len(system.tasks)
     if system.equals != "fifo" or overheads.equals in {"", "fifo"} or not shared:
         return system, []
     how = "by the tick" if overheads.equals == "slices" else "and put a preempted task behind its equals"
@@ -212,19 +212,19 @@ def released_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
 
     `tick` is its period in units of the system.
     """
-    by_tick = [each for each in system.tasks if not each.released_by]
+    by_tick = [task for task in system.tasks if not task.released_by]
     late = [each.name for each in by_tick if each.period % tick or (each.offset or 0) % tick]
 
     def changed(each: Task) -> Task:
         return replace(each, jitter=each.jitter + tick, offset=None) if each.name in late else each
 
-    return replace(system, tasks=tuple(changed(each) for each in system.tasks)), late
+    return replace(system, tasks=tuple(changed(task) for task in system.tasks)), late
 
 
 def _silent(system: System, overheads: Overheads) -> list[str]:
     """What several cores cost each other and the overheads do not tell."""
     found = [f"smp.{name}" for name in _BETWEEN_CORES if not getattr(overheads.smp, name)]
-    called = bool(system.interrupts) or any(each.calls for each in system.tasks)
+    called = bool(system.interrupts) or any(task.calls for task in system.tasks)
     return [*found, "events"] if called and overheads.events is None else found
 
 
@@ -235,7 +235,7 @@ def _lacking(system: System, overheads: Overheads) -> list[str]:
         lacking.append("interrupt")
     if not overheads.job.start_cycles and not overheads.job.end_cycles:
         lacking.append("job")
-    if overheads.events is None and any(each.sections for each in system.tasks):
+    if overheads.events is None and any(task.sections for task in system.tasks):
         operations = (*SECTION_OPERATIONS, *INVERSION_OPERATIONS)
         lacking += [f"operations.{name}" for name in operations if name not in overheads.operations]
     if len(system.cores) > 1:

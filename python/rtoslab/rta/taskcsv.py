@@ -32,7 +32,7 @@ def from_csv(text: str, source: str) -> dict[str, Any]:
                 tasks.append(_csv_task(zip(head, (cell.strip() for cell in row), strict=True), where))
     except csv.Error as cause:
         raise TaskSetError(f"{source}, line {rows.line_num}: {cause}; correct that line.") from None
-    return {"task": [each for each in tasks if each]}
+    return {"task": [task for task in tasks if task]}
 
 
 def _csv_task(row: Iterable[tuple[str, str]], where: str) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class TaskSet:
     def has_events(self) -> bool:
         """Something is in it that only the image with events has: interrupts, sections or masks."""
         return bool(self.interrupts) or any(
-            each.sections or each.masked.value or each.release != "tick" for each in self.tasks
+            task.sections or task.masked.value or task.release != "tick" for task in self.tasks
         )
 
 
@@ -123,11 +123,11 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
     interrupts = tuple(
         _interrupt(row, number, source) for number, row in enumerate(_tables(table, "interrupt", source), 1)
     )
-    if len(tasks) + len(interrupts) + sum(len(each.sections) for each in tasks) > ROWS:
+    if len(tasks) + len(interrupts) + sum(len(task.sections) for task in tasks) > ROWS:
         raise TaskSetError(f"{source} holds more than {ROWS:,} tasks, interrupts and sections; split it.")
     if not tasks:
         raise TaskSetError(f"{source} holds no task; write a [[task]] with name, period_us, wcet_us and priority.")
-    names = [each.name for each in tasks] + [each.name for each in interrupts]
+    names = [task.name for task in tasks] + [interrupt.name for interrupt in interrupts]
     for name in names:
         if names.count(name) > 1:
             raise TaskSetError(f"{source} names {shown(name)} twice; give each task and interrupt a name of its own.")
@@ -148,28 +148,32 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
 def _chain(row: Mapping[str, Any], number_: int, tasks: tuple[TaskSpec, ...], source: str) -> ChainSpec:
     where = f"{source}, {_named(row, 'chain', number_)}"
     _known(row, _CHAIN_KEYS, where)
-    return parse_chain(row, _name(row, where), [each.name for each in tasks], where)
+    return parse_chain(row, _name(row, where), [task.name for task in tasks], where)
 
 
 def _demand_givers(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
     """Raises TaskSetError where an interrupt gives to no task, to another's, or not when the task is released."""
-    by_name = {each.name: each for each in tasks}
+    by_name = {spec.name: spec for spec in tasks}
     given: set[str] = set()
-    for each in interrupts:
-        if not each.gives:
+    for interrupt in interrupts:
+        if not interrupt.gives:
             continue
-        task = by_name.get(each.gives)
-        where = f"{source}, interrupt {each.name}"
+        task = by_name.get(interrupt.gives)
+        where = f"{source}, interrupt {interrupt.name}"
         if task is None:
-            raise TaskSetError(f"{where} gives to {shown(each.gives)}, which is no task here; name one.")
-        if each.gives in given:
+            raise TaskSetError(f"{where} gives to {shown(interrupt.gives)}, which is no task here; name one.")
+        if interrupt.gives in given:
             raise TaskSetError(f"{where}: {task.name} is released by another interrupt already; keep one of them.")
-        if (task.period, task.jitter, task.core) != (each.period, each.jitter, each.core) or task.offset is not None:
+        if (task.period, task.jitter, task.core) != (
+            interrupt.period,
+            interrupt.jitter,
+            interrupt.core,
+        ) or task.offset is not None:
             raise TaskSetError(
                 f"{where}: {task.name}, which it releases, has another period, jitter or core, or an offset; give both "
                 "the same, and no offset."
             )
-        given.add(each.gives)
+        given.add(interrupt.gives)
 
 
 def _tables(table: Mapping[str, Any], name: str, source: str) -> list[Mapping[str, Any]]:
@@ -186,7 +190,7 @@ def _task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
     times = {
         name: found for name in ("jitter", "offset", "masked") if (found := quantity(row, name, where)) is not None
     }
-    sections = tuple(_section(each, where) for each in _tables(row, "section", where))
+    sections = tuple(_section(table, where) for table in _tables(row, "section", where))
     return TaskSpec(
         name=_name(row, where),
         period=period,

@@ -43,7 +43,7 @@ def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Lin
     Where lines are raised, when the first release is has to be known before: the same image is run until then first.
     """
     image = firmware.image(rows, lines)
-    lead = _LEAD_TICKS + max((each.offset_ticks for each in rows if not each.line), default=0)
+    lead = _LEAD_TICKS + max((row.offset_ticks for row in rows if not row.line), default=0)
     origin = None
     if lines:
         events, _ = _events(firmware, image, lead + 1)
@@ -56,7 +56,7 @@ def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Lin
         _require_stacks(firmware, image, events, ticks + lead, lines, origin or 0, cause)
         raise
     for at, line in enumerate(lines, 1):
-        taken = sum(each.line == at for each in trace.handlers)
+        taken = sum(handler.line == at for handler in trace.handlers)
         if taken < sum(trace.origin + cycle < end - firmware.tick_cycles for cycle in line.raised):
             raise CheckError("An interrupt was raised while it was pending, and lost; it waited for its whole period.")
     return trace
@@ -268,8 +268,8 @@ class _Reader:
             tick = (done.start - done.entry - trace.origin + _EARLY) // trace.tick_cycles
             done.due = trace.origin + tick * trace.tick_cycles
             done.released = sum(
-                not each.line and tick >= each.offset_ticks and (tick - each.offset_ticks) % each.period_ticks == 0
-                for each in trace.rows
+                not row.line and tick >= row.offset_ticks and (tick - row.offset_ticks) % row.period_ticks == 0
+                for row in trace.rows
             )
             trace.ticks.append(done)
         trace.handlers.append(done)

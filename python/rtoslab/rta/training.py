@@ -105,7 +105,7 @@ def at_home(sets: Iterable[tuple[list[Row], int]], firmware: Firmware) -> Iterat
     last = firmware.cores - 1
     for number, (rows, ticks) in enumerate(sets):
         if number % 2:
-            yield [replace(each, core=last * (number // 2 % 2)) for each in rows], ticks
+            yield [replace(row, core=last * (number // 2 % 2)) for row in rows], ticks
         yield [replace(each, core=at % firmware.cores) for at, each in enumerate(rows)], ticks
 
 
@@ -152,7 +152,7 @@ def events(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int, lis
     for number in range(_CONTENTIONS):  # a task that comes while a less urgent one, or one of two, holds what it wants
         held = Part(*work.lasting(tick // 2), Around.LOCKED, 0)
         ends, little = Part(*work.lasting(tick // (9 + number))), Part(*work.lasting(200), Around.LOCKED, 0)
-        low = [Row(4, each, 1, 0, each, 0, (ends, held, ends)) for each in range(1 + number % 2)]
+        low = [Row(4, index, 1, 0, index, 0, (ends, held, ends)) for index in range(1 + number % 2)]
         yield [*low, Row(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))], _MIXED_TICKS, []
     made = 0
     while made < _EVENT_SETS:

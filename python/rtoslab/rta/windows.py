@@ -27,12 +27,12 @@ def starts(demand: Demand) -> Iterator[tuple[Demand, int]]:
     then arrives no earlier than their offsets allow, by the greatest common divisor of both periods.
     """
     matter = [demand.task, *demand.others]
-    if any(each.offset is None or each.jitter for each in matter):
+    if any(task.offset is None or task.jitter for task in matter):
         yield demand, 0
         return
     for first in matter:
-        phases = {each.name: _phase(first, each) for each in demand.released}
-        phases |= {each.name: _phase(first, each) for each in matter}
+        phases = {task.name: _phase(first, task) for task in demand.released}
+        phases |= {task.name: _phase(first, task) for task in matter}
         yield replace(demand, phases=phases), phases[demand.task.name]
 
 
@@ -78,7 +78,9 @@ def _repeats(demand: Demand) -> int | None:
     """After how many jobs no response is longer than those before; None where nothing is known of that."""
     if demand.charges != NO_CHARGES or demand.utilisation() > 1:
         return None
-    periods = [each.period for each in (demand.task, *demand.others)] + [each.period for each in demand.interrupts]
+    periods = [other.period for other in (demand.task, *demand.others)] + [
+        interrupt.period for interrupt in demand.interrupts
+    ]
     return math.lcm(*periods) // demand.task.period
 
 
@@ -113,7 +115,7 @@ def by_arrival(demand: Demand, equals: Sequence[Task], most: int = STEPS) -> tup
     steps = 0
     for at in points:
         before = (at + task.jitter) // task.period
-        ahead = [(at + each.jitter) // each.period + 1 for each in equals]
+        ahead = [(at + equal.jitter) // equal.period + 1 for equal in equals]
         window, found, steps = _with_equals(demand, equals, ahead, before, steps, most)
         if window - at > worst:
             worst, parts = window - at, {**found, "waiting": -at}
@@ -135,10 +137,10 @@ def _busy_length(demand: Demand, most: int) -> int:
 
 def _arrivals_before(end: int, tasks: Sequence[Task], most: int) -> list[int]:
     found = {0}
-    for each in tasks:
-        if end // each.period > most:
+    for task in tasks:
+        if end // task.period > most:
             raise NoBoundError
-        found |= {at for at in range(-each.jitter, end, each.period) if at >= 0}
+        found |= {at for at in range(-task.jitter, end, task.period) if at >= 0}
     return sorted(found)
 
 
@@ -149,7 +151,7 @@ def _with_equals(
     window = 1
     while steps < most:
         steps += 1
-        counts = [arrivals(window, each.period, each.jitter) for each in demand.others]
+        counts = [arrivals(window, other.period, other.jitter) for other in demand.others]
         parts = both.in_window(window, before, [*counts, *ahead])
         total = sum(parts.values())
         if total <= window:

@@ -38,7 +38,7 @@ class Work:
     def of(self, row: Row) -> int:
         """How long a job of the row works."""
         parts = row.parts or (Part(row.rounds, row.extra),)
-        return sum(self.cycles(each.rounds, each.extra) for each in parts)
+        return sum(self.cycles(part.rounds, part.extra) for part in parts)
 
     def cycles(self, rounds: int, extra: int) -> int:
         """How long this work lasts."""

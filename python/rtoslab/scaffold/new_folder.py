@@ -73,7 +73,7 @@ def make(
         if place.exists():
             raise CatalogueError(f"{place} is there already; choose another name, or remove it first.")
     _write(target, files, beside)
-    return Made(target, (*(target / each for each in files), *beside))
+    return Made(target, (*(target / file for file in files), *beside))
 
 
 def _accept(catalogue: Catalogue, kind: str, name: str) -> None:
@@ -109,8 +109,8 @@ def _titled(title: str) -> str:
 
 
 def _filled(template: Path, words: dict[str, str]) -> dict[Path, bytes]:
-    paths = sorted(each for each in template.rglob("*") if each.is_file())
-    return {Path(_words(str(each.relative_to(template)), words)): _fill(_text(each), words) for each in paths}
+    paths = sorted(path for path in template.rglob("*") if path.is_file())
+    return {Path(_words(str(path.relative_to(template)), words)): _fill(_text(path), words) for path in paths}
 
 
 def _words(text: str, words: dict[str, str]) -> str:

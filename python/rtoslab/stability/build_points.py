@@ -68,9 +68,9 @@ def stability_plan(catalogue: Catalogue, paper: PaperFolder, placements: int) ->
     members = []
     for build in builds:
         plain = suites[level_of(build, factors, VERSION) != TODAYS]
-        changed = ((each, maker.changes(build, factors, each)) for each in plain)
+        changed = ((point, maker.changes(build, factors, point)) for point in plain)
         numbers = (maker.number(each, changes) for each, changes in changed if changes is not None)
-        members.append(tuple(each for each in numbers if each is not None))
+        members.append(tuple(number for number in numbers if number is not None))
     return StabilityPlan(factors, builds, tuple(maker.rows), tuple(members))
 
 
@@ -164,10 +164,10 @@ def statement_places(paper: PaperFolder) -> list[Selector]:
     for claim in paper.claims:
         if claim.kind != "not computed":
             places += claim_places(claim)
-    for each in paper.facts.substitute:
+    for substitute in paper.facts.substitute:
         metrics = {str(metric) for place in places for metric in _several(place.get("metric"))}
-        if each.metric in metrics:
-            places.append({"kernel": each.kernel, **each.by})
+        if substitute.metric in metrics:
+            places.append({"kernel": substitute.kernel, **substitute.by})
     return places
 
 

@@ -67,30 +67,30 @@ class Switch:
 
 def paper_factors(catalogue: Catalogue, paper: PaperFolder) -> tuple[Factor, ...]:
     """Returns what the builds of a paper differ in. A factor that the paper itself varies is left out."""
-    experiments = [each for suite in paper.suites for each in suite.experiments]
-    swept = {key for each in experiments for key in each.sweep}
-    given = {each.config.get("opt", DEFAULT_OPT) for each in experiments}
+    experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
+    swept = {key for experiment in experiments for key in experiment.sweep}
+    given = {experiment.config.get("opt", DEFAULT_OPT) for experiment in experiments}
     factors = []
-    if any(set(each.trees) - {each.kernel} for each in paper.facts.version):
+    if any(set(version.trees) - {version.kernel} for version in paper.facts.version):
         factors.append(Factor(VERSION, (AUTHORS, TODAYS)))
     if len(given) == 1 and "opt" not in swept:
         (usual,) = given
-        factors.append(Factor(OPTIMISATION, (usual, *(each for each in LEVELS if each != usual))))
+        factors.append(Factor(OPTIMISATION, (usual, *(level for level in LEVELS if level != usual))))
     factors.append(Factor(ASSERTIONS, (OFF, ON)))
-    switches = tuple(each.name for each in paper_switches(catalogue, paper))
+    switches = tuple(switch.name for switch in paper_switches(catalogue, paper))
     return (*factors, Factor(SWITCH, (NONE, *switches)))
 
 
 def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[Switch]:
     """Returns every switch of the paper's kernels, each in both positions. Its own position changes nothing."""
-    experiments = [each for suite in paper.suites for each in suite.experiments]
-    varied = {key for each in experiments for key in (*each.sweep, *each.config)}
+    experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
+    varied = {key for experiment in experiments for key in (*experiment.sweep, *experiment.config)}
     found = []
     for kernel in paper.facts.kernels:
         entry = catalogue.kernels.get(kernel)
         if entry is None or entry.facts.export is not None:
             continue  # an export is built by its user, with the switches that its own configuration has
-        macros = [entry.facts.parity[each] for each in _SWITCHES if each in entry.facts.parity]
+        macros = [entry.facts.parity[switch] for switch in _SWITCHES if switch in entry.facts.parity]
         found += [
             Switch(kernel, macro, value)
             for macro in macros
@@ -102,20 +102,20 @@ def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[Switch]:
 
 def base_build(factors: Sequence[Factor]) -> Build:
     """Returns the build of the suites: the first level of each factor."""
-    return Build(tuple(each.levels[0] for each in factors))
+    return Build(tuple(factor.levels[0] for factor in factors))
 
 
 def paper_builds(factors: Sequence[Factor]) -> list[Build]:
     """Returns every combination of the factors without a switch, then each switch alone. The first is the base."""
-    crossed = [each for each in factors if each.name != SWITCH]
+    crossed = [factor for factor in factors if factor.name != SWITCH]
     builds = [Build((*levels, *([NONE] if len(crossed) < len(factors) else []))) for levels in _products(crossed)]
     usual = base_build(factors).levels[: len(crossed)]
-    alone = (level for each in factors if each.name == SWITCH for level in each.levels[1:])
+    alone = (level for factor in factors if factor.name == SWITCH for level in factor.levels[1:])
     return [*builds, *(Build((*usual, level)) for level in alone)]
 
 
 def _products(factors: Sequence[Factor]) -> Iterator[tuple[str, ...]]:
-    return product(*(each.levels for each in factors))
+    return product(*(factor.levels for factor in factors))
 
 
 def level_of(build: Build, factors: Sequence[Factor], name: str) -> str:

@@ -33,7 +33,7 @@ def stability_document(judged: JudgedPaper) -> Document:
         title=f"How stable are the statements of {judged.paper.facts.authors} {judged.paper.facts.year}?",
         subtitle=f"{judged.paper.facts.title} \N{MIDDLE DOT} {judged.paper.key}",
         summary=summary(judged),
-        sections=tuple(each for each in sections if each.tables or each.charts or each.prose),
+        sections=tuple(section for section in sections if section.tables or section.charts or section.prose),
     )
     deviations = judged.stored.deviations
     names = {judged.names.get(row.stands_for.kernel, row.kernel): row.kernel for row in judged.stored.rows}
@@ -42,11 +42,11 @@ def stability_document(judged: JudgedPaper) -> Document:
 
 def summary(judged: JudgedPaper) -> str:
     """Returns the answer in sentences."""
-    wholes = [each.whole.whole for each in judged.statements]
-    always = sum(each.held == each.observed for each in wholes)
-    never = sum(each.held == 0 for each in wholes)
+    wholes = [statement.whole.whole for statement in judged.statements]
+    always = sum(whole.held == whole.observed for whole in wholes)
+    never = sum(whole.held == 0 for whole in wholes)
     turning = len(wholes) - always - never
-    by_placement = sum(_placement_turns(each.whole) for each in judged.statements)
+    by_placement = sum(_placement_turns(statement.whole) for statement in judged.statements)
     said = (
         f"{counted(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} placements. "
         f"{counted(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in some. "
@@ -66,13 +66,13 @@ def _placement_turns(each: Stability) -> bool:
 def _statements(judged: JudgedPaper) -> Section:
     rows = [
         [
-            f"{each.claim.says} ({each.claim.section})",
-            share_text(each.whole.base, interval=True),
-            share_text(each.whole.whole),
-            turn_text(each.whole.turns()),
-            _fewest_text(each.whole),
+            f"{statement.claim.says} ({statement.claim.section})",
+            share_text(statement.whole.base, interval=True),
+            share_text(statement.whole.whole),
+            turn_text(statement.whole.turns()),
+            _fewest_text(statement.whole),
         ]
-        for each in sorted(judged.statements, key=lambda one: abs(one.whole.whole.part - 0.5))
+        for statement in sorted(judged.statements, key=lambda one: abs(one.whole.whole.part - 0.5))
     ]
     columns = (
         "the paper says (section)", ">holds, suites' build", ">holds, all builds", "turned most often by",
@@ -98,7 +98,7 @@ def share_text(share: Share | None, *, interval: bool = False) -> str:
 
 def turn_text(turns: Sequence[Turn]) -> str:
     """Returns `-Os: 12 of 24 pairs`, or a dash where nothing turns it."""
-    turned = [each for each in turns if each.turned]
+    turned = [turn for turn in turns if turn.turned]
     return f"{turned[0].change}: {turned[0].turned} of {counted(turned[0].pairs, 'pair')}" if turned else _DASH
 
 
@@ -111,8 +111,8 @@ def _fewest_text(each: Stability) -> str:
 
 def _changes(judged: JudgedPaper) -> Section:
     turns: dict[str, list[Turn]] = {}
-    for each in judged.statements:
-        for turn in each.whole.turns():
+    for statement in judged.statements:
+        for turn in statement.whole.turns():
             turns.setdefault(turn.change, []).append(turn)
     rows = [
         [change, str(sum(bool(each.turned) for each in found)), str(len(found)), _percent(found)]
@@ -124,7 +124,7 @@ def _changes(judged: JudgedPaper) -> Section:
 
 
 def _mean(turns: Sequence[Turn]) -> float:
-    return sum(each.part for each in turns) / len(turns)
+    return sum(turn.part for turn in turns) / len(turns)
 
 
 def _percent(turns: Sequence[Turn]) -> str:
@@ -132,8 +132,12 @@ def _percent(turns: Sequence[Turn]) -> str:
 
 
 def _drawn(judged: JudgedPaper) -> Section:
-    able = [each for each in judged.statements if 0 < each.whole.whole.held < each.whole.whole.observed]
-    charts = [chart for each in _least_stable(able) if (chart := _chart(judged, each)) is not None]
+    able = [
+        statement for statement in judged.statements if 0 < statement.whole.whole.held < statement.whole.whole.observed
+    ]
+    charts = [
+        chart for judged_statement in _least_stable(able) if (chart := _chart(judged, judged_statement)) is not None
+    ]
     prose = ("Each mark is one build in one placement. Kernels whose marks mix have no order.",) if charts else ()
     return Section("values", "The values behind them", prose, tuple(charts))
 
@@ -176,13 +180,13 @@ def _cases(judged: JudgedPaper) -> Section:
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
-            each.name,
-            share_text(each.base, interval=True),
-            share_text(each.whole),
-            turn_text(each.turns()),
+            stability.name,
+            share_text(stability.base, interval=True),
+            share_text(stability.whole),
+            turn_text(stability.turns()),
         ]
         for statement in judged.statements
-        for each in statement.cases
+        for stability in statement.cases
     ]
     columns = (
         "the paper says (section)", "case", ">holds, suites' build", ">holds, all builds", "turned most often by",
@@ -196,10 +200,10 @@ def _builds(judged: JudgedPaper) -> Section:
     stored = judged.stored
     rows = []
     for number, build in enumerate(stored.builds):
-        members = [stored.rows[each] for each in stored.members[number]]
-        kernels = dict.fromkeys(f"{each.kernel} {each.version}".strip() for each in members)
+        members = [stored.rows[member] for member in stored.members[number]]
+        kernels = dict.fromkeys(f"{member.kernel} {member.version}".strip() for member in members)
         changes = ", ".join(build.changes(base_build(stored.factors), stored.factors)) or "the suites' own"
-        missing = sum(bool(each.reason) for each in members)
+        missing = sum(bool(member.reason) for member in members)
         same = "" if build in judged.builds else " (no image differs from an earlier build's: not counted)"
         rows.append([changes + same, ", ".join(kernels), str(len(members) - missing), str(missing)])
     columns = ("build", "kernels", ">points", ">points refused")
@@ -209,5 +213,5 @@ def _builds(judged: JudgedPaper) -> Section:
 
 
 def _open(judged: JudgedPaper) -> Section:
-    rows = [[each.section, each.says, each.why or "no value of it in any build"] for each in judged.not_judged]
+    rows = [[claim.section, claim.says, claim.why or "no value of it in any build"] for claim in judged.not_judged]
     return Section("open", "Not judged", (), (), (TableData("Not judged", ("section", "the paper says", "why"), rows),))

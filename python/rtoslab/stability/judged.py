@@ -56,9 +56,9 @@ def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStabili
         paper=paper,
         stored=stored,
         builds=tuple(by_build),
-        statements=tuple(each for each in found if each.whole.by_build),
+        statements=tuple(statement for statement in found if statement.whole.by_build),
         names=names,
-        not_judged=tuple(each.claim for each in found if not each.whole.by_build),
+        not_judged=tuple(statement.claim for statement in found if not statement.whole.by_build),
     )
 
 
@@ -84,8 +84,8 @@ def _statement(claim: Claim, verdicts: Mapping[Build, ClaimVerdict], factors: tu
 def turned_by(statements: Sequence[JudgedStatement]) -> dict[str, int]:
     """Returns for each change how many statements it turns in at least one pair of builds."""
     found: dict[str, int] = {}
-    for each in statements:
-        for turn in each.whole.turns():
+    for statement in statements:
+        for turn in statement.whole.turns():
             found[turn.change] = found.get(turn.change, 0) + bool(turn.turned)
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
@@ -99,5 +99,5 @@ def held_in_builds(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
     if not path.is_file():
         return {}
     judged = judge_builds(catalogue, paper, read_stability(path))
-    wholes = {each.claim.id: each.whole.whole for each in judged.statements}
+    wholes = {statement.claim.id: statement.whole.whole for statement in judged.statements}
     return {ident: f"{whole.held} of {whole.observed}" for ident, whole in wholes.items()}

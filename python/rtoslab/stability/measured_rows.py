@@ -26,11 +26,11 @@ def measured_rows(
 
     `stored` are the run's points with their manifests, `results` what became of every point of the plan.
     """
-    by_point = {each.result.point.model_dump_json(): each for each in stored}
-    failures = {each.point.model_dump_json(): each for each in results if isinstance(each, Failed)}
+    by_point = {point.result.point.model_dump_json(): point for point in stored}
+    failures = {result.point.model_dump_json(): result for result in results if isinstance(result, Failed)}
     places = statement_places(paper)
-    rows = tuple(_row(catalogue, each, by_point, failures, places) for each in plan.rows)
-    manifests = [each.manifest for each in stored if isinstance(each.result, Measured)]
+    rows = tuple(_row(catalogue, row, by_point, failures, places) for row in plan.rows)
+    manifests = [point.manifest for point in stored if isinstance(point.result, Measured)]
     return StoredStability(
         paper.key,
         placements,
@@ -49,7 +49,7 @@ def _row(
     failures: Mapping[str, Failed],
     places: Sequence[Selector],
 ) -> StoredRow:
-    names = [point_id(catalogue, each).model_dump_json() for each in row.points]
+    names = [point_id(catalogue, point).model_dump_json() for point in row.points]
     found = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
     reason = failed.message if failed else "it was not measured"
@@ -58,8 +58,8 @@ def _row(
 
 
 def _needed(found: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:
-    chosen = {id(each) for place in places for each in select(found, place)}
-    return tuple(each for each in found if id(each) in chosen)
+    chosen = {id(value) for place in places for value in select(found, place)}
+    return tuple(value for value in found if id(value) in chosen)
 
 
 def _made_by(manifest: Mapping[str, Any]) -> dict[str, str]:

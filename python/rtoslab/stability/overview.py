@@ -40,7 +40,9 @@ def overview_document(
     figures = placed_figures(papers, references)
     by_paper = ranked_pairs(figures, "paper")
     names = {kernel: title for paper in papers.values() for kernel, title in paper.facts.kernels.items()}
-    measured = [point.result for each in references for point in each.points if isinstance(point.result, Measured)]
+    measured = [
+        point.result for reference in references for point in reference.points if isinstance(point.result, Measured)
+    ]
     document = Document(
         title="How much of a ranking is the linker?",
         subtitle="The same code of each kernel, in other places",
@@ -71,9 +73,9 @@ def overview_summary(
         f"On the {first.board} the slowest placement of a build takes {_percent(first.middle)} more than the quickest, "
         "in the median over its figures."
     )
-    statements = [each.whole.whole for paper in judged for each in paper.statements]
+    statements = [statement.whole.whole for paper in judged for statement in paper.statements]
     if statements:
-        some = sum(0 < each.held < each.observed for each in statements)
+        some = sum(0 < statement.held < statement.observed for statement in statements)
         whole_of = f"{counted(len(statements), 'statement')} of {counted(len(judged), 'paper')}"
         said.append(f"Of {whole_of} {some} hold in some builds and not in others.")
     return " ".join(said)
@@ -83,9 +85,9 @@ def _pairs_tables(
     figures: Sequence[PlacedFigure], by_paper: Sequence[RankedPairs], names: Mapping[str, str]
 ) -> tuple[TableData, ...]:
     compared = [
-        [each.name, ", ".join(names.get(kernel, kernel) for kernel in each.kernels)]
-        for each in by_paper
-        if each.name != ALL
+        [pairs.name, ", ".join(names.get(kernel, kernel) for kernel in pairs.kernels)]
+        for pairs in by_paper
+        if pairs.name != ALL
     ]
     return (
         pairs_table(by_paper, "paper"),
@@ -99,10 +101,10 @@ def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
     columns = (by, ">pairs", ">order turns", ">share", ">close pairs", ">of these turn", ">chance of the other order")
     lines = [
         [
-            each.name, str(each.pairs), str(each.turned), _percent(each.turned / each.pairs), str(each.close),
-            str(each.close_turned), _percent(each.chance) if each.turned else "-",
+            row.name, str(row.pairs), str(row.turned), _percent(row.turned / row.pairs), str(row.close),
+            str(row.close_turned), _percent(row.chance) if row.turned else "-",
         ]
-        for each in rows
+        for row in rows
     ]  # fmt: skip
     return TableData(f"Pairs of kernels, by {by}", columns, lines)
 
@@ -111,8 +113,7 @@ def spread_table(rows: Sequence[BoardSpread]) -> TableData:
     """Returns the table of how far the place moves figures, by board."""
     columns = ("board", ">figures", ">middle spread", ">nine in ten below", ">largest")
     lines = [
-        [each.board, str(each.figures), _percent(each.middle), _percent(each.ninth), _percent(each.most)]
-        for each in rows
+        [row.board, str(row.figures), _percent(row.middle), _percent(row.ninth), _percent(row.most)] for row in rows
     ]
     return TableData("Spread of figures over placements", columns, lines)
 
@@ -124,15 +125,15 @@ def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
         ">turned by placement", "other change that turns most",
     )  # fmt: skip
     lines = []
-    for each in judged:
-        wholes = [one.whole.whole for one in each.statements]
+    for paper in judged:
+        wholes = [one.whole.whole for one in paper.statements]
         always, never = sum(one.held == one.observed for one in wholes), sum(one.held == 0 for one in wholes)
-        turns = turned_by(each.statements)
+        turns = turned_by(paper.statements)
         others = [(count, change) for change, count in turns.items() if change != PLACEMENT and count]
         count, change = max(others, default=(0, "-"))
         lines.append(
             [
-                each.paper.key, str(len(each.builds)), str(each.stored.placements), str(len(wholes)), str(always),
+                paper.paper.key, str(len(paper.builds)), str(paper.stored.placements), str(len(wholes)), str(always),
                 str(len(wholes) - always - never), str(never), str(turns.get(PLACEMENT, 0)),
                 f"{change} ({count})" if count else change,
             ]

@@ -79,9 +79,9 @@ class RankedPairs:
 def placed_figures(papers: Mapping[str, PaperFolder], references: Sequence[Reference]) -> list[PlacedFigure]:
     """Returns every figure that stands in several placements. Figures of zero are left out: they have no ratio."""
     found: list[PlacedFigure] = []
-    for each in references:
-        if each.paper in papers:
-            found += _of_reference(papers[each.paper], each, references)
+    for reference in references:
+        if reference.paper in papers:
+            found += _of_reference(papers[reference.paper], reference, references)
     return found
 
 
@@ -93,7 +93,11 @@ def _of_reference(paper: PaperFolder, reference: Reference, references: Sequence
     rivals = {each.kernel for each in references if each.paper == paper.key}
     has_older = any(roles.get(name) == role for name in rivals if name != reference.kernel)
     ages = {"authors"} if reference.kernel in roles else {"today"} if has_older else {"authors", "today"}
-    points = {each.result.run_id: each.result.point for each in reference.points if isinstance(each.result, Measured)}
+    points = {
+        stored_point.result.run_id: stored_point.result.point
+        for stored_point in reference.points
+        if isinstance(stored_point.result, Measured)
+    }
     for placed in reference.placed:
         point = points.get(placed.run_id)
         if point is None:
@@ -109,8 +113,8 @@ def _of_reference(paper: PaperFolder, reference: Reference, references: Sequence
 def board_spreads(figures: Sequence[PlacedFigure]) -> list[BoardSpread]:
     """Returns a row for each board, the one whose figures move most first."""
     found = []
-    for board in dict.fromkeys(each.board for each in figures):
-        spreads = [each.spread for each in figures if each.board == board]
+    for board in dict.fromkeys(figure.board for figure in figures):
+        spreads = [figure.spread for figure in figures if figure.board == board]
         ninth = quantiles(spreads, n=_TENTHS)[-1] if len(spreads) > 1 else spreads[0]
         found.append(BoardSpread(board, len(spreads), median(spreads), ninth, max(spreads)))
     return sorted(found, key=lambda each: -each.middle)
@@ -128,8 +132,8 @@ def ranked_pairs(figures: Sequence[PlacedFigure], by: str) -> list[RankedPairs]:
 
 def _rivals(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure, PlacedFigure]]:
     alike: dict[tuple[str, str, str], list[PlacedFigure]] = {}
-    for each in figures:
-        alike.setdefault((each.paper, each.board, each.what), []).append(each)
+    for figure in figures:
+        alike.setdefault((figure.paper, figure.board, figure.what), []).append(figure)
     for group in alike.values():
         for one, other in combinations(group, 2):
             if one.role != other.role and one.ages & other.ages:
@@ -139,7 +143,7 @@ def _rivals(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure, Pla
 def _pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> RankedPairs:
     minorities = [minority_share(one.values, other.values) for one, other in pairs]
     close = [_is_close(one, other) for one, other in pairs]
-    turned = [each for each in minorities if each > 0]
+    turned = [minority for minority in minorities if minority > 0]
     return RankedPairs(
         name=name,
         pairs=len(pairs),
@@ -147,7 +151,7 @@ def _pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> Ran
         close=sum(close),
         close_turned=sum(near and share > 0 for near, share in zip(close, minorities, strict=True)),
         chance=sum(turned) / len(turned) if turned else 0.0,
-        kernels=tuple(sorted({each.role for pair in pairs for each in pair})),
+        kernels=tuple(sorted({figure.role for pair in pairs for figure in pair})),
     )
 
 

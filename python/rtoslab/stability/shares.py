@@ -99,8 +99,8 @@ class Stability:
 
     def turns(self) -> list[Turn]:
         """Returns how often each change turns the verdict, the most frequent first."""
-        found = [self._placement(), *(self._change(*each) for each in self._changes())]
-        return sorted((each for each in found if each.pairs), key=lambda each: -each.part)
+        found = [self._placement(), *(self._change(*change) for change in self._changes())]
+        return sorted((turn for turn in found if turn.pairs), key=lambda each: -each.part)
 
     def fewest(self) -> tuple[str, ...] | None:
         """Returns the smallest set of changes to the suites' own build that turns the verdict.
@@ -151,6 +151,6 @@ def _matched(one: Sequence[Told], other: Sequence[Told]) -> Iterator[tuple[Told,
 def over_cases(verdict: ClaimVerdict) -> tuple[Told, ...]:
     """Returns a statement's verdict in each placement: the same where all of its cases hold, different where one does
     not. Cases that could not be computed do not count. Empty if none could be."""
-    cases = [each.in_placements for each in verdict.cases if each.in_placements]
+    cases = [case_verdict.in_placements for case_verdict in verdict.cases if case_verdict.in_placements]
     count = max((len(each) for each in cases), default=0)
     return tuple(worst([each[min(number, len(each) - 1)] for each in cases]) for number in range(count))

@@ -58,9 +58,9 @@ def write_stability(path: Path, stored: StoredStability) -> None:
         "format": FORMAT,
         "paper": stored.paper,
         "placements": stored.placements,
-        "factors": [[each.name, list(each.levels)] for each in stored.factors],
-        "builds": [list(each.levels) for each in stored.builds],
-        "members": [list(each) for each in stored.members],
+        "factors": [[factor.name, list(factor.levels)] for factor in stored.factors],
+        "builds": [list(build.levels) for build in stored.builds],
+        "members": [list(member) for member in stored.members],
         "made_by": dict(stored.made_by),
     }
     make_folder(path.parent)
@@ -71,7 +71,7 @@ def read_stability(path: Path) -> StoredStability:
     """Returns one file. Raises AlteredError naming it if it is not what was written, or of another format."""
     text = read_text(path, "the values of builds", AlteredError, STORED_BYTES)
     try:
-        head, *rows = (parse_object(each) for each in unseal_lines(text))
+        head, *rows = (parse_object(line) for line in unseal_lines(text))
         return _stored(path, head, rows)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__

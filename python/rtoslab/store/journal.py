@@ -95,7 +95,7 @@ def read_sessions(run: Path) -> list[Session]:
 
 def _whole_lines(run: Path) -> list[Session]:
     try:
-        return [each for each in _lines(run) if each is not None]
+        return [line for line in _lines(run) if line is not None]
     except AlteredError:  # it cannot be read at all
         return []
 

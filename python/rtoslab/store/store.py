@@ -85,9 +85,9 @@ class RunDirectory:
         """A finished folder of the same point with another run id: measured with another build or board."""
         point = folder_name.rpartition("-")[0]
         found = [
-            each
-            for each in (self.path / POINTS).glob(f"{glob.escape(point)}-*")
-            if each.name.rpartition("-")[0] == point
+            path
+            for path in (self.path / POINTS).glob(f"{glob.escape(point)}-*")
+            if path.name.rpartition("-")[0] == point
         ]
         return next((each for each in found if each.name != folder_name), None)
 
@@ -162,7 +162,7 @@ class RunDirectory:
             return read_point(folder)
         except AlteredError as cause:
             warnings.warn(str(cause), AlteredWarning, stacklevel=3)
-            known = next((each for each in plan if folder.name.startswith(f"{axes_name(each)}-")), None)
+            known = next((point_id for point_id in plan if folder.name.startswith(f"{axes_name(point_id)}-")), None)
             return None if known is None else StoredPoint(folder, altered(known, cause), {})
 
 
@@ -170,7 +170,7 @@ def run_directories(places: Iterable[Path]) -> list[Path]:
     """The run directories among `places` and their direct subfolders, oldest first by their journals."""
     found = []
     for place in places:
-        folders = [place] if (place / PLAN).is_file() else sorted(each.parent for each in place.glob(f"*/{PLAN}"))
+        folders = [place] if (place / PLAN).is_file() else sorted(path.parent for path in place.glob(f"*/{PLAN}"))
         found += folders
     return sorted(dict.fromkeys(found), key=lambda each: (last_session(each).date, each.name))
 

@@ -128,7 +128,9 @@ def _sources(root: Path, point: Point) -> tuple[str, ...]:
 
 def _finished(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, Outcome]]:
     """Points of the plan that the directory has. Raises StoreError for one of another build or virtual board."""
-    known: dict[str, StoredPoint] = {each.result.point.model_dump_json(): each for each in run.points()}
+    known: dict[str, StoredPoint] = {
+        stored_point.result.point.model_dump_json(): stored_point for stored_point in run.points()
+    }
     for index, point in enumerate(plan.points):
         stored = known.get(point_id(catalogue, point).model_dump_json())
         if stored is None:

@@ -94,13 +94,13 @@ class Observations:
         self.times: dict[str, dict[Config, float]] = {}
         """Target -> configuration -> nanoseconds."""
         self._placed: dict[str, dict[Config, PlacedTime]] = {}
-        for each in placed_times(measured, bound):
-            axes = _axes(each.point)
+        for time in placed_times(measured, bound):
+            axes = _axes(time.point)
             config = tuple(axes.get(name, AS_USUAL) for name in self.options)
-            target = each.point.benchmark + ("" if each.metric == COUNTS else f" {each.metric}")
-            self.times.setdefault(target, {})[config] = each.seconds.median * 1e9
-            self._placed.setdefault(target, {})[config] = each
-        counts = [len(each.seconds.values) for row in self._placed.values() for each in row.values()]
+            target = time.point.benchmark + ("" if time.metric == COUNTS else f" {time.metric}")
+            self.times.setdefault(target, {})[config] = time.seconds.median * 1e9
+            self._placed.setdefault(target, {})[config] = time
+        counts = [len(placed_time.seconds.values) for row in self._placed.values() for placed_time in row.values()]
         self.most_placements = max(counts, default=1)
         """So many placements the points were measured in, at most."""
 
@@ -120,7 +120,7 @@ class Observations:
 
     def ranked_options(self) -> list[str]:
         """By the strongest effect of a level of each."""
-        return list(dict.fromkeys(each.option for each in self.effects()))
+        return list(dict.fromkeys(effect.option for effect in self.effects()))
 
     def interactions(self) -> list[Interaction]:
         """Every pair of changes on every target, the largest first."""
@@ -139,8 +139,8 @@ class Observations:
     def as_quick(self, target: str) -> int:
         """So many other configurations are not slower than the quickest one wherever their code is placed."""
         _, best = self.best(target)
-        others = [each for each in self._placed[target].values() if each is not best]
-        return sum(not each.ratio_to(best).is_claimed for each in others)
+        others = [time for time in self._placed[target].values() if time is not best]
+        return sum(not other.ratio_to(best).is_claimed for other in others)
 
     def reference(self, target: str) -> PlacedTime | None:
         """The time with every option at its first level; None if that was not measured."""
@@ -190,6 +190,6 @@ def _with(config: Config, place: int, level: str) -> Config:
 
 def common_levels(points: Sequence[Measured]) -> dict[str, str]:
     """Axes with one value throughout."""
-    rows = [_axes(each.point) for each in points]
+    rows = [_axes(point.point) for point in points]
     counts = Counter((key, row.get(key, AS_USUAL)) for row in rows for key in row)
     return {key: value for (key, value), count in counts.items() if count == len(rows)}

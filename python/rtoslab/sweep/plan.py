@@ -115,5 +115,5 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
 
 
 def _skipped(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
-    why = next((each.reason for each in sweep.skip if each.covers(point, config)), None)
+    why = next((skip.reason for skip in sweep.skip if skip.covers(point, config)), None)
     return replace(point, not_applicable=point.not_applicable or why)

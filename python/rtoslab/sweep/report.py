@@ -24,7 +24,7 @@ _ONE_PLACEMENT = (
 
 def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
     """Raises ReportError if no point was measured, or nothing was varied."""
-    measured = [each.result for each in points if isinstance(each.result, Measured)]
+    measured = [point.result for point in points if isinstance(point.result, Measured)]
     if not measured:
         raise ReportError("The sweep has no measured point yet; run it first.")
     seen = Observations(measured, place_bound(points))
@@ -43,7 +43,7 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
         title=title,
         subtitle=" · ".join([shared.get(name, "several") for name in ("kernel", "board", "cores")]),
         summary=_summary(seen, effects, len(measured), len(points)),
-        sections=tuple(each for each in sections if each is not None),
+        sections=tuple(section for section in sections if section is not None),
         points=tuple(points),
     )
     return flagged(document, measured)
@@ -64,14 +64,14 @@ def _ends(ratio: Ratio) -> dict[str, float]:
 
 
 def _summary(seen: Observations, effects: Sequence[Effect], measured: int, asked: int) -> str:
-    first = next((each for each in effects if each.claimed), None)
+    first = next((effect for effect in effects if effect.claimed), None)
     said = (
         f"{measured} of {asked} points were measured: "
         f"{counted(len(seen.options), 'option')} on {counted(len(seen.times), 'benchmark')}. "
     )
     if first is not None:
         return f"{said}What matters most is {first.name}: {_most(first, first.claimed)}."
-    alone = next((each for each in effects if each.open), None)
+    alone = next((effect for effect in effects if effect.open), None)
     if alone is None:
         return f"{said}No option changes the time by more than the place of the code does."
     return (
@@ -87,16 +87,22 @@ def _most(effect: Effect, targets: Sequence[str]) -> str:
 
 def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
     rows = []
-    alone = any(each.open for each in effects)
-    for each in effects:
-        ordered = sorted(each.ratios.items(), key=lambda item: item[1].value)
+    alone = any(effect.open for effect in effects)
+    for effect in effects:
+        ordered = sorted(effect.ratios.items(), key=lambda item: item[1].value)
         (least, low), (most, high) = ordered[0], ordered[-1]
-        row = [each.name, _change(each.mean), f"{_change(low)} {least}", f"{_change(high)} {most}", str(each.pairs)]
-        rows.append([*row, _beyond(each)] if seen.most_placements > 1 or alone else row)
+        row = [
+            effect.name,
+            _change(effect.mean),
+            f"{_change(low)} {least}",
+            f"{_change(high)} {most}",
+            str(effect.pairs),
+        ]
+        rows.append([*row, _beyond(effect)] if seen.most_placements > 1 or alone else row)
     chart = [
-        {"x": each.name, "y": 100 * (ratio.value - 1), "series": target, **_ends(ratio)}
-        for each in effects
-        for target, ratio in each.ratios.items()
+        {"x": effect.name, "y": 100 * (ratio.value - 1), "series": target, **_ends(ratio)}
+        for effect in effects
+        for target, ratio in effect.ratios.items()
     ]
     marks = f"one mark for each of {counted(len(seen.times), 'benchmark')}"
     caption = f"Change of time by option, {marks}; the strongest option first."
@@ -129,12 +135,12 @@ def _beyond(effect: Effect) -> str:
     if not claimed and effect.open:
         return "not known: one placement"
     if not claimed:
-        return "no: placement" if any(each.is_placement for each in effect.ratios.values()) else "no change"
+        return "no: placement" if any(ratio.is_placement for ratio in effect.ratios.values()) else "no change"
     return "yes" if len(claimed) == of else f"{len(claimed)} of {of}: {', '.join(claimed)}"
 
 
 def _interactions(seen: Observations) -> Section | None:
-    off = [each for each in seen.interactions() if abs(each.ratio.value - 1) >= LEAST_INTERACTION]
+    off = [interaction for interaction in seen.interactions() if abs(interaction.ratio.value - 1) >= LEAST_INTERACTION]
     found = [each for each in off if each.ratio.is_claimed or each.ratio.is_open]
     if len(seen.options) < 2:
         return None
@@ -172,7 +178,7 @@ def _multiples(seen: Observations) -> Section | None:
         cells: dict[tuple[str, str], list[Band]] = {}
         for config, time in times.items():
             levels = dict(zip(seen.options, config, strict=True))
-            relative = Band([each / reference for each in time.seconds.values])
+            relative = Band([value / reference for value in time.seconds.values])
             cells.setdefault((levels[along], levels[series]), []).append(relative)
         rows += [
             {
@@ -224,11 +230,11 @@ def _ns(seconds: float) -> str:
 
 def _absent(points: Sequence[StoredPoint]) -> Section | None:
     reasons: Counter[tuple[str, str]] = Counter()
-    for each in points:
-        if isinstance(each.result, NotApplicable):
-            reasons["skipped", each.result.reason] += 1
-        elif isinstance(each.result, Failed):
-            reasons["failed", each.result.message] += 1
+    for point in points:
+        if isinstance(point.result, NotApplicable):
+            reasons["skipped", point.result.reason] += 1
+        elif isinstance(point.result, Failed):
+            reasons["failed", point.result.message] += 1
     if not reasons:
         return None
     rows = [[status, str(count), reason] for (status, reason), count in reasons.most_common()]

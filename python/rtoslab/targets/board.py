@@ -102,7 +102,7 @@ def apply_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:
     known = {key for key, *_ in machine.settings()}
     for name, value in values.items():
         candidates = (name, name.removeprefix("timing."), f"timing.{name}")
-        key = next((each for each in candidates if each in known), None)
+        key = next((candidate for candidate in candidates if candidate in known), None)
         if key is None:
             raise UnknownNameError("setting", name, known)
         try:
@@ -142,8 +142,8 @@ def _without_parameters(place: str, symbols: Sequence[tuple[int, int, str]]) -> 
 def best_names(symbols: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """One symbol for each address, in order. It is the first one given: the board gives weak ones last."""
     found: dict[int, tuple[int, int, str]] = {}
-    for each in symbols:
-        found.setdefault(each[0], each)
+    for symbol in symbols:
+        found.setdefault(symbol[0], symbol)
     return [found[address] for address in sorted(found)]
 
 

@@ -84,7 +84,7 @@ def _of_core(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]
     words = -(-board.irq.lines // _LINES_IN_WORD)
     enabled = [_ENABLED + 4 * word for word in range(words)]
     priorities = [_PRIORITIES + line for line in range(0, board.irq.lines, 4)]
-    settings = [each.address for each in fields.values()]
+    settings = [field.address for field in fields.values()]
     # All at once, for each question is asked of a copy of the board.
     answers = machine.read_registers(core, [*settings, *enabled, *priorities])
     told = zip(fields.items(), answers, strict=False)

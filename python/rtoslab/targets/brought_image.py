@@ -50,7 +50,7 @@ def acquainted(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
     does it can do, and no symbol tells more."""
     if kernel in catalogue.kernels:
         return catalogue
-    services = {each for entry in catalogue.kernels.values() for each in entry.facts.services}
+    services = {service for entry in catalogue.kernels.values() for service in entry.facts.services}
     # Not held to what a kernel.toml must say: nobody wrote one.
     facts = Kernel.model_construct(
         id=kernel, title=kernel, smp=cores > 1, services=dict.fromkeys(sorted(services), True)

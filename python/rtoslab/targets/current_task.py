@@ -34,7 +34,7 @@ _MOST_OFFSET: Final = 0xFFFF
 def find_word(machine: VirtualMachine, place: str) -> int:
     """Address of a word: `symbol`, or `symbol+offset` with a number or an absolute symbol. Raises SymbolError."""
     base, *offsets = place.split("+")
-    return find_address(machine, base.strip()) + sum(_offset(machine, each.strip(), place) for each in offsets)
+    return find_address(machine, base.strip()) + sum(_offset(machine, offset.strip(), place) for offset in offsets)
 
 
 def _offset(machine: VirtualMachine, text: str, place: str) -> int:

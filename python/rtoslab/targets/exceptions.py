@@ -22,7 +22,7 @@ _OF_THE_CORE: Final = {"nmi": NMI, "pendsv": PENDSV, "systick": SYSTICK}
 
 def switching_exceptions(kernel: Kernel) -> frozenset[int]:
     """Numbers of the exceptions in which the kernel changes tasks, by its own word."""
-    return frozenset(_SWITCHING[each] for each in kernel.behaviour.switch_exceptions)
+    return frozenset(_SWITCHING[exception] for exception in kernel.behaviour.switch_exceptions)
 
 
 def exception_number(name: str, board: Board) -> int:

@@ -69,7 +69,7 @@ class Intervals:
 
     def of(self, series: int) -> list[Interval]:
         """The intervals of one series."""
-        return [each for each in self.intervals if each.series == series]
+        return [interval for interval in self.intervals if interval.series == series]
 
     def pulses_of(self, series: int) -> list[int]:
         """Pin pulses of one series: each interval has one, because intervals do not overlap."""

@@ -42,7 +42,7 @@ def _demand_same(own: str, root: Path) -> None:
     files = [root / line.rpartition(" ")[0] for line in own.splitlines()]
     folders = {root.joinpath(*path.relative_to(root).parts[:3]) for path in files if "src" in path.parts}
     code = {path for folder in folders for path in folder.rglob("*.rs") if _is_made_of(path.relative_to(root))}
-    there = code | {each for each in files if each.is_file()}
+    there = code | {file for file in files if file.is_file()}
     now, then = (dict(line.rsplit(" ", 1) for line in text.splitlines()) for text in (listing(root, there), own))
     changed = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
     if changed:

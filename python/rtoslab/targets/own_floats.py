@@ -29,12 +29,14 @@ def functions_with_floats(image: bytes) -> tuple[str, ...]:
     try:
         elf = Elf(image)
         symbols = list(elf.symbols())
-        parts = [(each.address, elf.contents(each)) for each in elf.sections if each.has_contents]
+        parts = [(section.address, elf.contents(section)) for section in elf.sections if section.has_contents]
     except ValueError:
         return ()
     ours, pools = FirmwareCode(image), _Pools(symbols)
     functions = {
-        (code_address(each.value), each.size, each.name) for each in symbols if each.kind == _FUNC and each.size
+        (code_address(symbol.value), symbol.size, symbol.name)
+        for symbol in symbols
+        if symbol.kind == _FUNC and symbol.size
     }
     found = set()
     for start, size, name in functions:
@@ -62,7 +64,9 @@ class _Pools:
     """Data between instructions, by the assembler's mapping symbols (`$d` begins data, `$t` code)."""
 
     def __init__(self, symbols: Sequence[ElfSymbol]) -> None:
-        maps = sorted((each.value, each.name[1] == "d") for each in symbols if each.name.startswith(("$t", "$d")))
+        maps = sorted(
+            (symbol.value, symbol.name[1] == "d") for symbol in symbols if symbol.name.startswith(("$t", "$d"))
+        )
         self._starts = [start for start, _ in maps]
         self._are_data = [is_data for _, is_data in maps]
 

@@ -120,7 +120,7 @@ def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> 
     return Counter(
         {
             (core, service): entries.of(core, names)
-            for core in sorted({each.core for each in functions})
+            for core in sorted({function.core for function in functions})
             for service, names in counted.items()
         }
     )
@@ -143,8 +143,17 @@ def loads(functions: Iterable[FunctionCycles], asleep: Mapping[int, int], cycles
     return {
         core: Load(
             cycles[core],
-            asleep[core] + sum(each.cycles for each in every if (each.core, each.kind) == (core, IDLE)),
-            sum(each.instructions for each in every if (each.core, each.kind) == (core, APPLICATION)),
+            asleep[core]
+            + sum(
+                function_cycles.cycles
+                for function_cycles in every
+                if (function_cycles.core, function_cycles.kind) == (core, IDLE)
+            ),
+            sum(
+                function_cycles.instructions
+                for function_cycles in every
+                if (function_cycles.core, function_cycles.kind) == (core, APPLICATION)
+            ),
         )
         for core in cycles
     }
@@ -157,9 +166,11 @@ class _Entries:
     def __init__(self, functions: tuple[FunctionCycles, ...]) -> None:
         self._whole: Counter[tuple[int, str]] = Counter()
         self._clones: Counter[tuple[int, str]] = Counter()
-        for each in functions:
-            self._whole[each.core, each.name] += each.entries
-            self._clones[each.core, each.name.partition(".")[0]] += each.entries if "." in each.name else 0
+        for function in functions:
+            self._whole[function.core, function.name] += function.entries
+            self._clones[function.core, function.name.partition(".")[0]] += (
+                function.entries if "." in function.name else 0
+            )
 
     def of(self, core: int, names: tuple[str, ...]) -> int:
         return sum(self._whole[core, name] or self._clones[core, name] for name in names)

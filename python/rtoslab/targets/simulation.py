@@ -81,14 +81,14 @@ class SimResult:
             "rtt": {name: text.decode("utf-8", errors="replace") for name, text in self.rtt.items()},
             "between": [
                 {
-                    "from": each.start,
-                    "to": each.end,
-                    "count": each.count,
-                    "min_cycles": each.min_cycles,
-                    "max_cycles": each.max_cycles,
-                    "total_cycles": each.total_cycles,
+                    "from": between.start,
+                    "to": between.end,
+                    "count": between.count,
+                    "min_cycles": between.min_cycles,
+                    "max_cycles": between.max_cycles,
+                    "total_cycles": between.total_cycles,
                 }
-                for each in self.between
+                for between in self.between
             ],
             "warnings": self.warnings,
         }

@@ -62,12 +62,12 @@ def _named(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
 
 def _demand_members(kernel: str, table: str, structure: str, names: Iterable[str], there: Places) -> None:
     members = there.get(structure)
-    lacking = [each for each in names if members is not None and each not in members]
+    lacking = [name for name in names if members is not None and name not in members]
     if members is not None and lacking:
         raise SymbolError(
             f"[{table}] of {kernel}'s kernel.toml names {', '.join(lacking)}, which the structure {structure} of the "
-            f"image does not have; it has {', '.join(sorted(each for each in members if each)[:_SHOWN])}. Correct it, "
-            "or say under [[earlier]] what this version of the kernel has."
+            f"image does not have; it has {', '.join(sorted(member for member in members if member)[:_SHOWN])}. "
+            "Correct it, or say under [[earlier]] what this version of the kernel has."
         )
 
 
@@ -81,7 +81,7 @@ class Structures:
     def __init__(self, image: bytes, kernel: Kernel) -> None:
         self._kernel = kernel
         self._block = kernel.memory.task_block if kernel.memory else None
-        types = [each.type for each in kernel.objects.values()]
+        types = [object_.type for object_ in kernel.objects.values()]
         self._members = places(image, [*types, *([self._block.type] if self._block else [])])
         for table, kind, names in _named(kernel):
             _demand_members(kernel.id, table, kind, names, self._members)
@@ -107,7 +107,7 @@ class Structures:
         found: dict[tuple[str, int], dict[str, int]] = {}
         for kind, facts in self._kernel.objects.items():
             members = self._members.get(facts.type, {})
-            called = {each for name in self._functions(kind) & calls.keys() for each in calls[name]}
+            called = {call for name in self._functions(kind) & calls.keys() for call in calls[name]}
             for address in sorted(called):  # a set of names has another order in every process
                 told = {name: members[member].read(word, address) for name, member in facts.members.items() if members}
                 found[kind, address] = {name: value for name, value in told.items() if value is not None}

@@ -40,7 +40,7 @@ def _of_core(machine: VirtualMachine, core: int) -> str:
         return ""
     handler = code_address(vectors[number])
     pc = code_address(registers["pc"])
-    shared = sum(code_address(each) == handler for each in vectors[_FIRST_HANDLER:] if each)
+    shared = sum(code_address(vector) == handler for vector in vectors[_FIRST_HANDLER:] if vector)
     if shared < 2 or not 0 <= pc - handler < _LOOP_BYTES or not _is_endless(machine, pc, handler):
         return ""
     what = f"interrupt {number - FIRST_EXTERNAL}" if number >= FIRST_EXTERNAL else "an exception"

@@ -180,11 +180,11 @@ class VirtualBoard:
     def edges(self, pin: int | str | None = None) -> Iterator[Edge]:
         """Recorded pin edges, in the order of time; `pin` as in board.toml (`PA8`, 2)."""
         number = None if pin is None else pin_number(pin)
-        return (each for each in self._edges if number is None or each.pin == number)
+        return (edge for edge in self._edges if number is None or edge.pin == number)
 
     def exceptions(self, number: int | None = None) -> Iterator[ExceptionEvent]:
         """Recorded entries and returns of handlers, in the order of time."""
-        return (each for each in self._exceptions if number is None or each.number == number)
+        return (exception for exception in self._exceptions if number is None or exception.number == number)
 
     def inject(self, interrupt: str, *, at: int | None = None, core: int = 0) -> None:
         """Pends `irqN`, `pendsv`, `systick` or `nmi` in a cycle (now, unless told). Raises PlanError, RunError."""
@@ -238,7 +238,7 @@ class VirtualBoard:
         return self._probes[-1]
 
     def _recorded(self) -> list[list[Any]]:
-        return [*(each.hits for each in self._probes), self._edges, self._exceptions]
+        return [*(probe.hits for probe in self._probes), self._edges, self._exceptions]
 
     def _drain(self) -> None:
         for cycle, value, pc, ident, kind, core, _ in rows(np.frombuffer(self._machine.take_events(), EVENT)):

@@ -57,7 +57,7 @@ def _port_functions(image: bytes) -> frozenset[str]:
         found = list(Elf(image).symbols())
     except ValueError:
         return frozenset()
-    return frozenset(each.name for each in found if each.name.startswith(_PORT) and not each.is_local)
+    return frozenset(symbol.name for symbol in found if symbol.name.startswith(_PORT) and not symbol.is_local)
 
 
 class StepsWatch:
@@ -109,7 +109,7 @@ class StepsWatch:
         for index, (block, size) in enumerate(blocks):
             with simulator_errors(RunError):
                 self._machine.watch_write((block + size - _WORD) & ~3, IDENT_FILL + index)
-        brackets = frozenset(name for each in _BRACKETS for name in self._kernel.symbols.get(each, ()))
+        brackets = frozenset(name for bracket in _BRACKETS for name in self._kernel.symbols.get(bracket, ()))
         completes = {name: frozenset(begun) for name, begun in self._kernel.completes.items()}
         self._watching = Watching(names, addresses, behind, blocks, own, self._pin, brackets, completes)
         self._current = dict(current)
@@ -160,7 +160,9 @@ class StepsWatch:
     def _is_outside(self, pcs: NDArray[np.void]) -> NDArray[np.bool_]:
         """Which of the instructions are none of the kernel's."""
         places, which = np.unique(pcs, return_inverse=True)
-        outside = np.array([not self._watching.is_kernels(code_address(int(each))) for each in places], dtype=np.bool_)
+        outside = np.array(
+            [not self._watching.is_kernels(code_address(int(place))) for place in places], dtype=np.bool_
+        )
         return np.asarray(outside[which], dtype=np.bool_)
 
     def close(self, observed: Observed) -> None:
@@ -191,7 +193,7 @@ class StepsWatch:
     def _blocks_filled(self, before: bytes, is_kernels: Callable[[int], bool]) -> tuple[tuple[int, int], ...]:
         """Address and size of the heap blocks used so far, where each is given back before the next one is taken."""
         names = tuple(self._functions)
-        taking, giving = (frozenset(self._kernel.symbols.get(each, ())) for each in ("malloc", "free"))
+        taking, giving = (frozenset(self._kernel.symbols.get(service, ())) for service in ("malloc", "free"))
         idents = [IDENT_SYMBOL + index for index, name in enumerate(names) if name in taking | giving]
         if not idents:
             return ()

@@ -120,7 +120,7 @@ class WatchedRun:
                 return stop
             self.handled.append(self.fault)
             self.fault, since = None, returned
-        entered = [each for each in fault_entries(events) if each[2] > since]
+        entered = [entry for entry in fault_entries(events) if entry[2] > since]
         for each in entered:
             found = self._read_fault(before, *each)
             if found is not None:

@@ -60,7 +60,7 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
 def _indexed(root: Path, wants: TreeWants) -> _Index:
     code, headers, seen = [], [], 0
     for base, folders, names in os.walk(root):
-        folders[:] = sorted(each for each in folders if not each.startswith(".") and not _avoided(each, wants))
+        folders[:] = sorted(folder for folder in folders if not folder.startswith(".") and not _avoided(folder, wants))
         seen += len(names)
         if seen > MOST_FILES:
             raise CatalogueError(f"{root} holds more than {MOST_FILES:,} files; name the kernel's own folder.")
@@ -76,7 +76,7 @@ def _indexed(root: Path, wants: TreeWants) -> _Index:
 
 
 def _has(name: str, words: Iterable[str]) -> bool:
-    return any(each.lower() in name.lower() for each in words)
+    return any(word.lower() in name.lower() for word in words)
 
 
 def _avoided(name: str, wants: TreeWants) -> bool:
@@ -87,9 +87,9 @@ def _avoided(name: str, wants: TreeWants) -> bool:
 
 def _core_part(index: _Index, wants: TreeWants, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """The files for one core (`TreePart`), each by its name: those of another one may lie beside them."""
-    named = ((each, name) for each in index.headers for name in wants.headers if _is_called(each, name))
+    named = ((header, name) for header in index.headers for name in wants.headers if _is_called(header, name))
     headers = dict.fromkeys(str(_folder(each, name)) for each, name in named if _fits(each, words))
-    return {"sources": tuple(str(each) for each in index.code if _fits(each, words)), "headers": tuple(headers)}
+    return {"sources": tuple(str(path) for path in index.code if _fits(path, words)), "headers": tuple(headers)}
 
 
 def _is_called(path: PurePosixPath, name: str) -> bool:
@@ -104,8 +104,8 @@ def _folder(path: PurePosixPath, name: str) -> PurePosixPath:
 
 def _fits(path: PurePosixPath, words: tuple[str, ...]) -> bool:
     """Whether each word, but for letter case, is a part of the path or the end of its file's name (`_gcc`)."""
-    parts = [each.lower() for each in path.parts[:-1]]
-    return all(each.lower() in parts or path.stem.lower().endswith(each.lower()) for each in words)
+    parts = [part.lower() for part in path.parts[:-1]]
+    return all(word.lower() in parts or path.stem.lower().endswith(word.lower()) for word in words)
 
 
 def _common(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
@@ -113,16 +113,16 @@ def _common(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
 
     Those that folders for one core define, in whatever language, need no other.
     """
-    names = {each for symbols in kernel.symbols.values() for each in symbols} | set(wants.also)
-    own = {each for words in wants.cores.values() for each in index.code if _fits(each, words)}
-    for each in own:
-        text = _text(index.root / each)
+    names = {symbol for symbols in kernel.symbols.values() for symbol in symbols} | set(wants.also)
+    own = {path for words in wants.cores.values() for path in index.code if _fits(path, words)}
+    for path in own:
+        text = _text(index.root / path)
         names -= {label.decode() for label in re.findall(rb"^[ \t]*(\w+):", text, re.MULTILINE)}
         names -= _defined(text, names)
     found: dict[PurePosixPath, set[str]] = {}
-    for each in index.code:
-        if each.suffix == ".c" and each not in own:
-            found.setdefault(each.parent, set()).update(_defined(_text(index.root / each), names))
+    for path in index.code:
+        if path.suffix == ".c" and path not in own:
+            found.setdefault(path.parent, set()).update(_defined(_text(index.root / path), names))
     chosen = _covering(found)
     if not chosen:
         raise CatalogueError(
@@ -142,7 +142,7 @@ def _some(names: Iterable[str]) -> str:
 
 def _defined(text: bytes, names: Iterable[str]) -> set[str]:
     """Those of the names that are functions with a body there."""
-    words = b"|".join(re.escape(each.encode()) for each in sorted(names))
+    words = b"|".join(re.escape(name.encode()) for name in sorted(names))
     pattern = re.compile(rb"^[A-Za-z_][^;=#\n]*?\b(" + words + rb")[ \t]*\(", re.MULTILINE)
     return {match[1].decode() for match in pattern.finditer(text) if _is_definition(text, match.end())}
 
@@ -183,10 +183,10 @@ def _header_folders(index: _Index, wants: TreeWants, common: list[str]) -> list[
     near = [PurePosixPath(each.removeprefix("!")).parent for each in common]
     folders = []
     for name in wants.headers:
-        places = [_folder(each, name) for each in index.headers if _is_called(each, name)]
+        places = [_folder(header, name) for header in index.headers if _is_called(header, name)]
         if not places:
             raise CatalogueError(f"There is no {name} in {index.root}; check the path.")
-        if not any(_fits(each / name, words) for words in wants.cores.values() for each in places):
+        if not any(_fits(path / name, words) for words in wants.cores.values() for path in places):
             folders.append(str(min(places, key=lambda place: (_distance(place, near), str(place)))))
     return list(dict.fromkeys(folders))
 
@@ -206,11 +206,13 @@ def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
     headers = sorted(index.headers, key=lambda each: str(each.parent) not in used)
     if wants.version_text:
         told = re.compile(re.escape(wants.version_text.encode()) + rb"[ \t]+([Vv]?\d[\w.+-]*)")
-        texts = (_text(index.root / each) for each in headers if any(_is_called(each, name) for name in wants.headers))
+        texts = (
+            _text(index.root / header) for header in headers if any(_is_called(header, name) for name in wants.headers)
+        )
         if found := next(filter(None, map(told.search, texts)), None):
             return found[1].decode()
     for macro in wants.version:
-        value = next(filter(None, (_macro(index.root / each, macro) for each in headers)), None)
+        value = next(filter(None, (_macro(index.root / header, macro) for header in headers)), None)
         if value is None:
             return ""
         values.append(value)
@@ -220,8 +222,8 @@ def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
 def _parts(number: str, digits: tuple[int, ...]) -> list[str]:
     """One number cut into its first part and those behind it."""
     parts = []
-    for each in reversed(digits):
-        number, part = number[:-each], number[-each:]
+    for digit in reversed(digits):
+        number, part = number[:-digit], number[-digit:]
         parts.append(part)
     return [number, *reversed(parts)]
 

@@ -194,7 +194,7 @@ def _unknown(path: Path) -> list[str]:
 
 def _absent(kernel: Entry[Kernel], path: Path) -> tuple[str, ...]:
     """Names of later versions that an export has not."""
-    return absent_in_export(kernel.facts, [path / each for each in _wants(kernel).headers])
+    return absent_in_export(kernel.facts, [path / header for header in _wants(kernel).headers])
 
 
 def _board(kernel: Entry[Kernel], said: Settings, absent: Iterable[str]) -> str:
@@ -215,7 +215,7 @@ def _needs(kernel: Entry[Kernel], said: Settings) -> tuple[str, ...]:
 
 def _lacks(wants: ExportWants, needs: Iterable[str]) -> tuple[str, ...]:
     """Services that an export lacks that answers these needs alone."""
-    return tuple(each for need, services in wants.lacks.items() if need not in needs for each in services)
+    return tuple(service for need, services in wants.lacks.items() if need not in needs for service in services)
 
 
 def _cores(wants: ExportWants, said: Settings) -> int:

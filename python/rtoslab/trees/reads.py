@@ -27,8 +27,8 @@ class _Reads(Strict):
 def names_in(tree: Tree, core: str) -> str:
     """What could be read: the names, without content, of all files in the folders of sources and headers."""
     root, part = Path(tree.path), tree.part(core)
-    folders = {root / each.removeprefix("!") for each in part.headers}
-    folders |= {(root / each.removeprefix("!")).parent for each in (*part.sources, *tree.linked)}
+    folders = {root / header.removeprefix("!") for header in part.headers}
+    folders |= {(root / source.removeprefix("!")).parent for source in (*part.sources, *tree.linked)}
     found = {
         (Path(base) / name).relative_to(root).as_posix()
         for folder in folders
@@ -43,7 +43,7 @@ def sources_in(tree: Tree, core: str) -> tuple[str, ...]:
     root, found = Path(tree.path), set[str]()
     patterns = tree.part(core).sources
     for pattern in sorted(patterns, key=lambda each: each.startswith("!")):  # what is left out comes last
-        matches = {each.relative_to(root).as_posix() for each in root.glob(pattern.removeprefix("!"))}
+        matches = {path.relative_to(root).as_posix() for path in root.glob(pattern.removeprefix("!"))}
         found = found - matches if pattern.startswith("!") else found | matches
     return tuple(sorted(found))
 
@@ -51,7 +51,7 @@ def sources_in(tree: Tree, core: str) -> tuple[str, ...]:
 def linked_digest(tree: Tree) -> str:
     """SHA-256 of what images are linked with of an export: names and contents."""
     root = Path(tree.path)
-    files = sorted({each for name in tree.linked for each in root.glob(name) if each.is_file()})
+    files = sorted({path for name in tree.linked for path in root.glob(name) if path.is_file()})
     return hashlib.sha256(listing(root, files).encode()).hexdigest()
 
 
@@ -67,11 +67,11 @@ def names_missing(tree: Tree, core: str | None = None) -> list[str]:
     found = []
     cores = {name: part for name, part in tree.cores.items() if core in (None, name)}
     for where, part in (("", tree), *((f" (for {name})", part) for name, part in cores.items())):
-        there = {each: any(root.glob(each.removeprefix("!"))) for each in part.sources}
-        found += [f"No file is {each}{where}." for each in part.sources if not there[each] and each[0] != "!"]
-        left = (each[1:] for each in part.sources if not there[each] and each[0] == "!")
+        there = {source: any(root.glob(source.removeprefix("!"))) for source in part.sources}
+        found += [f"No file is {source}{where}." for source in part.sources if not there[source] and source[0] != "!"]
+        left = (source[1:] for source in part.sources if not there[source] and source[0] == "!")
         found += [f"No file is {each}, which is to be left out{where}." for each in left]
-        found += [f"There is no folder {each}{where}." for each in part.headers if not (root / each).is_dir()]
+        found += [f"There is no folder {header}{where}." for header in part.headers if not (root / header).is_dir()]
     return found
 
 
@@ -84,7 +84,7 @@ def contents(tree: Tree, kept: Path) -> str:
     if files is None:
         return _UNREAD
     root = Path(tree.path)
-    there = [each for each in files if (root / each).is_file()]
+    there = [file for file in files if (root / file).is_file()]
     gone = sorted(set(files) - set(there))
     return listing(root, [root / each for each in there]) + "".join(f"{each} gone\n" for each in gone)
 
@@ -110,7 +110,7 @@ def read_by(read: Iterable[str], tree: Tree) -> tuple[str, ...]:
     """
     root = Path(os.path.normpath(tree.path)).as_posix() + "/"
     found = {each[len(root) :] for each in read if each.startswith(root)}
-    found |= {each.relative_to(root).as_posix() for name in tree.linked for each in Path(root).glob(name)}
+    found |= {path.relative_to(root).as_posix() for name in tree.linked for path in Path(root).glob(name)}
     if not found:
         raise BuildError(
             f"No file of the tree {tree.id} was compiled; its description names the wrong ones: "

@@ -32,8 +32,8 @@ class Repository:
 def repositories(tree: Tree) -> tuple[Repository, ...]:
     """Those that the tree's folders lie in; empty: no version control. Asked every few seconds at most."""
     root = Path(tree.path)
-    patterns = [each for part in (tree, *tree.cores.values()) for each in (*part.sources, *part.headers)]
-    folders = {root} | {_existing(root, each.removeprefix("!")) for each in patterns}
+    patterns = [source for part in (tree, *tree.cores.values()) for source in (*part.sources, *part.headers)]
+    folders = {root} | {_existing(root, pattern.removeprefix("!")) for pattern in patterns}
     return _asked(root, tuple(sorted(folders)), int(time.monotonic() / ASKED_EVERY_S))
 
 

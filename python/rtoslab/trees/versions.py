@@ -20,10 +20,10 @@ def recognised(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
     """The one port all of whose headers are in a folder, or whose export it is. Raises CatalogueError."""
     files = islice((name for _, _, names in os.walk(path) for name in names), MOST_FILES)
     there = {name for name in files if name.endswith(".h")}
-    ports = [catalogue.port(folder) for folder in sorted({each.folder for each in catalogue.kernels.values()})]
-    fitting = [each for each in ports if _fits(each.facts, path, there)]
+    ports = [catalogue.port(folder) for folder in sorted({kernel.folder for kernel in catalogue.kernels.values()})]
+    fitting = [port for port in ports if _fits(port.facts, path, there)]
     if len(fitting) != 1:
-        known = ", ".join(each.id for each in fitting or ports if each.facts.tree or each.facts.export)
+        known = ", ".join(entry.id for entry in fitting or ports if entry.facts.tree or entry.facts.export)
         why = "more than one port fits" if fitting else "no port finds all its headers there"
         raise CatalogueError(f"Whose kernel {path} is cannot be told, {why}: name it by --port, one of {known}.")
     return fitting[0]
@@ -32,20 +32,20 @@ def recognised(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
 def _fits(facts: Kernel, path: Path, headers: set[str]) -> bool:
     if facts.export is not None:
         return all((path / each).is_file() for each in (facts.export.config, facts.export.version_header))
-    return facts.tree is not None and headers.issuperset(Path(each).name for each in facts.tree.headers)
+    return facts.tree is not None and headers.issuperset(Path(header).name for header in facts.tree.headers)
 
 
 def absent_names(kernel: Kernel, tree: Tree) -> tuple[str, ...]:
     """Of the port's `earlier` names those that no file has in the folders that a description names."""
     root, parts = Path(tree.path), (tree, *tree.cores.values())
-    folders = {root / each for part in parts for each in part.headers}
-    folders |= {(root / each.removeprefix("!")).parent for part in parts for each in part.sources}
-    return _absent_in(kernel, [each for folder in sorted(folders) for each in sorted(folder.glob("*.[ch]"))])
+    folders = {root / header for part in parts for header in part.headers}
+    folders |= {(root / source.removeprefix("!")).parent for part in parts for source in part.sources}
+    return _absent_in(kernel, [path for folder in sorted(folders) for path in sorted(folder.glob("*.[ch]"))])
 
 
 def absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]:
     """The same of an export, by its folders of headers and the folders in these."""
-    found = {each for folder in headers for pattern in ("*.h", "*/*.h") for each in folder.glob(pattern)}
+    found = {path for folder in headers for pattern in ("*.h", "*/*.h") for path in folder.glob(pattern)}
     return _absent_in(kernel, sorted(found))
 
 
@@ -53,7 +53,7 @@ def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
     """Names that a version does not have, by what the port says they came with. Raises CatalogueError."""
     if not re.match(r"[Vv]?\d", version):
         raise CatalogueError(f"{shown(version)} is no version of {kernel.title}; say it in numbers, such as 11.0.")
-    return tuple(each.name for each in kernel.earlier if _numbers(version) < _numbers(each.since))
+    return tuple(earlier.name for earlier in kernel.earlier if _numbers(version) < _numbers(earlier.since))
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -61,16 +61,16 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _absent_in(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:
-    names = tuple(each.name for each in kernel.earlier)
-    files = [each for each in paths if each.is_file()] if names else []
-    return _absent(names, tuple((each, (state := each.stat()).st_mtime_ns, state.st_size) for each in files))
+    names = tuple(earlier.name for earlier in kernel.earlier)
+    files = [path for path in paths if path.is_file()] if names else []
+    return _absent(names, tuple((file, (state := file.stat()).st_mtime_ns, state.st_size) for file in files))
 
 
 @lru_cache(maxsize=64)
 def _absent(names: tuple[str, ...], files: tuple[tuple[Path, int, int], ...]) -> tuple[str, ...]:
     """Files go with time and size, so that an edited one is read again."""
     texts = [read_bytes(path, FILE_BYTES, "the source file", CatalogueError) for path, _, _ in files]
-    return tuple(each for each in names if not any(re.search(rb"\b%b\b" % each.encode(), text) for text in texts))
+    return tuple(name for name in names if not any(re.search(rb"\b%b\b" % name.encode(), text) for text in texts))
 
 
 def another_version(kernel: Entry[Kernel]) -> str | None:

@@ -125,8 +125,8 @@ def _kept_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | Non
     """The image that was run, if it is still among those built here."""
     run_id, wanted = manifest["build"]["run_id"], manifest["elf_sha256"]
     folders = build_folder(catalogue.root).glob(f"*-{run_id}")
-    images = (each / IMAGE for each in folders if (each / IMAGE).is_file())
-    return next((each for each in images if sha256_of(each) == wanted), None)
+    images = (folder / IMAGE for folder in folders if (folder / IMAGE).is_file())
+    return next((image for image in images if sha256_of(image) == wanted), None)
 
 
 def _differences(stored: AnyResult, again: AnyResult) -> list[str]:
@@ -134,7 +134,7 @@ def _differences(stored: AnyResult, again: AnyResult) -> list[str]:
     if stored.status != again.status:
         why = f": {again.message}" if isinstance(again, Failed) else ""
         return [f"{RESULT} says {stored.status}, but computed again the point is {again.status}{why}"]
-    one, two = (_flat(each.model_dump(mode="json")) for each in (stored, again))
+    one, two = (_flat(result.model_dump(mode="json")) for result in (stored, again))
     found = [
         f"{key} is stored as {one.get(key, 'nothing')}, computed {two.get(key, 'nothing')}."
         for key in sorted({*one, *two})

@@ -21,5 +21,5 @@ def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[Verified]:
             read()
         except RtoslabError as cause:
             yield Verified(folder / name, (str(cause),))
-    for each in run.folders():
-        yield verify_point(catalogue, each)
+    for path in run.folders():
+        yield verify_point(catalogue, path)

@@ -105,7 +105,7 @@ def inject_at_each(
     EndedSweepError in place of a KeyboardInterrupt that comes when some arrivals are known.
     """
     first = scenario.snapshot.cycle()
-    cycles = [first + each for each in (span.offsets if span.offsets is not None else range(span.cycles))]
+    cycles = [first + offset for offset in (span.offsets if span.offsets is not None else range(span.cycles))]
     found: list[NDArray[np.void]] = []
     try:
         _sweep(scenario, cycles, found, threads or os.cpu_count() or 1, progress)

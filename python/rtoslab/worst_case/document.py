@@ -102,12 +102,12 @@ def _distribution(both: list[tuple[str, Latency]]) -> Section:
 def _met(finding: WorstCase) -> Section:
     rows = [
         [
-            each.function or "no function",
-            f"{each.arrivals:,}",
-            f"{each.handler_maximum_cycles:,}",
-            "-" if each.task_maximum_cycles is None else f"{each.task_maximum_cycles:,}",
+            meeting.function or "no function",
+            f"{meeting.arrivals:,}",
+            f"{meeting.handler_maximum_cycles:,}",
+            "-" if meeting.task_maximum_cycles is None else f"{meeting.task_maximum_cycles:,}",
         ]
-        for each in finding.met
+        for meeting in finding.met
     ]
     columns = ("executing on arrival", ">arrivals", ">max to handler", ">max to task")
     table = TableData("Functions by the longest wait for the handler", columns, rows)

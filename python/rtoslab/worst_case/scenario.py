@@ -103,7 +103,7 @@ def pick_service(facts: Benchmark, service: str) -> dict[str, str]:
 
 def services_to_pick(facts: Benchmark) -> list[str]:
     """What `pick_service` knows."""
-    return [each for services in facts.picks.values() for each in services]
+    return [service for services in facts.picks.values() for service in services]
 
 
 def of_benchmark(
@@ -139,7 +139,7 @@ def of_benchmark(
     load_image(machine, image, built.elf.name)
     _run_to_window(machine, point.clock_hz or board.clock.sys_hz)
     marks = read_marks(image, built.elf.name)
-    at = {tag: {each.address for each in marks if _tag(each) == tag} for tag in (facts.phase.period, facts.phase.woken)}
+    at = {tag: {mark.address for mark in marks if _tag(mark) == tag} for tag in (facts.phase.period, facts.phase.woken)}
     if len(at[facts.phase.woken]) > 1:
         raise ImageFileError(f"{built.elf} has {len(at[facts.phase.woken])} places where the task is woken, not one.")
     picked = facts.needs(point.params)[len(facts.services) :]

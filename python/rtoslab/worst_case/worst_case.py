@@ -87,7 +87,9 @@ def find(scenario: Scenario, span: Span, arrivals: NDArray[np.void]) -> WorstCas
     places = Places(scenario.elf, scenario.symbols)
     handler = _latency(scenario, places, arrivals, "handler")
     task = _latency(scenario, places, arrivals, "task") if scenario.task is not None else None
-    own = own_entries(scenario, span.cycles + max(each.maximum_cycles for each in (handler, task) if each is not None))
+    own = own_entries(
+        scenario, span.cycles + max(latency.maximum_cycles for latency in (handler, task) if latency is not None)
+    )
     return WorstCase(
         title=scenario.title,
         claim=_claim(scenario, span, len(arrivals), handler, task) + own_sentence(own),

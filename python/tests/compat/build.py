@@ -28,7 +28,7 @@ def needs_compiler() -> None:
 
 
 def run_tool(*arguments: str | Path) -> None:
-    done = subprocess.run([str(each) for each in arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(argument) for argument in arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -70,7 +70,7 @@ def image(name: str, *, script: str = "flash", defines: tuple[str, ...] = ()) ->
     block = folder / "boot_block.S"
     block.write_text('.section .boot2, "a", %progbits\n' + "".join(f".word {word}\n" for word in words))
     sources = [IMAGES / f"{each}.c" for each in ("start", "sdk", name)]
-    run_tool("arm-none-eabi-gcc", *FLAGS, *(f"-D{each}" for each in defines), "-T", IMAGES / f"{script}.ld",
+    run_tool("arm-none-eabi-gcc", *FLAGS, *(f"-D{define}" for define in defines), "-T", IMAGES / f"{script}.ld",
              "-Wl,--build-id=none", "-o", out, *sources, block, "-lgcc")  # fmt: skip
     return out.read_bytes()
 

@@ -81,7 +81,7 @@ def test_pwm_outputs_are_on_their_pins_to_the_cycle(cores: int) -> None:
     events = np.frombuffer(board.machine.take_events(), dtype=EVENT)
     events = events[events["kind"] == KIND_PIN]
     servo, copy, led = (
-        [(int(each["cycle"]), int(each["value"])) for each in events[events["id"] == pin]] for pin in (0, 16, 25)
+        [(int(event["cycle"]), int(event["value"])) for event in events[events["id"] == pin]] for pin in (0, 16, 25)
     )
     assert servo[-8:] == copy[-8:]
     # High from the moment on at which the pin shows it, then from each wrap.
@@ -117,5 +117,5 @@ def test_a_board_that_is_put_back_counts_as_before() -> None:
         lines.append(board.run(50).lines)
         board.machine.restore(there)
         board.uart = before
-    assert all(each == lines[0] for each in lines)
+    assert all(line == lines[0] for line in lines)
     assert lines[0][-1] == "end"

@@ -170,7 +170,7 @@ def sigrok_cli(words: Sequence[str]) -> None:
     parser.add_argument("--time")
     told = parser.parse_args(words)
     driver, *scan = told.driver.split(":")
-    named = [re.fullmatch(r"(D[0-7])(?:=(\w+))?", each) for each in told.channels.split(",")]
+    named = [re.fullmatch(r"(D[0-7])(?:=(\w+))?", part) for part in told.channels.split(",")]
     rate = re.fullmatch(r"samplerate=([1-9]\d*)", told.config)
     if driver != "fx2lafw" or not all(re.fullmatch(r"(conn|serialcomm)=.+", each) for each in scan):
         sys.exit(f"Driver {driver} not found.")

@@ -129,7 +129,7 @@ def test_the_program_itself_records_its_demonstration(tmp_path: Path, rate_hz: i
     recorder = Recorder(analyzer, 30.0, tmp_path / "x.vcd", tmp_path / "reply")
     recorder.finish()
     capture = _read(tmp_path / "x.vcd", analyzer)
-    assert [each.name for each in capture.channels] == ["out", "in"]
+    assert [channel.name for channel in capture.channels] == ["out", "in"]
     assert capture.channels[0].ticks[:6].tolist() == [0, 1, 4, 8, 12, 17]
     with pytest.raises(CaptureError, match="and said: unknown channel 'X9'"):
         Recorder(Analyzer("demo", rate_hz, (("X9", "out"),)), 30.0, tmp_path / "x.vcd", tmp_path / "reply")

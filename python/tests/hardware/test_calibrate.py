@@ -83,7 +83,7 @@ def test_a_confirmed_rule_is_of_the_grade_silicon(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("RTOSLAB_BOARDS", str(mine.parent))
     listed = CliRunner().invoke(app, ["list", "boards", "--json"], standalone_mode=False)
     assert listed.exception is None, listed.exception
-    assert {each["id"]: each["grades"] for each in json.loads(listed.stdout)["boards"]}["mine"] == after
+    assert {load["id"]: load["grades"] for load in json.loads(listed.stdout)["boards"]}["mine"] == after
 
 
 def test_a_list_of_boards_counts_the_settings_of_each_grade() -> None:
@@ -95,7 +95,7 @@ def test_a_list_of_boards_counts_the_settings_of_each_grade() -> None:
     assert dict(zip(names[1:], map(int, row), strict=True)) == {
         "silicon": 0,
         **counted,
-        **{each: 0 for each in names[1:] if each not in counted},
+        **{name: 0 for name in names[1:] if name not in counted},
     }
 
 

@@ -64,7 +64,7 @@ def seen_through(name: str, secret: Mapping[str, int], seed: int) -> Fit:
     """The fit, whose every word about a disguised board must be true."""
     runs, defaults = board(name)
     found = fit(TABLE, in_disguise(name, secret, seed), runs, defaults)
-    by_key = {each.key: each for each in found.findings}
+    by_key = {finding.key: finding for finding in found.findings}
     for key, value in secret.items():
         assert by_key[key].low <= value <= by_key[key].high, (secret, by_key[key])
     accused = {key for key, each in by_key.items() if each.differs}
@@ -99,8 +99,8 @@ def test_what_shows_in_no_row_is_said(name: str) -> None:
     runs, defaults = board(name)
     found = fit(TABLE, runs({}), runs, defaults)
     assert not found.settings
-    assert not any(each.differs for each in found.findings)
-    assert {each.key.removeprefix("timing.") for each in found.findings if not each.seen} == UNSEEN[name]
+    assert not any(finding.differs for finding in found.findings)
+    assert {finding.key.removeprefix("timing.") for finding in found.findings if not finding.seen} == UNSEEN[name]
 
 
 def test_a_bus_whose_clock_is_the_cores_tells_bridge_and_transfer_only_together() -> None:
@@ -112,7 +112,7 @@ def test_a_bus_whose_clock_is_the_cores_tells_bridge_and_transfer_only_together(
     (group,) = found.groups
     assert set(group.keys) == {"timing.apb_bridge_extra_cycles", "timing.apb_transfer_clocks"}
     assert group.differs
-    assert not any(each.differs for each in found.findings)
+    assert not any(finding.differs for finding in found.findings)
     sighted = fit(TABLE, runs(secret), runs, defaults)
     assert sighted.settings == secret
     assert not sighted.groups

@@ -37,10 +37,10 @@ DEFAULTS = {"timing.a": 5, "timing.b": 2, "timing.c": 1}
 def test_what_changed_is_found_and_nothing_else() -> None:
     found = fit(LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS)
     assert found.settings == {"timing.a": 8}
-    assert {each.key: (each.differs, each.seen) for each in found.findings} == {
+    assert {finding.key: (finding.differs, finding.seen) for finding in found.findings} == {
         "timing.a": (True, True), "timing.b": (False, True), "timing.c": (False, False),
     }  # fmt: skip
-    assert [(each.low, each.high) for each in found.findings][:2] == [(8, 8), (2, 2)]
+    assert [(finding.low, finding.high) for finding in found.findings][:2] == [(8, 8), (2, 2)]
 
 
 def test_noise_widens_and_accuses_nobody() -> None:
@@ -48,7 +48,7 @@ def test_noise_widens_and_accuses_nobody() -> None:
     noise = np.random.default_rng(1).integers(0, 4, (2, 9))
     noisy = Readings({**silicon.rows, "one": silicon.rows["one"] + noise})
     found = fit(LINEAR, noisy, lambda values: linear(dict(values)), DEFAULTS)
-    a = next(each for each in found.findings if each.key == "timing.a")
+    a = next(finding for finding in found.findings if finding.key == "timing.a")
     assert found.slack_cycles > 0
     assert a.low < a.high or a.error_cycles > 0
 
@@ -96,9 +96,9 @@ def test_settings_that_make_up_for_each_other_are_named_together_and_none_is_acc
     (group,) = found.groups
     assert set(group.keys) == {"timing.a", "timing.b"}
     assert group.differs
-    by_key = {each.key: each for each in found.findings}
+    by_key = {finding.key: finding for finding in found.findings}
     assert by_key["timing.a"].together == ("timing.b",)
-    assert not any(each.differs for each in found.findings), "either may be what it was"
+    assert not any(finding.differs for finding in found.findings), "either may be what it was"
     assert by_key["timing.a"].low <= 9 <= by_key["timing.a"].high
     assert by_key["timing.b"].low <= 4 <= by_key["timing.b"].high
     assert len(found.settings) == 1
@@ -109,7 +109,7 @@ def test_a_group_that_fits_at_its_defaults_is_not_refuted() -> None:
     (group,) = found.groups
     assert not group.differs
     assert found.settings == {"timing.c": 3}
-    assert [each.key for each in found.findings if each.differs] == ["timing.c"]
+    assert [finding.key for finding in found.findings if finding.differs] == ["timing.c"]
 
 
 def rounded(settings: dict[str, int]) -> Readings:
@@ -152,7 +152,7 @@ def test_settings_that_only_disturbed_rounds_tell_apart_are_a_group() -> None:
     silicon = told_apart_by_one(secret)
     silicon.rows["one"][1] = (8, 8, 8, 8, 8, 9, 9, 9, 9)
     found = fit(SUM, silicon, lambda values: told_apart_by_one(dict(values)), DEFAULTS)
-    by_key = {each.key: each for each in found.findings}
+    by_key = {finding.key: finding for finding in found.findings}
     assert not any(each.differs for each in by_key.values())
     assert by_key["timing.b"].low <= 3 <= by_key["timing.b"].high
     assert [(set(group.keys), group.differs) for group in found.groups] == [({"timing.a", "timing.b"}, True)]
@@ -169,7 +169,7 @@ def test_what_one_and_two_others_do_is_a_group_of_three_and_the_fewest_changes_a
     found = fit(way, on_one_way({"timing.c": 4}), lambda values: on_one_way(dict(values)), DEFAULTS)
     assert found.settings == {"timing.c": 4}
     assert [set(group.keys) for group in found.groups] == [set(DEFAULTS)]
-    assert not any(each.differs for each in found.findings)
+    assert not any(finding.differs for finding in found.findings)
 
 
 def test_what_makes_up_for_each_other_is_followed_as_far_as_it_goes() -> None:
@@ -177,8 +177,8 @@ def test_what_makes_up_for_each_other_is_followed_as_far_as_it_goes() -> None:
     secret = {"timing.a": 26, "timing.b": 23}
     found = fit(way, on_one_way(secret), lambda values: on_one_way(dict(values)), DEFAULTS)
     assert found.settings == {"timing.c": 22}, "one change does what two do"
-    assert not any(each.differs for each in found.findings)
-    by_key = {each.key: each for each in found.findings}
+    assert not any(finding.differs for finding in found.findings)
+    by_key = {finding.key: finding for finding in found.findings}
     assert all(by_key[key].low <= value <= by_key[key].high for key, value in {**DEFAULTS, **secret}.items())
 
 
@@ -221,13 +221,13 @@ def clamped(settings: dict[str, int]) -> Readings:
 def test_values_that_do_the_same_are_a_range_whose_nearest_is_named(secret: int) -> None:
     found = fit(LINEAR, clamped({"timing.a": secret}), lambda values: clamped(dict(values)), DEFAULTS)
     assert found.settings == {"timing.a": 7}
-    a = next(each for each in found.findings if each.key == "timing.a")
+    a = next(finding for finding in found.findings if finding.key == "timing.a")
     assert (a.low, a.high) == (7, 64)
 
 
 def test_rules_without_a_witness_are_in_the_result() -> None:
     found = fit(LINEAR, linear({}), lambda values: linear(dict(values)), {**DEFAULTS, "timing.far": 4})
-    assert [(each.key, each.seen) for each in found.findings if not each.seen] == [
+    assert [(finding.key, finding.seen) for finding in found.findings if not finding.seen] == [
         ("timing.c", False),
         ("timing.far", False),
     ]
@@ -253,7 +253,7 @@ def test_every_setting_of_a_board_has_a_witness_but_those_of_other_chips() -> No
 
 
 def test_every_chip_of_the_catalogue_has_registers() -> None:
-    assert {each.facts.chip for each in CATALOGUE.boards.values()} == set(read_table_of(CATALOGUE).registers)
+    assert {board.facts.chip for board in CATALOGUE.boards.values()} == set(read_table_of(CATALOGUE).registers)
 
 
 def test_the_table_says_what_silicon_says() -> None:
@@ -265,7 +265,7 @@ def test_the_table_says_what_silicon_says() -> None:
     silicon = linear({"timing.a": 8})
     silicon.rows["one"][1] += 1
     bent = fit(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
-    assert [each.unexplained_cycles for each in bent.findings] == [1, 0, 0]
+    assert [finding.unexplained_cycles for finding in bent.findings] == [1, 0, 0]
     assert [row[-2] for row in findings_table(bent, {}).rows] == [
         "not explained; 8 is nearest",
         "confirmed",

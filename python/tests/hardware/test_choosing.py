@@ -41,7 +41,7 @@ def test_sysfs_is_read(tmp_path: Path) -> None:
     plug_in(tmp_path, "046d:c31c", "KEYBOARD", "1-6")
     plug_in(tmp_path, "0d28:0204", "bad; serial", "1-7")
     found = connected(tmp_path)
-    assert [(kind_of(each), each.serial, each.ports) for each in found] == [
+    assert [(kind_of(device), device.serial, device.ports) for device in found] == [
         ("stlink", "066CFF57", ("/dev/ttyACM3",)),
         ("cmsis-dap", "", ()),
         ("bootsel", "E0C9125B0D9B", ()),

@@ -27,14 +27,14 @@ def count(found: dict[str, Any]) -> object:
 
 
 def words_of(desk: Desk) -> list[list[str]]:
-    return [each["argv"][1:] for each in desk.orders]
+    return [order["argv"][1:] for order in desk.orders]
 
 
 @pytest.mark.parametrize("tool", ["probe-rs", "pyocd", "openocd", "st-flash"])
 def test_each_program_flashes_and_no_byte_is_lost(tmp_path: Path, tool: str) -> None:
     with Desk(tmp_path, BOARD, (tool,)) as desk:
         count(measured(desk, tmp_path / "run"))
-        assert all(desk.serial in " ".join(each) for each in words_of(desk))
+        assert all(desk.serial in " ".join(word) for word in words_of(desk))
 
 
 def test_a_real_board_gives_what_the_virtual_one_gives(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_real_board_gives_what_the_virtual_one_gives(tmp_path: Path) -> None:
 def test_the_board_that_has_to_be_held_in_its_boot_loader(tmp_path: Path) -> None:
     with Desk(tmp_path, "pico", ("picotool",), serial="E0C9125B0D9B", usb="2e8a:0003") as desk:
         count(measured(desk, tmp_path / "run", board="pico"))
-        ((*_, bus, seven, address, one),) = [[*each[:-4], *each[-4:]] for each in words_of(desk)]
+        ((*_, bus, seven, address, one),) = [[*word[:-4], *word[-4:]] for word in words_of(desk)]
         assert (bus, seven, address, one) == ("--bus", "1", "--address", "7")
 
 

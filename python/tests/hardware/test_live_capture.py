@@ -27,10 +27,10 @@ def test_a_live_capture_gives_the_pulses_that_the_virtual_board_gives(tmp_path: 
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
         done = live(desk, tmp_path / "pins.sr", "--wire", "D3=pa8")
         assert done.returncode == 0, done.stderr
-        assert [each["do"] for each in desk.orders] == ["analyzer", "flash"], "it records before the board is touched"
+        assert [order["do"] for order in desk.orders] == ["analyzer", "flash"], "it records before the board is touched"
         assert "D3=out" in desk.orders[0]["argv"]
     assert "may not be seen; a higher --sample-rate sees more" in done.stderr
-    assert sorted(each.name for each in tmp_path.glob("pins*")) == ["pins.sr"]
+    assert sorted(path.name for path in tmp_path.glob("pins*")) == ["pins.sr"]
     decoded = json.loads(rtoslab("decode", tmp_path / "pins.sr", *POINT, "--json").stdout)["series"]
     found = 0
     for capture, virtual in zip(decoded[::2], decoded[1::2], strict=True):
@@ -66,9 +66,9 @@ def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
 def test_an_analyzer_that_fails_is_one_sentence(tmp_path: Path, how: str, sentence: str, kept: list[str]) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer=how) as desk:
         text = error(live(desk, tmp_path / "pins.sr"), 1)
-        assert ("flash" in [each["do"] for each in desk.orders]) == bool(kept), "nothing is flashed in vain"
+        assert ("flash" in [order["do"] for order in desk.orders]) == bool(kept), "nothing is flashed in vain"
     assert sentence in text
-    assert [each.name for each in tmp_path.glob("pins*")] == [f"pins.sr.recorded.{each}" for each in kept]
+    assert [path.name for path in tmp_path.glob("pins*")] == [f"pins.sr.recorded.{each}" for each in kept]
     assert ("What was recorded is in" in text) == bool(kept)
 
 

@@ -49,7 +49,7 @@ def _compiled(*options: str) -> bytes:
 
 def altered(data: bytes, random: Random, _: bytes) -> bytes:
     """Damage to a section of debug information, no byte of which moves; at times more of it."""
-    parts = [each for each in Elf(data).sections if each.name.startswith(".debug")]
+    parts = [section for section in Elf(data).sections if section.name.startswith(".debug")]
     for _round in range(random.choice((1, 1, 2, 4, 16))):
         part = random.choice(parts)
         end = part.offset + part.size

@@ -75,7 +75,7 @@ EXPORT: Final = b'CONFIG_ARCH_BOARD="nucleo"\n# CONFIG_SMP is not set\nCONFIG_SM
 
 def papers(name: str) -> Sequence[bytes]:
     """Of each paper one file, without comments and only its head where it is long: the rest is more of the same."""
-    found = [COMMENT.sub(b"", each.read_bytes()) for each in sorted(find_root().glob(f"papers/*/{name}"))]
+    found = [COMMENT.sub(b"", path.read_bytes()) for path in sorted(find_root().glob(f"papers/*/{name}"))]
     return [b"\n".join(each.split(b"\n")[:60]) if name.endswith("csv") else _shortest_tables(each) for each in found]
 
 
@@ -84,10 +84,10 @@ def _shortest_tables(data: bytes) -> bytes:
     head, *tables = re.split(rb"^(?=\[\[)", data, flags=re.MULTILINE)
     seen: dict[bytes, int] = {}
     kept = [head]
-    for each in tables:
-        name = each.split(b"\n")[0]
+    for table in tables:
+        name = table.split(b"\n")[0]
         seen[name] = seen.get(name, 0) + 1
-        kept += [each] * (seen[name] <= 2)
+        kept += [table] * (seen[name] <= 2)
     return b"".join(kept)
 
 
@@ -99,7 +99,7 @@ def read_project(data: bytes) -> None:
 def read_published(data: bytes) -> None:
     """A paper's figures, the numbers among them."""
     rows = parse_published(text_of(data), Path("published.csv"))
-    assert all(each.number is None or each.number == each.number for each in rows.values())
+    assert all(row.number is None or row.number == row.number for row in rows.values())
 
 
 def silicon() -> bytes:

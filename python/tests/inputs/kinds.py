@@ -69,12 +69,12 @@ def _kernels() -> Sequence[bytes]:
 def _baselines() -> Sequence[bytes]:
     """The repository's own, a point at a time: nearly all of the whole would be more of the same points."""
     head, *points = (ROOT / "baselines/main.toml").read_bytes().split(b"[[point]]\n")
-    return [head + b"[[point]]\n" + each for each in points]
+    return [head + b"[[point]]\n" + point for point in points]
 
 
 def _capture(data: bytes) -> None:
-    for each in (found := parse_capture(data, "x")).channels:
-        find_pulses(each, found.tick_s).seconds()
+    for channel in (found := parse_capture(data, "x")).channels:
+        find_pulses(channel, found.tick_s).seconds()
 
 
 def _head(form: str, head: bytes) -> Read:
@@ -156,14 +156,14 @@ def _object(data: bytes) -> dict[str, Any]:
 def _words() -> Sequence[bytes]:
     options = ("1,2", "250ms", "30s", "84MHz", "84000000", "2026-03-01", "2026-03-01T12:00:00Z", "configX=(1<<2)",
                "opt=-O3", "0x1234", "+2 %", "+0 cycles", "stack.*=+64 bytes", "lcm(r1,r2)*3")  # fmt: skip
-    return [each.encode() for each in options]
+    return [option.encode() for option in options]
 
 
 def _options(data: bytes) -> None:
     """Each kind of option; what one refuses the next may take."""
     text = data.decode("utf-8", "surrogateescape")
     types = (CoreCounts(), Duration(), Frequency(), IsoDate())
-    for reader in (*(each.convert for each in types), _pair):
+    for reader in (*(type_.convert for type_ in types), _pair):
         try:
             reader(text, None, None)
         except (click.ClickException, RtoslabError):
@@ -180,8 +180,8 @@ def _pair(text: str, _: None, __: None) -> None:
 
 
 KINDS: Final[dict[str, Kind]] = {
-    each.name: each
-    for each in (
+    kind.name: kind
+    for kind in (
         Kind("VCD", lambda: [VCD.encode(), b"$timescale 1 ns $end " + VCD.encode()], _head("vcd", b"$date ")),
         Kind("sigrok session", lambda: [_zipped(SESSION, Random(1))], _capture, alter=_session_altered),
         Kind("Saleae CSV", lambda: SALEAE, _head("saleae", b"Time [s],")),

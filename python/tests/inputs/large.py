@@ -56,7 +56,7 @@ LARGE: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
     "toggling bit": ("VCD", lambda: filled(HEAD, b"#1\n0!\n1!\n", CAPTURE_BYTES)),
     "growing times": (
         "VCD",
-        lambda: HEAD + b"".join(b"#%d\n%d!\n" % (each, each & 1) for each in range(2_500_000))[:CAPTURE_BYTES],
+        lambda: HEAD + b"".join(b"#%d\n%d!\n" % (index, index & 1) for index in range(2_500_000))[:CAPTURE_BYTES],
     ),
     "steady bit": ("VCD", lambda: filled(HEAD, b"1!\n", CAPTURE_BYTES)),
     "toggling vector": ("VCD", lambda: filled(HEAD, b'b0 " bx "\n', CAPTURE_BYTES)),
@@ -90,7 +90,7 @@ LARGE: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
     "many samples": ("record stream", _stream),
     "line ends": ("record stream", lambda: b"\n" * STREAM_BYTES),
     "overrides everywhere": ("record stream", lambda: filled(b"", b" fault \n", STREAM_BYTES)),
-    "many keys": ("sweep plan", lambda: b"\n".join(b"a%d=1" % each for each in range(120_000))[:TEXT_BYTES]),
+    "many keys": ("sweep plan", lambda: b"\n".join(b"a%d=1" % index for index in range(120_000))[:TEXT_BYTES]),
     "many tables": ("sweep plan", lambda: filled(b"", b"[[a]]\n", TEXT_BYTES)),
     "deep tables": ("sweep plan", lambda: filled(b"a=", b"[", TEXT_BYTES)),
     "deep inline tables": ("sweep plan", lambda: filled(b"a=", b"{a=", TEXT_BYTES)),
@@ -104,14 +104,14 @@ LARGE: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
     "many tasks": (
         "task set, TOML",
         lambda: b"".join(
-            b"[[task]]\nname='%d'\nperiod_us=%d\nwcet_us=1e-9\npriority=%d\n" % (each, 1000 + each, each)
-            for each in range(1000)
+            b"[[task]]\nname='%d'\nperiod_us=%d\nwcet_us=1e-9\npriority=%d\n" % (index, 1000 + index, index)
+            for index in range(1000)
         ),
     ),
     "odd denominators": (
         "task set, CSV",
         lambda: b"name,period_us,wcet_us,priority\n"
-        + b"".join(b"%d,%d.%039d,1e-40,%d\n" % (each, each + 1, each * 7 + 1, each) for each in range(1000)),
+        + b"".join(b"%d,%d.%039d,1e-40,%d\n" % (index, index + 1, index * 7 + 1, index) for index in range(1000)),
     ),
     "many rows": ("task set, CSV", lambda: filled(b"name,period_us,wcet_us,priority\n", b"a,1,1,1\n", TEXT_BYTES)),
     "deep lists": ("profile, JSON", lambda: filled(b'{"a":', b"[", STORED_BYTES)),
@@ -129,8 +129,8 @@ LARGE: Final[dict[str, tuple[str, Callable[[], bytes]]]] = {
         "call graph",
         lambda: b"".join(
             b'node: { title: "%d" label: "%d\\n8 bytes (static)" }\nedge: { sourcename: "%d" targetname: "%d" }\n'
-            % (each, each, each, each + 1)
-            for each in range(20_000)
+            % (index, index, index, index + 1)
+            for index in range(20_000)
         ),
     ),
     "escapes of a script": ("typing script", lambda: filled(b"=> ", b"\\x41", TEXT_BYTES)),

@@ -29,9 +29,9 @@ def test_intervals_by_symbol_and_line_have_the_cycles_counted_by_hand() -> None:
     assert to_pop.longest.end_path == ("reset", "outer")
     assert between.longest is not None
     assert between.longest.end_path == ("reset", "recursive")
-    for each in (to_pop, between):
-        assert each.longest is not None
-        assert sum(each.longest.spent.values()) == each.longest.end.cycle - each.longest.begin.cycle
+    for interval in (to_pop, between):
+        assert interval.longest is not None
+        assert sum(interval.longest.spent.values()) == interval.longest.end.cycle - interval.longest.begin.cycle
 
 
 def test_from_a_place_to_itself_is_its_period_and_the_path_is_that_of_the_longest() -> None:

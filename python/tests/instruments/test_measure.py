@@ -36,7 +36,7 @@ INSTRUCTIONS = {"leaf": (11, 11), "outer": (19, 8), "jumping": (12, 1)}
 @cache
 def measured(board: str, *names: str) -> dict[str, MeasuredFunction]:
     subject = make_subject(CATALOGUE, str(small_program(board)), board=board, cores=1, stretch=Stretch(cycles=100_000))
-    return {each.function.asked[0]: each for each in measure_calls(subject, names).functions}
+    return {function.function.asked[0]: function for function in measure_calls(subject, names).functions}
 
 
 def same(value: int, calls: int) -> Spread:
@@ -123,7 +123,7 @@ def test_what_an_interrupt_takes_is_told_apart_wherever_it_comes() -> None:
     assert taken[0] == taken[-1] == 0
     hits = [each for each in taken if each]
     assert len(hits) in range(26, 31)
-    assert all(20 + 20 <= each <= 20 + 40 for each in hits)
+    assert all(20 + 20 <= hit <= 20 + 40 for hit in hits)
 
 
 def test_the_greatest_call_is_told_whole() -> None:
@@ -138,7 +138,7 @@ def test_the_greatest_call_is_told_whole() -> None:
     assert dict(jumping.spending.inside) == {"itself": 2, "leaf": 12}
     assert (found["jumping"].tally.went_on, found["outer"].tally.went_on) == (CALLS, 0)
     assert not found["endless"].tally.calls
-    assert [each.path for each in found["endless"].open] == [("reset", "endless")]
+    assert [call.path for call in found["endless"].open] == [("reset", "endless")]
     assert not found["never_called"].open
     assert found["never_called"].tally.stack_bytes is None
 
@@ -197,9 +197,9 @@ def kernel_calls(program: Program, *names: str) -> tuple[MeasuredCalls, Mapping[
         CATALOGUE, str(program.elf()), board=program.board, cores=program.cores, stretch=Stretch(cycles=8_000_000)
     )
     own: dict[str, int] = {}
-    for each in profile(subject).spent:
-        name = next(name for name in reversed(each.stack) if not name.endswith("[inlined]")).partition(" [")[0]
-        own[name] = own.get(name, 0) + each.total - each.cycles[WAYS.index("exception")]
+    for spent in profile(subject).spent:
+        name = next(name for name in reversed(spent.stack) if not name.endswith("[inlined]")).partition(" [")[0]
+        own[name] = own.get(name, 0) + spent.total - spent.cycles[WAYS.index("exception")]
     return measure_calls(subject, names), own
 
 
@@ -235,7 +235,7 @@ def test_a_kernels_functions_against_probe_and_profile(program: Program) -> None
                 assert sum(spending.beside.values()) == call.cycles["inclusive"] - call.cycles["undisturbed"]
                 assert spending.inside.get("itself", 0) == call.cycles["exclusive"]
     if program.benchmark == "t6":
-        receive = {each.function.name: each for each in found.functions}["xQueueReceive"]
+        receive = {function.function.name: function for function in found.functions}["xQueueReceive"]
         assert receive.cycles["interrupts"].maximum
         assert receive.cycles["other tasks"].maximum
 

@@ -80,7 +80,7 @@ def test_every_cycle_is_attributed_once_and_none_is_added(
             instructions[core] += int(rows["executions"].sum())
             ways[core] += rows["cycles"].sum(axis=0)
     stats = observed.stats()["cores"]
-    assert instructions == [each["instructions"] for each in stats[:cores]]
+    assert instructions == [stat["instructions"] for stat in stats[:cores]]
     for core, each in enumerate(stats[:cores]):
         # A wait inside an exception's entry counts as the exception's; what a pipeline hides of one costs nothing.
         assert ways[core][WAYS.index("bus")] <= each["bus_wait_cycles"]
@@ -111,17 +111,17 @@ def test_lock_waits_are_those_that_the_locks_count() -> None:
     taken = machine.observed()
     locks, stats = np.frombuffer(taken["locks"], dtype=LOCK), machine.stats()["locks"]
     assert stats
-    for each in stats:
-        mine = locks[(locks["lock"] == each["lock"]) & (locks["core"] == each["core"])]
+    for stat in stats:
+        mine = locks[(locks["lock"] == stat["lock"]) & (locks["core"] == stat["core"])]
         held, waited = mine[mine["waited"] == 0], mine[mine["waited"] == 1]
-        assert abs(int(held["count"].sum()) - each["acquisitions"]) <= 1, "one may be held as the window begins or ends"
-        assert abs(int(waited["count"].sum()) - each["contended"]) <= 1
-        assert int(waited["total"].sum()) == pytest.approx(each["wait_cycles"], rel=0.01)
-        assert int(held["total"].sum()) == pytest.approx(each["hold_cycles"], rel=0.01)
+        assert abs(int(held["count"].sum()) - stat["acquisitions"]) <= 1, "one may be held as the window begins or ends"
+        assert abs(int(waited["count"].sum()) - stat["contended"]) <= 1
+        assert int(waited["total"].sum()) == pytest.approx(stat["wait_cycles"], rel=0.01)
+        assert int(held["total"].sum()) == pytest.approx(stat["hold_cycles"], rel=0.01)
     for core in (0, 1):
         rows = np.frombuffer(taken["cores"][core]["rows"], dtype=ROW)
         spent = int(rows["cycles"][:, WAYS.index("lock")].sum())
-        assert spent == pytest.approx(sum(each["wait_cycles"] for each in stats if each["core"] == core), rel=0.02)
+        assert spent == pytest.approx(sum(stat["wait_cycles"] for stat in stats if stat["core"] == core), rel=0.02)
 
 
 LOWEST = {"pico": 0xC0, "nucleo-f446re": 0xF0}

@@ -37,7 +37,7 @@ def careless() -> Profile:
 def test_the_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
     found = two_cores()
     for core, cycles in enumerate(found.observed_cycles):
-        assert sum(each.total for each in found.spent if each.core == core) == cycles
+        assert sum(spent.total for spent in found.spent if spent.core == core) == cycles
         assert sum(core_table(found).rows[core][1:-2]) == cycles  # type: ignore[arg-type]
     assert sum(int(row[3] or 0) for row in function_table(found, None).rows) == sum(found.observed_cycles)
     assert found.operations is not None
@@ -51,19 +51,19 @@ def test_the_same_subject_gives_the_same_profile() -> None:
 
 def test_call_paths_reach_from_the_task_to_the_spinlock() -> None:
     found = two_cores()
-    inside = [each for each in found.spent if each.cycles[WAYS.index("lock")] and "xQueueReceive" in each.stack]
+    inside = [spent for spent in found.spent if spent.cycles[WAYS.index("lock")] and "xQueueReceive" in spent.stack]
     assert inside
-    assert all(each.stack[:2] == ("task_entry", "body") for each in inside)
-    assert any("vPortRecursiveLock [inlined]" in each.stack for each in inside)
-    assert all(each.line.endswith(tuple("0123456789")) and not each.line.startswith("/") for each in inside)
-    handlers = {each.stack[0] for each in found.spent if "[exception 15]" in each.stack[0]}
+    assert all(spent.stack[:2] == ("task_entry", "body") for spent in inside)
+    assert any("vPortRecursiveLock [inlined]" in spent.stack for spent in inside)
+    assert all(spent.line.endswith(tuple("0123456789")) and not spent.line.startswith("/") for spent in inside)
+    handlers = {spent.stack[0] for spent in found.spent if "[exception 15]" in spent.stack[0]}
     assert handlers == {"isr_systick [exception 15]"}
 
 
 def test_a_planted_long_critical_section_is_the_longest_and_named_by_line() -> None:
     found = careless()
-    lowest = max(each.priority for each in found.held)
-    worst = max((each for each in found.held if each.priority == lowest), key=lambda each: each.longest_cycles)
+    lowest = max(held.priority for held in found.held)
+    worst = max((held for held in found.held if held.priority == lowest), key=lambda each: each.longest_cycles)
     assert "careless" in worst.opener
     assert worst.count == pytest.approx(20, abs=2), "once a tick"
     assert worst.longest_cycles > 500 * 5

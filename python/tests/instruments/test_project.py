@@ -35,7 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(folder: Path, *functions: str, image: str = IMAGE) -> None:
-    tables = [f'[[function]]\nimage = "small"\n{each}\n' for each in functions]
+    tables = [f'[[function]]\nimage = "small"\n{function}\n' for function in functions]
     path = folder / "rtoslab.toml"
     path.write_text(image + "\n".join(tables))
     os.utime(path, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns + 1))

@@ -28,18 +28,18 @@ def two_cores() -> Timeline:
 
 
 def calls(found: Timeline, task: str, function: str) -> tuple[Span, ...]:
-    return tuple(each for each in found.on(TASKS, task) if each.name == function)
+    return tuple(span for span in found.on(TASKS, task) if span.name == function)
 
 
 def running(found: Timeline, task: str, start: int, end: int) -> int:
     """Cycles in which core 0 ran a task, within a stretch."""
-    mine = (each for each in found.on("core 0", TASKS) if each.name == task)
-    return sum(max(0, min(each.end, end) - max(each.start, start)) for each in mine)
+    mine = (span for span in found.on("core 0", TASKS) if span.name == task)
+    return sum(max(0, min(span.end, end) - max(span.start, start)) for span in mine)
 
 
 def test_a_priority_inversion_is_a_take_of_the_urgent_task_with_the_middling_one_inside() -> None:
     found = seen("priority_inversion", "rt", "nucleo-f446re")
-    waits = [each for each in calls(found, "high", "rt_sem_wait") if each.end - each.start > 10_000]
+    waits = [call for call in calls(found, "high", "rt_sem_wait") if call.end - call.start > 10_000]
     assert len(waits) == 1, "the most urgent task waits long once"
     (wait,) = waits
     length = wait.end - wait.start
@@ -55,13 +55,13 @@ def test_a_priority_inversion_is_a_take_of_the_urgent_task_with_the_middling_one
 def test_a_deadlock_is_two_takes_that_never_end() -> None:
     found = seen("deadlock", "rt", "nucleo-f103rb")
     stuck = [calls(found, task, "rt_mutex_lock")[-1] for task in ("left", "right")]
-    assert all(not each.ended and each.end == found.end for each in stuck)
+    assert all(not span.ended and span.end == found.end for span in stuck)
     assert stuck[0].facts["r0"] != stuck[1].facts["r0"], "each wants the other one's lock"
-    since = max(each.start for each in stuck) + 1000
+    since = max(span.start for span in stuck) + 1000
     assert not running(found, "left", since, found.end)
     assert not running(found, "right", since, found.end)
     firsts = [calls(found, task, "rt_mutex_lock")[0] for task in ("left", "right")]
-    assert [each.facts["r0"] for each in firsts] == [stuck[1].facts["r0"], stuck[0].facts["r0"]]
+    assert [first.facts["r0"] for first in firsts] == [stuck[1].facts["r0"], stuck[0].facts["r0"]]
 
 
 def test_a_missed_wake_up_is_a_resume_before_the_suspend_it_was_meant_for() -> None:
@@ -77,7 +77,7 @@ def test_one_task_runs_on_a_core_at_a_time_and_always_one() -> None:
     found = two_cores()
     for core in ("core 0", "core 1"):
         spans = found.on(core, TASKS)
-        assert [each.start for each in spans[1:]] == [each.end for each in spans[:-1]]
+        assert [span.start for span in spans[1:]] == [span.end for span in spans[:-1]]
         assert (spans[0].start, spans[-1].end) == (found.start, found.end)
     ticks = [each for each in found.on("core 0", HANDLERS) if each.facts.get("exception") == 15]
     assert len(ticks) == pytest.approx(5, abs=1), "a tick a millisecond"
@@ -89,10 +89,10 @@ def test_a_wait_for_a_spinlock_ends_where_its_core_takes_it() -> None:
     for lock in ("task lock", "ISR lock"):
         held = found.on(LOCKS, lock)
         assert all(before.end <= after.start for before, after in pairwise(held)), "one holder at a time"
-        taken = {(each.name, each.start) for each in held}
+        taken = {(span.name, span.start) for span in held}
         for core in ("core 0", "core 1"):
-            mine = [each for each in found.on(core, WAITS) if each.name == lock and each.ended]
-            assert {(core, each.end) for each in mine} <= taken
+            mine = [span for span in found.on(core, WAITS) if span.name == lock and span.ended]
+            assert {(core, span.end) for span in mine} <= taken
             waits += len(mine)
     assert waits > 100
 
@@ -115,7 +115,7 @@ def test_the_perfetto_trace_reads_back_and_its_slices_nest() -> None:
             names[descriptor.uuid], parents[descriptor.uuid] = descriptor.name, descriptor.parent_uuid
             continue
         event = packet.track_event
-        cycle = next(each.uint_value for each in event.debug_annotations if each.name == "cycle")
+        cycle = next(annotation.uint_value for annotation in event.debug_annotations if annotation.name == "cycle")
         assert packet.timestamp == nanoseconds(found, cycle)
         assert event.track_uuid in names, "described before it is used"
         if event.type in {TrackEvent.TYPE_COUNTER, TrackEvent.TYPE_INSTANT}:
@@ -128,7 +128,7 @@ def test_the_perfetto_trace_reads_back_and_its_slices_nest() -> None:
             name, start = open_slices[event.track_uuid].pop()
             slices.append((names[parents[event.track_uuid]], names[event.track_uuid], name, start, cycle))
     assert not any(open_slices.values())
-    spans = [(each.track.group, each.track.name, each.name, each.start, each.end) for each in found.spans]
+    spans = [(span.track.group, span.track.name, span.name, span.start, span.end) for span in found.spans]
     assert sorted(slices) == sorted(spans)
 
 

@@ -39,12 +39,12 @@ MADE = Traced(
 
 
 def test_load_counts_every_cycle_once_though_handlers_nest_and_straddle_a_switch() -> None:
-    rows = {(each[0], each[1]): each for each in TraceDatabase(MADE).named("load").rows}
+    rows = {(row[0], row[1]): row for row in TraceDatabase(MADE).named("load").rows}
     assert rows["core 0", "a"][3] == 60 - 10 - 5
     assert rows["core 0", "b"][3] == 40 - 5
     assert rows["core 0", "handler isr_outer"][2:4] == (2, 20)
     assert ("core 0", "handler isr_inner") not in rows
-    assert sum(int(each[3] or 0) for each in rows.values()) == 100
+    assert sum(int(row[3] or 0) for row in rows.values()) == 100
 
 
 def test_latency_is_to_the_next_one_and_within_a_limit() -> None:

@@ -56,7 +56,7 @@ def of_other(result: AnyResult) -> AnyResult:
 
 def kept(root: Path, *results: AnyResult, **build: Any) -> Path:
     path = reference_path(root, "doe2020", OTHER)
-    write_reference(path, [stored(of_other(each), **build) for each in results])
+    write_reference(path, [stored(of_other(result), **build) for result in results])
     return path
 
 
@@ -105,7 +105,7 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     failed = Failed(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
     path = kept(tmp_path, one, two, absent, failed)
     found = read_reference(path)
-    assert [each.result for each in found.points] == [of_other(each) for each in (one, two, absent)]
+    assert [stored_point.result for stored_point in found.points] == [of_other(each) for each in (one, two, absent)]
     assert found.points[0].manifest == manifest()
     before = path.read_bytes()
     kept(tmp_path, one, two, absent, failed)
@@ -128,7 +128,7 @@ def test_what_a_program_weighs_is_kept_and_ages_with_its_sources(tmp_path: Path)
     path = reference_path(tmp_path, "doe2020", OTHER)
     write_reference(path, [stored(of_other(measured(1, 1000)))], [weight()])
     found = read_reference(path)
-    assert [each.weight for each in found.weights] == [weight().weight]
+    assert [stored_weight.weight for stored_weight in found.weights] == [weight().weight]
     assert found.weights[0].manifest == weight().manifest
     assert len(found.points) == 1
     assert "firmware/gone.c" in out_of_date(find_root(), found)
@@ -171,7 +171,10 @@ def test_a_kernel_that_a_run_lacks_stands_beside_it(tmp_path: Path) -> None:
     other_window = mine.result.model_copy(update={"point": point(1).model_copy(update={"window_ms": 7})})
     assert stand_ins(tmp_path, [replace(mine, result=other_window)]) == []
     assert stand_ins(tmp_path, [mine, stored(of_other(measured(1, 1)))]) == [], "it was measured here"
-    assert [each.result.point.kernel for each in of_paper(tmp_path, "doe2020", [mine])] == [OTHER, OTHER]
+    assert [stored_point.result.point.kernel for stored_point in of_paper(tmp_path, "doe2020", [mine])] == [
+        OTHER,
+        OTHER,
+    ]
     assert of_paper(tmp_path, "roe2021", [mine]) == []
 
 
@@ -216,15 +219,15 @@ def test_what_is_kept_here_is_whole(path: Path) -> None:
     catalogue = Catalogue(find_root())
     facts = find_paper(catalogue, reference.paper).facts
     assert reference.kernel in {*catalogue.kernels, *facts.kernels, *facts.roles}
-    run_ids = {each.result.run_id for each in reference.points}
-    assert {each.run_id for each in reference.placed} <= run_ids
-    results = [each.result for each in reference.points if isinstance(each.result, Measured)]
+    run_ids = {stored_point.result.run_id for stored_point in reference.points}
+    assert {placed_values.run_id for placed_values in reference.placed} <= run_ids
+    results = [stored_point.result for stored_point in reference.points if isinstance(stored_point.result, Measured)]
     assert values(results)
-    assert {each.point.benchmark for each in results} <= catalogue.benchmarks.keys()
+    assert {result.point.benchmark for result in results} <= catalogue.benchmarks.keys()
     assert not re.search(r"[\"' =](/(?!tmp\"|var/|dev/|data\")[a-z]+/)", reference.points[0].folder.read_text())
 
 
 def test_there_are_some() -> None:
     """NuttX on one core and two for the newcomer, the kernels of paper 004."""
-    there = {(each.parent.name, each.stem) for each in REFERENCES}
+    there = {(reference.parent.name, reference.stem) for reference in REFERENCES}
     assert there >= {("vieira2026", "nuttx"), ("ungurean2020", "ucos2"), ("ungurean2020", "ucos3")}

@@ -9,10 +9,10 @@ from rtoslab.rta.system import System
 
 def longest_responses(system: System) -> dict[str, int]:
     """Task -> longest response of the jobs that ended within the offsets and two hyperperiods."""
-    periods = lcm(*(each.period for each in system.tasks))
-    end = max(each.offset or 0 for each in system.tasks) + 2 * periods
+    periods = lcm(*(task.period for task in system.tasks))
+    end = max(task.offset or 0 for task in system.tasks) + 2 * periods
     ready: list[list[int]] = []  # most urgent first: -priority, arrival, task, remaining
-    longest = {each.name: 0 for each in system.tasks}
+    longest = {task.name: 0 for task in system.tasks}
     for now in range(end):
         for index, each in enumerate(system.tasks):
             since = now - (each.offset or 0)

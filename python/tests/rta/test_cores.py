@@ -105,7 +105,7 @@ def test_a_resource_across_cores_is_outside() -> None:
     ],
 )
 def test_a_wait_for_a_lock_that_is_not_in_the_model_is_told(spin: Spin, what: str) -> None:
-    assert [each.what for each in uncovered(Ledger(spins=[spin]), TWO, 4)] == [what]
+    assert [excess.what for excess in uncovered(Ledger(spins=[spin]), TWO, 4)] == [what]
     assert uncovered(Ledger(spins=[Spin(100, 900)]), TWO, 4) == []
 
 

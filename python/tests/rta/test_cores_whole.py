@@ -36,11 +36,11 @@ def test_jobs_run_on_the_core_they_are_at_home_on() -> None:
     system = System(tasks, units_per_second=images.firmware.clock_hz)
     seen = check(system, images.firmware, images.work, 60)
     assert [len(each.responses) for each in seen.tasks] == [30, 20, 12]
-    assert [{each.task for each in seen.trace.of_core(core).jobs} for core in (0, 1)] == [{0}, {1, 2}]
-    asked = [each for each in seen.trace.handlers if each.yields]
+    assert [{job.task for job in seen.trace.of_core(core).jobs} for core in (0, 1)] == [{0}, {1, 2}]
+    asked = [handler for handler in seen.trace.handlers if handler.yields]
     assert {each.core for each in asked} == {1}, "the first core releases the other's tasks"
     assert seen.ledger.spins, "nobody ever waited for a lock"
-    assert all(each.outside == 0 for each in seen.ledger.spins)
+    assert all(spin.outside == 0 for spin in seen.ledger.spins)
 
 
 def test_all_of_the_code_fits_the_cache_it_runs_from() -> None:
@@ -48,7 +48,7 @@ def test_all_of_the_code_fits_the_cache_it_runs_from() -> None:
     for cores, events in ((2, False), (1, True)):
         built = make_firmware(Catalogue(find_root()), "freertos", "pico", {}, cores=cores, events=events).build
         segments = Elf(built.elf.read_bytes()).segments
-        assert 0 < sum(each.file_bytes for each in segments) <= CACHE_BYTES
+        assert 0 < sum(segment.file_bytes for segment in segments) <= CACHE_BYTES
 
 
 def test_a_board_with_one_core_and_sets_with_events_are_refused() -> None:

@@ -43,7 +43,7 @@ def test_the_example_has_everything_and_holds() -> None:
     found = analyse(system, of.overheads)
     assert seen.uncovered(of.overheads) == []
     assert seen.exceeded(found) == []
-    assert [each.name for each in seen.interrupts] == ["uart", "can"]
+    assert [interrupt.name for interrupt in seen.interrupts] == ["uart", "can"]
     assert set(seen.tightness(found)) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
     assert seen.ledger.handovers, "nobody ever met at the lock"
     jobs = {each.name: len(each.responses) for each in seen.tasks}
@@ -119,7 +119,11 @@ def test_a_give_at_any_phase_of_a_tick_is_covered(board: str) -> None:
     line = Line(*of.work.lasting(750), raised, raised)
     trace = run(of.firmware, rows, 2 * len(raised) + 4, [line])
     ledger = enter([trace], of.work)
-    inside = [each for each in ledger.interruptions if each.ticks and each.irqs.gives and not each.irqs.first]
+    inside = [
+        interruption
+        for interruption in ledger.interruptions
+        if interruption.ticks and interruption.irqs.gives and not interruption.irqs.first
+    ]
     assert len(inside) > 10, "no give met a tick"
     assert uncovered(ledger, of.overheads, len(tasks)) == []
 
@@ -219,7 +223,7 @@ def test_who_is_released_by_an_interrupt_is_charged_for_it_and_not_for_the_tick(
     line = Handler("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
     by_line = System((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
     by_tick = System((task("A", 10 * tick, 1000, 1),))
-    one, other = (analyse(each, KERNEL).bound("A").parts for each in (by_line, by_tick))
+    one, other = (analyse(system, KERNEL).bound("A").parts for system in (by_line, by_tick))
     assert "releases" not in one
     assert one["gives"] > 0
     assert other["releases"] == KERNEL.tick.per_task_cycles

@@ -73,8 +73,8 @@ def test_decimals_are_as_many_as_needed() -> None:
 def test_a_finer_system_is_the_same() -> None:
     system = System((task("A", 50, 20, 2, jitter=3), task("B", 90, 30, 1, offset=7, masked=4, sections=(("r", 5),))))
     fine = finer(system, 10)
-    assert [each.response for each in analyse(fine).tasks] == [
-        10 * (each.response or 0) for each in analyse(system).tasks
+    assert [bound.response for bound in analyse(fine).tasks] == [
+        10 * (bound.response or 0) for bound in analyse(system).tasks
     ]
     assert fine.microseconds(fine.tasks[1].wcet) == system.microseconds(system.tasks[1].wcet)
 
@@ -92,7 +92,7 @@ def test_the_search_is_bounded_and_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     assert found.factor_bounded
     assert found.bounded == ("A", "B", "C")
     assert found.factor >= 1
-    assert all(each >= 0 for each in found.growth.values())
+    assert all(fraction >= 0 for fraction in found.growth.values())
     assert len(said) == 4
 
 
@@ -105,7 +105,7 @@ def test_an_overload_of_one_core_is_named_by_its_utilisation() -> None:
     assert "% of the processor" in found.bound("b").reason
     assert found.bound("b").obstacle is Obstacle.OVERLOAD
     assert found.bound("c").reason.startswith("b on another core has none")
-    assert not any("b on" in each.reason or "a on" in each.reason for each in found.tasks if each.name == "b")
+    assert not any("b on" in bound.reason or "a on" in bound.reason for bound in found.tasks if bound.name == "b")
 
 
 def ended(*arguments: object) -> tuple[int, str]:
@@ -137,5 +137,5 @@ def test_every_released_job_is_counted() -> None:
     reader._begin(1001, 0)
     reader._end(1120, 0)
     reader._unfinished()
-    assert [each.number for each in trace.jobs] == [0]
+    assert [job.number for job in trace.jobs] == [0]
     assert [(each.number, each.release) for each in trace.unfinished] == [(1, 1100), (2, 1200), (3, 1300)]

@@ -39,7 +39,7 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
     compared = differ = 0
     for _ in range(SETS):
         plain = random_system(random)
-        varied = replace(plain, tasks=tuple(_varied(each, kind, random) for each in plain.tasks))
+        varied = replace(plain, tasks=tuple(_varied(task, kind, random) for task in plain.tasks))
         before, whole = analyse(plain), analyse(varied)
         for at, each in enumerate(varied.tasks):
             # Its response is told from the release, so the task under analysis has no jitter.
@@ -81,14 +81,14 @@ def test_bounds_are_what_simso_observes() -> None:
             continue
         compared += 1
         observed = _simso(system)
-        assert observed == {each.name: each.response for each in found.tasks}, system
+        assert observed == {task.name: task.response for task in found.tasks}, system
 
 
 def _simso(system: System) -> dict[str, int]:
     """Simulated with one cycle a millisecond, the unit."""
     configuration = Configuration()
     configuration.cycles_per_ms = 1
-    configuration.duration = lcm(*(each.period for each in system.tasks))
+    configuration.duration = lcm(*(task.period for task in system.tasks))
     for number, each in enumerate(system.tasks, 1):
         configuration.add_task(
             name=each.name, identifier=number, period=each.period, activation_date=0, wcet=each.wcet,
@@ -112,20 +112,20 @@ def test_bounds_are_not_exceeded_in_simulation(kind: str) -> None:
         system = random_system(random, most=5, load=1.0, periods=(4, 5, 6, 8, 10, 12, 15, 20))
         tasks = system.tasks
         if kind == "offsets":
-            tasks = tuple(replace(each, offset=random.randrange(each.period)) for each in tasks)
+            tasks = tuple(replace(task, offset=random.randrange(task.period)) for task in tasks)
         if kind == "late":
-            tasks = tuple(replace(each, deadline=3 * each.period, priority=random.randint(0, 9)) for each in tasks)
+            tasks = tuple(replace(task, deadline=3 * task.period, priority=random.randint(0, 9)) for task in tasks)
         if kind in {"fifo", "late"}:
-            tasks = tuple(replace(each, priority=each.priority // 2) for each in tasks)
+            tasks = tuple(replace(task, priority=task.priority // 2) for task in tasks)
         system = replace(system, tasks=tasks, equals="fifo")
         found = analyse(system)
         observed = longest_responses(system)
-        for each in found.tasks:
-            if each.response is None:
+        for task in found.tasks:
+            if task.response is None:
                 continue
-            assert observed[each.name] <= each.response, (system, each)
+            assert observed[task.name] <= task.response, (system, task)
             bounds += 1
-            tight += observed[each.name] == each.response
+            tight += observed[task.name] == task.response
     assert bounds > SETS
     assert tight > {"synchronous": 1.0, "offsets": 0.5, "fifo": 0.5, "late": 0.4}[kind] * bounds - 1
 
@@ -136,7 +136,7 @@ def test_known_offsets_never_raise_a_bound() -> None:
     for _ in range(SETS):
         system = random_system(random, most=5, periods=(4, 6, 8, 12, 24))
         offset = replace(
-            system, tasks=tuple(replace(each, offset=random.randrange(each.period)) for each in system.tasks)
+            system, tasks=tuple(replace(task, offset=random.randrange(task.period)) for task in system.tasks)
         )
         for without, known in zip(analyse(system).tasks, analyse(offset).tasks, strict=True):
             if without.response is None:

@@ -37,7 +37,7 @@ def held(of: Bench, system: System) -> Tried:
     return found
 
 
-@pytest.mark.parametrize("board", [*(pytest.param(each, marks=pytest.mark.long) for each in (BOARD, "pico")), RT_BOARD])
+@pytest.mark.parametrize("board", [*(pytest.param(name, marks=pytest.mark.long) for name in (BOARD, "pico")), RT_BOARD])
 def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     """A kernel that enters its switch handler at every tick is charged for it at every tick, not once a job."""
     of = bench("rt", board)
@@ -50,7 +50,7 @@ def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     ("of", "equals"),
     [
         (("rt", RT_BOARD), "slices"),
-        *(pytest.param(("freertos", BOARD, SLICING), each, marks=pytest.mark.long) for each in ("any", "slices")),
+        *(pytest.param(("freertos", BOARD, SLICING), name, marks=pytest.mark.long) for name in ("any", "slices")),
     ],
 )
 def test_equals_that_take_turns_and_a_task_below_them_stay_below_their_bounds(of: tuple[str, ...], equals: str) -> None:

@@ -151,7 +151,7 @@ def test_utilisation_of_one() -> None:
     """Full without blocking: the busy period ends with the hyperperiod. With blocking it never ends, and every job of
     it waits as long as one of its first hyperperiod."""
     full = System((task("A", 4, 2, 2), task("B", 8, 4, 1, deadline=8)))
-    assert [each.response for each in analyse(full).tasks] == [2, 8]
+    assert [bound.response for bound in analyse(full).tasks] == [2, 8]
     blocked = System((*full.tasks[:1], task("B", 8, 2, 1), task("C", 8, 2, 0, masked=1)))
     assert analyse(blocked).bound("C").response == 8
     endless = System((task("A", 4, 4, 2), task("B", 1_000_003, 1, 0, masked=1)))
@@ -226,7 +226,7 @@ def test_several_cores_are_analysed_one_by_one() -> None:
     here = (task("A", 2 * tick, 20_000, 2), task("B", 8 * tick, 60_000, 1))
     there = (task("X", 4 * tick, 90_000, 2, core=1), task("Y", 8 * tick, 50_000, 1, core=1))
     both, alone = System((*here, *there)), System(here)
-    assert [each.response for each in analyse(both).tasks] == [20_000, 80_000, 90_000, 140_000]
+    assert [bound.response for bound in analyse(both).tasks] == [20_000, 80_000, 90_000, 140_000]
     for name in ("A", "B"):
         assert (analyse(both, KERNEL).bound(name).response or 0) > (analyse(alone, KERNEL).bound(name).response or 0)
     assert "tick" not in analyse(both, KERNEL).bound("Y").parts
@@ -239,8 +239,8 @@ def test_several_cores_are_analysed_one_by_one() -> None:
         assert more >= less + 300
     notes = study(_as_task_set(both), KERNEL).notes
     silence = "smp.lock_wait_cycles, smp.release_cycles, smp.yield_cycles: counted as nothing"
-    assert any(silence in each for each in notes)
-    silent, told = (study(_as_task_set(both), each) for each in (KERNEL, told_of))
+    assert any(silence in note for note in notes)
+    silent, told = (study(_as_task_set(both), overheads) for overheads in (KERNEL, told_of))
     assert silent.analysis.schedulable
     assert not silent.holds
     assert "no yes" in silent.answer()[0]
@@ -265,4 +265,4 @@ def test_a_period_between_ticks_is_released_late() -> None:
     found = study(_as_task_set(system), KERNEL)
     assert found.system.tasks[0].jitter == 84_000
     assert found.system.tasks[1].jitter == 0
-    assert any("up to one tick later than their periods say: A." in each for each in found.notes)
+    assert any("up to one tick later than their periods say: A." in note for note in found.notes)

@@ -10,7 +10,7 @@ from tests.rta.systems import rate_monotonic, task
 
 
 def responses(system: System) -> list[int | None]:
-    return [each.response for each in analyse(system).tasks]
+    return [bound.response for bound in analyse(system).tasks]
 
 
 # Burns and Wellings, Real-Time Systems and Programming Languages, chapter 11: three sets, (wcet, period) and responses.
@@ -27,7 +27,7 @@ def test_burns_and_wellings(pairs: list[tuple[int, int]], published: list[int]) 
     """The iteration of Joseph and Pandya (1986), Audsley et al. (1993)."""
     system = rate_monotonic(*pairs)
     assert responses(system) == published
-    assert [each.meets for each in analyse(system).tasks] == [
+    assert [bound.meets for bound in analyse(system).tasks] == [
         response <= period for response, (_, period) in zip(published, pairs, strict=True)
     ]
 

@@ -46,4 +46,4 @@ def test_a_switch_is_where_it_takes_place(names: list[tuple[int, int, int, int]]
     trace = read(events, [Row(5, 0, 10, 0, 1)], TICK, 1900)
     switches = [(each.start, each.before, each.after) for each in trace.handlers if each.before != each.after]
     assert switches == [(1036, IDLE, 0), (1220, 0, IDLE)]
-    assert [(each.release, each.end) for each in trace.jobs] == [(1000, 1200)]
+    assert [(job.release, job.end) for job in trace.jobs] == [(1000, 1200)]

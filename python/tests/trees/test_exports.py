@@ -184,7 +184,7 @@ def test_an_application_is_handed_over_with_its_configuration(home: Path) -> Non
     (port / "config" / "application").mkdir()
     (port / "config" / "application" / "CMakeLists.txt").write_text("set(BOARD {machine})\nuse(${machine} {other})\n")
     said("kernel", "files", "tiny", "--board", "pico", "-o", str(home / "files"))
-    assert {each.name for each in (home / "files").iterdir()} == {"CMakeLists.txt", "README.md", "prj.conf"}
+    assert {path.name for path in (home / "files").iterdir()} == {"CMakeLists.txt", "README.md", "prj.conf"}
     assert (home / "files" / "CMakeLists.txt").read_text() == "set(BOARD small)\nuse(${machine} {other})\n"
     assert "CONFIG_ARCH_BOARD" not in (home / "files" / "prj.conf").read_text(), "it is read back all the same:"
     (home / "export" / ".config").write_text(CONFIG.replace('BOARD="small"', 'BOARD="large"'))

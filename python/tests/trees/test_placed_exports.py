@@ -48,7 +48,7 @@ def outcomes(home: Path, out: str) -> list[Result]:
     """T7's results in three placements."""
     catalogue = Catalogue(find_root())
     plan = placed(catalogue, make_plan(catalogue, ["t7"], Options(["tiny"], ["pico"], window_ms=10)), 3)
-    return [each.result for each in run_plan(find_root(), plan, home / out, jobs=1)]
+    return [outcome.result for outcome in run_plan(find_root(), plan, home / out, jobs=1)]
 
 
 def symbols(kernel: str, board: str, placement: int) -> tuple[Symbol, ...]:
@@ -58,20 +58,22 @@ def symbols(kernel: str, board: str, placement: int) -> tuple[Symbol, ...]:
 
 
 def moved(before: tuple[Symbol, ...], after: tuple[Symbol, ...]) -> set[str]:
-    places = {(each.name, each.size, each.address) for each in before}
-    return {each.name for each in after if (each.name, each.size, each.address) not in places}
+    places = {(symbol.name, symbol.size, symbol.address) for symbol in before}
+    return {symbol.name for symbol in after if (symbol.name, symbol.size, symbol.address) not in places}
 
 
 def test_an_export_with_a_script_of_its_own_has_placements(home: Path) -> None:
-    assert [each.status for each in outcomes(home, "run")] == ["measured"] * 3
+    assert [outcome.status for outcome in outcomes(home, "run")] == ["measured"] * 3
     keys = [point.manifest["build"]["placement"] for point in RunDirectory.open(home / "run").points()]  # type: ignore[index]
     assert sorted(keys) == [0, 1, 2]
 
 
 def test_its_parts_move_and_nothing_else_changes(home: Path) -> None:
-    usual, first, second = (symbols("tiny", "pico", each) for each in range(3))
+    usual, first, second = (symbols("tiny", "pico", index) for index in range(3))
     for one in (first, second):
-        assert sorted((each.name, each.size) for each in one) == sorted((each.name, each.size) for each in usual)
+        assert sorted((symbol.name, symbol.size) for symbol in one) == sorted(
+            (symbol.name, symbol.size) for symbol in usual
+        )
         assert {"tiny_mask", "bare_semaphore_give", "body"} <= moved(usual, one), "the library's, the image's"
         assert "cpu_vectors" not in moved(usual, one)
     assert moved(first, second)
@@ -83,9 +85,9 @@ def test_a_script_that_takes_code_in_twice_gives_no_other_placement(home: Path) 
     script.write_text(script.read_text().replace("*(.text .text.*)", "*(.text)\n        *(.text .text.*)"))
     usual, *others = outcomes(home, "run")
     assert usual.status == "measured"
-    for each in others:
-        assert isinstance(each, Failed)
-        assert "takes in .text in 2 lines" in each.message
+    for other in others:
+        assert isinstance(other, Failed)
+        assert "takes in .text in 2 lines" in other.message
 
 
 @pytest.mark.parametrize(("kernel", "board", "function"), [
@@ -98,6 +100,8 @@ def test_exports_that_whoever_runs_the_tests_has_named(
     tree = Catalogue(find_root()).kernels[kernel].tree
     if tree is None or f"{board}-1" not in tree.exports or not Path(tree.exports[f"{board}-1"]).is_dir():
         pytest.skip(f"no export of {kernel} for one core of a {board} is named")
-    usual, other = (symbols(kernel, board, each) for each in (0, 1))
+    usual, other = (symbols(kernel, board, placement) for placement in (0, 1))
     assert {function, "body"} <= moved(usual, other)
-    assert sorted((each.name, each.size) for each in other) == sorted((each.name, each.size) for each in usual)
+    assert sorted((symbol.name, symbol.size) for symbol in other) == sorted(
+        (symbol.name, symbol.size) for symbol in usual
+    )

@@ -51,7 +51,10 @@ def of_today(tree: Path) -> Reference:
     """What would be kept if it were measured now."""
     described = Catalogue(find_root()).kernels["tiny"].tree
     assert described is not None
-    states = [{"at": each.at, "commit": each.commit, "dirty": each.dirty} for each in repositories(described)]
+    states = [
+        {"at": repository.at, "commit": repository.commit, "dirty": repository.dirty}
+        for repository in repositories(described)
+    ]
     assert states
     sources = {f"kernel/{SOURCE}": sha256_of(tree / SOURCE), "firmware/core/main.c": "00"}
     return reference({"sources": sources, "tree": {"repositories": states}})

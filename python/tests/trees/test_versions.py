@@ -53,7 +53,7 @@ def t7(kernel: str, out: Path) -> Result:
 def test_a_version_lacks_what_needs_a_name_that_its_tree_does_not_have(home: Path) -> None:
     assert rtoslab("tree", "add", "tiny-old", home / "old").returncode == 0
     assert rtoslab("tree", "add", "tiny-new", home / "new").returncode == 0
-    assert [each.absent for each in read_trees().values()] == [(), ("TINY_PAUSE",)]
+    assert [tree.absent for tree in read_trees().values()] == [(), ("TINY_PAUSE",)]
     kernels = Catalogue(find_root()).kernels
     old, new = kernels["tiny-old"].facts, kernels["tiny-new"].facts
     assert (old.title, new.title) == ("Tiny 1.4", "Tiny 1.5")
@@ -159,9 +159,9 @@ def freertos_without(absent: set[str], user: Path) -> Kernel:
 ])  # fmt: skip
 def test_a_freertos_older_than_a_version_lacks_what_came_since(user: Path, since: str, lacks: set[str]) -> None:
     port = Catalogue(find_root()).kernels["freertos"].facts
-    absent = {each.name for each in port.earlier if _number(each.since) >= _number(since)}
+    absent = {earlier.name for earlier in port.earlier if _number(earlier.since) >= _number(since)}
     old = freertos_without(absent, user)
-    assert {each for each in port.services if port.services[each] and not old.services[each]} == lacks
+    assert {service for service in port.services if port.services[service] and not old.services[service]} == lacks
     indexed = "ulTaskGenericNotifyTake" not in absent
     gives = "vTaskGenericNotifyGiveFromISR" if indexed else "vTaskNotifyGiveFromISR"
     assert old.symbols["notify_give_from_isr"] == (gives,)
@@ -179,11 +179,11 @@ def test_the_packages_freertos_needs_no_tree_and_has_every_name() -> None:
     catalogue = Catalogue(find_root())
     assert "freertos" in catalogue.kernels_here
     entry = catalogue.kernels["freertos"]
-    names = [each.name for each in entry.facts.earlier]
+    names = [earlier.name for earlier in entry.facts.earlier]
     assert len(set(names)) == len(names)
     stand_ins = {path.stem for path in (entry.folder / "config" / "earlier").glob("*.h")}
     assert stand_ins
     assert stand_ins <= set(names)
-    for each in entry.facts.earlier:
-        assert set(each.lacks) <= set(entry.facts.services)
-        assert set(each.symbols) <= set(entry.facts.symbols)
+    for earlier in entry.facts.earlier:
+        assert set(earlier.lacks) <= set(entry.facts.services)
+        assert set(earlier.symbols) <= set(entry.facts.symbols)

@@ -51,12 +51,12 @@ def make_build(folder: Path, tables: str = TABLES) -> Path:
         f'set(libraries "{write(build / "libs" / "libdrivers.a", "")}")\n'
         f'set(kernel "{write(build / "libs" / "libkernel.a", "")}")\n'
         f'set(objects "{";".join(map(str, objects))}")\n'
-        f'set(folders "{";".join(f"-I{each}" for each in folders)}")\n'
+        f'set(folders "{";".join(f"-I{path}" for path in folders)}")\n'
         f'set(library_folders "-isystem{folders[-1]}")\n'
         'set(definitions "-DKERNEL;-DHSE_VALUE=8000000")\n',
     )
     read = [*headers, write(tree / "kernel" / "sched.c", "")]
-    told = "".join(f"echo '    {each}'\n" for each in read)
+    told = "".join(f"echo '    {path}'\n" for path in read)
     ninja = write(folder / "ninja", f"#!/bin/sh\necho 'a.obj: #deps'\n{told}")
     ninja.chmod(0o755)
     return build
@@ -75,7 +75,7 @@ def test_an_export_is_gathered_behind_the_build(tmp_path: Path) -> None:
     export = build / "export"
     for pattern in (*wants().linked, wants().made_of, *wants().headers):
         assert list(export.glob(pattern)), f"the port links {pattern}"
-    assert {each.name for each in (export / "objects").iterdir()} == {"offsets.c.obj", "devices.c.obj"}
+    assert {path.name for path in (export / "objects").iterdir()} == {"offsets.c.obj", "devices.c.obj"}
     assert (export / "include" / "zephyr" / "kernel.h").read_text() == "first", "as the order of folders has it"
     assert (export / "include" / "autoconf.h").is_file()
     assert not (export / "include" / "string.h").exists(), "the compiler has its own"
@@ -92,7 +92,7 @@ def test_a_driver_with_an_interrupt_is_refused(tmp_path: Path, driver: str) -> N
     assert "1 interrupt(s) belong to drivers" in done.stderr
 
 
-@pytest.mark.parametrize("board", sorted(set(Catalogue(find_root()).boards) & {each.stem for each in CONFIG.iterdir()}))
+@pytest.mark.parametrize("board", sorted(set(Catalogue(find_root()).boards) & {path.stem for path in CONFIG.iterdir()}))
 def test_each_board_has_its_application(tmp_path: Path, board: str) -> None:
     said("kernel", "files", "zephyr", "--board", board, "-o", str(tmp_path))
     (machine,) = re.findall('^CONFIG_BOARD="(.*)"$', (CONFIG / f"{board}.defconfig").read_text(), re.MULTILINE)
@@ -145,6 +145,6 @@ def test_what_zephyr_1_14_does_otherwise() -> None:
 def test_the_application_reads_every_header_that_the_port_reads() -> None:
     """An export has only those that the application read."""
     port = CONFIG.parent
-    included = [set(filter(lambda line: line.startswith("#include <"), each.read_text().splitlines())) for each in (
+    included = [set(filter(lambda line: line.startswith("#include <"), path.read_text().splitlines())) for path in (
         CONFIG / "application" / "main.c", port / "port.h", port / "earlier.h", port / "port.c")]  # fmt: skip
     assert included[0] >= set().union(*included[1:])

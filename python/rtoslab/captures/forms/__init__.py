@@ -75,7 +75,7 @@ def write_capture(capture: Capture, path: Path, form: str | None = None) -> None
 
 def named(capture: Capture) -> Capture:
     """With names that no form takes for anything else: no separators, quotes or line ends, no keyword of a VCD."""
-    names = distinct("the capture", (_BREAKING.sub("_", each.name) or "_" for each in capture.channels))
+    names = distinct("the capture", (_BREAKING.sub("_", channel.name) or "_" for channel in capture.channels))
     return replace(
         capture, channels=tuple(replace(each, name=name) for each, name in zip(capture.channels, names, strict=True))
     )

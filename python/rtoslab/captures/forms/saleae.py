@@ -157,7 +157,7 @@ def _picoseconds(text: str, where: str) -> int:
 def write(capture: Capture) -> bytes:
     """As Logic 2, to the nanosecond; a last row tells where the capture ends."""
     ticks, levels = merged(capture)
-    rows = [",".join(["Time [s]", *(each.name for each in capture.channels)])]
+    rows = [",".join(["Time [s]", *(channel.name for channel in capture.channels)])]
     last = levels[-1] if len(levels) else []
     ends = [] if len(ticks) and ticks[-1] == capture.end_tick else [(capture.end_tick, last)]
     for tick, row in [*zip(ticks.tolist(), levels, strict=True), *ends]:

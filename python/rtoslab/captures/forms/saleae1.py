@@ -21,7 +21,7 @@ def write(capture: Capture) -> bytes:
     """Rows of changes only: where the capture ends is not told."""
     require_known(capture, ABOUT)
     ticks, levels = merged(capture)
-    rows = [", ".join(["Time[s]", *(each.name for each in capture.channels)])]
+    rows = [", ".join(["Time[s]", *(channel.name for channel in capture.channels)])]
     scale: Fraction = capture.tick_s * 10**PLACES
     for tick, row in zip(ticks.tolist(), levels.tolist(), strict=True):
         whole, part = divmod(round(tick * scale), 10**PLACES)

@@ -41,7 +41,7 @@ def _session(session: Archive, name: str) -> Capture:
         raise CaptureError(
             f"{name} is a sigrok session of version {one_line(version[:40]) or 'none'}; versions 1 and 2 are known."
         )
-    device = next((each for each in _groups(_text(session, "metadata"), name) if "capturefile" in each), None)
+    device = next((group for group in _groups(_text(session, "metadata"), name) if "capturefile" in group), None)
     if device is None:
         raise CaptureError(f"{name} has no logic channels (its metadata names no capturefile).")
     rate = rate_hz(device.get("samplerate", ""), name)

@@ -49,7 +49,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     for core in params.cores if params.cores is not None else evidence.cores:
         load = evidence.observed.loads[core]
         counted = [core] if evidence.pinned else list(evidence.cores)
-        counts = sum(each.count for each in evidence.decoded.counts if each.core in counted)
+        counts = sum(count.count for count in evidence.decoded.counts if count.core in counted)
         idle = 100 * load.idle_cycles / max(load.cycles, 1)
         own = sum(evidence.observed.loads[each].instructions for each in counted) / max(counts, 1)
         left = _to_idle(evidence, core)

@@ -23,13 +23,13 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     if evidence.observed is None:
         return unseen(params.rule, demands)
     functions = evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())
-    steps = [each for each in evidence.observed.steps if each.core == 0]
-    ticks = sum(each.kind == seen_steps.TICK for each in steps)
+    steps = [step for step in evidence.observed.steps if step.core == 0]
+    ticks = sum(step.kind == seen_steps.TICK for step in steps)
     problems: list[str] = []
     seen: list[str] = []
     for index, period in enumerate(periods):
         block = evidence.handle(0, index)
-        calls = sum(each.kind == seen_steps.CALL and each.name in functions and each.who == block for each in steps)
+        calls = sum(step.kind == seen_steps.CALL and step.name in functions and step.who == block for step in steps)
         text = f"task {index} {calls} times in {ticks} ticks"
         (seen if abs(calls - ticks / period) <= params.slack + 1 else problems).append(text)
     if not ticks:

@@ -38,10 +38,13 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     sliced = 2 if evidence.kernel.time_slice_ticks else 0
     found = sampled(evidence, params.series)
     wrong = [
-        each.calls[params.service]
-        for each in found
+        interval.calls[params.service]
+        for interval in found
         if not wanted.fits(
-            evidence, each.calls[params.service], each.interrupts + (1 + sliced) * each.ticks, sliced * each.ticks
+            evidence,
+            interval.calls[params.service],
+            interval.interrupts + (1 + sliced) * interval.ticks,
+            sliced * interval.ticks,
         )
     ]
     problems = [f"{len(wrong)} of {len(found)} samples have another number, the first {wrong[0]}"] if wrong else []

@@ -43,9 +43,9 @@ def _alike(params: Params, evidence: Evidence) -> list[Params]:
     symbols = evidence.kernel.on(evidence.board.cpu).symbols
     others = [Params.model_validate(each) for each in evidence.benchmark.proof if each.get("rule") == params.rule]
     return [
-        each
-        for each in others
-        if each.service != params.service
-        and symbols.get(each.service) == symbols.get(params.service) is not None
-        and all(evidence.is_so(condition) for condition in each.when)
+        other
+        for other in others
+        if other.service != params.service
+        and symbols.get(other.service) == symbols.get(params.service) is not None
+        and all(evidence.is_so(condition) for condition in other.when)
     ]

@@ -81,10 +81,10 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """From the steps on each core."""
     services = evidence.benchmark.services
     texts = tuple(present(each, services) for each in params.rounds or (params.round,))
-    demands = "each round is: " + "; or: ".join(", ".join(each) for each in texts)
+    demands = "each round is: " + "; or: ".join(", ".join(text) for text in texts)
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    wanted = [parse(each, evidence.decoded.params) for each in texts]
+    wanted = [parse(text, evidence.decoded.params) for text in texts]
     besides = parse(params.besides, evidence.decoded.params)
     asked = {kind for one in wanted for each in one for kind in _kinds(each)}
     problems: list[str] = []
@@ -95,7 +95,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         ticks = sum(step.kind == seen.TICK for step in mine)
         steps = [step for step in mine if step.kind not in {seen.TICK, seen.PIN} or step.kind in asked]
         names = Names()
-        tests = [matcher.test(each) for each in besides]
+        tests = [matcher.test(beside) for beside in besides]
         steps = [step for step in steps if not any(fits(step, names) for fits in tests)]
         latency = evidence.benchmark.kind == "latency"
         rounds = [matcher.visible(each) for each in wanted]
@@ -110,7 +110,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if are_cut(evidence):
             least = 0  # What is kept may be the beginning of one.
         limits = _limits(params, evidence, found, own_cycles, {each[0].text for each in rounds})
-        problems += [f"core {core}: {each}" for each in _problems(found, least, allowed, limits)]
+        problems += [f"core {core}: {problem}" for problem in _problems(found, least, allowed, limits)]
         words.append(f"core {core}: {found.rounds} rounds")
     return finding(params.rule, demands, problems, words)
 
@@ -133,14 +133,14 @@ def _without_waited(
     """
     behind = [
         matcher.test(step)
-        for each in rounds
-        for tick, step in pairwise(each)
+        for sequence in rounds
+        for tick, step in pairwise(sequence)
         if tick.kind == seen.TICK and step.kind != seen.TICK
     ]
     told = [
         matcher.test(before)
-        for each in rounds
-        for before, tick, more in zip(each, each[1:], each[2:], strict=False)
+        for sequence in rounds
+        for before, tick, more in zip(sequence, sequence[1:], sequence[2:], strict=False)
         if tick.kind == more.kind == seen.TICK
     ]
     kept: list[seen.Step] = []

@@ -21,7 +21,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
-        found = [each.interrupts for each in sampled(evidence, name)]
+        found = [interval.interrupts for interval in sampled(evidence, name)]
         wrong = [count for count in found if count != params.interrupts]
         first = f", the first {wrong[0]}" if wrong else ""
         text = f"{name}: {len(found) - len(wrong)} of {len(found)}{first}"

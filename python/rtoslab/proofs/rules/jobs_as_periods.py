@@ -19,7 +19,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for core in evidence.metric_cores:
         counts = evidence.counters(core)
-        periods = {each.name: each.value for each in evidence.decoded.checks if each.core == core}
+        periods = {check.name: check.value for check in evidence.decoded.checks if check.core == core}
         for index in evidence.benchmark.metric.tasks:
             period, jobs = periods.get(f"period_{index}_ticks", 0), counts.get(index, 0)
             expected = (window_ticks - lead_ticks) // period if period else 0

@@ -50,7 +50,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             for called, times in function.calls:
                 calls[function.name, called] += times
     asked = _looks_at_clock(kernel, services, calls) + _asks_for_core(kernel, observed.own, evidence.cores)
-    own = {each.name for each in observed.own}
+    own = {own_function.name for own_function in observed.own}
     edge = _EDGE * (len(evidence.decoded.counts) + len(evidence.cores))
     strange = {
         (by, called): times
@@ -101,10 +101,10 @@ def _told(evidence: Evidence) -> set[str]:
         steps = [
             each for one in texts for each in parse(present(one, evidence.benchmark.services), evidence.decoded.params)
         ]
-        found |= {name for each in steps for name in _services(each)}
+        found |= {name for step in steps for name in _services(step)}
     return found
 
 
 def _services(step: Wanted) -> set[str]:
-    inner = {name for each in step.parts for name in _services(each)}
+    inner = {name for part in step.parts for name in _services(part)}
     return inner | ({step.name} if step.kind == "call" else set())

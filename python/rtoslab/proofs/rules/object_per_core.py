@@ -26,7 +26,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     owners: dict[int, int] = {}
     for core in evidence.metric_cores:
         objects = evidence.objects(core, params.service)
-        text = f"core {core}: {', '.join(f'{each:#010x}' for each in sorted(objects)) or 'no object'}"
-        taken = [each for each in objects if owners.setdefault(each, core) != core]
+        text = f"core {core}: {', '.join(f'{object_:#010x}' for object_ in sorted(objects)) or 'no object'}"
+        taken = [object_ for object_ in objects if owners.setdefault(object_, core) != core]
         (problems if len(objects) != 1 or taken else seen).append(text)
     return finding(params.rule, demands, problems, seen)

@@ -24,7 +24,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     by_core = {core: evidence.objects(core, params.service) for core in evidence.cores}
     everything = set().union(*by_core.values())
     text = "; ".join(
-        f"core {core}: {', '.join(f'{each:#010x}' for each in sorted(objects)) or 'no object'}"
+        f"core {core}: {', '.join(f'{object_:#010x}' for object_ in sorted(objects)) or 'no object'}"
         for core, objects in by_core.items()
     )
     shared = len(everything) == 1 and all(by_core.values())

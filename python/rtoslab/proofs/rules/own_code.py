@@ -54,7 +54,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for where, core in evidence.groups:
         books = _Books(params, evidence, core)
-        problems += [f"{where}: {each}" for each in books.problems()]
+        problems += [f"{where}: {problem}" for problem in books.problems()]
         seen.append(f"{where}: {books.instructions} instructions, {sum(books.counts)} rounds")
     return finding(params.rule, demands, problems[:4], seen)
 
@@ -66,8 +66,8 @@ class _Books:
         assert evidence.observed is not None
         self.params = params
         self.evidence = evidence
-        self.functions = [each for each in evidence.observed.own if each.core == core]
-        self.counts = [each.count for each in evidence.decoded.counts if core in {ALL_CORES, each.core}]
+        self.functions = [own_function for own_function in evidence.observed.own if own_function.core == core]
+        self.counts = [count.count for count in evidence.decoded.counts if core in {ALL_CORES, count.core}]
         self.edge = 2 * (len(self.counts) + 1) + len(evidence.benchmark.series)
         if core != 0:  # its counters were read some microseconds from the stamps
             self.edge += max(self.counts, default=0) * _APART_US // evidence.decoded.begin.window_us
@@ -77,19 +77,21 @@ class _Books:
         for function in self.functions:
             self.called.update(dict(function.calls))
             self.entered[function.name] += function.entries
-        self.instructions = sum(part.instructions for each in self.functions for part in each.stretches)
+        self.instructions = sum(part.instructions for own_function in self.functions for part in own_function.stretches)
         self.rounds = self._rounds()
         passes = list(map(self._number, params.passes))
-        self.passes = [1, *passes, *(each + 1 for each in passes)]
+        self.passes = [1, *passes, *(pass_ + 1 for pass_ in passes)]
         """A loop's condition is met once more than its body."""
 
     def problems(self) -> list[str]:
-        strange = [(each, part) for each in self.functions for part in self._strange(each)]
+        strange = [(own_function, part) for own_function in self.functions for part in self._strange(own_function)]
         waiting = sum(part.instructions for _, part in strange)
         found = [problem for name in self.entered for problem in self._without_caller(name)]
         if waiting > self.params.waits * self.evidence.slowness():
             found += [_words(function, part) for function, part in strange]
-        executed = sum(part.instructions * part.executions for each in self.functions for part in each.stretches)
+        executed = sum(
+            part.instructions * part.executions for own_function in self.functions for part in own_function.stretches
+        )
         taken = executed / max(sum(self.counts), 1)
         most = self.params.instructions
         if most is not None and taken > most * self.evidence.slowness():
@@ -120,10 +122,10 @@ class _Books:
         """How often an instruction may have been executed that is part of rounds."""
         sums = {0}
         for count in self.counts[:_MOST_TASKS]:
-            sums |= {count + each for each in sums}
+            sums |= {count + sum_ for sum_ in sums}
         intervals = self.evidence.observed.intervals if self.evidence.observed else None
-        series = Counter(each.series for each in intervals.intervals) if intervals else Counter[int]()
-        told = {each.value for each in self.evidence.decoded.checks if each.name in self.params.checks}
+        series = Counter(interval.series for interval in intervals.intervals) if intervals else Counter[int]()
+        told = {check.value for check in self.evidence.decoded.checks if check.name in self.params.checks}
         return (sums - {0}) | set(series.values()) | told
 
     def _number(self, text: str) -> int:

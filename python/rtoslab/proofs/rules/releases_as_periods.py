@@ -46,8 +46,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     window_ms = evidence.decoded.begin.window_us // 1000
     if len(seen) != window_ms - 1 + late:
         wrong.insert(0, f"{len(seen)} ticks with their successor were seen in a window of {window_ms} ms")
-    together = sum(len(each.ran) == len(periods_ms(said)) for each in seen)
-    releases = sum(len(each.ran) for each in seen)
+    together = sum(len(tick.ran) == len(periods_ms(said)) for tick in seen)
+    releases = sum(len(tick.ran) for tick in seen)
     text = f"{len(seen)} ticks, {releases} releases; {together} times all {len(periods_ms(said))} tasks together"
     pattern = f"; the pattern of all periods lasts {lcm(*periods_ms(said))} ms"
     return finding(params.rule, demands, wrong[:3], [text + pattern])

@@ -53,7 +53,7 @@ def _untold(params: Params, evidence: Evidence, intervals: Intervals) -> list[st
             continue  # compiled into the function that measures it
         if not 0 <= seen - len(told) <= 1:  # the window may close between the last interval's end and the call
             problems.append(f"{facts.id}: the runner was told {len(told)} samples of {seen} intervals")
-        sent = [value for each in evidence.decoded.samples if each.metric == facts.id for value in each.values]
+        sent = [value for sample in evidence.decoded.samples if sample.metric == facts.id for value in sample.values]
         if instrument_of(evidence.decoded) == "counter" and sent != told[: len(sent)]:
             at = next((at for at, pair in enumerate(zip(sent, told, strict=False)) if pair[0] != pair[1]), len(told))
             problems.append(f"{facts.id}: sample {at} is {sent[at]}, but the runner was told {[*told, None][at]}")

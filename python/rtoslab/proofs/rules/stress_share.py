@@ -28,7 +28,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems: list[str] = []
     seen: list[str] = []
     for core in set(evidence.cores) - set(evidence.metric_cores):
-        draws = sum(each.count for each in evidence.decoded.counts if each.core == core)
+        draws = sum(count.count for count in evidence.decoded.counts if count.core == core)
         accesses = evidence.checks(core).get(params.accesses)
         if accesses is None:
             problems.append(f"core {core}: {params.accesses} was not reported")

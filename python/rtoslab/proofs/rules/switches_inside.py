@@ -34,7 +34,11 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for name in params.series:
         found = sampled(evidence, name)
-        wrong = [each.switches for each in found if not wanted.fits(evidence, each.switches, extra * each.ticks)]
+        wrong = [
+            interval.switches
+            for interval in found
+            if not wanted.fits(evidence, interval.switches, extra * interval.ticks)
+        ]
         if wrong:
             text = f"{name}: {len(wrong)} of {len(found)} samples have another number, the first {wrong[0]}"
         else:

@@ -23,6 +23,6 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     if evidence.observed is None:
         return unseen(params.rule, demands)
     found = sampled(evidence, params.series)
-    met = sum(each.ticks > 0 for each in found)
+    met = sum(interval.ticks > 0 for interval in found)
     text = f"{met} of {len(found)} samples"
     return finding(params.rule, demands, [] if met >= wanted else [text], [text])

@@ -92,16 +92,16 @@ def _values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]
 
 
 def _latency_values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:
-    for each in latencies(point):
-        figures = each.spread
+    for latency in latencies(point):
+        figures = latency.spread
         for name in FIGURES:
             value = getattr(figures, name)
-            yield 0, f"latency.{each.series.id}.{name}", value, "cycles"
-            yield 0, f"latency.{each.series.id}.{name}", each.ns(value), "ns"
-        yield 0, f"latency.{each.series.id}.samples", figures.n, "1"
-        yield 0, f"latency.{each.series.id}.maximum_at", figures.maximum_at, "1"
-        yield 0, f"latency.{each.series.id}.with_a_tick", each.tick_samples, "1"
-        yield 0, f"latency.{each.series.id}.instrument_cost", each.instrument_cost, "cycles"
+            yield 0, f"latency.{latency.series.id}.{name}", value, "cycles"
+            yield 0, f"latency.{latency.series.id}.{name}", latency.ns(value), "ns"
+        yield 0, f"latency.{latency.series.id}.samples", figures.n, "1"
+        yield 0, f"latency.{latency.series.id}.maximum_at", figures.maximum_at, "1"
+        yield 0, f"latency.{latency.series.id}.with_a_tick", latency.tick_samples, "1"
+        yield 0, f"latency.{latency.series.id}.instrument_cost", latency.instrument_cost, "cycles"
 
 
 def _count_values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:

@@ -36,16 +36,16 @@ def _counts(point: Measured) -> dict[str, Any]:
 
 def _latency(point: Measured) -> dict[str, Any]:
     return {
-        each.series.id: {
-            **{f"{name}_cycles": getattr(each.spread, name) for name in FIGURES},
-            **{f"{name}_ns": each.ns(getattr(each.spread, name)) for name in FIGURES},
-            "n": each.spread.n,
-            "maximum_at": each.spread.maximum_at,
-            "instrument": each.instrument,
-            "instrument_cost_cycles": each.instrument_cost,
-            "histogram": [[one.low, one.high, one.count] for one in histogram(each.net)],
+        latency.series.id: {
+            **{f"{name}_cycles": getattr(latency.spread, name) for name in FIGURES},
+            **{f"{name}_ns": latency.ns(getattr(latency.spread, name)) for name in FIGURES},
+            "n": latency.spread.n,
+            "maximum_at": latency.spread.maximum_at,
+            "instrument": latency.instrument,
+            "instrument_cost_cycles": latency.instrument_cost,
+            "histogram": [[one.low, one.high, one.count] for one in histogram(latency.net)],
         }
-        for each in latencies(point)
+        for latency in latencies(point)
     }
 
 
@@ -62,7 +62,7 @@ def render(document: Document) -> str:
         "title": document.title,
         "summary": document.summary,
         "points": points,
-        "bands": [_bands(each) for each in placed if each.bands],
+        "bands": [_bands(point) for point in placed if point.bands],
         "gains": _gains(placed),
     }
     return encoder.dumps(whole, indent=1) + "\n"

@@ -25,12 +25,12 @@ _PLACEMENT: Final = (
 def answer_section(figures: Sequence[SpeedFigure], places: Places) -> Section | None:
     """Which kernel is faster at what, and what more cores bring; None without a figure."""
     variants: dict[str, set[str]] = {}
-    for each in figures:
-        variants.setdefault(each.point.point.benchmark, set()).add(each.test.parameters)
+    for figure in figures:
+        variants.setdefault(figure.point.point.benchmark, set()).add(figure.test.parameters)
     figures = [
-        each
-        for each in figures
-        if not each.test.parameters or len(variants[each.point.point.benchmark]) <= _MOST_VARIANTS
+        figure
+        for figure in figures
+        if not figure.test.parameters or len(variants[figure.point.point.benchmark]) <= _MOST_VARIANTS
     ]
     if not figures:
         return None
@@ -44,30 +44,30 @@ def answer_section(figures: Sequence[SpeedFigure], places: Places) -> Section | 
 
 def _charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
     """One for each board and kind of figure."""
-    boards = list(dict.fromkeys(each.board for each in figures))
+    boards = list(dict.fromkeys(figure.board for figure in figures))
     charts = []
     for board in boards:
         for is_rate in (True, False):
-            mine = [each for each in figures if each.board == board and each.is_rate is is_rate]
+            mine = [figure for figure in figures if figure.board == board and figure.is_rate is is_rate]
             if len(mine) > 1:
                 charts.append(_chart(mine, board if len(boards) > 1 else ""))
     return charts
 
 
 def _chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
-    tests = list(dict.fromkeys(each.test for each in figures))
+    tests = list(dict.fromkeys(figure.test for figure in figures))
     rows: list[dict[str, Any]] = [
         {
-            "x": each.test.heading,
-            "series": _without(each.point.point.board, each.series) if board else each.series,
-            "y": each.figure.median,
-            "text": _brief(each),
-            "kernel": each.point.point.kernel,
-            "board": each.point.point.board,
-            **ends(each.figure),
+            "x": figure.test.heading,
+            "series": _without(figure.point.point.board, figure.series) if board else figure.series,
+            "y": figure.figure.median,
+            "text": _brief(figure),
+            "kernel": figure.point.point.kernel,
+            "board": figure.point.point.board,
+            **ends(figure.figure),
         }
-        for each in figures
-        if each.test in tests[:_MOST_PANELS]
+        for figure in figures
+        if figure.test in tests[:_MOST_PANELS]
     ]
     left = (
         f" The first {_MOST_PANELS} of {counted(len(tests), 'test')}; the tables have all."
@@ -80,7 +80,7 @@ def _chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
         if figures[0].is_rate
         else f"Median of each interval{where}, in cycles of the core's clock: shorter is faster."
     )
-    each_own = " Each test has its own scale, from zero." if len({each.series for each in figures}) > 1 else ""
+    each_own = " Each test has its own scale, from zero." if len({figure.series for figure in figures}) > 1 else ""
     title = "counts per second, all cores" if figures[0].is_rate else "median, cycles"
     return ChartData("panels", rows, what + each_own + left, y_title=title)
 

@@ -17,10 +17,10 @@ _PROSE = (
 def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
     """One row a verdict, and what does not apply with its reason; None if no point has one."""
     verdicts: dict[str, tuple[str, dict[str, str]]] = {}
-    for each in points:
-        stored = each.manifest.get("conformance")
+    for stored_point in points:
+        stored = stored_point.manifest.get("conformance")
         if isinstance(stored, dict):
-            point = each.result.point
+            point = stored_point.result.point
             name = f"{point.kernel} on {point.board}, {counted(point.cores, 'core')}"
             verdicts[stored["digest"]] = (name, stored["checks"])
     if not verdicts:

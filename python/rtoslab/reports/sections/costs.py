@@ -103,26 +103,28 @@ def functions_section(points: Sequence[Measured]) -> Section | None:
     for test, series, point in named(points):
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0
         counts = sum(share.counts for share in shares(point))
-        found = [each for each in top_functions(point, TOP_FUNCTIONS) if each.cycles / total >= SMALLEST_FUNCTION]
+        found = [
+            function for function in top_functions(point, TOP_FUNCTIONS) if function.cycles / total >= SMALLEST_FUNCTION
+        ]
         leading.append(
             [
                 test,
                 series,
-                ", ".join(f"{each.name} {each.cycles / total:.0%}" for each in found[:3]) or "none above 0.5 %",
+                ", ".join(f"{use.name} {use.cycles / total:.0%}" for use in found[:3]) or "none above 0.5 %",
             ]
         )
         rows += [
             [
                 test,
                 series,
-                each.name,
-                each.kind,
-                f"{each.cycles / total:.1%}",
-                f"{each.cycles / counts:,.1f}",
-                f"{each.entries / counts:,.2f}",
-                f"{each.cycles / each.entries:,.1f}" if each.entries else "-",
+                use.name,
+                use.kind,
+                f"{use.cycles / total:.1%}",
+                f"{use.cycles / counts:,.1f}",
+                f"{use.entries / counts:,.2f}",
+                f"{use.cycles / use.entries:,.1f}" if use.entries else "-",
             ]
-            for each in found
+            for use in found
         ]
     if not rows:
         return None

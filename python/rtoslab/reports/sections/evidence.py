@@ -17,14 +17,14 @@ def proofs_section(points: Sequence[Measured], failed: Sequence[Failed]) -> Sect
     """Every proof: what it demanded, what was seen."""
     measured = named(points)
     rows = [
-        [test, series, each.rule, each.demands, each.saw, each.verdict.value]
+        [test, series, proof.rule, proof.demands, proof.saw, proof.verdict.value]
         for test, series, point in measured
-        for each in point.proofs
+        for proof in point.proofs
     ]
     rows += [
-        [brief_test(point.point), cores_of(point.point), each.rule, each.demands, each.saw, each.verdict.value]
+        [brief_test(point.point), cores_of(point.point), proof.rule, proof.demands, proof.saw, proof.verdict.value]
         for point in failed
-        for each in point.proofs
+        for proof in point.proofs
     ]
     if not rows:
         return None
@@ -52,15 +52,15 @@ def rulers_section(points: Sequence[Measured]) -> Section | None:
             [
                 test,
                 series,
-                each.name,
-                str(each.core),
-                str(each.count),
-                f"{each.minimum}",
-                f"{each.median:g}",
-                f"{each.maximum} (repeat {each.maximum_at})",
-                each.unit,
+                cost.name,
+                str(cost.core),
+                str(cost.count),
+                f"{cost.minimum}",
+                f"{cost.median:g}",
+                f"{cost.maximum} (repeat {cost.maximum_at})",
+                cost.unit,
             ]
-            for each in ruler_costs(point)
+            for cost in ruler_costs(point)
         ]
         effect = probe_effect(point)
         if effect:

@@ -45,12 +45,14 @@ def latency_section(points: Sequence[Measured], places: Places) -> Section | Non
         return None
     absent = absences(points)
     names = _names([*found, *absent])[: len(found)]
-    boards = dict.fromkeys([*(each.point.board for each in found), *(each.point.board for each in absent)])
+    boards = dict.fromkeys(
+        [*(comparison.point.board for comparison in found), *(absence.point.board for absence in absent)]
+    )
     tables = [
         _figures_table(
             f"Latencies, cycles, {board}" if len(boards) > 1 else "Latencies, cycles",
-            [each for each in found if each.point.board == board],
-            [each for each in absent if each.point.board == board],
+            [comparison for comparison in found if comparison.point.board == board],
+            [absence for absence in absent if absence.point.board == board],
             places,
         )
         for board in boards
@@ -67,10 +69,11 @@ def _figures_table(title: str, found: Sequence[Comparison], absent: Sequence[Abs
     empty = [NONE] * (len(columns) - 3)
     missing = zip(absent, together[len(found) :], strict=True)
     rows += [[each.title, name, NOT_APPLICABLE, *empty] for each, name in missing]
-    note = "; ".join(dict.fromkeys(f"{NOT_APPLICABLE}: {each.reason}" for each in absent))
-    records = [record for each in found for record in _records(each, places)]
+    note = "; ".join(dict.fromkeys(f"{NOT_APPLICABLE}: {absence.reason}" for absence in absent))
+    records = [record for comparison in found for record in _records(comparison, places)]
     records += [
-        {**record_axes(each.point), "metric": each.title, "note": f"{NOT_APPLICABLE}: {each.reason}"} for each in absent
+        {**record_axes(absence.point), "metric": absence.title, "note": f"{NOT_APPLICABLE}: {absence.reason}"}
+        for absence in absent
     ]
     return TableData(title, columns, rows, note, records=records)
 
@@ -78,7 +81,7 @@ def _figures_table(title: str, found: Sequence[Comparison], absent: Sequence[Abs
 def instruments_section(points: Sequence[Measured], places: Places) -> Section | None:
     """Every instrument's median beside the others'."""
     found = comparisons(points)
-    if not any(len(each.by) > 1 for each in found):
+    if not any(len(comparison.by) > 1 for comparison in found):
         return None
     rows = [
         [
@@ -116,7 +119,7 @@ def _effect(latency: Latency | None, without: Latency | None, places: Places) ->
 def _costs(points: Sequence[Measured], places: Places) -> TableData:
     """What was subtracted: the empty interval of every image."""
     found = instrument_costs(points)
-    names = series_names([conditions(each.point.point) for each in found], with_cores=False)
+    names = series_names([conditions(cost.point.point) for cost in found], with_cores=False)
     rows = [
         [
             each.point.point.title,
@@ -175,7 +178,7 @@ def _records(each: Comparison, places: Places) -> Iterator[Record]:
 
 def _charts(found: Sequence[Comparison], names: Sequence[str], places: Places) -> list[ChartData]:
     charts = []
-    for ident in dict.fromkeys(each.id for each in found):
+    for ident in dict.fromkeys(comparison.id for comparison in found):
         mine = [(each, name) for each, name in zip(found, names, strict=True) if each.id == ident]
         drawn = {len(places.of(each.best.point)) for each, _ in mine}
         middle = f" {MIDDLE}" if drawn != {1} else ""

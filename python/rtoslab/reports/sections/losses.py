@@ -38,7 +38,7 @@ def losses_section(points: Sequence[Measured], figures: Sequence[SpeedFigure]) -
     found = losses(points)
     if not found:
         return None
-    names = series_names([each.gain.many.point.point for each in found])
+    names = series_names([loss.gain.many.point.point for loss in found])
     return Section(
         "losses",
         "What more cores cost a single operation",

@@ -15,10 +15,10 @@ _PER_POINT = ("elf_sha256", "build.run_id", "build.manifest", "build.bench")
 
 def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
     """None if no point has a manifest."""
-    with_manifest = [each for each in points if each.manifest]
+    with_manifest = [point for point in points if point.manifest]
     if not with_manifest:
         return None
-    flats = [_flat(each.manifest) for each in with_manifest]
+    flats = [_flat(stored_point.manifest) for stored_point in with_manifest]
     shared = {
         key: value
         for key, value in flats[0].items()
@@ -61,7 +61,7 @@ def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
 
 
 def _series(points: Sequence[StoredPoint]) -> list[str]:
-    return series_names([each.result.point for each in points])
+    return series_names([point.result.point for point in points])
 
 
 def _values(key: str, flats: Sequence[dict[str, str]], names: Sequence[str]) -> list[list[str]]:

@@ -41,12 +41,12 @@ def memory_section(points: Sequence[Measured], places: Places) -> Section | None
             [
                 test,
                 series,
-                str(each.core),
-                each.name,
-                banded(_used(each, point, places), _bytes),
-                f"{each.size_bytes:,}",
+                str(stack.core),
+                stack.name,
+                banded(_used(stack, point, places), _bytes),
+                f"{stack.size_bytes:,}",
             ]
-            for each in point.stacks
+            for stack in point.stacks
         ]
     tables = []
     if rows:
@@ -64,7 +64,7 @@ def memory_section(points: Sequence[Measured], places: Places) -> Section | None
 def _heap_charts(points: Sequence[Measured], places: Places) -> list[ChartData]:
     """The peaks of the heap; of a test in several variants (its own parameters, instruments), the highest."""
     marks: dict[tuple[str, str], dict[str, Any]] = {}
-    names = series_names([plain_axes(each.point) for each in points])
+    names = series_names([plain_axes(point.point) for point in points])
     for series, each in zip(names, points, strict=True):
         if each.heap:
             peak = places.band(each, lambda at: at.heap.peak_bytes if at.heap else 0)
@@ -78,7 +78,7 @@ def _heap_charts(points: Sequence[Measured], places: Places) -> list[ChartData]:
 
 def _used(stack: StackUse, point: Measured, places: Places) -> Band:
     def same(other: Measured) -> float:
-        return next(each.used_bytes for each in other.stacks if (each.core, each.name) == (stack.core, stack.name))
+        return next(use.used_bytes for use in other.stacks if (use.core, use.name) == (stack.core, stack.name))
 
     return places.band(point, same)
 

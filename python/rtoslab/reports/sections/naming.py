@@ -20,7 +20,7 @@ def one_placement(section: Section) -> Section:
 
 def named(points: Sequence[Measured]) -> list[tuple[str, str, Measured]]:
     """(test, series, point)"""
-    names = series_names([each.point for each in points])
+    names = series_names([point.point for point in points])
     return [(brief_test(each.point), name, each) for name, each in zip(names, points, strict=True)]
 
 
@@ -64,7 +64,7 @@ def record_axes(point: PointId) -> dict[str, str | int]:
 def one_of_each_seed(points: Sequence[Measured]) -> list[Measured]:
     """The points without those that repeat an earlier one with other draws: for charts, which they would crowd."""
     first: dict[str, Measured] = {}
-    for each in points:
-        config = {key: value for key, value in each.point.config.items() if key != f"param.{SEED}"}
-        first.setdefault(each.point.model_copy(update={"config": config}).model_dump_json(), each)
+    for point in points:
+        config = {key: value for key, value in point.point.config.items() if key != f"param.{SEED}"}
+        first.setdefault(point.point.model_copy(update={"config": config}).model_dump_json(), point)
     return list(first.values())

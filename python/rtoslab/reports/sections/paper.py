@@ -13,11 +13,13 @@ def paper_section(points: Sequence[PlacedPoint], suite: Suite | None, paper: Pap
         return None
     found = values_over_placements(points)
     told = [
-        each for each in judge_claims(paper.claims, found, paper.facts.resolution) if each.outcome != "not computed"
+        claim for claim in judge_claims(paper.claims, found, paper.facts.resolution) if claim.outcome != "not computed"
     ]
     if not told:
         return None  # of another board, another number of cores: the paper's notes would be about nothing here
-    rows = [[each.claim.section, each.claim.says, each.words, each.seen, each.threshold] for each in told]
+    rows = [
+        [verdict.claim.section, verdict.claim.says, verdict.words, verdict.seen, verdict.threshold] for verdict in told
+    ]
     columns = ("section", "the paper says", "here", "seen", "judged by")
     tables = [TableData(f"{suite.paper}: its statements and this run", columns, rows)]
     return Section("paper", "Against the paper", suite.notes, (), tables)

@@ -14,14 +14,14 @@ def parity_section(findings: Sequence[Unfairness], *, several: bool) -> Section 
         return Section("parity", "Is the comparison fair?", ("What stands side by side here was measured alike.",))
     rows = [
         [
-            each.concept.title,
-            "; ".join(f"{words}: {', '.join(who)}" for words, who in each.values.items()),
-            each.board,
-            str(len(each.benchmarks)),
-            each.concept.why,
-            each.cost,
+            finding.concept.title,
+            "; ".join(f"{words}: {', '.join(who)}" for words, who in finding.values.items()),
+            finding.board,
+            str(len(finding.benchmarks)),
+            finding.concept.why,
+            finding.cost,
         ]
-        for each in findings
+        for finding in findings
     ]
     prose = (
         "What stands side by side here was not measured alike. A difference that is the question itself is no fault; "

@@ -9,11 +9,11 @@ from rtoslab.reports.table import Section, TableData, cycles_text
 
 def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
     """One row for each leading figure of each such point; None if every point was measured in one placement."""
-    several = [each for each in points if each.bands]
+    several = [placed_point for placed_point in points if placed_point.bands]
     if not several:
         return None
     rows = []
-    for name, point in zip(series_names([each.middle.point for each in several]), several, strict=True):
+    for name, point in zip(series_names([placed_point.middle.point for placed_point in several]), several, strict=True):
         for metric, band in point.bands:
             text = cycles_text if metric.unit == CYCLES else "{:,.1f}".format
             figures = [text(each) for each in (band.median, band.least, band.most)]
@@ -27,8 +27,8 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
         "points are medians, with their bands in brackets; one without brackets is the same in all placements. What "
         "belongs together, such as the parts of all cycles, is of one placement, the one in the middle."
     )
-    alone = [each.middle.point for each in points if len(each.all) == 1]
-    names = series_names([*alone, *(each.middle.point for each in several)])
+    alone = [placed_point.middle.point for placed_point in points if len(placed_point.all) == 1]
+    names = series_names([*alone, *(placed_point.middle.point for placed_point in several)])
     said = [f"{brief_test(point)} ({name})" for point, name in zip(alone, names, strict=False)]
     lone = (f"In one placement alone, without a band, stand: {', '.join(said)}.",) if alone else ()
     columns = (

@@ -20,7 +20,7 @@ def probe_effect_section(
     found = four_ways(points, places, made_of)
     if not found:
         return None
-    names = [name or each.title for each, name in zip(found, series_names([each.point for each in found]), strict=True)]
+    names = [name or each.title for each, name in zip(found, series_names([ways.point for ways in found]), strict=True)]
     columns = ("operation", "run with", *(f">{way}" for way in WAYS), *(f">{way} less probe" for way in WAYS[:-1]))
     rows = [
         [

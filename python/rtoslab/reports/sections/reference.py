@@ -22,14 +22,14 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | No
     """Version, commit, flags and age of each kernel's reference results; None without any."""
     rows: dict[tuple[str, ...], int] = {}
     with one_look():
-        for each in beside:
-            if isinstance(each.result, Measured):
+        for point in beside:
+            if isinstance(point.result, Measured):
                 row = (
-                    each.result.point.kernel,
-                    origin(each.manifest),
-                    " ".join(_at(each.manifest, "build", "flags")),
-                    f"timing {_at(each.manifest, 'target').get('timing_version', 'unknown')}",
-                    _briefly(changed_since(root, each)),
+                    point.result.point.kernel,
+                    origin(point.manifest),
+                    " ".join(_at(point.manifest, "build", "flags")),
+                    f"timing {_at(point.manifest, 'target').get('timing_version', 'unknown')}",
+                    _briefly(changed_since(root, point)),
                 )
                 rows[row] = rows.get(row, 0) + 1
     if not rows:
@@ -41,9 +41,9 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | No
 
 def _briefly(changes: Sequence[str]) -> str:
     """Files are counted: a reader of the report wants to know whether, not which."""
-    files = [each for each in changes if each.startswith("firmware/")]
+    files = [change for change in changes if change.startswith("firmware/")]
     briefly = [f"{counted(len(files), 'file')} of the firmware"] if len(files) > 1 else files
-    return "; ".join([*(each for each in changes if each not in files), *briefly]) or "nothing"
+    return "; ".join([*(change for change in changes if change not in files), *briefly]) or "nothing"
 
 
 def origin(manifest: Mapping[str, Any]) -> str:
@@ -51,9 +51,9 @@ def origin(manifest: Mapping[str, Any]) -> str:
     build = manifest["build"]
     repositories = (build.get("tree") or {}).get("repositories", [])
     commits = [
-        f"commit {each['commit'][:12]}{', edited' if each.get('dirty') else ''}"
-        for each in repositories
-        if each.get("commit")
+        f"commit {repository['commit'][:12]}{', edited' if repository.get('dirty') else ''}"
+        for repository in repositories
+        if repository.get("commit")
     ]
     return ", ".join([str(build["kernel_version"]), *commits])
 

@@ -33,8 +33,8 @@ class Scope:
 
     def words(self, scopes: Sequence["Scope"], *more: str) -> str:
         """`On the Raspberry Pi Pico, one core: `, of what differs among scopes; empty if nothing does."""
-        several_boards = len({each.board for each in scopes}) > 1
-        several_cores = {each.cores for each in scopes} != {1}
+        several_boards = len({scope.board for scope in scopes}) > 1
+        several_cores = {scope.cores for scope in scopes} != {1}
         parts = [f"the {self.board}"] * several_boards + [cores_words(self.cores)] * several_cores
         parts += [self.conditions] * bool(self.conditions)
         on = [f"{'With' if parts[0] == self.conditions else 'On'} {', '.join(parts)}"] if parts else []
@@ -46,9 +46,9 @@ class Scope:
 def scopes_of(figures: Sequence[SpeedFigure]) -> dict[Scope, list[SpeedFigure]]:
     """Figures that may be compared, together; boards in their order, on each the smallest number of cores first."""
     found: dict[Scope, list[SpeedFigure]] = {}
-    for each in figures:
-        found.setdefault(Scope(each.board, each.cores, each.conditions, each.is_rate), []).append(each)
-    boards = list(dict.fromkeys(each.board for each in figures))
+    for figure in figures:
+        found.setdefault(Scope(figure.board, figure.cores, figure.conditions, figure.is_rate), []).append(figure)
+    boards = list(dict.fromkeys(figure.board for figure in figures))
     return {
         scope: found[scope]
         for scope in sorted(
@@ -63,7 +63,7 @@ def rival_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
     told = [
         f"{scope.words(list(scopes), *([IN_ONE] if rests_on_place(mine) else []))}{text}"
         for scope, mine in scopes.items()
-        if len({each.kernel for each in mine}) > 1 and (text := _compared(mine))
+        if len({figure.kernel for figure in mine}) > 1 and (text := _compared(mine))
     ]
     if len(told) > _PARAGRAPHS:
         left = len(told) - _PARAGRAPHS
@@ -73,7 +73,7 @@ def rival_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
 
 def rests_on_place(figures: Sequence[SpeedFigure]) -> bool:
     """Whether another placement of the code might have given other figures."""
-    return any(not each.figure.is_known for each in figures)
+    return any(not figure.figure.is_known for figure in figures)
 
 
 def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
@@ -85,23 +85,25 @@ def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
 def _plainly(figures: Sequence[SpeedFigure]) -> str:
     kernel, verb, to = figures[0].kernel, *(("reaches", "at") if figures[0].is_rate else ("takes", "for"))
     if len(figures) <= MOST:
-        return f"{kernel} {verb} {listed([f'{each.text} {to} {each.test.with_figure()}' for each in figures])}."
+        return f"{kernel} {verb} {listed([f'{figure.text} {to} {figure.test.with_figure()}' for figure in figures])}."
     ordered = sorted(figures, key=lambda each: each.figure.median)
-    ends = " to ".join(f"{each.text} {to} {each.test.with_figure()}" for each in (ordered[0], ordered[-1]))
+    ends = " to ".join(
+        f"{speed_figure.text} {to} {speed_figure.test.with_figure()}" for speed_figure in (ordered[0], ordered[-1])
+    )
     return f"{kernel} {verb} from {ends}, over {counted(len(figures), 'test')}."
 
 
 def _by_test(figures: Sequence[SpeedFigure]) -> dict[NamedTest, list[SpeedFigure]]:
     tests: dict[NamedTest, list[SpeedFigure]] = {}
-    for each in figures:
-        mine = tests.setdefault(each.test, [])
-        if each.kernel not in {other.kernel for other in mine}:
-            mine.append(each)
+    for figure in figures:
+        mine = tests.setdefault(figure.test, [])
+        if figure.kernel not in {other.kernel for other in mine}:
+            mine.append(figure)
     return tests
 
 
 def _compared(figures: Sequence[SpeedFigure]) -> str:
-    kernels = list(dict.fromkeys(each.kernel for each in figures))
+    kernels = list(dict.fromkeys(figure.kernel for figure in figures))
     tests = _by_test(figures)
     shared = {test: mine for test, mine in tests.items() if len(mine) > 1}
     if not shared:
@@ -121,7 +123,7 @@ def _compared(figures: Sequence[SpeedFigure]) -> str:
             )
     parts = [_leader(kernel, ahead[kernel], kernels, len(shared)) for kernel in kernels if kernel in ahead]
     sentences = [f"{part}." for part in parts]
-    sentences += [f"At {listed([each.with_figure() for each in names])}, {words}." for words, names in alike.items()]
+    sentences += [f"At {listed([name.with_figure() for name in names])}, {words}." for words, names in alike.items()]
     return " ".join([*sentences, *_absent(kernels, tests)])
 
 
@@ -174,7 +176,7 @@ def _leader(kernel: str, items: Sequence[tuple[float, str]], kernels: Sequence[s
 
 def _absent(kernels: Sequence[str], tests: dict[NamedTest, list[SpeedFigure]]) -> list[str]:
     lacking = {
-        kernel: [test.with_figure() for test, mine in tests.items() if kernel not in {each.kernel for each in mine}]
+        kernel: [test.with_figure() for test, mine in tests.items() if kernel not in {figure.kernel for figure in mine}]
         for kernel in kernels
     }
     return [f"{kernel} has no figure for {listed(names)}." for kernel, names in lacking.items() if names]

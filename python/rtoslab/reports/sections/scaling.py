@@ -26,7 +26,7 @@ def scaling_section(points: Sequence[Measured], places: Places) -> Section | Non
     pairs = [each for each in gains(points) if each.many.point.metric.startswith(FAMILY)]
     if not pairs:
         return None
-    names = series_names([plain_axes(each.many.point.point) for each in pairs])
+    names = series_names([plain_axes(pair.many.point.point) for pair in pairs])
     several = len(set(names)) > 1
     rows, marks = [], []
     for each, name in zip(pairs, names, strict=True):

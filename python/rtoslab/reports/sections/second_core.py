@@ -38,16 +38,16 @@ class _Pair:
 
 def second_core_sentences(figures: Sequence[SpeedFigure], places: Places) -> list[str]:
     """One paragraph for each kernel, board, number of cores and configuration with a figure on one core beside it."""
-    counting = [each for each in figures if each.is_rate]
-    by_point = {id(each.point): each for each in counting}
-    points = [each.point for each in counting]
+    counting = [figure for figure in figures if figure.is_rate]
+    by_point = {id(speed_figure.point): speed_figure for speed_figure in counting}
+    points = [speed_figure.point for speed_figure in counting]
     groups: dict[tuple[str, str, int, str], list[_Pair]] = {}
     for gain in gains(points):
         many, one = by_point[id(gain.many.point)], by_point[id(gain.one.point)]
         ratio = many.figure.over(one.figure)
         key = (many.kernel, many.board, many.cores, many.conditions)
         groups.setdefault(key, []).append(_Pair(many.test, many, gain, ratio))
-    explained = {id(each.gain.many.point): each for each in losses(points)}
+    explained = {id(loss.gain.many.point): loss for loss in losses(points)}
     heads = _heads(list(groups))
     return [
         " ".join(filter(None, (_bring(heads[key], key[2], pairs), _why(pairs, explained), _heap(pairs, places))))
@@ -77,7 +77,7 @@ def _bring(head: str, cores: int, pairs: Sequence[_Pair]) -> str:
         "lowers": lambda ratio: ratio.value < 1 and not is_undoable(ratio),
     }
     parts: list[str] = []
-    told = [each for each in pairs if not is_alike(each.ratio)]
+    told = [pair for pair in pairs if not is_alike(pair.ratio)]
     for verb, holds in verbs.items():
         mine = sorted((each for each in told if holds(each.ratio)), key=lambda each: -abs(each.ratio.value - 1))
         if mine:
@@ -89,11 +89,11 @@ def _bring(head: str, cores: int, pairs: Sequence[_Pair]) -> str:
         verb = "changes" if cores == 2 else "change"
         whose = "it" if parts else f"the total throughput of {head}"
         parts.append(f"{verb} {whose} at {listed(placed)} by no more than the place of the code does")
-    same = [each.name.with_figure() for each in pairs if is_alike(each.ratio)]
+    same = [pair.name.with_figure() for pair in pairs if is_alike(pair.ratio)]
     if same:
         whose = "it" if parts else f"the total throughput of {head}"
         parts.append(f"{'leaves' if cores == 2 else 'leave'} {whose} as it was at {listed(same)}")
-    alone = f", {IN_ONE}" if rests_on_place([each.figure for each in pairs]) else ""
+    alone = f", {IN_ONE}" if rests_on_place([pair.figure for pair in pairs]) else ""
     return f"{subject} {' and '.join(parts)}{alone}."
 
 
@@ -101,8 +101,8 @@ def _why(pairs: Sequence[_Pair], explained: Mapping[int, Loss]) -> str:
     """The causes of what is lost, as their range over those tests that lose throughput."""
     lost = [
         loss
-        for each in pairs
-        if (loss := explained.get(id(each.gain.many.point))) and each.ratio.value < 1 and _loss(loss) > 0
+        for pair in pairs
+        if (loss := explained.get(id(pair.gain.many.point))) and pair.ratio.value < 1 and _loss(loss) > 0
     ]
     parts: list[str] = []
     for cause, words in _CAUSES.items():
@@ -127,9 +127,9 @@ def _range(shares: Sequence[float]) -> str:
 
 def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
     """Where one lock is held nearly all the time, so that it bounds the throughput: per kernel, board and lock."""
-    by_point = {id(each.point): each for each in figures if each.is_rate}
+    by_point = {id(speed_figure.point): speed_figure for speed_figure in figures if speed_figure.is_rate}
     held: dict[tuple[str, str, str], list[tuple[NamedTest, float]]] = {}
-    for loss in losses([each.point for each in by_point.values()]):
+    for loss in losses([speed_figure.point for speed_figure in by_point.values()]):
         figure = by_point[id(loss.gain.many.point)]
         if loss.lock is not None and loss.lock.held_part >= BOUND_PART:
             key = (figure.kernel, figure.board, loss.lock.name)
@@ -144,13 +144,13 @@ def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
 
 
 def _tests(tests: Sequence[NamedTest]) -> str:
-    return listed(list(dict.fromkeys(each.with_figure() for each in tests)))
+    return listed(list(dict.fromkeys(test.with_figure() for test in tests)))
 
 
 def _heap(pairs: Sequence[_Pair], places: Places) -> str:
     grown = []
-    for each in pairs:
-        many, one = each.gain.many.point, each.gain.one.point
+    for pair in pairs:
+        many, one = pair.gain.many.point, pair.gain.one.point
         if many.heap and one.heap:
             peaks = [places.band(point, lambda at: at.heap.peak_bytes if at.heap else 0) for point in (many, one)]
             more = peaks[0].less(peaks[1])

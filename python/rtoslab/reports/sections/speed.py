@@ -76,7 +76,7 @@ def gain_section(points: Sequence[Measured], places: Places) -> Section | None:
     pairs = gains(points)
     if not pairs:
         return None
-    names = series_names([each.many.point.point for each in pairs])
+    names = series_names([pair.many.point.point for pair in pairs])
     data, rows = [], []
     for name, each in zip(names, pairs, strict=True):
         gain = places.gain(each)

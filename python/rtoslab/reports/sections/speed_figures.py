@@ -133,9 +133,12 @@ def plain_axes(point: PointId) -> PointId:
 
 
 def _conditions(points: Sequence[Measured]) -> list[str]:
-    plain = [plain_axes(each.point) for each in points]
-    alike = [each.model_copy(update={"kernel": "", "board": "", "cores": 1, "config": _shared(each)}) for each in plain]
-    return [each.replace(f"{_TASKS}=", f"{_TASKS} ") for each in series_names(alike, with_cores=False)]
+    plain = [plain_axes(point.point) for point in points]
+    alike = [
+        point_id.model_copy(update={"kernel": "", "board": "", "cores": 1, "config": _shared(point_id)})
+        for point_id in plain
+    ]
+    return [name.replace(f"{_TASKS}=", f"{_TASKS} ") for name in series_names(alike, with_cores=False)]
 
 
 def _shared(point: PointId) -> dict[str, str]:
@@ -147,16 +150,16 @@ def _shared(point: PointId) -> dict[str, str]:
 def _parameters(points: Sequence[Measured]) -> list[str]:
     """Of each point, those parameters in which its benchmark's points differ."""
     own = [
-        each.point.model_copy(
+        point.point.model_copy(
             update={
                 "kernel": "", "board": "", "cores": 1, "window_ms": 0,
                 "config": {
                     key: value
-                    for key, value in each.point.config.items()
+                    for key, value in point.point.config.items()
                     if key.startswith(_OWN) and key != _PINNED
                 },
             }
         )
-        for each in points
+        for point in points
     ]  # fmt: skip
     return series_names(own, with_cores=False)

@@ -56,10 +56,12 @@ def stress_section(points: Sequence[Measured]) -> Section | None:
 
 def _series(found: Sequence[Step]) -> list[str]:
     hidden = {f"param.{LEVEL}", f"param.{SEED}"}
-    identities = [each.series.point for each in found]
+    identities = [step.series.point for step in found]
     plain = [
-        each.model_copy(update={"config": {key: value for key, value in each.config.items() if key not in hidden}})
-        for each in identities
+        identity.model_copy(
+            update={"config": {key: value for key, value in identity.config.items() if key not in hidden}}
+        )
+        for identity in identities
     ]
     return series_names(plain)
 

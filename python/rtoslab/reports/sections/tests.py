@@ -11,11 +11,11 @@ from rtoslab.results import Measured
 def tests_section(catalogue: Catalogue, points: Sequence[Measured]) -> Section | None:
     """One row for each test that tables and charts call by a short name such as T1; None if there is none."""
     rows: dict[str, list[str]] = {}
-    for each in points:
-        short, benchmark = short_test(each.point), catalogue.benchmarks.get(each.point.benchmark)
-        if short != each.point.benchmark and benchmark is not None and not each.is_latency:
-            name = each.point.title.removeprefix(short).strip()
-            rows.setdefault(short, [short, name, benchmark.facts.question, benchmark.facts.inside, each.unit])
+    for point in points:
+        short, benchmark = short_test(point.point), catalogue.benchmarks.get(point.point.benchmark)
+        if short != point.point.benchmark and benchmark is not None and not point.is_latency:
+            name = point.point.title.removeprefix(short).strip()
+            rows.setdefault(short, [short, name, benchmark.facts.question, benchmark.facts.inside, point.unit])
     if not rows:
         return None
     columns = ("test", "name", "question", "one count holds", "what is counted")

@@ -20,7 +20,7 @@ _SEARCH = (
 
 def tick_section(points: Sequence[Measured]) -> Section | None:
     """Base and cost of each task, with what the line leaves over; None if no point shows the tick."""
-    shown = [(each, tick_model(released(each))) for each in points]
+    shown = [(point, tick_model(released(point))) for point in points]
     models = [(each, model) for each, model in shown if model is not None]
     if not models:
         return None
@@ -57,18 +57,24 @@ def _model(name: str, model: TickModel, clock_hz: int) -> list[str]:
 
 def _left(name: str, model: TickModel) -> list[list[str]]:
     return [
-        [name, str(each.count), f"{each.n:,}", f"{each.predicted:,.1f}", *_signed(each.least, each.mean, each.most)]
-        for each in model.residuals
+        [
+            name,
+            str(residual.count),
+            f"{residual.n:,}",
+            f"{residual.predicted:,.1f}",
+            *_signed(residual.least, residual.mean, residual.most),
+        ]
+        for residual in model.residuals
     ]
 
 
 def _signed(*values: float) -> list[str]:
-    return [f"{each:+,.1f}" for each in values]
+    return [f"{value:+,.1f}" for value in values]
 
 
 def search_section(points: Sequence[Measured]) -> Section | None:
     """Time of the choice by steps; None if no kernel searches."""
-    searching = [each for each in points if by_loops(each)]
+    searching = [point for point in points if by_loops(point)]
     if not searching:
         return None
     names = series_names([each.point for each in searching], with_cores=False)
@@ -84,8 +90,8 @@ def _whole(value: float) -> str:
 
 def _choices(name: str, point: Measured) -> list[list[str]]:
     rows = []
-    for each in sorted(chain.from_iterable(by_loops(point).values()), key=lambda each: (each.steps or 0, each.id)):
-        figures = spread(each.cycles)
+    for samples in sorted(chain.from_iterable(by_loops(point).values()), key=lambda each: (each.steps or 0, each.id)):
+        figures = spread(samples.cycles)
         ends = (_whole(figures.minimum), _whole(figures.maximum), f"{figures.maximum * 1e6 / point.clock_hz:.3f}")
-        rows.append([name, str(each.steps), each.title, str(figures.n), *ends])
+        rows.append([name, str(samples.steps), samples.title, str(figures.n), *ends])
     return rows

@@ -136,7 +136,7 @@ def handler(rng: random.Random, core: int, number: int) -> bytes:
     if number in (FIFO, FIFO + 1):
         # ldr r1, [r0, #0x50]; lsrs r1, r1, #1; bcc; ldr r1, [r0, #0x58]; movs r1, #15; str r1, [r0, #0x50]
         code += [*constant(0, SIO), 0x6D01, 0x0849, 0xD300, 0x6D81, 0x210F, 0x6501]
-    later = [each for each in LINES if each > number] if number != PENDSV else []
+    later = [line for line in LINES if line > number] if number != PENDSV else []
     if later and rng.getrandbits(1):
         code += [*constant(0, ISPR), 0x2101, (rng.choice(later) - 16) << 6 | 1 << 3 | 1, 0x6001]
     if number != PENDSV and rng.getrandbits(1):
@@ -221,7 +221,7 @@ def test_the_same_cycles_as_without_memory() -> None:
             assert remembered[what] == value, (number, what)
         counts = struct.unpack_from("<32I", anew["memory"], COUNTS - SRAM)  # type: ignore[arg-type]
         taken += Counter({each: counts[at] + counts[16 + at] for at, each in enumerate(EXCEPTIONS)})
-    assert min(taken[each] for each in EXCEPTIONS) > 10, taken
+    assert min(taken[exception] for exception in EXCEPTIONS) > 10, taken
     # Where both send each other words, or write each other's vectors, visits are short.
     assert 5 * sum(each > HITS for each in found) > 3 * len(found), found
 

@@ -87,14 +87,14 @@ class Loop(Writer):
         """A barrier, or a special register read or written."""
         rng, low = self.rng, self._low()
         # MRS of APSR, PRIMASK, BASEPRI; MSR to APSR.
-        moves = [[0xF3EF, 0x8000 | low << 8 | each] for each in (0, 16, 17)]
+        moves = [[0xF3EF, 0x8000 | low << 8 | register] for register in (0, 16, 17)]
         return rng.choice((list(ISB), list(DSB), list(DMB), *moves, [0xF380 | low, 0x8800]))
 
     def plain(self) -> list[int]:
         """One instruction, or a few that belong together."""
         rng = self.rng
         makers = (
-            self.division, self.literal, self.table, self.stored_and_loaded, self.predicated, self.chain,
+            self.division, self.register, self.table, self.stored_and_loaded, self.predicated, self.chain,
             self.masked, self.special,
         )  # fmt: skip
         choice = rng.randrange(18)
@@ -105,7 +105,7 @@ class Loop(Writer):
         low = self.rng.sample(range(6), 3)
         return [self.rng.choice((0xFB90, 0xFBB0)) | low[0], 0xF0F0 | low[1] << 8 | low[2]]
 
-    def literal(self) -> list[int]:
+    def register(self) -> list[int]:
         """LDR.W of a word of the code before."""
         return [0xF85F, self._free() << 12 | self.rng.randrange(64)]
 

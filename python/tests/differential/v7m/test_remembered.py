@@ -149,9 +149,9 @@ def test_the_same_cycles_as_without_memory(chip: str) -> None:
         rng = random.Random(f"{chip} {number}")
         # Two programs of three are of a kind that is remembered: on the M7, from TCM or through the instruction cache.
         usual = number % 3 != 2
-        settings = rng.choice([each for each in variants if kind != "m7" or not usual or each.get("icache")])
+        settings = rng.choice([variant for variant in variants if kind != "m7" or not usual or variant.get("icache")])
         bases = CODE_BASES.get(chip, (FLASH,))
-        code = rng.choice([each for each in bases if not usual or each != ITCM_FLASH]) + CODE_OFFSET
+        code = rng.choice([base for base in bases if not usual or base != ITCM_FLASH]) + CODE_OFFSET
         data = rng.choice(DATA_BASES.get(chip, (SRAM,))) + DATA_OFFSET
         # Where the next tick is always near, hardly anything is remembered.
         content = image(kind, rng, code, data, rng.randrange(1500 if usual else 300, 4000))

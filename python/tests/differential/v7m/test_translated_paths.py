@@ -83,7 +83,12 @@ def calls(rng: random.Random) -> list[int]:
             loop += [first, second | 0x4000]
         # r7 rounds.
         main += [0x2700 | rng.randint(2, 12), *loop, 0x3F01, 0xD100 | (-len(loop) - 3) & 0xFF]
-    return [*wide_branch(body), *[half for each in functions for half in each], *main, *wide_branch(-len(main) - 2)]
+    return [
+        *wide_branch(body),
+        *[half for function in functions for half in function],
+        *main,
+        *wide_branch(-len(main) - 2),
+    ]
 
 
 @pytest.mark.parametrize("kind", sorted(TRANSLATED))
