@@ -48,8 +48,8 @@ def main() -> None:
             for kernel in arguments.kernel or ("freertos", "rt", "bare")
             for row in of_kernel(catalogue, kernel, arguments.board, Path(folder))
         ]
-    further = [each for each in rows if each.what == FURTHER]
-    medians = statistics.median(each.kept_s for each in further), statistics.median(each.whole_s for each in further)
+    further = [item for item in rows if item.what == FURTHER]
+    medians = statistics.median(item.kept_s for item in further), statistics.median(item.whole_s for item in further)
     show(f"median of {len(further)} {FURTHER}s", Row("", *medians))
 
 
@@ -62,8 +62,8 @@ def of_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) -> li
     for what, point in zip(kinds, [*points, suite_point(points[0]), other], strict=True):
         before = processor_s()
         built = build(catalogue, point)
-        kept_s = processor_s() - before
-        rows.append(Row(what, kept_s, whole_s(catalogue, point, built, folder)))
+        cached_s = processor_s() - before
+        rows.append(Row(what, cached_s, whole_s(catalogue, point, built, folder)))
         show(f"{kernel} {point.benchmark}, {what}", rows[-1])
     return rows
 
@@ -97,7 +97,7 @@ def show(title: str, row: Row) -> None:
 def processor_s() -> float:
     """User and system time of this process and of those it has waited for."""
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in both)
+    return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
 if __name__ == "__main__":

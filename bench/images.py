@@ -17,7 +17,7 @@ EMULATOR_RAM = 0x2000_0000
 
 def tool(*command: str | Path) -> str:
     """Runs a build tool; its own message is the error."""
-    done = subprocess.run([str(each) for each in command], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(argument) for argument in command], capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{command[0]} failed: {(done.stderr or done.stdout).strip()}")
     return done.stdout
@@ -51,12 +51,17 @@ def for_qemu(folder: Path, board: Board, rounds: int) -> Path:
 
 def startup(folder: Path, board: Board) -> list[str | Path]:
     """Sources and flags of the firmware's start-up; its headers are those that the firmware's build makes."""
-    made = folder / f"{board.name}-headers"
+    build_folder = folder / f"{board.name}-headers"
     options = ["-DBENCH=t1_arithmetic", "-DKERNEL=bare", f"-DBOARD={board.name}"]
-    tool("cmake", "-S", FIRMWARE, "-B", made, "-G", "Ninja", *options)
+    tool("cmake", "-S", FIRMWARE, "-B", build_folder, "-G", "Ninja", *options)
     folders = [FIRMWARE / "chips" / fact for fact in board.facts["support"]]
-    sources = [path for each in folders for path in (each / "clocks.c", each / "flash.c") if path.is_file()]
-    includes = [made / "generated", *folders, FIRMWARE / "cpus" / board.facts["cpu"], FIRMWARE / "cpus" / "cortexm"]
+    sources = [path for item in folders for path in (item / "clocks.c", item / "flash.c") if path.is_file()]
+    includes = [
+        build_folder / "generated",
+        *folders,
+        FIRMWARE / "cpus" / board.facts["cpu"],
+        FIRMWARE / "cpus" / "cortexm",
+    ]
     return ["-DWORKLOAD_CLOCKS", *(f"-I{include}" for include in includes), *sources]
 
 

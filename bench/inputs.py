@@ -51,10 +51,10 @@ def _ring(_: int, __: FrameType | None) -> None:
     raise TooLongError
 
 
-def run(asked: tuple[str, int, int, Path]) -> Found:
+def run(request: tuple[str, int, int, Path]) -> Found:
     """`count` inputs of one kind from one seed."""
-    name, seed, count, out = asked
-    kind, found, random = KINDS[name], Found(name), Random(f"{name} {seed}")  # noqa: S311 (a seed, no secret)
+    name, seed, count, out = request
+    kind, recorder, random = KINDS[name], Found(name), Random(f"{name} {seed}")  # noqa: S311 (a seed, no secret)
     kind.made(Random(0))  # noqa: S311
     signal.signal(signal.SIGPROF, _ring)
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES + _now_bytes(), resource.RLIM_INFINITY))
@@ -67,16 +67,16 @@ def run(asked: tuple[str, int, int, Path]) -> Found:
             if sentence is not None:
                 assert "\n" not in sentence and len(sentence) < LONGEST_REFUSAL, sentence  # noqa: PT018
         except (Exception, TooLongError):  # noqa: BLE001 (that is what is looked for)
-            found.broken += 1
-            if found.broken <= MOST_KEPT:
+            recorder.broken += 1
+            if recorder.broken <= MOST_KEPT:
                 _keep(out, name, seed, number, data)
             sentence = None
         signal.setitimer(signal.ITIMER_PROF, 0)
-        found.longest_s = max(found.longest_s, time.process_time() - began)
-        found.inputs += 1
-        found.refused += sentence is not None
-    found.memory_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    return found
+        recorder.longest_s = max(recorder.longest_s, time.process_time() - began)
+        recorder.inputs += 1
+        recorder.refused += sentence is not None
+    recorder.memory_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return recorder
 
 
 def _now_bytes() -> int:
@@ -99,14 +99,14 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--kind", action="append", choices=sorted(KINDS))
     parser.add_argument("--out", type=Path, default=Path("build/inputs"), help="where inputs that broke a reader go")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     broken = 0
     print(f"{'kind':<18} {'inputs':>10} {'refused':>10} {'read':>10} {'longest, ms':>12} {'MB':>5} {'broken':>7}")
     context = multiprocessing.get_context("spawn")
-    for name in asked.kind or KINDS:
-        share = -(-asked.inputs // asked.jobs)
-        parts = [(name, asked.seed * 1000 + job, share, asked.out) for job in range(asked.jobs)]
-        with context.Pool(asked.jobs) as pool:
+    for name in arguments.kind or KINDS:
+        share = -(-arguments.inputs // arguments.jobs)
+        parts = [(name, arguments.seed * 1000 + job, share, arguments.out) for job in range(arguments.jobs)]
+        with context.Pool(arguments.jobs) as pool:
             results = pool.map(run, parts, chunksize=1)
         total, refused = sum(result.inputs for result in results), sum(result.refused for result in results)
         failed = sum(result.broken for result in results)
@@ -119,7 +119,7 @@ def main() -> int:
         )
         broken += failed
     if broken:
-        print(f"{broken} inputs broke a reader; they are in {asked.out}.")
+        print(f"{broken} inputs broke a reader; they are in {arguments.out}.")
     return 1 if broken else 0
 
 

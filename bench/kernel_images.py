@@ -130,7 +130,7 @@ def table(catalogue: Catalogue, window_ms: int, repeats: int) -> list[str]:
             job = virtual_job(catalogue, point, image, f"{point.benchmark} on {board}")
             # In turn, and the fastest of each: a machine that others use has spells in which it runs at half its speed.
             runs = [(plain(job).speed, watched(job).speed) for _ in range(repeats)]
-            without, with_all = (max(each) for each in zip(*runs, strict=True))
+            without, with_all = (max(values) for values in zip(*runs, strict=True))
             name = f"{point.benchmark}, {board}, {cores} core{'s' * (cores > 1)}"
             rows.append(f"| {name} | {without:.0f} | {with_all:.0f} | {without / with_all:.1f} |")
             print(rows[-1], flush=True)

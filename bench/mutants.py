@@ -51,17 +51,17 @@ def choose(every: dict[str, MutantsOf], names: list[str]) -> dict[str, tuple[Mut
     """Benchmark -> its mutants, and which of them; none: all. Raises UnknownNameError."""
     if not names:
         return {name: (of, ()) for name, of in every.items()}
-    found: dict[str, tuple[MutantsOf, tuple[str, ...]]] = {}
+    chosen: dict[str, tuple[MutantsOf, tuple[str, ...]]] = {}
     for name in names:
         benchmark, _, mutant = name.partition("/")
         if benchmark not in every:
             raise UnknownNameError("benchmark with mutants", benchmark, every)
-        known = [each.id for each in every[benchmark].mutant]
+        known = [item.id for item in every[benchmark].mutant]
         if mutant and mutant not in known:
             raise UnknownNameError(f"mutant of {benchmark}", mutant, known)
-        before = found.get(benchmark, (every[benchmark], ()))[1]
-        found[benchmark] = (every[benchmark], (*before, mutant) if mutant else ())
-    return found
+        before = chosen.get(benchmark, (every[benchmark], ()))[1]
+        chosen[benchmark] = (every[benchmark], (*before, mutant) if mutant else ())
+    return chosen
 
 
 def _try(root: Path, benchmark: str, of: MutantsOf, only: tuple[str, ...]) -> list[Trial]:

@@ -54,8 +54,8 @@ class Checkout:
 
 def points(results: Path) -> int:
     """How many were measured. Ends the program if one failed: it would take less time."""
-    found = [json.loads(path.read_bytes()) for path in results.glob("points/*/result.json")]
-    states = [each["status"] for each in found]
+    result = [json.loads(path.read_bytes()) for path in results.glob("points/*/result.json")]
+    states = [stored["status"] for stored in result]
     if "failed" in states:
         sys.exit(f"{results}: {states.count('failed')} points failed")
     return states.count("measured")
@@ -77,7 +77,7 @@ def main() -> None:
     options += ["--instrument", "probe", "--jobs", str(arguments.jobs)]
     folder = Path(tempfile.mkdtemp(prefix="rtoslab-bench-"))
     try:
-        checkouts = [Checkout(each.resolve(), folder / str(number)) for number, each in enumerate(arguments.checkouts)]
+        checkouts = [Checkout(item.resolve(), folder / str(number)) for number, item in enumerate(arguments.checkouts)]
         print(f"{'':50}{'points':>7}{'wall s':>8}{'processor s':>13}{'each':>9}{'load':>6}")
         for case, repeats in zip(CASES, (1, arguments.repeats, arguments.repeats), strict=True):
             for number in range(repeats):

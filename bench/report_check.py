@@ -69,44 +69,44 @@ def made() -> list[Path]:
         done = subprocess.run(["rtoslab", *command], capture_output=True, text=True, check=False, cwd=find_root())
         if done.returncode:
             sys.exit(f"rtoslab {' '.join(command)} failed: {done.stderr.strip()}")
-    (found,) = (FOLDER / "runs" / "worst-case").glob("*.html")
-    return sorted([*FOLDER.glob("*.html"), found])
+    (pages,) = (FOLDER / "runs" / "worst-case").glob("*.html")
+    return sorted([*FOLDER.glob("*.html"), pages])
 
 
 def complaints(browser: Browser, path: Path) -> list[str]:
     """What is wrong with one page, a sentence each."""
     views = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
-    said = [each for width, scheme in views for each in _viewed(browser, path, width, scheme)]
-    return list(dict.fromkeys([*said, *_printed(browser, path)]))
+    problems = [problem for width, scheme in views for problem in _viewed(browser, path, width, scheme)]
+    return list(dict.fromkeys([*problems, *_printed(browser, path)]))
 
 
 def _viewed(browser: Browser, path: Path, width: int, scheme: str) -> list[str]:
-    said: list[str] = []
+    problems: list[str] = []
     page = browser.new_page(viewport={"width": width, "height": HEIGHT}, color_scheme=scheme)
-    page.on("pageerror", lambda error: said.append(f"a script failed: {error}"))
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    page.on("request", lambda request: _note_request(said, request.url))
+    page.on("pageerror", lambda error: problems.append(f"a script failed: {error}"))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: _note_request(problems, request.url))
     page.goto(path.resolve().as_uri())
-    found = [f"{width} px, {scheme}: {each}" for each in _of_page(page)]
+    violations = [f"{width} px, {scheme}: {violation}" for violation in _of_page(page)]
     page.close()
-    return [*said, *found]
+    return [*problems, *violations]
 
 
-def _note_request(said: list[str], url: str) -> None:
+def _note_request(problems: list[str], url: str) -> None:
     if not url.startswith(("file:", "data:")):
-        said.append(f"it asks for {url}")
+        problems.append(f"it asks for {url}")
 
 
 def _of_page(page: Page) -> list[str]:
-    said = []
+    problems = []
     wider = page.evaluate(_WIDER)
     if wider > 0:
-        said.append(f"it is {wider} px wider than the page")
+        problems.append(f"it is {wider} px wider than the page")
     page.evaluate("() => { for (const each of document.querySelectorAll('details')) each.open = true; }")
-    said += [_words(each) for each in Axe().run(page, options=RULES).response["violations"]]
+    problems += [_words(violation) for violation in Axe().run(page, options=RULES).response["violations"]]
     if not page.evaluate(_SORTED):
-        said.append("a click on a table's head does not sort it")
-    return said
+        problems.append("a click on a table's head does not sort it")
+    return problems
 
 
 def _printed(browser: Browser, path: Path) -> list[str]:
@@ -128,16 +128,16 @@ def main() -> int:
     program = shutil.which("chromium")
     if program is None:
         sys.exit("chromium is not installed; `make report-check` installs it.")
-    paths = [Path(each) for each in sys.argv[1:]] or made()
+    paths = [Path(item) for item in sys.argv[1:]] or made()
     faults = 0
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for path in paths:
-            said = complaints(browser, path)
-            faults += len(said)
-            print(f"{path.name}: {'no fault' if not said else f'{len(said)} faults'}")
-            for each in said:
-                print(f"  {each}")
+            problems = complaints(browser, path)
+            faults += len(problems)
+            print(f"{path.name}: {'no fault' if not problems else f'{len(problems)} faults'}")
+            for item in problems:
+                print(f"  {item}")
         browser.close()
     print(f"{len(paths)} pages at {', '.join(map(str, WIDTHS))} px, in light and dark, and in print: {faults} faults.")
     return 1 if faults else 0

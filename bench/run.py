@@ -46,12 +46,12 @@ def measure(board: Board, folder: Path, rounds: int, repeats: int, *, with_qemu:
         both = images.for_board(folder, board, rounds, cores=2)
         turns.append(lambda: two_cores(board, both))
     runs = [[turn() for turn in turns] for _ in range(repeats)]
-    found = [median(list(each)) for each in zip(*runs, strict=True)]
-    for each in found:
-        each.instructions = each.instructions or found[0].instructions
-        if each.result != found[0].result:
-            sys.exit(f"{board.name}: the results differ: {found[0].result} here, {each.result} in {each.engine}")
-    return found
+    medians = [median(list(values)) for values in zip(*runs, strict=True)]
+    for values in medians:
+        values.instructions = values.instructions or medians[0].instructions
+        if values.result != medians[0].result:
+            sys.exit(f"{board.name}: the results differ: {medians[0].result} here, {values.result} in {values.engine}")
+    return medians
 
 
 def two_cores(board: Board, image: Path) -> Speed:

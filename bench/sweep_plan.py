@@ -72,14 +72,16 @@ def run_measured(
     """Runs a command to its end, with all processes that it leaves; an exit code that is not among `well` ends the
     program with its words."""
     began, spent, loads = time.monotonic(), processor_s(), []
-    with tempfile.TemporaryFile("w+") as said:
-        with subprocess.Popen(command, env={**os.environ, **names}, cwd=folder, stdout=said, stderr=said) as running:
+    with tempfile.TemporaryFile("w+") as output:
+        with subprocess.Popen(
+            command, env={**os.environ, **names}, cwd=folder, stdout=output, stderr=output
+        ) as running:
             while running.poll() is None:
                 time.sleep(0.5)
                 loads.append(runnable())
         seconds = time.monotonic() - began
-        said.seek(0)
-        text = said.read()
+        output.seek(0)
+        text = output.read()
     if running.returncode not in well:
         sys.exit(f"{' '.join(command)} ended with {running.returncode}:\n{text[-2000:]}")
     wait_for_orphans()

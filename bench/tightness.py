@@ -38,14 +38,14 @@ def main() -> int:
     parser.add_argument("--sets", type=int, default=40)
     parser.add_argument("--kernel", default="freertos")
     parser.add_argument("--board", action="append", help="one or more; all of them by default")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     catalogue = Catalogue(find_root())
     wrong = False
-    for board in asked.board or catalogue.boards:
-        wrong |= not _board(catalogue, asked.kernel, board, asked.sets)
-        wrong |= not _others(catalogue, asked.kernel, board, asked.sets, events=True)
-        if catalogue.board(board).facts.cores > 1 and catalogue.kernel(asked.kernel).facts.smp:
-            wrong |= not _others(catalogue, asked.kernel, board, asked.sets, events=False)
+    for board in arguments.board or catalogue.boards:
+        wrong |= not _board(catalogue, arguments.kernel, board, arguments.sets)
+        wrong |= not _others(catalogue, arguments.kernel, board, arguments.sets, events=True)
+        if catalogue.board(board).facts.cores > 1 and catalogue.kernel(arguments.kernel).facts.smp:
+            wrong |= not _others(catalogue, arguments.kernel, board, arguments.sets, events=False)
     return int(wrong)
 
 
@@ -61,15 +61,15 @@ def _board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
         jobs += seen.jobs
         uncovered += bool(seen.uncovered(overheads))
         for model in Model:
-            found = analyse(system, overheads, model)
-            ratios[model] += seen.tightness(found).values()
-            exceeded += len(seen.exceeded(found)) if model is Model.PARTITION else 0
+            analysis = analyse(system, overheads, model)
+            ratios[model] += seen.tightness(analysis).values()
+            exceeded += len(seen.exceeded(analysis)) if model is Model.PARTITION else 0
     goal = GOALS.get(catalogue.board(board).facts.core, GOAL)
     print(f"Response-time bounds, {kernel} on {board}: {sets} random task sets, {jobs:,} jobs")
-    for model, found_ratios in ratios.items():
+    for model, ratio_values in ratios.items():
         title = MODEL_NAMES[model]
         print(
-            f"  {title:35} bound / longest observed: least {min(found_ratios):.3f}, median {median(found_ratios):.3f}"
+            f"  {title:35} bound / longest observed: least {min(ratio_values):.3f}, median {median(ratio_values):.3f}"
         )
     print(f"  tasks that exceeded bound (c): {exceeded}, sets not covered: {uncovered}; the median's goal: {goal:.2f}")
     return not exceeded and median(ratios[Model.PARTITION]) < goal
@@ -105,15 +105,15 @@ def _others(catalogue: Catalogue, kernel: str, board: str, sets: int, *, events:
         for name, ratio in seen.tightness(analysis).items():
             by_kind.setdefault(_kind(system, name), []).append(ratio)
     for kind, ratios in sorted(by_kind.items()):
-        told = f"{what}, {kind}"
-        print(f"  {told:35} bound (c) / longest observed: least {min(ratios):.3f}, median {median(ratios):.3f}")
+        label = f"{what}, {kind}"
+        print(f"  {label:35} bound (c) / longest observed: least {min(ratios):.3f}, median {median(ratios):.3f}")
     print(f"  {what}: {ran} sets, {jobs:,} jobs; above bound (c): {above}, sets not covered: {uncovered}")
     return not above
 
 
 def _kind(system: System, name: str) -> str:
     """Who of a system it is."""
-    task = next((each for each in system.tasks if each.name == name), None)
+    task = next((item for item in system.tasks if item.name == name), None)
     if task is None:
         return "interrupts"
     if len(system.cores) > 1:

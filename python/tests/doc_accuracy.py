@@ -110,7 +110,10 @@ def read_figures() -> list[Figure]:
     """The rows of the file, by board and then by error, the largest first."""
     with FIGURES.open(encoding="utf-8", newline="") as file:
         found = [Figure(**row) for row in csv.DictReader(file)]
-    return sorted(found, key=lambda each: (each.board, -abs(each.error_percent), each.source, each.routine, each.setup))
+    return sorted(
+        found,
+        key=lambda figure: (figure.board, -abs(figure.error_percent), figure.source, figure.routine, figure.setup),
+    )
 
 
 def budget(figures: Sequence[Figure]) -> Iterator[str]:

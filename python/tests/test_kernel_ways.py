@@ -148,7 +148,7 @@ def test_a_hardfault_by_which_a_kernel_switches_is_a_handler_like_others() -> No
     ]  # fmt: skip
     plain = read_trace(made(*rows), (), 1000, 2000, origin=0)
     assert [handler.exception for handler in plain.handlers] == [SYSTICK]
-    asked = read_trace(made(*rows), (), 1000, 2000, origin=0, asked={SVCALL, HARDFAULT})
+    asked = read_trace(made(*rows), (), 1000, 2000, origin=0, exceptions={SVCALL, HARDFAULT})
     assert [(handler.exception, handler.asked) for handler in asked.handlers] == [(SYSTICK, False), (HARDFAULT, True)]
 
 

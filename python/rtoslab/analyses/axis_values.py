@@ -78,9 +78,9 @@ class Value:
         return in_unit(self.value, self.unit, unit, self.clock_hz)
 
 
-def in_unit(value: float, unit: str, wanted: str, clock_hz: float) -> float | None:
+def in_unit(value: float, unit: str, required: str, clock_hz: float) -> float | None:
     """Returns a value in another unit; cycles are those of the clock. None if one cannot become the other."""
-    if wanted == unit:
+    if required == unit:
         return value
     if unit == "cycles" and clock_hz:
         seconds = value / clock_hz
@@ -88,9 +88,9 @@ def in_unit(value: float, unit: str, wanted: str, clock_hz: float) -> float | No
         seconds = value * TIME_S[unit]
     else:
         return None
-    if wanted == "cycles":
+    if required == "cycles":
         return seconds * clock_hz
-    return seconds / TIME_S[wanted] if wanted in TIME_S else None
+    return seconds / TIME_S[required] if required in TIME_S else None
 
 
 def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
@@ -123,16 +123,16 @@ def values(points: Iterable[Measured]) -> list[Value]:
     ]
 
 
-def select(found: Iterable[Value], where: Selector) -> list[Value]:
+def select(values: Iterable[Value], where: Selector) -> list[Value]:
     """Those that lie where `where` says on every axis it names; what a point does not say of itself is as usual."""
     places = {
-        axis: {str(each) for each in (wanted if isinstance(wanted, list | tuple) else (wanted,))}
-        for axis, wanted in where.items()
+        axis: {str(option) for option in (required if isinstance(required, list | tuple) else (required,))}
+        for axis, required in where.items()
     }
     return [
         value
-        for value in found
-        if all((value.axis(axis) or USUAL.get(axis, "")) in wanted for axis, wanted in places.items())
+        for value in values
+        if all((value.axis(axis) or USUAL.get(axis, "")) in required for axis, required in places.items())
     ]
 
 

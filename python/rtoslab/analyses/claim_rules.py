@@ -24,9 +24,9 @@ Rule = Callable[[Claim, Sequence[float], float], Told]
 """(claim, the values in one unit, the resolution in that unit)"""
 
 
-def worst(told: Sequence[Told]) -> Told:
+def worst(outcomes: Sequence[Told]) -> Told:
     """Returns the verdict on things that must all hold: one contradiction contradicts, one tie leaves it open."""
-    return "different" if "different" in told else "tie" if "tie" in told else "same"
+    return "different" if "different" in outcomes else "tie" if "tie" in outcomes else "same"
 
 
 def larger(high: float, low: float, resolution: float) -> Told:
@@ -82,18 +82,18 @@ def _one_each(rule: Rule) -> Judge:
     def judge(claim: Claim, picked: Sequence[Picked], resolution_s: float, names: Names) -> Judged:
         first = picked[0].value
         unit = claim.unit or first.unit
-        numbers = [each.value.in_unit(unit) for each in picked]
+        numbers = [value.value.in_unit(unit) for value in picked]
         known = [number for number in numbers if number is not None]
         if len(known) != len(numbers):
             raise NotComputedError("the values are of different quantities")
         parts = [
-            f"{name_of(each, names)} {_shown(number, unit)}{_stands_for(each.value)}".strip()
-            for each, number in zip(picked, known, strict=True)
+            f"{name_of(value, names)} {_shown(number, unit)}{_stands_for(value.value)}".strip()
+            for value, number in zip(picked, known, strict=True)
         ]
         scale = first.in_unit(unit)
         resolution = resolution_of(first, resolution_s) * (scale / first.value if scale and first.value else 1.0)
-        told = rule(claim, known, resolution)
-        return told, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_ratio_words(claim, known)}"
+        outcome = rule(claim, known, resolution)
+        return outcome, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_ratio_words(claim, known)}"
 
     return judge
 
@@ -115,14 +115,14 @@ def _ratio_words(claim: Claim, numbers: Sequence[float]) -> str:
 
 def _ascending(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
     """Each value is larger than the one before; with bounds, by so many times."""
-    told = [larger(high, low, resolution) for low, high in pairwise(numbers)]
-    if worst(told) == "same" and (claim.at_least is not None or claim.at_most is not None):
-        told += [_yes(_within(claim, high / low)) for low, high in pairwise(numbers)]
+    outcomes = [larger(high, low, resolution) for low, high in pairwise(numbers)]
+    if worst(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
+        outcomes += [_yes(_within(claim, high / low)) for low, high in pairwise(numbers)]
     if claim.first_below is not None:
-        told.append(_yes(numbers[0] < claim.first_below))
+        outcomes.append(_yes(numbers[0] < claim.first_below))
     if claim.last_above is not None:
-        told.append(_yes(numbers[-1] > claim.last_above))
-    return worst(told)
+        outcomes.append(_yes(numbers[-1] > claim.last_above))
+    return worst(outcomes)
 
 
 def _least(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
@@ -200,13 +200,15 @@ def _distinct(_: Claim, numbers: Sequence[float], resolution: float) -> Told:
 def _spreads(picked: Sequence[Picked], resolution_s: float, names: Names) -> tuple[list[tuple[float, float]], str]:
     """Largest minus smallest sample at each place, with the resolution in its unit."""
     spreads, words = [], []
-    for each in picked:
-        by_stat = {value.stat: value for value in each.values}
+    for group in picked:
+        by_stat = {value.stat: value for value in group.values}
         if not {"min", "max"} <= by_stat.keys():
             raise NotComputedError("no shortest and longest sample")
         low, high = by_stat["min"], by_stat["max"]
         spreads.append((high.value - low.value, resolution_of(low, resolution_s)))
-        words.append(f"{name_of(each, names)} {number_text(low.value)} to {number_text(high.value)} {low.unit}".strip())
+        words.append(
+            f"{name_of(group, names)} {number_text(low.value)} to {number_text(high.value)} {low.unit}".strip()
+        )
     return spreads, "; ".join(words)
 
 
@@ -241,21 +243,21 @@ def _same_ranking(claim: Claim, picked: Sequence[Picked], _: float, names: Names
 
 def band_verdict(claim: Claim, gathered: Sequence[Gathered], names: Names) -> Judged:
     """Returns whether each value is the same in all placements of the code, up to `at_most` of its median."""
-    words, told = [], []
-    for each in gathered:
-        for value, _ in each.members:
+    words, outcomes = [], []
+    for group in gathered:
+        for value, _ in group.members:
             if value.band is None:
                 raise NotComputedError("measured in one placement of the code only")
-            where = name_of(Picked(each.where, [value]), names)
+            where = name_of(Picked(group.where, [value]), names)
             count = len(value.band.values)
             words.append(f"{where} {value.band.percent:.1f} % apart over {counted(count, 'placement')}".strip())
-            told.append(_yes(value.band.percent <= 100 * (claim.at_most or 0.0)))
-    return worst(told), "; ".join(words)
+            outcomes.append(_yes(value.band.percent <= 100 * (claim.at_most or 0.0)))
+    return worst(outcomes), "; ".join(words)
 
 
 def _steps(claim: Claim, picked: Sequence[Picked]) -> tuple[list[float], str]:
     """By how much a sequence along `along` falls from step to step, in parts of its first value."""
-    places = sorted((float(each.axis(claim.along) or 0), each.value) for each in picked[0].values)
+    places = sorted((float(item.axis(claim.along) or 0), item.value) for item in picked[0].values)
     if len(places) < 3:
         raise NotComputedError(f"fewer than three steps along {claim.along}")
     parts = [(place, value / places[0][1]) for place, value in places]

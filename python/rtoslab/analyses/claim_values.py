@@ -26,11 +26,11 @@ class ValueIndex:
 
     def select(self, where: Selector) -> list[Value]:
         """Returns those that lie where `where` says, as `axis_values.select` does."""
-        wanted = where.get("metric")
-        if wanted is None:
+        metric = where.get("metric")
+        if metric is None:
             return select([value for values in self._by_metric.values() for value in values], where)
-        names = wanted if isinstance(wanted, list | tuple) else (wanted,)
-        return select([each for name in names for each in self._by_metric.get(str(name), ())], where)
+        names = metric if isinstance(metric, list | tuple) else (metric,)
+        return select([item for name in names for item in self._by_metric.get(str(name), ())], where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +54,27 @@ class Gathered:
     members: Sequence[tuple[Value, Value | None]]
 
 
-def gather(claim: Claim, case: Place, found: ValueIndex, absence: Absence) -> list[Gathered]:
+def gather(claim: Claim, case: Place, index: ValueIndex, absence: Absence) -> list[Gathered]:
     """Returns the values of one case, in the order of `of`. Raises NotComputedError."""
     gathered: list[Gathered] = []
     joined_places: list[set[tuple[str, ...]]] = []
     for where in claim.of or ({},):
         place: dict[str, str | int | tuple[str | int, ...]] = {**claim.where, **case, **where}
-        values = found.select(place)
+        values = index.select(place)
         if not values:
             raise NotComputedError(absence(place))
         joined_places.append({tuple(value.axis(axis) for axis in claim.join) for value in values})
         if joined_places[-1] != joined_places[0]:
             raise NotComputedError(f"{_words(gathered[0].where)} and {_words(where)} do not have the same operations")
-        bases = [_base(value, place, claim, found, absence) if claim.over else None for value in values]
+        bases = [_base(value, place, claim, index, absence) if claim.over else None for value in values]
         gathered.append(Gathered(where, list(zip(values, bases, strict=True))))
     return gathered
 
 
 def builds_of(gathered: Iterable[Gathered]) -> int:
     """Returns in how many placements the values stand, at most."""
-    values = (value for each in gathered for pair in each.members for value in pair if value is not None)
-    return max((len(each.placed.values) for each in values), default=1)
+    values = (value for group in gathered for pair in group.members for value in pair if value is not None)
+    return max((len(group.placed.values) for group in values), default=1)
 
 
 def in_build(claim: Claim, gathered: Iterable[Gathered], build: int) -> list[Picked]:
@@ -82,18 +82,18 @@ def in_build(claim: Claim, gathered: Iterable[Gathered], build: int) -> list[Pic
 
     Raises NotComputedError.
     """
-    return [Picked(each.where, _joined(claim, [_share(*pair, build) for pair in each.members])) for each in gathered]
+    return [Picked(group.where, _joined(claim, [_share(*pair, build) for pair in group.members])) for group in gathered]
 
 
 def _words(where: Place) -> str:
     return ", ".join(str(place) for place in where.values()) or "one value"
 
 
-def _base(value: Value, place: WidePlace, claim: Claim, found: ValueIndex, absence: Absence) -> Value:
+def _base(value: Value, place: WidePlace, claim: Claim, index: ValueIndex, absence: Absence) -> Value:
     """The value at `over` that is like the given one on the axes that the claim joins or follows."""
     alike = {axis: value.axis(axis) for axis in (*claim.join, claim.along) if axis}
     base_place: dict[str, str | int | tuple[str | int, ...]] = {**place, **alike, **claim.over}
-    bases = found.select(base_place)
+    bases = index.select(base_place)
     if not bases:
         raise NotComputedError(absence(base_place))
     if len(bases) > 1 or not bases[0].value:
@@ -115,12 +115,12 @@ def _at(value: Value, build: int) -> float:
 def _joined(claim: Claim, values: Sequence[Value]) -> list[Value]:
     """One value at each place of `along` and each statistic, the axes of `join` joined. Raises NotComputedError."""
     several = claim.kind in {"no_spread", "spread"}
-    kept: dict[tuple[str, str], list[Value]] = {}
+    by_place: dict[tuple[str, str], list[Value]] = {}
     for value in values:
-        kept.setdefault((value.axis(claim.along) if claim.along else "", value.stat if several else ""), []).append(
+        by_place.setdefault((value.axis(claim.along) if claim.along else "", value.stat if several else ""), []).append(
             value
         )
-    return [_one(claim, members) for members in kept.values()]
+    return [_one(claim, members) for members in by_place.values()]
 
 
 def _one(claim: Claim, members: Sequence[Value]) -> Value:

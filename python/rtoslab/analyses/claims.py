@@ -48,12 +48,12 @@ class ClaimVerdict:
     @property
     def outcome(self) -> Outcome:
         """`same` and `tie` are said of every case, `different` where some case contradicts and none holds."""
-        told = {verdict.told for verdict in self.cases if verdict.told is not None}
-        if not told:
+        outcomes = {verdict.told for verdict in self.cases if verdict.told is not None}
+        if not outcomes:
             return "not computed"
-        if "same" in told:
-            return "same" if len(told) == 1 and self.computed == len(self.cases) else "partly"
-        return "different" if "different" in told else "tie"
+        if "same" in outcomes:
+            return "same" if len(outcomes) == 1 and self.computed == len(self.cases) else "partly"
+        return "different" if "different" in outcomes else "tie"
 
     @property
     def held(self) -> int:
@@ -77,10 +77,15 @@ class ClaimVerdict:
         if len(self.cases) == 1:
             return self.cases[0].seen
         parts = []
-        for told, word in (("different", "not in"), ("tie", "tie in"), ("same", "holds in"), (None, "not computed in")):
-            cases = [verdict for verdict in self.cases if verdict.told == told]
+        for outcome, word in (
+            ("different", "not in"),
+            ("tie", "tie in"),
+            ("same", "holds in"),
+            (None, "not computed in"),
+        ):
+            cases = [verdict for verdict in self.cases if verdict.told == outcome]
             if cases:
-                parts.append(f"{word} {_listed(cases, len(self.cases), numbers=told != 'same')}")
+                parts.append(f"{word} {_listed(cases, len(self.cases), numbers=outcome != 'same')}")
         return "; ".join(parts)
 
 
@@ -96,7 +101,7 @@ def _listed(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
 
 def judge_claims(
     claims: Iterable[Claim],
-    found: Sequence[Value],
+    values: Sequence[Value],
     resolution: Resolution | None = None,
     *,
     absence: Absence = lambda _: "not measured in this run",
@@ -108,17 +113,17 @@ def judge_claims(
     reader calls a place on an axis.
     """
     exact = resolution or Resolution(seconds=0, source="")
-    index = ValueIndex(found)
+    index = ValueIndex(values)
     return [_judge(claim, index, exact, absence, names or {}) for claim in claims]
 
 
-def _judge(claim: Claim, found: ValueIndex, resolution: Resolution, absence: Absence, names: Names) -> ClaimVerdict:
+def _judge(claim: Claim, index: ValueIndex, resolution: Resolution, absence: Absence, names: Names) -> ClaimVerdict:
     if claim.kind == "not computed":
         return ClaimVerdict(claim, (CaseVerdict("", None, claim.why),))
     cases = []
     for case in claim.cases:
         try:
-            gathered = gather(claim, case, found, absence)
+            gathered = gather(claim, case, index, absence)
             if claim.kind == "same_in_all_placements":
                 judged = [band_verdict(claim, gathered, names)]
             else:
@@ -127,7 +132,9 @@ def _judge(claim: Claim, found: ValueIndex, resolution: Resolution, absence: Abs
         except NotComputedError as why:
             cases.append(CaseVerdict(_name(case, names), None, str(why)))
         else:
-            cases.append(CaseVerdict(_name(case, names), *_over_builds(judged), tuple(told for told, _ in judged)))
+            cases.append(
+                CaseVerdict(_name(case, names), *_over_builds(judged), tuple(outcome for outcome, _ in judged))
+            )
     return ClaimVerdict(claim, tuple(cases), _threshold(claim, resolution))
 
 
@@ -140,14 +147,21 @@ def _name(case: Place, names: Names) -> str:
 
 def _over_builds(judged: Sequence[Judged]) -> Judged:
     """One verdict of those in each placement; where they disagree, a tie."""
-    told, seen = judged[0]
+    text, seen = judged[0]
     if len(set(judged)) == 1:
-        return told, seen
-    outcomes = Counter(each for each, _ in judged)
+        return text, seen
+    outcomes = Counter(outcomes_of_build for outcomes_of_build, _ in judged)
     if len(outcomes) == 1:
-        return told, f"{seen} (so in {all_of(len(judged), 'placement')})"
+        return text, f"{seen} (so in {all_of(len(judged), 'placement')})"
     split = ", ".join(f"{outcome} in {count}" for outcome, count in outcomes.most_common())
-    examples = [next((number, each[1]) for number, each in enumerate(judged) if each[0] == told) for told in outcomes]
+    examples = [
+        next(
+            (number, outcomes_of_build[1])
+            for number, outcomes_of_build in enumerate(judged)
+            if outcomes_of_build[0] == text
+        )
+        for text in outcomes
+    ]
     shown = "; ".join(f"placement {number}: {numbers}" for number, numbers in examples)
     return "tie", f"the placement of the code decides, {split} of {len(judged)}: {shown}"
 

@@ -44,21 +44,21 @@ class Level:
 
 def levels(points: Iterable[Measured]) -> list[Level]:
     """Every run of a contention benchmark, by kernel, board, configuration and level."""
-    found = []
-    measured = [each for each in points if each.metric.startswith(FAMILY)]
+    result = []
+    measured = [item for item in points if item.metric.startswith(FAMILY)]
     for point in measured:
-        still = next((each for each in measured if _percent(each) == 0 and _alike(each, point)), None)
+        still = next((item for item in measured if _percent(item) == 0 and _alike(item, point)), None)
         rate = throughput(point).total_hz
         stress = [counter for counter in point.counters if counter.core not in point.metric_cores]
         target = [share for share in shares(point) if share.core in point.metric_cores]
         waits = point.virtual.waits if point.virtual else ()
-        found.append(
+        result.append(
             Level(
                 point=point,
                 percent=_percent(point),
                 rate_hz=rate,
                 normalised=rate / throughput(still).total_hz if still else None,
-                stress_iterations=sum(each.count for each in stress),
+                stress_iterations=sum(item.count for item in stress),
                 accesses=sum(point.checks.get("accesses", {}).values()),
                 stress_busy=_outside_task(point),
                 failed={wait.core: wait.failed for wait in waits},
@@ -67,7 +67,7 @@ def levels(points: Iterable[Measured]) -> list[Level]:
                 lock=busiest_lock(point),
             )
         )
-    return found
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,14 @@ class Step:
     @property
     def normalised(self) -> tuple[float, float, float] | None:
         """Minimum, median and maximum over the runs; None without the undisturbed one."""
-        found = [run.normalised for run in self.runs if run.normalised is not None]
-        return (min(found), median(found), max(found)) if found else None
+        normalised = [run.normalised for run in self.runs if run.normalised is not None]
+        return (min(normalised), median(normalised), max(normalised)) if normalised else None
 
 
-def steps(found: Iterable[Level]) -> list[Step]:
+def steps(levels_: Iterable[Level]) -> list[Step]:
     """The levels by configuration and percent, each with the runs of all its seeds."""
     groups: dict[tuple[str, int], list[Level]] = {}
-    for level in found:
+    for level in levels_:
         groups.setdefault((_key(level.point, SEED), level.percent), []).append(level)
     return [Step(runs[0].point, percent, tuple(runs)) for (_, percent), runs in groups.items()]
 

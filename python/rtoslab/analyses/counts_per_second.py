@@ -81,16 +81,16 @@ def gains(points: Iterable[Measured]) -> list[Gain]:
     """Every pair of points that differ in nothing but the number of cores, the smaller being one; on one core there is
     nothing that a task could be pinned to."""
     measured = list(points)
-    found = []
+    result = []
     for many in measured:
         if many.point.cores == 1:
             continue
         config = {key: value for key, value in many.point.config.items() if key != UNPINNED}
-        alone = many.point.model_copy(update={"cores": 1, "config": config})
-        one = next((each for each in measured if each.point == alone), None)
+        single_core = many.point.model_copy(update={"cores": 1, "config": config})
+        one = next((result for result in measured if result.point == single_core), None)
         if one is not None:
             identity = many.point
-            found.append(
+            result.append(
                 Gain(
                     identity.benchmark,
                     identity.title,
@@ -101,4 +101,4 @@ def gains(points: Iterable[Measured]) -> list[Gain]:
                     throughput(many),
                 )
             )
-    return found
+    return result

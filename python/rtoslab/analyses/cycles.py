@@ -47,16 +47,16 @@ def lock_waits(parts: Mapping[str, float]) -> float:
     return parts["spinlock wait"] + parts["asleep for a lock"]
 
 
-def lock_wait_part(found: Collection[CoreShare]) -> float:
+def lock_wait_part(core_shares: Collection[CoreShare]) -> float:
     """Share of the cycles of some cores, at least one, that they waited for locks."""
-    return sum(lock_waits(share.parts) for share in found) / sum(share.cycles for share in found)
+    return sum(lock_waits(share.parts) for share in core_shares) / sum(share.cycles for share in core_shares)
 
 
 def shares(point: Measured) -> list[CoreShare]:
     """One entry per core; empty for a real board, which cannot tell."""
     if point.virtual is None:
         return []
-    found = []
+    result = []
     asleep = {sleep.core: sleep.cycles for sleep in point.virtual.lock_sleeps}
     for core in point.virtual.cores:
         functions = [function for function in point.virtual.functions if function.core == core.core]
@@ -83,8 +83,8 @@ def shares(point: Measured) -> list[CoreShare]:
             for counter in point.counters
             if counter.core == core.core and counter.index in point.metric_tasks
         )
-        found.append(CoreShare(point, core.core, core.cycles, parts, counts))
-    return found
+        result.append(CoreShare(point, core.core, core.cycles, parts, counts))
+    return result
 
 
 def _own(functions: list[FunctionUse], kind: str) -> int:
@@ -115,7 +115,7 @@ def lock_costs(point: Measured) -> list[LockCost]:
             wait_cycles_per_count=lock.wait_cycles / counts[lock.core] if counts.get(lock.core) else 0.0,
             hold_cycles_mean=lock.hold_cycles / lock.acquisitions if lock.acquisitions else 0.0,
         )
-        for lock in sorted(point.virtual.locks, key=lambda each: (each.core, each.lock))
+        for lock in sorted(point.virtual.locks, key=lambda use: (use.core, use.lock))
     ]
 
 
@@ -139,4 +139,4 @@ def top_functions(point: Measured, limit: int) -> list[FunctionUse]:
                 }
             )
         )
-    return sorted(merged.values(), key=lambda each: (-each.cycles, each.name))[:limit]
+    return sorted(merged.values(), key=lambda use: (-use.cycles, use.name))[:limit]

@@ -44,7 +44,7 @@ def event_count(result: Measured) -> int:
     return sum(counter.count for counter in result.counters if counter.index in tasks and counter.core in cores)
 
 
-def per_event(result: Measured, found: Counter[str]) -> dict[str, float]:
+def per_event(result: Measured, counts: Counter[str]) -> dict[str, float]:
     """Returns sums per count or per sample. They are empty if there is none."""
     events = event_count(result)
-    return {name: value / events for name, value in found.items()} if events else {}
+    return {name: value / events for name, value in counts.items()} if events else {}

@@ -36,15 +36,15 @@ class FourWays:
         return self.by[way].less(self.by["probe"]) if way in self.by and "probe" in self.by else None
 
 
-def four_ways(points: Iterable[Measured], places: Places, made_of: Mapping[str, tuple[str, ...]]) -> list[FourWays]:
-    """`made_of`: benchmark -> the series that one count of it is made of. One entry for each point that has them."""
-    found = list(points)
-    timed = comparisons([each for each in found if each.is_latency])
+def four_ways(points: Iterable[Measured], places: Places, parts_of: Mapping[str, tuple[str, ...]]) -> list[FourWays]:
+    """`parts_of`: benchmark -> the series that one count of it is made of. One entry for each point that has them."""
+    agreements = list(points)
+    timed = comparisons([item for item in agreements if item.is_latency])
     return [
-        each
-        for point in found
-        if not point.is_latency and (series := made_of.get(point.point.benchmark))
-        if (each := _four_ways(point, places, series, timed)) is not None
+        item
+        for point in agreements
+        if not point.is_latency and (series := parts_of.get(point.point.benchmark))
+        if (item := _four_ways(point, places, series, timed)) is not None
     ]
 
 
@@ -59,8 +59,8 @@ def _four_ways(point: Measured, places: Places, series: tuple[str, ...], timed: 
         return None
     ways = [way for way in INSTRUMENTS if all(way in part.by for part in parts)]
     by = {way: _sum([places.of_series(part.by[way], lambda one: one.spread.median) for part in parts]) for way in ways}
-    counted = [_cycles_per_count(each) for each in places.of(point)]
-    per_count = [each for each in counted if each is not None]
+    counted = [_cycles_per_count(placed) for placed in places.of(point)]
+    per_count = [placed for placed in counted if placed is not None]
     if per_count:
         by = {ITERATIONS: Band(per_count), **by}
     return FourWays(" and ".join(part.title for part in parts), point.point, by) if len(by) > 1 else None
@@ -68,7 +68,7 @@ def _four_ways(point: Measured, places: Places, series: tuple[str, ...], timed: 
 
 def _sum(parts: Sequence[Band]) -> Band:
     """Of parts that were measured in the same placements."""
-    return Band([sum(each) for each in zip(*(part.values for part in parts), strict=False)])
+    return Band([sum(values) for values in zip(*(part.values for part in parts), strict=False)])
 
 
 def _alike(one: PointId, other: PointId) -> bool:

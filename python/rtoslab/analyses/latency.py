@@ -212,12 +212,12 @@ def conditions(point: PointId) -> PointId:
 
 def comparisons(points: Iterable[Measured]) -> list[Comparison]:
     """Every series under each condition, in the points' order."""
-    found: dict[tuple[str, str, str], Comparison] = {}
+    by_key: dict[tuple[str, str, str], Comparison] = {}
     for point in points:
         alike = conditions(point.point)
         for latency in latencies(point):
             key = (alike.model_dump_json(), point.point.config.get("samples", ""), latency.series.id)
-            known = found.setdefault(key, Comparison(alike, latency.series.id, latency.series.title, {}))
+            known = by_key.setdefault(key, Comparison(alike, latency.series.id, latency.series.title, {}))
             known.by[latency.instrument] = latency
     return [
         Comparison(
@@ -226,7 +226,7 @@ def comparisons(points: Iterable[Measured]) -> list[Comparison]:
             comparison.title,
             {name: comparison.by[name] for name in INSTRUMENTS if name in comparison.by},
         )
-        for comparison in found.values()
+        for comparison in by_key.values()
     ]
 
 
@@ -242,14 +242,14 @@ class Absence:
 
 def absences(points: Iterable[Measured]) -> list[Absence]:
     """Every series that a measured point's kernel cannot serve, in the points' order, whatever instruments it has."""
-    found = {
+    by_series = {
         (conditions(point.point).model_dump_json(), series.id): Absence(
             conditions(point.point), series.title, series.reason
         )
         for point in points
         for series in point.absent_series
     }
-    return list(found.values())
+    return list(by_series.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,13 +62,13 @@ def busiest_lock(point: Measured) -> BusiestLock | None:
     """None where no lock was taken."""
     if point.virtual is None:
         return None
-    found = []
+    candidates = []
     counts = sum(counter.count for counter in point.counters if counter.core in point.metric_cores)
     for lock in {lock_use.lock for lock_use in point.virtual.locks}:
         uses = [lock_use for lock_use in point.virtual.locks if lock_use.lock == lock]
         taken = sum(use.acquisitions for use in uses)
         if taken:
-            found.append(
+            candidates.append(
                 BusiestLock(
                     uses[0].name,
                     sum(use.hold_cycles for use in uses) / point.virtual.cores[0].cycles,
@@ -77,7 +77,7 @@ def busiest_lock(point: Measured) -> BusiestLock | None:
                     taken / counts if counts else 0.0,
                 )
             )
-    return max(found, key=lambda each: each.held_part, default=None)
+    return max(candidates, key=lambda item: item.held_part, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,9 @@ class Loss:
 
 def losses(points: Iterable[Measured]) -> list[Loss]:
     """Every pair of points that differ in nothing but the number of cores, where the board can tell the causes."""
-    found = []
+    result = []
     for pair in gains(points):
         one, many = count_cost(pair.one.point), count_cost(pair.many.point)
         if one is not None and many is not None:
-            found.append(Loss(pair, one, many, busiest_lock(pair.many.point)))
-    return found
+            result.append(Loss(pair, one, many, busiest_lock(pair.many.point)))
+    return result

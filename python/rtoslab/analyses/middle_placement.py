@@ -28,7 +28,7 @@ class PlacedPoint:
         figures = [{metric.id: metric for metric in leading(point)} for point in self.all]
         shared = [figure for figure in figures[0].values() if all(figure.id in other for other in figures)]
         alike = [(metric, [other[metric.id] for other in figures]) for metric in shared]
-        return [(each, band_of(row)) for each, row in alike]
+        return [(item, band_of(row)) for item, row in alike]
 
 
 def placed_points(points: Iterable[Measured]) -> list[PlacedPoint]:
@@ -41,16 +41,16 @@ def numberless(
 ) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
     """Points without a number, with their axes; those that are so for one reason in all their placements together."""
     alike: dict[tuple[str, str], list[Failed | NotApplicable]] = {}
-    count = Counter(unplaced(each.point).model_dump_json() for each in measured)
-    for each in absent:
-        axes = unplaced(each.point).model_dump_json()
+    count = Counter(unplaced(item.point).model_dump_json() for item in measured)
+    for item in absent:
+        axes = unplaced(item.point).model_dump_json()
         count[axes] += 1
-        alike.setdefault((axes, each.message if isinstance(each, Failed) else each.reason), []).append(each)
-    found: list[tuple[Sequence[Failed | NotApplicable], PointId]] = []
+        alike.setdefault((axes, item.message if isinstance(item, Failed) else item.reason), []).append(item)
+    groups: list[tuple[Sequence[Failed | NotApplicable], PointId]] = []
     for (axes, _), group in alike.items():
         together = len(group) == count[axes]
-        found += [(group, unplaced(group[0].point))] if together else [([each], each.point) for each in group]
-    return found
+        groups += [(group, unplaced(group[0].point))] if together else [([item], item.point) for item in group]
+    return groups
 
 
 def _placed(group: Sequence[Measured]) -> PlacedPoint:

@@ -59,15 +59,15 @@ def leading(point: Measured) -> list[Metric]:
 
 
 def _time(point: Measured) -> list[Metric]:
-    found = []
+    metrics = []
     if point.counters and not point.is_latency:
         # The window is as long as the board's timer says, whose phase against the kernel's tick is by chance: it moves
         # with any byte of the image, the digest of its sources for one.
         cycles = throughput(point).cycles_per_count
-        found.append(Metric(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
+        metrics.append(Metric(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
     for latency in latencies(point):
-        found += [_figure(latency, name) for name in _FIGURES]
-    return found
+        metrics += [_figure(latency, name) for name in _FIGURES]
+    return metrics
 
 
 def _figure(latency: Latency, name: str) -> Metric:
@@ -79,10 +79,10 @@ def _memory(point: Measured) -> list[Metric]:
     used: dict[str, int] = {}
     for stack in point.stacks:
         used[stack.name] = max(used.get(stack.name, 0), stack.used_bytes)
-    found = [Metric(f"stack.{name}", BYTES, float(size)) for name, size in used.items()]
+    metrics = [Metric(f"stack.{name}", BYTES, float(size)) for name, size in used.items()]
     if point.heap is not None:
-        found.append(Metric("heap.peak", BYTES, float(point.heap.peak_bytes)))
+        metrics.append(Metric("heap.peak", BYTES, float(point.heap.peak_bytes)))
     if point.image is not None:
         sizes = {"text": point.image.text_bytes, "data": point.image.data_bytes, "bss": point.image.bss_bytes}
-        found += [Metric(f"image.{name}", BYTES, float(size)) for name, size in sizes.items()]
-    return found
+        metrics += [Metric(f"image.{name}", BYTES, float(size)) for name, size in sizes.items()]
+    return metrics

@@ -23,27 +23,27 @@ class Places:
 
     def of(self, point: Measured) -> Sequence[Measured]:
         """The point in all its placements."""
-        found = self._placed.get(id(point))
-        return found.all if found is not None else [point]
+        placed = self._placed.get(id(point))
+        return placed.all if placed is not None else [point]
 
     def band(self, point: Measured, figure: Callable[[Measured], float]) -> Band:
         """A figure of a point in all its placements."""
-        return Band([figure(each) for each in self.of(point)])
+        return Band([figure(item) for item in self.of(point)])
 
     def of_series(self, latency: Latency, figure: Callable[[Latency], float]) -> Band:
         """A figure of one series of its point, in all the placements that have the series."""
-        found = [self._series(each).get(latency.series.id) for each in self.of(latency.point)]
-        return Band([figure(each) for each in found if each is not None])
+        series = [self._series(item).get(latency.series.id) for item in self.of(latency.point)]
+        return Band([figure(item) for item in series if item is not None])
 
     def between_marks(self, latency: Latency | None) -> Band | None:
         """What a series takes with no instrument inside; None on a real board."""
         if latency is None or latency.marks is None:
             return None
-        return self.of_series(latency, lambda each: each.between_marks or 0.0)
+        return self.of_series(latency, lambda latency: latency.between_marks or 0.0)
 
     def gain(self, pair: Gain) -> Ratio:
         """Total throughput with all cores over that with one, in whichever places."""
-        many, one = (self.band(each.point, _total) for each in (pair.many, pair.one))
+        many, one = (self.band(point.point, _total) for point in (pair.many, pair.one))
         return many.over(one)
 
     def _series(self, point: Measured) -> Mapping[str, Latency]:

@@ -57,8 +57,8 @@ def _of_group(group: Sequence[Measured], *, is_known: bool) -> Iterator[PlacedTi
     figures = [{metric.id: metric for metric in leading(point)} for point in group]
     for name in figures[0]:
         if all(name in figure and figure[name].value > 0 for figure in figures):
-            values = [each[name].value / point.clock_hz for each, point in zip(figures, group, strict=True)]
-            grain = max(each[name].resolution / point.clock_hz for each, point in zip(figures, group, strict=True))
+            values = [pair[name].value / point.clock_hz for pair, point in zip(figures, group, strict=True)]
+            grain = max(pair[name].resolution / point.clock_hz for pair, point in zip(figures, group, strict=True))
             yield PlacedTime(unplaced(group[0].point), name, Band(values, grain, is_known))
 
 

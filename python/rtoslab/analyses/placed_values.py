@@ -28,7 +28,7 @@ class PlacedValues:
 
 def values_over_placements(points: Iterable[PlacedPoint]) -> list[Value]:
     """Returns the values of every point, each over all placements that the point stands in."""
-    found = []
+    result = []
     for point in points:
         known = placed_values(point.all)
         times: Counter[tuple[str, str, str]] = Counter()
@@ -37,8 +37,8 @@ def values_over_placements(points: Iterable[PlacedPoint]) -> list[Value]:
             numbers = known.of(value, times[key])
             times[key] += 1
             band = Band(numbers) if len(numbers) > 1 else None
-            found.append(replace(value, value=band.median, band=band) if band is not None else value)
-    return found
+            result.append(replace(value, value=band.median, band=band) if band is not None else value)
+    return result
 
 
 def placed_values(points: Sequence[Measured]) -> PlacedValues:
@@ -46,7 +46,7 @@ def placed_values(points: Sequence[Measured]) -> PlacedValues:
 
     A value that a placement lacks is left out: a band of fewer placements would not say so.
     """
-    found: list[dict[Name, float]] = []
+    by_placement: list[dict[Name, float]] = []
     for point in points:
         times: Counter[tuple[str, str, str]] = Counter()
         mine: dict[Name, float] = {}
@@ -54,6 +54,6 @@ def placed_values(points: Sequence[Measured]) -> PlacedValues:
             key = (value.metric, value.stat, value.unit)
             mine[(*key, times[key])] = value.value
             times[key] += 1
-        found.append(mine)
-    shared = [name for name in found[0] if all(name in each for each in found)]
-    return PlacedValues(points[0].run_id, {name: [each[name] for each in found] for name in shared})
+        by_placement.append(mine)
+    shared = [name for name in by_placement[0] if all(name in values_of for values_of in by_placement)]
+    return PlacedValues(points[0].run_id, {name: [values_of[name] for values_of in by_placement] for name in shared})

@@ -31,12 +31,12 @@ def cores_of(point: PointId) -> str:
 
 def pinning_note(points: Iterable[PointId]) -> str:
     """A sentence on the tasks of all points with several cores; empty if there are none."""
-    found = {pinning(point) for point in points} - {""}
-    if found == {"pinned"}:
+    pinnings = {pinning(point) for point in points} - {""}
+    if pinnings == {"pinned"}:
         return "With several cores each task is pinned to its core."
-    if found == {"not pinned"}:
+    if pinnings == {"not pinned"}:
         return "Tasks are not pinned: the kernel runs each on whichever core is free for it."
-    return "With several cores each task is pinned to its core, but not where it says pinned=0." if found else ""
+    return "With several cores each task is pinned to its core, but not where it says pinned=0." if pinnings else ""
 
 
 def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[str]:

@@ -99,8 +99,8 @@ def by_loops(point: Measured) -> dict[int, list[SeriesSamples]]:
 
     The rule counts one loop where the search takes no step, that is upwards.
     """
-    found: dict[int, list[SeriesSamples]] = {}
+    by_loops_: dict[int, list[SeriesSamples]] = {}
     for samples in point.series:
         if samples.id.startswith(_SELECT) and samples.steps is not None:
-            found.setdefault(max(1, samples.steps), []).append(samples)
-    return dict(sorted(found.items()))
+            by_loops_.setdefault(max(1, samples.steps), []).append(samples)
+    return dict(sorted(by_loops_.items()))

@@ -22,12 +22,12 @@ AXES: Final = (
 def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> dict[str, list[str]]:
     """Returns the axes, `allowed` left out, on which the values lie at several places, with these places."""
     keys = dict.fromkeys([*AXES, *(key for value in values for key in value.point.config)])
-    found = {}
+    axes = {}
     for axis in keys:
         places = list(dict.fromkeys(value.axis(axis) or USUAL.get(axis, "") for value in values))
         if len(places) > 1 and axis not in allowed:
-            found[axis] = places
-    return found
+            axes[axis] = places
+    return axes
 
 
 def grouped(

@@ -56,7 +56,7 @@ def run(
     options = Options(kernels, boards, cores, window_ms, config or {}, full)
     plan = make_plan(Catalogue(root), names, options)
     folder = Path(out) if out else default_out(root, plan, names)
-    return run_plan(root, plan, folder, jobs=jobs, listener=listener, manner=Manner(again=fresh))
+    return run_plan(root, plan, folder, jobs=jobs, listener=listener, options=Manner(again=fresh))
 
 
 def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
@@ -83,8 +83,8 @@ def board(name: str, image: Path | str | None = None, *, cores: int | None = Non
     Raises UnknownNameError, SettingError, ImageFileError.
     """
     facts = Catalogue(find_root()).board(name).facts
-    made = VirtualBoard.of(facts, cores, {key.replace("__", "."): value for key, value in settings.items()})
-    return made.load(image) if image is not None else made
+    board_ = VirtualBoard.of(facts, cores, {key.replace("__", "."): value for key, value in settings.items()})
+    return board_.load(image) if image is not None else board_
 
 
 def build_image(

@@ -41,7 +41,7 @@ _Done = tuple[Path, list[Outcome]]
 
 
 def targets_of(
-    catalogue: Catalogue, boards: Iterable[str], asked: str, port: str | None, bench: Path | None
+    catalogue: Catalogue, boards: Iterable[str], targets: str, port: str | None, bench: Path | None
 ) -> dict[str, Target]:
     """For each named board the one that is connected: `hardware.choose_target`. Raises PortError, CatalogueError."""
     names = [catalogue.board(board).id for board in boards]
@@ -49,7 +49,7 @@ def targets_of(
         raise PlanError("Nothing is flashed without the board's name: add --board, as `rtoslab list boards` has it.")
     mapped, devices = read_bench(bench) if bench is not None else None, connected()
     return {
-        name: choose_target(asked, catalogue.board(name).facts, catalogue.flash_names(name), devices, port, mapped)
+        name: choose_target(targets, catalogue.board(name).facts, catalogue.flash_names(name), devices, port, mapped)
         for name in names
     }
 

@@ -40,11 +40,11 @@ Row = dict[str, Any]
 Columns = tuple[tuple[str, Any], ...]
 
 
-def figure_rows(found: Iterable[Found]) -> Iterator[Row]:
+def figure_rows(points: Iterable[Found]) -> Iterator[Row]:
     """A row for each metric of each measured point; a point without a number has one row without a metric."""
-    for each in found:
-        axes = _axes(each)
-        result = each.result
+    for point in points:
+        axes = _axes(point)
+        result = point.result
         if not isinstance(result, Measured):
             yield {**axes, "metric": None, "value": None, "unit": None}
             continue
@@ -52,23 +52,23 @@ def figure_rows(found: Iterable[Found]) -> Iterator[Row]:
             yield {**axes, "metric": metric.id, "value": metric.value, "unit": metric.unit}
 
 
-def sample_rows(found: Iterable[Found]) -> Iterator[Row]:
+def sample_rows(points: Iterable[Found]) -> Iterator[Row]:
     """A row for each raw sample of each latency point, as samples.parquet has it."""
-    for each in found:
-        axes = _axes(each)
-        result = each.result
+    for point in points:
+        axes = _axes(point)
+        result = point.result
         for series in result.series if isinstance(result, Measured) else ():
             for index in range(len(series.cycles)):
                 values = {name: (getattr(series, name) or {index: None})[index] for name in COLUMNS}
                 yield {**axes, "series": series.id, "index": index, **values}
 
 
-def _axes(found: Found) -> Row:
-    point = found.point
+def _axes(result: Found) -> Row:
+    point = result.point
     return {
-        "run": found.run.name,
-        "date": found.session.date,
-        "revision": found.session.revision,
+        "run": result.run.name,
+        "date": result.session.date,
+        "revision": result.session.revision,
         "benchmark": point.benchmark,
         "kernel": point.kernel,
         "board": point.board,
@@ -76,9 +76,9 @@ def _axes(found: Found) -> Row:
         "window_ms": point.window_ms,
         "config": json.dumps(point.config, sort_keys=True),
         "placement": int(placement(point)),
-        "run_id": found.result.run_id,
-        "status": found.result.status,
-        "deviations": "; ".join(found.result.deviations) if isinstance(found.result, Measured) else "",
+        "run_id": result.result.run_id,
+        "status": result.result.status,
+        "deviations": "; ".join(result.result.deviations) if isinstance(result.result, Measured) else "",
     }
 
 

@@ -51,38 +51,38 @@ class Wanted:
     """The beginning of a run id, of the image's hash or of the kernel package's."""
 
 
-def find(places: Iterable[Path], wanted: Wanted) -> Iterator[Found]:
+def find(places: Iterable[Path], filters: Wanted) -> Iterator[Found]:
     """Matching points, by run directory."""
     for run in run_directories(places):
         session = last_session(run)
-        if wanted.since and session.date < wanted.since:
+        if filters.since and session.date < filters.since:
             continue
-        if wanted.until and session.date[: len(wanted.until)] > wanted.until:
+        if filters.until and session.date[: len(filters.until)] > filters.until:
             continue
         for stored in RunDirectory.open(run).whole_points():
-            found = Found(run, session, stored)
-            if _matches(found, wanted):
-                yield found
+            point = Found(run, session, stored)
+            if _matches(point, filters):
+                yield point
 
 
-def _matches(found: Found, wanted: Wanted) -> bool:
-    point = found.point
+def _matches(result: Found, filters: Wanted) -> bool:
+    point = result.point
     axes = (
-        (wanted.kernels, point.kernel),
-        (wanted.boards, point.board),
-        (wanted.benchmarks, point.benchmark),
+        (filters.kernels, point.kernel),
+        (filters.boards, point.board),
+        (filters.benchmarks, point.benchmark),
     )
     if any(names and not value.startswith(names) for names, value in axes):
         return False
-    if wanted.cores and point.cores not in wanted.cores:
+    if filters.cores and point.cores not in filters.cores:
         return False
-    said = with_usual(point.config)
-    if all(said.get(key) == value for key, value in wanted.config.items()) and not wanted.hash:
+    config = with_usual(point.config)
+    if all(config.get(key) == value for key, value in filters.config.items()) and not filters.hash:
         return True
-    manifest: Mapping[str, Any] = found.stored.manifest
+    manifest: Mapping[str, Any] = result.stored.manifest
     build = manifest.get("build", {})
-    final = {**build.get("kernel_config", {}), **said}
-    if any(final.get(key) != value for key, value in wanted.config.items()):
+    final = {**build.get("kernel_config", {}), **config}
+    if any(final.get(key) != value for key, value in filters.config.items()):
         return False
-    hashes = (found.result.run_id, manifest.get("elf_sha256", ""), build.get("kernel_package", {}).get("sha256", ""))
-    return any(hash_.startswith(wanted.hash) for hash_ in hashes)
+    hashes = (result.result.run_id, manifest.get("elf_sha256", ""), build.get("kernel_package", {}).get("sha256", ""))
+    return any(hash_.startswith(filters.hash) for hash_ in hashes)

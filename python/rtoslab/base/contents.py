@@ -40,9 +40,9 @@ CLOCK_STEP_NS = 50_000_000
 
 def stamp(path: Path | str) -> Stamp:
     """What changes when a file does. Raises OSError."""
-    found, now = os.stat(path), time.time_ns()  # noqa: PTH116 (a third of the time)
-    just_now = (now,) if now - found.st_mtime_ns < CLOCK_STEP_NS else ()
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, *just_now
+    status, now = os.stat(path), time.time_ns()  # noqa: PTH116 (a third of the time)
+    just_now = (now,) if now - status.st_mtime_ns < CLOCK_STEP_NS else ()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, *just_now
 
 
 @contextmanager
@@ -76,8 +76,8 @@ def looked_at(function: Callable[Asked, Told]) -> Callable[Asked, Told]:
         key = function, args, *kwargs.items()
         if key not in look.seen:
             look.seen[key] = function(*args, **kwargs)
-        told: Told = look.seen[key]
-        return told
+        result: Told = look.seen[key]
+        return result
 
     return seen
 
@@ -111,8 +111,8 @@ def listing(base: Path, paths: Iterable[Path]) -> str:
 def rows(base: Path, paths: Iterable[Path | str]) -> tuple[Row, ...]:
     """Lines of a listing, in no order. Raises OSError."""
     skip = len(str(base)) + 1
-    found = ((tuple(str(path)[skip:].split(os.sep)), path) for path in paths)  # noqa: PTH206 (a third of the time)
-    return tuple((parts, f"{'/'.join(parts)} {sha256_of(path)}\n") for parts, path in found)
+    rows_ = ((tuple(str(path)[skip:].split(os.sep)), path) for path in paths)  # noqa: PTH206 (a third of the time)
+    return tuple((parts, f"{'/'.join(parts)} {sha256_of(path)}\n") for parts, path in rows_)
 
 
 def files_below(folder: str) -> Iterator[str]:
@@ -125,9 +125,9 @@ def files_below(folder: str) -> Iterator[str]:
                 yield entry.path
 
 
-def joined(found: Iterable[Row]) -> str:
+def joined(listing: Iterable[Row]) -> str:
     """The listing of these lines."""
-    return "".join(line for _, line in sorted(found))
+    return "".join(line for _, line in sorted(listing))
 
 
 def sha256_of(path: Path | str) -> str:

@@ -42,7 +42,7 @@ def nearest_name(name: str, names: Sequence[str], likeness: float = 0.5) -> str 
     near = difflib.get_close_matches(name, names, n=1, cutoff=likeness)
     if near:
         return near[0]
-    by_word = {each.replace("-", "_").partition("_")[0]: each for each in reversed(names)}
+    by_word = {item.replace("-", "_").partition("_")[0]: item for item in reversed(names)}
     words = difflib.get_close_matches(name, by_word, n=1, cutoff=0.6)
     return by_word[words[0]] if words else None
 

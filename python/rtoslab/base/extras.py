@@ -29,10 +29,10 @@ def missing_package(name: str) -> str:
     """The first package of an extra that is not installed; empty if all are. Imports nothing."""
     for package, module in zip(EXTRAS[name], _MODULES[name], strict=True):
         try:
-            found = importlib.util.find_spec(module)
+            spec = importlib.util.find_spec(module)
         except ModuleNotFoundError:
-            found = None
-        if found is None:
+            spec = None
+        if spec is None:
             return package
     return ""
 

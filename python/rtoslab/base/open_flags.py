@@ -5,7 +5,7 @@ import os
 
 def open_flags(*names: str) -> int:
     """All that this system has; O_BINARY is one that only Windows has, and needs."""
-    found = 0
+    flags = 0
     for name in (*names, "O_BINARY"):
-        found |= getattr(os, name, 0)
-    return found
+        flags |= getattr(os, name, 0)
+    return flags

@@ -20,25 +20,25 @@ _KEY: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 def strictly(schema: Any) -> Any:
     """Returns pydantic's schema of a form with every scalar in it strict."""
     if isinstance(schema, list):
-        return [strictly(each) for each in schema]
+        return [strictly(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     kind = schema.get("type")
     if kind == "literal":
         return _choice(schema)
     if kind == "model-fields":  # by their names, which are any
-        return {**schema, "fields": {name: strictly(each) for name, each in schema["fields"].items()}}
-    found = {key: value if key in _APART else strictly(value) for key, value in schema.items()}
+        return {**schema, "fields": {name: strictly(item) for name, item in schema["fields"].items()}}
+    result = {key: value if key in _APART else strictly(value) for key, value in schema.items()}
     if kind in _SCALARS:
-        found["strict"] = True
+        result["strict"] = True
     if kind == "dict" and schema.get("keys_schema", {}).get("type") == "int":
-        found["keys_schema"] = core_schema.no_info_before_validator_function(_whole_key, found["keys_schema"])
-    return found
+        result["keys_schema"] = core_schema.no_info_before_validator_function(_whole_key, result["keys_schema"])
+    return result
 
 
 def _choice(schema: Any) -> Any:
     """Of choices that are no texts pydantic asks only whether they are equal, and `True == 1`."""
-    types = {type(each) for each in schema["expected"]}
+    types = {type(option) for option in schema["expected"]}
     if types == {str}:
         return schema
 
@@ -67,5 +67,5 @@ class Strict(BaseModel):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Pydantic's schema of the model, with every scalar in it strict."""
-        found: CoreSchema = strictly(handler(source))
-        return found
+        schema_: CoreSchema = strictly(handler(source))
+        return schema_

@@ -20,5 +20,5 @@ def toml_value(value: str | float | Sequence[float]) -> str:
     if isinstance(value, str):
         return json.dumps(value)
     if isinstance(value, Sequence):
-        return f"[{', '.join(toml_value(each) for each in value)}]"
+        return f"[{', '.join(toml_value(item) for item in value)}]"
     return str(int(value)) if value == int(value) else repr(value)

@@ -52,7 +52,7 @@ BUILD_VARIABLES: Final[Mapping[str, str]] = {
     "RUSTUP_TOOLCHAIN": "which cargo downloads",
     "RUSTUP_AUTO_INSTALL": "whether rustup may install that cargo",
     **dict.fromkeys(
-        (each for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for each in (name, name.upper())),
+        (name for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (name, name.upper())),
         "the way to the registry",
     ),
     **dict.fromkeys(("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"), "whom cargo trusts on that way"),
@@ -71,8 +71,8 @@ def find_clang() -> Path | None:
     package = importlib.util.find_spec("ziglang")
     if package is not None and package.origin is not None:
         return Path(package.origin).with_name("zig")
-    found = shutil.which("zig")
-    return Path(found) if found else None
+    program = shutil.which("zig")
+    return Path(program) if program else None
 
 
 @cache
@@ -88,12 +88,12 @@ def find(name: str) -> Path:
     """The program's path. Raises ToolMissingError saying how to get it."""
     tool = next(needed_tool for needed_tool in needed_tools() if needed_tool.name == name)
     extra = os.path.expanduser("~/.cargo/bin") if name == "cargo" else None  # noqa: PTH111 (never raises)
-    found = shutil.which(name) or (shutil.which(name, path=extra) if extra else None)
-    if found is None:
+    program = shutil.which(name) or (shutil.which(name, path=extra) if extra else None)
+    if program is None:
         by_make = ", or run `make demo`, which does it"
         the_rest = by_make if is_checkout(find_root()) else " (`rtoslab doctor` names all that is missing)"
         raise ToolMissingError(f"{name} is not installed ({tool.purpose}); {tool.remedy}{the_rest}.")
-    return Path(found)
+    return Path(program)
 
 
 @cache
@@ -148,8 +148,8 @@ def build_environment() -> dict[str, str]:
     The trap it prevents: compilers and CMake read dozens of variables (CFLAGS, LDFLAGS, CPATH, CMAKE_...). No manifest
     has them, and an object that was built with them would be kept for builds without them.
     """
-    kept = {name: value for name, value in os.environ.items() if _is_build_variable(name)}
-    return {**kept, "LC_ALL": "C"}
+    variables = {name: value for name, value in os.environ.items() if _is_build_variable(name)}
+    return {**variables, "LC_ALL": "C"}
 
 
 def _is_build_variable(name: str) -> bool:

@@ -63,28 +63,28 @@ class Match:
 
     def cost(self, values: Values) -> float:
         """Difference from what silicon usually said, in cycles, summed over the rows' means."""
-        said = self.said(values)
-        return float("inf") if said is None else float(self.weight @ np.abs(said - self.true))
+        simulated = self.said(values)
+        return float("inf") if simulated is None else float(self.weight @ np.abs(simulated - self.true))
 
     def excess(self, values: Values) -> float:
         """The same from the nearest bound of what silicon said."""
-        said = self.said(values)
-        return float("inf") if said is None else self._beyond(said)
+        simulated = self.said(values)
+        return float("inf") if simulated is None else self._beyond(simulated)
 
     def promises(self, values: Values, steps: Mapping[str, int]) -> bool:
         """Whether, by the slopes, `steps` at once leave no more than `values` do."""
-        said = self.said(values)
-        assert said is not None
+        simulated = self.said(values)
+        assert simulated is not None
         for key, by in steps.items():
             slope = self.slope(values, key, int(np.sign(by)))
-            said = said if slope is None else said + by * slope
-        return self._beyond(said) <= self.excess(values) + SAME
+            simulated = simulated if slope is None else simulated + by * slope
+        return self._beyond(simulated) <= self.excess(values) + SAME
 
-    def _beyond(self, said: Vector) -> float:
-        return float(self.weight @ np.abs(self._outside(said)))
+    def _beyond(self, simulated: Vector) -> float:
+        return float(self.weight @ np.abs(self._outside(simulated)))
 
-    def _outside(self, said: Vector) -> Vector:
-        return said - np.clip(said, self.low, self.high)
+    def _outside(self, simulated: Vector) -> Vector:
+        return simulated - np.clip(simulated, self.low, self.high)
 
     def score(self, values: Values) -> tuple[float, float]:
         """The smaller, the better."""
@@ -96,10 +96,10 @@ class Match:
 
     def slope(self, values: Values, key: str, by: int) -> Vector | None:
         """What a step up (`by` 1) or down (-1) of a setting does, per unit; None if it does nothing or is refused."""
-        here, there = self.said(values), self.said(moved(values, key, by))
-        if here is None or there is None or not np.any(there != here):
+        here, present = self.said(values), self.said(moved(values, key, by))
+        if here is None or present is None or not np.any(present != here):
             return None
-        return (there - here) * by
+        return (present - here) * by
 
     def shows(self, values: Values, key: str) -> bool:
         """Whether any witness changes with a setting."""
@@ -111,15 +111,15 @@ class Match:
 
     def error(self, values: Values, key: str) -> float:
         """The largest difference left in a value of a setting's witnesses."""
-        said = self.said(values)
-        assert said is not None
-        return float(np.max(np.abs(said - self.true)[self.witnessed[key]], initial=0.0))
+        simulated = self.said(values)
+        assert simulated is not None
+        return float(np.max(np.abs(simulated - self.true)[self.witnessed[key]], initial=0.0))
 
     def unexplained(self, values: Values, key: str) -> float:
         """The same from the nearest bound of what silicon said."""
-        said = self.said(values)
-        assert said is not None
-        return float(np.max(np.abs(self._outside(said))[self.witnessed[key]], initial=0.0))
+        simulated = self.said(values)
+        assert simulated is not None
+        return float(np.max(np.abs(self._outside(simulated))[self.witnessed[key]], initial=0.0))
 
     def changed(self, values: Values) -> list[str]:
         """Settings that are not at their defaults."""

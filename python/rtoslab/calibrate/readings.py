@@ -37,7 +37,7 @@ class Readings:
     def centres(self) -> dict[str, NDArray[np.float64]]:
         """Of each value what most rounds said: what disturbs a core whose interrupts are masked comes now and then. The
         median where no value is said by a third of them."""
-        return {name: np.array([_summary(rounds)[0] for rounds in each]) for name, each in self.rows.items()}
+        return {name: np.array([_summary(rounds)[0] for rounds in row]) for name, row in self.rows.items()}
 
     def bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Of each value the lowest and the highest that may be the true one: the centre, with all that was said at
@@ -45,10 +45,10 @@ class Readings:
         standard error."""
         return {
             name: (
-                np.array([_summary(rounds)[1] for rounds in each]),
-                np.array([_summary(rounds)[2] for rounds in each]),
+                np.array([_summary(rounds)[1] for rounds in row]),
+                np.array([_summary(rounds)[2] for rounds in row]),
             )
-            for name, each in self.rows.items()
+            for name, row in self.rows.items()
         }
 
 
@@ -72,7 +72,7 @@ Runs = Callable[[Mapping[str, int]], Readings]
 
 def _no_kernel(catalogue: Catalogue) -> str:
     """The folder that is no kernel: the image's program is all that runs."""
-    return next(name for name, each in catalogue.kernels.items() if not each.facts.services.get("tasks", False))
+    return next(name for name, kernel in catalogue.kernels.items() if not kernel.facts.services.get("tasks", False))
 
 
 def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str, clock_hz: int | None) -> Build:
@@ -113,8 +113,8 @@ def virtual_runs(catalogue: Catalogue, table: CalibrationTable, built: Build, bo
     def run(settings: Mapping[str, int]) -> Readings:
         key = tuple(sorted(settings.items()))
         if key not in known:
-            said = _run(facts, image, settings)
-            known[key] = _readings(table, decode(said, wire, built.expected))
+            output = _run(facts, image, settings)
+            known[key] = _readings(table, decode(output, wire, built.expected))
         return known[key]
 
     return run
@@ -124,14 +124,14 @@ def _run(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
     machine = make_machine(board, cores=board.cores)
     apply_settings(machine, settings)
     load_image(machine, image, CALIBRATION_IMAGE)
-    said = bytearray()
+    output = bytearray()
     with simulator_errors(RunError):
         machine.until(find_address(machine, DONE_SYMBOL))
         while machine.cycle() < LIMIT_S * board.clock.sys_hz:
             stop = machine.run(CHUNK_CYCLES)
-            said += machine.take_uart()
+            output += machine.take_uart()
             if stop["reason"] != "cycles":
-                return bytes(said)
+                return bytes(output)
     raise RunError(f"The calibration's image did not end within {LIMIT_S} s of virtual time under {dict(settings)}.")
 
 
@@ -141,10 +141,10 @@ def _readings(table: CalibrationTable, decoded: Decoded) -> Readings:
         values.setdefault(sample.metric, []).extend(sample.values)
     rows = {}
     for row in table.row:
-        found = values.get(row.id)
-        if found is None:
+        value = values.get(row.id)
+        if value is None:
             continue
-        if len(found) % row.values or not found:
-            raise RunError(f"The row {row.id} sent {len(found)} values, no multiple of {row.values}; build it anew.")
-        rows[row.id] = np.array(found, dtype=np.int64).reshape(row.values, -1)
+        if len(value) % row.values or not value:
+            raise RunError(f"The row {row.id} sent {len(value)} values, no multiple of {row.values}; build it anew.")
+        rows[row.id] = np.array(value, dtype=np.int64).reshape(row.values, -1)
     return Readings(rows)

@@ -10,7 +10,7 @@ from rtoslab.calibrate.readings import Readings
 from rtoslab.calibrate.settings_fit import Finding, Fit
 
 
-def findings_table(found: Fit, grades: Mapping[str, str]) -> Table:
+def findings_table(fit: Fit, grades: Mapping[str, str]) -> Table:
     """Each rule: what it was, what silicon says."""
     rows = [
         (
@@ -20,10 +20,10 @@ def findings_table(found: Fit, grades: Mapping[str, str]) -> Table:
             finding.best if finding.seen else None,
             f"{finding.low} to {finding.high}" if finding.seen else None,
             f"{finding.error_cycles:g}" if finding.seen else None,
-            _verdict(found, finding),
+            _verdict(fit, finding),
             ", ".join(_short(key) for key in finding.together),
         )
-        for finding in found.findings
+        for finding in fit.findings
     ]
     columns = (
         "rule",
@@ -38,17 +38,17 @@ def findings_table(found: Fit, grades: Mapping[str, str]) -> Table:
     return Table("rules", "Timing rules", columns, rows)
 
 
-def _verdict(found: Fit, each: Finding) -> str:
-    if not each.seen:
+def _verdict(fit: Fit, finding: Finding) -> str:
+    if not finding.seen:
         return "shows in no row"
-    if each.unexplained_cycles:
-        return f"not explained; {each.best} is nearest"
-    if each.differs:
-        return f"it is {each.best}" if each.low == each.high else f"it is {each.low} to {each.high}"
-    if each.together:
-        refuted = any(group.differs for group in found.groups if each.key in group.keys)
+    if finding.unexplained_cycles:
+        return f"not explained; {finding.best} is nearest"
+    if finding.differs:
+        return f"it is {finding.best}" if finding.low == finding.high else f"it is {finding.low} to {finding.high}"
+    if finding.together:
+        refuted = any(group.differs for group in fit.groups if finding.key in group.keys)
         return "refuted together" if refuted else "not refuted"
-    return "confirmed" if each.low == each.high else "not refuted"
+    return "confirmed" if finding.low == finding.high else "not refuted"
 
 
 def _short(key: str) -> str:

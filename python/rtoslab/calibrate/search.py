@@ -61,29 +61,29 @@ def _step(match: Match, values: Values, keys: Sequence[str]) -> Values | None:
 def _slopes(match: Match, values: Values, keys: Sequence[str]) -> Slopes:
     """Of the settings that could explain something that is left."""
     left = _left(match, values)
-    found = {}
+    slopes = {}
     for key in keys:
         open_values = (left != 0) & match.witnessed[key]
         if not np.any(open_values):
             continue
         ways = {by: slope for by in (1, -1) if (slope := match.slope(values, key, by)) is not None}
         if any(np.any((slope != 0) & open_values) for slope in ways.values()):
-            found[key] = ways
-    return found
+            slopes[key] = ways
+    return slopes
 
 
 def _left(match: Match, values: Values) -> Vector:
-    said = match.said(values)
-    assert said is not None
-    return match.true - said
+    simulated = match.said(values)
+    assert simulated is not None
+    return match.true - simulated
 
 
 def _singles(match: Match, values: Values, slopes: Slopes) -> Iterator[Values]:
     left = _left(match, values)
     for key, ways in slopes.items():
         both = [(ways[1] + ways[-1]) / 2] if len(ways) == 2 else []
-        wanted = {_weighted_median(left, slope, match.weight) for slope in [*ways.values(), *both]}
-        for by in sorted(wanted | {1, -1}):
+        targets = {_weighted_median(left, slope, match.weight) for slope in [*ways.values(), *both]}
+        for by in sorted(targets | {1, -1}):
             if by and abs(by) <= 10 * REACH and values[key] + by >= 0:
                 yield moved(values, key, by)
 

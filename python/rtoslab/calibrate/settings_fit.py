@@ -132,9 +132,9 @@ def _reach(match: Match, best: Values, steps: Mapping[str, int]) -> int:
 def _trades(match: Match, best: Values, keys: Sequence[str]) -> list[dict[str, int]]:
     """Steps of several settings at once that cancel, by their slopes."""
     independent: dict[str, Vector] = {}
-    found = []
+    trades = []
     for key in keys:
-        slope = next((each for by in (1, -1) if (each := match.slope(best, key, by)) is not None), None)
+        slope = next((item for by in (1, -1) if (item := match.slope(best, key, by)) is not None), None)
         if slope is None:
             continue
         if independent:
@@ -142,10 +142,10 @@ def _trades(match: Match, best: Values, keys: Sequence[str]) -> list[dict[str, i
             parts = np.linalg.lstsq(columns, slope, rcond=None)[0]
             if np.allclose(columns @ parts, slope, atol=1e-6):
                 trade = _whole([*zip(independent, -parts, strict=True), (key, 1.0)])
-                found += [trade] if trade else []
+                trades += [trade] if trade else []
                 continue
         independent[key] = slope
-    return found
+    return trades
 
 
 def _whole(parts: list[tuple[str, float]]) -> dict[str, int] | None:
@@ -160,7 +160,7 @@ def _whole(parts: list[tuple[str, float]]) -> dict[str, int] | None:
 def _steps_for_one(match: Match, best: Values, keys: Sequence[str]) -> list[dict[str, int]]:
     """Steps of one setting that do what one of another does, as far as silicon's rounds tell: what slopes do not show
     where rounding is between, as to the clock of a slower bus, or where the rounds differ."""
-    found = []
+    result = []
     for one, other in permutations(keys, 2):
         if not match.shares(one, other):
             continue
@@ -168,9 +168,9 @@ def _steps_for_one(match: Match, best: Values, keys: Sequence[str]) -> list[dict
         for steps, sign in product(_ROUNDED, (1, -1)):
             trade = {one: -sign * steps, other: sign}
             if (alike or match.promises(best, trade)) and _is_trade(match, best, trade):
-                found.append(trade)
+                result.append(trade)
                 break
-    return found
+    return result
 
 
 def _is_trade(match: Match, best: Values, trade: Mapping[str, int]) -> bool:
@@ -209,9 +209,9 @@ def _finding(match: Match, best: Values, key: str, edges: tuple[int, int] | None
 
 def unexplained(silicon: Readings, model: Readings) -> dict[str, float]:
     """Row -> its largest difference in cycles beyond the bounds of silicon's rounds, of the rows that have one."""
-    said, bounds, found = model.centres(), silicon.bounds(), {}
+    simulated, bounds, result = model.centres(), silicon.bounds(), {}
     for row, (low, high) in bounds.items():
-        worst = float(np.max(np.maximum(low - said[row], 0) + np.maximum(said[row] - high, 0)))
+        worst = float(np.max(np.maximum(low - simulated[row], 0) + np.maximum(simulated[row] - high, 0)))
         if worst > 0:
-            found[row] = worst
-    return found
+            result[row] = worst
+    return result

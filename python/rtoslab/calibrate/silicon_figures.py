@@ -72,7 +72,7 @@ class KernelFigure:
 
 def sights(runs: Sequence[Path]) -> Sights:
     """Of run directories that repeat the same points on one board. Raises StoreError."""
-    found: dict[str, list[Metric]] = {}
+    repeats_of: dict[str, list[Metric]] = {}
     missing: dict[str, str] = {}
     images: dict[str, str] = {}
     for run in runs:
@@ -81,11 +81,13 @@ def sights(runs: Sequence[Path]) -> Sights:
             if isinstance(result, Measured):
                 images[result.point.benchmark] = str(stored.manifest["elf_sha256"])
                 for metric in leading(result):
-                    found.setdefault(f"{result.point.benchmark}.{metric.id}", []).append(_with_grain(metric, result))
+                    repeats_of.setdefault(f"{result.point.benchmark}.{metric.id}", []).append(
+                        _with_grain(metric, result)
+                    )
             else:
                 reason = result.reason if isinstance(result, NotApplicable) else result.message
                 missing[result.point.benchmark] = reason
-    return Sights({name: seen(repeats) for name, repeats in found.items()}, missing, images)
+    return Sights({name: seen(repeats) for name, repeats in repeats_of.items()}, missing, images)
 
 
 def _with_grain(metric: Metric, result: Measured) -> Metric:
@@ -118,20 +120,20 @@ def beside(silicon: Sights, default: Sights, fitted: Sights | None) -> list[Kern
     return [
         KernelFigure(
             name,
-            each,
+            figure,
             default.figures[name].cycles,
             fitted.figures[name].cycles if fitted is not None and name in fitted.figures else None,
         )
-        for name, each in sorted(silicon.figures.items())
+        for name, figure in sorted(silicon.figures.items())
         if name in default.figures
     ]
 
 
-def figures_table(found: Sequence[KernelFigure]) -> Table:
+def figures_table(figures: Sequence[KernelFigure]) -> Table:
     """Each figure with its differences."""
     columns = ("figure", "silicon, cycles", "error", "default, cycles", "differs by", "%", "best fit differs by", "%")
     rows: list[tuple[Value, ...]] = []
-    for figure in found:
+    for figure in figures:
         fit: tuple[Value, ...] = (None, None)
         if figure.fitted_cycles is not None:
             fit = (f"{figure.difference(fitted=True):+.2f}", f"{figure.percent(fitted=True):+.2f}")

@@ -61,7 +61,7 @@ class KernelFigures(Strict):
 
     def sights(self) -> Sights:
         """As they were measured."""
-        seen = {name: Sighted(each.repeats, each.error_cycles) for name, each in self.figures.items()}
+        seen = {name: Sighted(figure.repeats, figure.error_cycles) for name, figure in self.figures.items()}
         return Sights(seen, self.missing, self.images)
 
 
@@ -87,14 +87,14 @@ class Silicon(Strict):
 
     def readings(self) -> Readings:
         """The raw rounds."""
-        return Readings({name: np.array(each, dtype=np.int64) for name, each in self.rows.items()})
+        return Readings({name: np.array(row, dtype=np.int64) for name, row in self.rows.items()})
 
 
 def kept_figures(kernel: str, window_ms: int, seen: Sights) -> KernelFigures:
     """Figures as a file keeps them."""
     figures = {
-        name: Figure(repeats=each.repeats, error_cycles=round(each.error_cycles, 6))
-        for name, each in seen.figures.items()
+        name: Figure(repeats=figure.repeats, error_cycles=round(figure.error_cycles, 6))
+        for name, figure in seen.figures.items()
     }
     return KernelFigures(
         kernel=kernel, window_ms=window_ms, images=dict(seen.images), figures=figures, missing=dict(seen.missing)
@@ -108,7 +108,7 @@ def of_fit(
     image_sha256: str,
     about: str,
     silicon: Readings,
-    found: Fit,
+    fit_result: Fit,
     figures: KernelFigures | None = None,
 ) -> Silicon:
     """A file of a calibration that was just made."""
@@ -131,10 +131,10 @@ def of_fit(
                 "unexplained_cycles": round(finding.unexplained_cycles, 6),
                 "together": list(finding.together),
             }
-            for finding in found.findings
+            for finding in fit_result.findings
             if finding.seen
         },
-        "rows": {name: each.tolist() for name, each in silicon.rows.items()},
+        "rows": {name: row.tolist() for name, row in silicon.rows.items()},
         "kernel_figures": None if figures is None else figures.model_dump(mode="json"),
     }
     return Silicon.model_validate({**body, "sha256": _digest(body)})
@@ -166,7 +166,7 @@ def grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
     Raises CatalogueError, AlteredError."""
     entry = catalogue.board(board)
     defaults = {key: (default, grade) for key, default, _, grade in timing_settings(entry.facts.chip)}
-    found = {key: grade for key, (_, grade) in defaults.items()}
+    grades_ = {key: grade for key, (_, grade) in defaults.items()}
     path = entry.folder / SILICON_FILE
     if path.is_file():
         silicon = read_silicon(path)
@@ -175,8 +175,8 @@ def grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
         for key, rule in silicon.rules.items():
             fits = key in defaults and rule.low <= defaults[key][0] <= rule.high
             if fits and not rule.together and not rule.unexplained_cycles:
-                found[key] = SILICON
-    return found
+                grades_[key] = SILICON
+    return grades_
 
 
 def _digest(body: Mapping[str, Any]) -> str:

@@ -53,11 +53,11 @@ class Capture:
     def channel(self, name: str | None) -> Channel:
         """By name; without one the only channel that has an edge. Raises CaptureError."""
         if name is not None:
-            found = next((each for each in self.channels if each.name == name), None)
-            if found is None:
+            match = next((channel for channel in self.channels if channel.name == name), None)
+            if match is None:
                 raise CaptureError(f"There is no channel {name!r}; the capture has {_names(self.channels)}.")
-            return found
-        lively = [each for each in self.channels if len(each.edges()[0])]
+            return match
+        lively = [channel for channel in self.channels if len(channel.edges()[0])]
         if len(lively) != 1:
             which = f"{_names(lively)} have edges" if lively else f"none of {_names(self.channels)} has an edge"
             raise CaptureError(f"Which channel is meant? In this capture {which}; say --channel.")
@@ -90,7 +90,7 @@ def merged(capture: Capture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
     """Ticks at which any channel changes, and the levels of all channels from there on (rows by channels)."""
     ticks = np.unique(np.concatenate([channel.ticks for channel in capture.channels] or [np.zeros(0, np.int64)]))
     levels = np.full((len(ticks), len(capture.channels)), UNKNOWN, np.int8)
-    for column, each in enumerate(capture.channels):
-        place = np.searchsorted(each.ticks, ticks, side="right") - 1
-        levels[place >= 0, column] = each.levels[place[place >= 0]]
+    for column, item in enumerate(capture.channels):
+        place = np.searchsorted(item.ticks, ticks, side="right") - 1
+        levels[place >= 0, column] = item.levels[place[place >= 0]]
     return ticks, levels

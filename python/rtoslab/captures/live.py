@@ -51,18 +51,18 @@ def raw_file(output: Path) -> Path:
     return output.with_name(f"{output.name}.recorded.vcd")
 
 
-def wires_of(board: Board, asked: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Channels of the analyzer with their names in the capture. `asked`: `D0=PA8` each, a pin of board.toml; `D0`
+def wires_of(board: Board, requested: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Channels of the analyzer with their names in the capture. `requested`: `D0=PA8` each, a pin of board.toml; `D0`
     alone, and nothing at all, is the measurement's pin. Raises PlanError."""
     known = {pin_text(board.pins.out): OUT}
     known.setdefault(pin_text(board.pins.input), "in")  # some boards drive and hear one pin
     wires: dict[str, str] = {}
-    for each in asked or (DEFAULT_CHANNEL,):
-        channel, _, pin = each.partition("=")
+    for text in requested or (DEFAULT_CHANNEL,):
+        channel, _, pin = text.partition("=")
         name = known.get(pin.strip().upper() or pin_text(board.pins.out))
         if name is None or channel in wires or name in wires.values():
             raise PlanError(
-                f"{each!r} is no wire from a channel of its own to a pin of its own; the pins of the {board.id} that "
+                f"{text!r} is no wire from a channel of its own to a pin of its own; the pins of the {board.id} that "
                 f"are looked at are {' and '.join(known)}: say --wire {DEFAULT_CHANNEL}={next(iter(known))}."
             )
         wires[channel] = name
@@ -109,10 +109,10 @@ def record_live(catalogue: Catalogue, live: LiveRun, output: Path, progress: Pro
 def _read(raw: Path, analyzer: Analyzer) -> Capture:
     with raw.open("rb") as file:
         head = file.read(_HEAD_BYTES)
-    said = _RATE.search(head)
-    rate = rate_hz(said[1].decode("ascii", "replace"), raw.name) if said else Fraction(0)
+    match = _RATE.search(head)
+    rate = rate_hz(match[1].decode("ascii", "replace"), raw.name) if match else Fraction(0)
     if rate != analyzer.rate_hz:
-        how = f"at {float(rate):,.0f} Hz" if said else "at a rate that it does not tell"
+        how = f"at {float(rate):,.0f} Hz" if match else "at a rate that it does not tell"
         raise CaptureError(
             f"{analyzer.driver} sampled {how}, not at {analyzer.rate_hz:,} Hz; say a --sample-rate that it has."
         )

@@ -58,12 +58,12 @@ class Samples:
                 f"{self._name}: {total} bytes are no whole number of samples of {self._unit} bytes; copy or save it "
                 "again."
             )
-        found = []
+        channels = []
         for number, label in enumerate(distinct(self._name, (label for label, _ in self._channels))):
             ticks = np.concatenate([np.zeros(0, np.int64), *self._ticks[number]])
             levels = np.concatenate([np.zeros(0, np.int8), *self._levels[number]])
-            found.append(Channel(label, ticks, levels))
-        return Capture(tick_s, tuple(found), self._count)
+            channels.append(Channel(label, ticks, levels))
+        return Capture(tick_s, tuple(channels), self._count)
 
 
 def _changed(rows: NDArray[np.uint8], last: NDArray[np.uint8] | None) -> NDArray[np.int64]:

@@ -13,8 +13,8 @@ _RATE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,15})?) ?([kmg]?hz)?", re.IGNORECA
 
 def rate_hz(text: str, name: str) -> Fraction:
     """In hertz; `name` is the file's, for the message. Raises CaptureError."""
-    found = _RATE.fullmatch(text.strip())
-    rate = fraction(found[1]) * _FACTORS[(found[2] or "").lower()] if found else Fraction(0)
+    match = _RATE.fullmatch(text.strip())
+    rate = fraction(match[1]) * _FACTORS[(match[2] or "").lower()] if match else Fraction(0)
     if rate == 0:
         raise CaptureError(f"{name}: the sample rate {shown(text)} cannot be read; it should be like 8 MHz.")
     return rate

@@ -67,13 +67,13 @@ class Recording:
 
         Raises CaptureError if its pulses are not those that the image makes.
         """
-        found, true = find_pulses(channel, capture.tick_s), self._true()
+        pulses, true = find_pulses(channel, capture.tick_s), self._true()
         coarse = len(true.ticks) and float(capture.tick_s) > true.seconds().min()
-        places = _by_time(true, found) if coarse else _by_order(true, found)
+        places = _by_time(true, pulses) if coarse else _by_order(true, pulses)
         places, order = places[: len(self.order)], np.array(self.order)
-        _require_known(found, places)
+        _require_known(pulses, places)
         seen = places >= 0
-        return {ident: found.chosen(places[seen & (order == number)]) for number, ident in enumerate(self.series)}
+        return {ident: pulses.chosen(places[seen & (order == number)]) for number, ident in enumerate(self.series)}
 
     def shorter_than(self, length_s: float) -> tuple[int, int]:
         """How many of the pulses from the window's opening on are shorter, and how many there are."""
@@ -84,41 +84,41 @@ class Recording:
         return find_pulses(self.capture.channels[0], self.capture.tick_s).last(len(self.order) + self.behind)
 
 
-def _require_known(found: Pulses, places: NDArray[np.int64]) -> None:
+def _require_known(pulses: Pulses, places: NDArray[np.int64]) -> None:
     """Raises CaptureError if the level was unknown behind the first pulse of the places, or if none is there."""
-    starts = found.start_ticks[places[places >= 0]]
-    late = found.unsure_ticks[found.unsure_ticks > starts[0]] if len(starts) else found.unsure_ticks
+    starts = pulses.start_ticks[places[places >= 0]]
+    late = pulses.unsure_ticks[pulses.unsure_ticks > starts[0]] if len(starts) else pulses.unsure_ticks
     if len(late):
         raise CaptureError(
             f"The level is unknown (x or z) {counted(len(late), 'time')} among the window's pulses, first at "
-            f"{float(late[0] * found.tick_s):.9f} s, so no pulse is sure of its series; record again."
+            f"{float(late[0] * pulses.tick_s):.9f} s, so no pulse is sure of its series; record again."
         )
 
 
-def _by_order(true: Pulses, found: Pulses) -> NDArray[np.int64]:
-    """Places in `found` of the true pulses: its last ones."""
-    missing = len(true.ticks) - len(found.ticks)
+def _by_order(true: Pulses, pulses: Pulses) -> NDArray[np.int64]:
+    """Places in `pulses` of the true pulses: its last ones."""
+    missing = len(true.ticks) - len(pulses.ticks)
     if missing > 0:
-        _require_known(found, np.arange(0))
+        _require_known(pulses, np.arange(0))
         raise CaptureError(
-            f"The capture holds {len(found.ticks)} whole pulses, but the image makes {len(true.ticks)} from its "
+            f"The capture holds {len(pulses.ticks)} whole pulses, but the image makes {len(true.ticks)} from its "
             "window's opening on; record from before the reset to the end of the run."
         )
     return np.arange(len(true.ticks)) - missing
 
 
-def _by_time(true: Pulses, found: Pulses) -> NDArray[np.int64]:
-    """Places in `found` of the true pulses, -1 for one that was not seen: by their beginnings, back from the last."""
-    long_enough = np.flatnonzero(true.seconds() > float(found.tick_s))
-    begins, seen = (pulses.start_ticks * float(pulses.tick_s) for pulses in (true, found))
+def _by_time(true: Pulses, result: Pulses) -> NDArray[np.int64]:
+    """Places in `pulses` of the true pulses, -1 for one that was not seen: by their beginnings, back from the last."""
+    long_enough = np.flatnonzero(true.seconds() > float(result.tick_s))
+    begins, seen = (pulses.start_ticks * float(pulses.tick_s) for pulses in (true, result))
     places = np.full(len(begins), -1, np.int64)
     if len(seen) and len(long_enough):
         shifted = begins - begins[long_enough[-1]] + seen[-1]
-        places = np.clip(np.searchsorted(seen, shifted - float(found.tick_s)), 0, len(seen) - 1)
-        places[np.abs(seen[places] - shifted) > 1.5 * float(found.tick_s)] = -1
+        places = np.clip(np.searchsorted(seen, shifted - float(result.tick_s)), 0, len(seen) - 1)
+        places[np.abs(seen[places] - shifted) > 1.5 * float(result.tick_s)] = -1
     if not len(long_enough) or np.mean(places[long_enough] >= 0) < MATCHED:
         raise CaptureError(
-            f"With a sample every {float(found.tick_s) * 1e9:.0f} ns some of the image's pulses are too short to be "
+            f"With a sample every {float(result.tick_s) * 1e9:.0f} ns some of the image's pulses are too short to be "
             "seen, and the others do not begin when they should; record at a higher rate."
         )
     return places
@@ -168,15 +168,15 @@ def _run(catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, pro
             raise RunError(f"The virtual board stopped ({stop['reason']}): {stop['detail']}.")
     pin = pin_number(board.pins.out)
     clock_hz = machine.clock_hz()
-    found = np.frombuffer(bytes(events), EVENT)
-    edges = found["cycle"][found["kind"] == KIND_PIN]
+    values = np.frombuffer(bytes(events), EVENT)
+    edges = values["cycle"][values["kind"] == KIND_PIN]
     end = min(machine.cycle(), int(edges.max(initial=0)) + clock_hz // BEHIND_HZ)
     capture = from_events(bytes(events), {pin: OUT}, clock_hz, 0, end)
-    windows = found[(found["kind"] == KIND_WRITE) & (found["id"] == IDENT_WINDOW)]
+    windows = values[(values["kind"] == KIND_WRITE) & (values["id"] == IDENT_WINDOW)]
     opened, closed = (windows["cycle"][windows["value"] == state][:1] for state in (1, 2))
     if not len(opened) or not len(closed):
         raise RunError("The image did not open and close its window.")
-    inside = found[(found["cycle"] >= opened[0]) & (found["cycle"] <= closed[0])]
+    inside = values[(values["cycle"] >= opened[0]) & (values["cycle"] <= closed[0])]
     intervals = find_intervals(inside.tobytes(), (), {}, pin)
     starts = find_pulses(capture.channels[0], capture.tick_s).start_ticks
     order = tuple(interval.series for interval in intervals.intervals)

@@ -113,7 +113,7 @@ class Tracks:
 
     def capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> Capture:
         """What was read."""
-        channels = tuple(Channel(label, _ticks(each), _levels(each)) for label, each in self._tracks.items())
+        channels = tuple(Channel(label, _ticks(track), _levels(track)) for label, track in self._tracks.items())
         return Capture(tick_s, channels, end_tick, notes)
 
 
@@ -132,8 +132,8 @@ def too_many_changes(name: str) -> CaptureError:
 
 def decimal_places(time: str, where: str) -> int:
     """How many digits a time has behind its point. Raises CaptureError for more than any analyzer tells."""
-    found = _PLACES.match(time)
-    places = len(found[1] or "") if found else 0
+    match = _PLACES.match(time)
+    places = len(match[1] or "") if match else 0
     if places > _MOST_PLACES:
         raise CaptureError(
             f"{where}: the time {shown(time.strip())} has {places} decimal places, more than an analyzer can tell; "
@@ -149,9 +149,13 @@ def demand_tick(tick: int, where: str) -> int:
     return tick
 
 
-def change_rows(tracks: Tracks, kept: Sequence[Track], tick: int, before: Sequence[int], after: Sequence[int]) -> None:
+def change_rows(
+    tracks: Tracks, stored: Sequence[Track], tick: int, before: Sequence[int], after: Sequence[int]
+) -> None:
     """Sets those of the channels whose level differs from the row before. Raises CaptureError."""
-    tracks.count(sum(kept[place].set(tick, to) for place, to in enumerate(after) if not before or before[place] != to))
+    tracks.count(
+        sum(stored[place].set(tick, to) for place, to in enumerate(after) if not before or before[place] != to)
+    )
 
 
 def _ticks(track: Track) -> NDArray[np.int64]:

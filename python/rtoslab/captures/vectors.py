@@ -55,7 +55,7 @@ class Vector:
                 changed ^= 1 << bit
                 yield self.width - 1 - bit, ones >> bit & 1, bool(unknowns >> bit & 1)
             return
-        rows = (format(each, f"0{self.width}b") for each in (changed, ones, unknowns))
+        rows = (format(vector, f"0{self.width}b") for vector in (changed, ones, unknowns))
         for place, (one_changed, one, unknown) in enumerate(zip(*rows, strict=True)):
             if one_changed == "1":
                 yield place, int(one), unknown == "1"

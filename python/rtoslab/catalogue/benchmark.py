@@ -150,16 +150,16 @@ class Benchmark(Strict):
 
     def on(self, kernel: Kernel) -> "Benchmark":
         """What of it a kernel can serve: its series, the services these need, and the proofs that speak of them."""
-        kept = tuple(_entered(facts, kernel) for facts in self.series if not kernel.lacking(facts.services))
-        services = dict.fromkeys((*self.services, *(name for facts in kept for name in facts.services)))
-        absent = {facts.id for facts in self.series} - {facts.id for facts in kept}
-        proof = tuple(told for each in self.proof if (told := _without(each, absent)) is not None)
-        return self.model_copy(update={"series": kept, "services": tuple(services), "proof": proof})
+        series = tuple(_entered(facts, kernel) for facts in self.series if not kernel.lacking(facts.services))
+        services = dict.fromkeys((*self.services, *(name for facts in series for name in facts.services)))
+        absent = {facts.id for facts in self.series} - {facts.id for facts in series}
+        proof = tuple(reduced for item in self.proof if (reduced := _without(item, absent)) is not None)
+        return self.model_copy(update={"series": series, "services": tuple(services), "proof": proof})
 
     def absent(self, kernel: Kernel) -> dict[SeriesFacts, str]:
         """The series that a kernel cannot serve, each with the reason as a clause."""
         lacks = {facts: kernel.lacking(facts.services) for facts in self.series}
-        return {each: why for each, why in lacks.items() if why is not None}
+        return {reason: why for reason, why in lacks.items() if why is not None}
 
     def needs(self, params: Mapping[str, str]) -> tuple[str, ...]:
         """The services needed with these parameters. Raises PlanError for a value that stands for none."""
@@ -203,5 +203,5 @@ def _without(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any
         return dict(proof)
     if isinstance(named, str):
         return None if named in absent else dict(proof)
-    left = [each for each in named if each not in absent]
+    left = [name for name in named if name not in absent]
     return {**proof, "series": left} if left else None

@@ -59,29 +59,29 @@ class Catalogue:
     @cached_property
     def kernels(self) -> Mapping[str, Entry[Kernel]]:
         """By id: ports, the checkout's and the user's own, and each tree that the user named, with its port."""
-        found: dict[str, Entry[Kernel]] = {}
+        entries: dict[str, Entry[Kernel]] = {}
         for folder in port_folders(self.root):
-            found = {**self._scan(folder, "kernel.toml", Kernel), **found}
+            entries = {**self._scan(folder, "kernel.toml", Kernel), **entries}
         for tree in read_trees().values():
-            found[tree.id] = _of_tree(tree, found)
-        return dict(sorted(found.items()))
+            entries[tree.id] = _of_tree(tree, entries)
+        return dict(sorted(entries.items()))
 
     @cached_property
     def kernels_here(self) -> Mapping[str, Entry[Kernel]]:
         """Those that can be built: not the ports whose tree or export nobody has named."""
         return {
-            name: each
-            for name, each in self.kernels.items()
-            if each.tree is not None or not (each.facts.comes_as_tree or each.facts.export)
+            name: kernel
+            for name, kernel in self.kernels.items()
+            if kernel.tree is not None or not (kernel.facts.comes_as_tree or kernel.facts.export)
         }
 
     @cached_property
     def boards(self) -> Mapping[str, Entry[Board]]:
         """By id: the checkout's and the user's own, for images that their user builds."""
-        found: dict[str, Entry[Board]] = {}
+        entries: dict[str, Entry[Board]] = {}
         for folder in board_folders(self.root):
-            found = {**self._scan(folder, "board.toml", Board), **found}
-        return dict(sorted(found.items()))
+            entries = {**self._scan(folder, "board.toml", Board), **entries}
+        return dict(sorted(entries.items()))
 
     @cached_property
     def benchmarks(self) -> Mapping[str, Entry[Benchmark]]:
@@ -92,21 +92,21 @@ class Catalogue:
     def footprints(self) -> Mapping[str, Entry[FootprintProgram]]:
         """Programs that show what a service weighs, by id; in a kernel's folder those only it can have."""
         firmware = self.root / "firmware"
-        found = self._scan(firmware / "footprint", "footprint.toml", FootprintProgram)
+        entries = self._scan(firmware / "footprint", "footprint.toml", FootprintProgram)
         for folder in sorted({kernel.folder / "footprint" for kernel in self.kernels.values()}):
-            found |= self._scan(folder, "footprint.toml", FootprintProgram)
-        return found
+            entries |= self._scan(folder, "footprint.toml", FootprintProgram)
+        return entries
 
     @cached_property
     def suites(self) -> Mapping[str, Entry[Suite]]:
         """By id: a folder under papers/ is one, and so is each file in its folder `suites`."""
         papers = self.root / "papers"
-        found = self._scan(papers, "suite.toml", Suite)
+        entries = self._scan(papers, "suite.toml", Suite)
         for path in sorted(papers.glob("*/suites/*.toml")):
-            if path.stem in found:
+            if path.stem in entries:
                 raise CatalogueError(f"{path} is the second suite {path.stem!r}; give it another name.")
-            found[path.stem] = _entry(path, path.stem, path.parents[1], Suite)
-        return found
+            entries[path.stem] = _entry(path, path.stem, path.parents[1], Suite)
+        return entries
 
     @cached_property
     def conformance(self) -> ConformanceSuite:
@@ -171,11 +171,11 @@ class Catalogue:
         return None, (Experiment(benchmarks=names, kernels=(DEFAULT_KERNEL,), boards=(DEFAULT_BOARD,)),)
 
     def _scan(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, Entry[Item]]:
-        found: dict[str, Entry[Item]] = {}
+        entries: dict[str, Entry[Item]] = {}
         for path in sorted(folder.glob(f"*/{file_name}")):
-            found[path.parent.name] = _entry(path, path.parent.name, path.parent, model)
-            demand_services(found[path.parent.name].facts, path, self.services)
-        return found
+            entries[path.parent.name] = _entry(path, path.parent.name, path.parent, model)
+            demand_services(entries[path.parent.name].facts, path, self.services)
+        return entries
 
 
 def _match(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:

@@ -110,8 +110,8 @@ class Claim(Strict):
         """Every kernel it names, in the order of the file."""
         places: list[WidePlace] = [*self.of, self.where, self.over, *self.cases]
         named = [place["kernel"] for place in places if "kernel" in place]
-        several = (each if isinstance(each, tuple) else (each,) for each in named)
-        return list(dict.fromkeys(str(kernel) for each in several for kernel in each))
+        several = (item if isinstance(item, tuple) else (item,) for item in named)
+        return list(dict.fromkeys(str(kernel) for item in several for kernel in item))
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Claim":

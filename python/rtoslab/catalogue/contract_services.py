@@ -31,13 +31,13 @@ def demand_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> N
 
     Of a kernel also where it does not answer for one that the contract has.
     """
-    stranger = next((each for each in _named(facts) if each not in known), None)
+    stranger = next((service for service in _named(facts) if service not in known), None)
     if stranger is not None:
         near = difflib.get_close_matches(stranger, known, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
         raise CatalogueError(f"{path} names a service {stranger!r}, which the port contract has not; {hint}")
     if isinstance(facts, Kernel):
-        silent = [each for each in known if each not in facts.services]
+        silent = [service for service in known if service not in facts.services]
         if silent:
             raise CatalogueError(f"{path} does not say under [services] whether it offers {', '.join(silent)}; add it.")
 

@@ -326,8 +326,8 @@ class Kernel(Strict):
 
     def lacks(self) -> dict[str, str]:
         """What this kernel does not offer, with the reason: services, and more than one core."""
-        found = {service: self.reason(service) for service, offered in self.services.items() if not offered}
-        return found if self.smp else {**found, "smp": self.reason("smp")}
+        reasons = {service: self.reason(service) for service, offered in self.services.items() if not offered}
+        return reasons if self.smp else {**reasons, "smp": self.reason("smp")}
 
     def on(self, cpu: str) -> "Kernel":
         """The facts as they are on one architecture."""

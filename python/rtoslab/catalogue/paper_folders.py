@@ -53,7 +53,7 @@ class Published(Strict):
     @property
     def where(self) -> dict[str, str]:
         """Where our value lies; see `analyses.values.Value.axis`."""
-        found = {
+        axes = {
             "benchmark": self.lab_benchmark,
             "metric": self.lab_metric,
             "stat": self.lab_stat,
@@ -62,7 +62,7 @@ class Published(Strict):
             "clock_mhz": self.clock_mhz,
             **{key: value for key, _, value in (part.partition("=") for part in self.lab_config.split())},
         }
-        return {axis: wanted for axis, wanted in found.items() if wanted}
+        return {axis: required for axis, required in axes.items() if required}
 
 
 @dataclass(frozen=True)
@@ -98,26 +98,26 @@ class PaperFolder:
 
 def parse_published(text: str, path: Path) -> dict[int, Published]:
     """The rows of a `published.csv` by id. Raises CatalogueError naming file and line."""
-    found: dict[int, Published] = {}
+    result: dict[int, Published] = {}
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more", strict=True)
         for line, fields in enumerate(rows, start=2):
             row = _row(path, line, fields)
-            if row.id in found:
+            if row.id in result:
                 raise CatalogueError(f"{path}, line {line}: id {row.id} stands there twice; number it anew.")
-            found[row.id] = row
+            result[row.id] = row
     except csv.Error as cause:
         raise CatalogueError(f"{path} cannot be read ({cause}); correct it.") from None
-    return found
+    return result
 
 
 def papers(catalogue: Catalogue) -> dict[str, PaperFolder]:
     """Every folder under papers/ with a paper.toml, by its name."""
-    found = {}
+    folders = {}
     for path in sorted((catalogue.root / "papers").glob("*/paper.toml")):
         suites = tuple(suite.facts for suite in catalogue.suites.values() if suite.folder == path.parent)
-        found[path.parent.name] = PaperFolder(path.parent.name, path.parent, read_toml(path, Paper), suites)
-    return found
+        folders[path.parent.name] = PaperFolder(path.parent.name, path.parent, read_toml(path, Paper), suites)
+    return folders
 
 
 def find_paper(catalogue: Catalogue, name: str) -> PaperFolder:

@@ -181,9 +181,9 @@ class Board(Strict):
     def _clocks_are_what_they_are_called(self) -> "Board":
         """Tick and serial port are computed from a clock's name, so a PLL that gives another one would not be seen."""
         for hz, choice in self.clocks.items():
-            found = choice.core_hz(self.clock.crystal_hz, self.clock.hsi_hz)
-            if found != hz:
-                raise ValueError(f"[clocks.{hz}] gives {found:,.0f} Hz")
+            expected_hz = choice.core_hz(self.clock.crystal_hz, self.clock.hsi_hz)
+            if expected_hz != hz:
+                raise ValueError(f"[clocks.{hz}] gives {expected_hz:,.0f} Hz")
         return self
 
     @property

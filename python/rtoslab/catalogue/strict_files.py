@@ -16,11 +16,11 @@ Item = TypeVar("Item", bound=BaseModel)
 def read_toml(path: Path, model: type[Item]) -> Item:
     """Reads one TOML file into a strict model. Raises CatalogueError naming file and key."""
     try:
-        found: Item = _parsed(path, stamp(path), model)
+        parsed: Item = _parsed(path, stamp(path), model)
     except (OSError, ValueError) as cause:
         reason = getattr(cause, "strerror", None) or str(cause)
         raise CatalogueError(f"Cannot read {shown_path(path)} ({reason}); check the path.") from None
-    return found
+    return parsed
 
 
 def strictly(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:

@@ -89,8 +89,8 @@ class Tree(TreePart):
 
     def of_export(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "Tree":
         """One of the exports as a tree of its own."""
-        alone = {"path": self.exports[key], "exports": {}, "headers": headers, "linked": linked}
-        return self.model_copy(update=alone)
+        part = {"path": self.exports[key], "exports": {}, "headers": headers, "linked": linked}
+        return self.model_copy(update=part)
 
     def part(self, core: str) -> TreePart:
         """All that is compiled for one core."""

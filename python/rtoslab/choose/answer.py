@@ -25,8 +25,8 @@ def answer(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
     if not scores:
         return ["No figures are here that these kernels share, so none is ranked.", *left_out]
     leaders = [scores[0], *(score for score in scores[1:] if not _is_behind(scores[0], score))]
-    said = [_lead(comparison, scores, names) if len(leaders) == 1 else _tie(comparison, leaders, names)]
-    return [*said, _against(comparison, scores[0].kernel, names), *left_out]
+    sentences = [_lead(comparison, scores, names) if len(leaders) == 1 else _tie(comparison, leaders, names)]
+    return [*sentences, _against(comparison, scores[0].kernel, names), *left_out]
 
 
 def _is_behind(first: Score, other: Score) -> bool:
@@ -40,14 +40,14 @@ def _use(comparison: Comparison) -> str:
 
 def _lead(comparison: Comparison, scores: Sequence[Score], names: Mapping[str, str]) -> str:
     first, second, last = scores[0], scores[1], scores[-1]
-    said = (
+    sentence = (
         f"{_use(comparison)} on the {names[comparison.board]} {names[first.kernel]} leads: in the weighted mean of "
         f"{counted(second.operations, 'operation')} {names[second.kernel]} needs {times(second.ratio)} as much"
     )
     if last is not second:
-        said += f" and {names[last.kernel]} {times(last.ratio)}"
-        said += f" in {last.operations}" if last.operations != second.operations else ""
-    return f"{said}. It is the best, or as good as the best, in {first.firsts} of {first.operations}."
+        sentence += f" and {names[last.kernel]} {times(last.ratio)}"
+        sentence += f" in {last.operations}" if last.operations != second.operations else ""
+    return f"{sentence}. It is the best, or as good as the best, in {first.firsts} of {first.operations}."
 
 
 def _tie(comparison: Comparison, leaders: Sequence[Score], names: Mapping[str, str]) -> str:
@@ -62,11 +62,11 @@ def _tie(comparison: Comparison, leaders: Sequence[Score], names: Mapping[str, s
 
 
 def _against(comparison: Comparison, kernel: str, names: Mapping[str, str]) -> str:
-    found = disadvantages(comparison, kernel)[:_MOST_ARGUMENTS]
-    arguments = [f"{operation.title} {times(ratio)} that of {names[other]}" for operation, other, ratio in found]
+    result = disadvantages(comparison, kernel)[:_MOST_ARGUMENTS]
+    arguments = [f"{operation.title} {times(ratio)} that of {names[other]}" for operation, other, ratio in result]
     lacks = comparison.services.get(kernel, {})
-    weighted = [each for each in comparison.operations if each.id in comparison.question.weights]
-    absent = dict.fromkeys(service for each in weighted for service in each.services if service in lacks)
+    weighted = [item for item in comparison.operations if item.id in comparison.question.weights]
+    absent = dict.fromkeys(service for item in weighted for service in item.services if service in lacks)
     arguments += [f"it has no {_listed([*absent])}"] if absent else []
     if not arguments:
         return f"Nothing that was measured speaks against {names[kernel]}."
@@ -75,7 +75,7 @@ def _against(comparison: Comparison, kernel: str, names: Mapping[str, str]) -> s
 
 def disadvantages(comparison: Comparison, kernel: str) -> list[tuple[Operation, str, Ratio]]:
     """Returns the operations in which another ranked kernel is clearly better, the largest factor first."""
-    found = []
+    arguments = []
     for operation in comparison.operations:
         best = comparison.best(operation, comparison.ranked)
         mine = comparison.cell(kernel, operation).band
@@ -85,8 +85,8 @@ def disadvantages(comparison: Comparison, kernel: str) -> list[tuple[Operation, 
         if theirs is not None and theirs.least > 0:
             ratio = comparison.ratio(kernel, best[0], operation)
             if ratio.is_claimed and ratio.value >= _WORTH_TELLING:
-                found.append((operation, best[0], ratio))
-    return sorted(found, key=lambda each: -each[2].value)
+                arguments.append((operation, best[0], ratio))
+    return sorted(arguments, key=lambda row: -row[2].value)
 
 
 def _lacks(kernel: str, comparison: Comparison, names: Mapping[str, str]) -> str:
@@ -116,8 +116,8 @@ def _too_little_known(comparison: Comparison, names: Mapping[str, str]) -> list[
 
 def partly_there(comparison: Comparison, names: Mapping[str, str]) -> str:
     """Returns which operations count only between some of the ranked kernels. Empty: none."""
-    said = [
+    services = [
         f"{operation.title} (not {_listed([names[kernel] for kernel in kernels])})"
         for operation, kernels in comparison.partly_there
     ]
-    return f"These count only between kernels that have such a figure: {'; '.join(said)}." if said else ""
+    return f"These count only between kernels that have such a figure: {'; '.join(services)}." if services else ""

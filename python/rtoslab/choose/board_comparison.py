@@ -98,7 +98,7 @@ class Comparison:
             (operation, [name for name in self.ranked if not self._counts(name, operation)])
             for operation in self._weighted
         ]
-        return [(each, kernels) for each, kernels in missing if kernels]
+        return [(kernel, kernels) for kernel, kernels in missing if kernels]
 
     @cached_property
     def too_little_known(self) -> dict[str, int]:
@@ -121,7 +121,7 @@ class Comparison:
         if not known:
             return []
         leader = min(known, key=lambda kernel: self._to_the_best(kernel, known).value)
-        found = [
+        scores_ = [
             Score(
                 kernel,
                 self._mean(
@@ -132,7 +132,7 @@ class Comparison:
             )
             for kernel in known
         ]
-        return sorted(found, key=lambda score: (score.kernel != leader, score.ratio.value))
+        return sorted(scores_, key=lambda score: (score.kernel != leader, score.ratio.value))
 
     @property
     def _weighted(self) -> list[Operation]:
@@ -169,10 +169,10 @@ class Comparison:
             return exp(sum(weight * log(number) for weight, number in zip(weights, numbers, strict=True)) / whole)
 
         return Ratio(
-            mean(each.value for _, each in ratios),
-            mean(each.least for _, each in ratios),
-            mean(each.most for _, each in ratios),
-            all(each.is_known for _, each in ratios),
+            mean(ratio.value for _, ratio in ratios),
+            mean(ratio.least for _, ratio in ratios),
+            mean(ratio.most for _, ratio in ratios),
+            all(ratio.is_known for _, ratio in ratios),
         )
 
     def ratio(self, kernel: str, other: str, operation: Operation) -> Ratio:
@@ -213,18 +213,18 @@ def make_comparison(
         for kernel in kernels
         for operation in operations
     }
-    shown = tuple(each for each in operations if any(cells[kernel, each.id].band is not None for kernel in kernels))
+    shown = tuple(item for item in operations if any(cells[kernel, item.id].band is not None for kernel in kernels))
     lacking = {kernel: tuple(need for need in question.needs if need in services.get(kernel, {})) for kernel in kernels}
     return Comparison(board, question, kernels, shown, cells, lacking, services)
 
 
 def _cell(rows: Sequence[StoredRow], operation: Operation, lacks: Mapping[str, str]) -> Cell:
-    wanted = (operation.benchmark, operation.cores)
-    own = [row for row in rows if (row.stands_for.benchmark, row.stands_for.cores) == wanted]
+    key = (operation.benchmark, operation.cores)
+    own = [row for row in rows if (row.stands_for.benchmark, row.stands_for.cores) == key]
     for row in own:
-        found = select(row.values, operation.place)
-        if found:
-            return _of_value(found[0], one_of_many=row.one_of_many)
+        values = select(row.values, operation.place)
+        if values:
+            return _of_value(values[0], one_of_many=row.one_of_many)
     for service in operation.services:
         if service in lacks:
             return Cell(None, lacks[service])

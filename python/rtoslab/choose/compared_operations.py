@@ -96,13 +96,13 @@ def ask(
 
 
 def _own_weights(known: OperationFile, path: Path) -> dict[str, float]:
-    found = read_toml(path, WeightFile).weights
+    weights = read_toml(path, WeightFile).weights
     names = [operation.id for operation in known.operation]
-    for name, weight in found.items():
+    for name, weight in weights.items():
         if name not in names:
             raise UnknownNameError("operation", name, names)
         if weight < 0:
             raise PlanError(f"{path}: the weight of {name} is {weight:g}; write a number from 0 on.")
-    if not any(found.values()):
+    if not any(weights.values()):
         raise PlanError(f"{path} gives no operation a weight above 0; give at least one.")
-    return found
+    return weights

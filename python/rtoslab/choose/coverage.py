@@ -18,20 +18,20 @@ class Covered:
 
 def coverage(matrix: Matrix) -> dict[str, Covered]:
     """Returns by board what there is. A board on which nothing was tried is not named."""
-    found = {}
+    cells = {}
     for board in dict.fromkeys(row.stands_for.board for row in matrix.rows):
         rows = [row for row in matrix.rows if row.stands_for.board == board]
         missing = tuple((row.stands_for.benchmark, row.reason) for row in rows if not row.values)
-        found[board] = Covered(len(rows) - len(missing), len(rows), missing)
-    return found
+        cells[board] = Covered(len(rows) - len(missing), len(rows), missing)
+    return cells
 
 
 def reasons(matrices: Sequence[Matrix]) -> list[tuple[str, str, list[str], list[str]]]:
     """Returns each reason once a kernel: kernel, reason, benchmarks, boards."""
-    found: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    by_cell: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for matrix in matrices:
         for board, covered in coverage(matrix).items():
             for benchmark, reason in covered.missing:
-                benchmarks, boards = found.setdefault((matrix.kernel, reason), ({}, {}))
+                benchmarks, boards = by_cell.setdefault((matrix.kernel, reason), ({}, {}))
                 benchmarks[benchmark], boards[board] = None, None
-    return [(kernel, reason, [*names], [*boards]) for (kernel, reason), (names, boards) in found.items()]
+    return [(kernel, reason, [*names], [*boards]) for (kernel, reason), (names, boards) in by_cell.items()]

@@ -89,10 +89,10 @@ def explorer_data(
             {"id": matrix.kernel, "title": titles[matrix.kernel], "current": matrix.kernel in shown} for matrix in here
         ],
         "uses": list(known.needs),
-        "services": sorted({service for each in known.operation for service in each.services}),
+        "services": sorted({service for item in known.operation for service in item.services}),
         "operations": [
-            each.model_dump(include={"id", "title", "unit", "better", "services", "weights"})
-            for each in known.operation
+            item.model_dump(include={"id", "title", "unit", "better", "services", "weights"})
+            for item in known.operation
         ],
         "figures": figures,
     }

@@ -45,21 +45,21 @@ def matrix_points(catalogue: Catalogue, kernel: str, boards: Collection[str], pl
 
     `kernel` may be one that the suite does not name, such as an earlier version.
     """
-    found = []
+    result = []
     for experiment in matrix_suite(catalogue.root).experiments:
         of_kernel = experiment.model_copy(update={"kernels": (kernel,), "bring_your_own": ()})
         points = experiment_points(catalogue, of_kernel, Options())
-        found += [_in_placements(catalogue, point, placements) for point in points if point.board in boards]
-    return found
+        result += [_in_placements(catalogue, point, placements) for point in points if point.board in boards]
+    return result
 
 
 def _in_placements(catalogue: Catalogue, point: Point, placements: int) -> MatrixPoint:
-    stands_for = point_id(catalogue, point)
+    replaces = point_id(catalogue, point)
     if point.not_applicable is not None:
-        return MatrixPoint(stands_for, (), point.not_applicable)
+        return MatrixPoint(replaces, (), point.not_applicable)
     matters = may_matter(catalogue, point)
     points = placed(catalogue, Plan((point,), None), placements if matters else 1).points
-    return MatrixPoint(stands_for, points, place_matters=matters)
+    return MatrixPoint(replaces, points, place_matters=matters)
 
 
 def matrix_plan(rows: Sequence[MatrixPoint]) -> Plan:

@@ -20,25 +20,28 @@ _KEPT_OF_A_BUILD = (
 
 
 def matrix_rows(
-    catalogue: Catalogue, wanted: Sequence[MatrixPoint], stored: Sequence[StoredPoint], results: Sequence[AnyResult]
+    catalogue: Catalogue,
+    points_needed: Sequence[MatrixPoint],
+    stored: Sequence[StoredPoint],
+    results: Sequence[AnyResult],
 ) -> list[StoredRow]:
     """Returns a row for each point of the matrix: its values in all placements that were measured, or why there is
     none."""
     by_point = {stored_point.result.point.model_dump_json(): stored_point for stored_point in stored}
     failures = {result.point.model_dump_json(): result for result in results if isinstance(result, Failed)}
-    return [_row(catalogue, point, by_point, failures) for point in wanted]
+    return [_row(catalogue, point, by_point, failures) for point in points_needed]
 
 
 def _row(
-    catalogue: Catalogue, wanted: MatrixPoint, by_point: Mapping[str, StoredPoint], failures: Mapping[str, Failed]
+    catalogue: Catalogue, needed: MatrixPoint, by_point: Mapping[str, StoredPoint], failures: Mapping[str, Failed]
 ) -> StoredRow:
-    names = [point_id(catalogue, point).model_dump_json() for point in wanted.points]
-    found = [by_point[name] for name in names if name in by_point]
+    names = [point_id(catalogue, point).model_dump_json() for point in needed.points]
+    stored = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
-    reason = wanted.reason or (f"{failed.stage} failed: {failed.message}" if failed else NOT_MEASURED)
-    whole = row_of_points(wanted.stands_for, wanted.stands_for.kernel, found, reason)
-    count = sum(isinstance(stored_point.result, Measured) for stored_point in found)
-    return replace(whole, one_of_many=wanted.place_matters and count == 1)
+    reason = needed.reason or (f"{failed.stage} failed: {failed.message}" if failed else NOT_MEASURED)
+    whole = row_of_points(needed.stands_for, needed.stands_for.kernel, stored, reason)
+    count = sum(isinstance(stored_point.result, Measured) for stored_point in stored)
+    return replace(whole, one_of_many=needed.place_matters and count == 1)
 
 
 def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:
@@ -46,24 +49,24 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
 
     Of the kernel's configuration the macros of its parity table are kept. An export has hundreds of others.
     """
-    found: dict[str, dict[str, Any]] = {}
+    by_board: dict[str, dict[str, Any]] = {}
     for stored_point in stored:
         point = stored_point.result.point
-        if isinstance(stored_point.result, Measured) and point.cores == 1 and point.board not in found:
+        if isinstance(stored_point.result, Measured) and point.cores == 1 and point.board not in by_board:
             build: Any = stored_point.manifest.get("build", {})
             target: Any = stored_point.manifest.get("target", {})
-            kept = {key: build[key] for key in _KEPT_OF_A_BUILD if key in build}
+            selected = {key: build[key] for key in _KEPT_OF_A_BUILD if key in build}
             parity = set(catalogue.kernel(point.kernel).facts.parity.values())
             macros = build.get("kernel_config", {})
-            kept["kernel_config"] = {name: value for name, value in macros.items() if name in parity}
-            found[point.board] = {"build": kept, "target": {"timing_version": target.get("timing_version")}}
-    return found
+            selected["kernel_config"] = {name: value for name, value in macros.items() if name in parity}
+            by_board[point.board] = {"build": selected, "target": {"timing_version": target.get("timing_version")}}
+    return by_board
 
 
 def merged(old: Matrix | None, new: Matrix, boards: Collection[str]) -> Matrix:
     """Returns the new rows for these boards, and the old ones for all others."""
     if old is None:
         return new
-    kept = tuple(row for row in old.rows if row.stands_for.board not in boards)
-    manifests = {board: each for board, each in old.manifests.items() if board not in boards}
-    return replace(new, rows=(*kept, *new.rows), manifests={**manifests, **new.manifests})
+    unchanged = tuple(row for row in old.rows if row.stands_for.board not in boards)
+    manifests = {board: manifest for board, manifest in old.manifests.items() if board not in boards}
+    return replace(new, rows=(*unchanged, *new.rows), manifests={**manifests, **new.manifests})

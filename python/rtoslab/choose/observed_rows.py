@@ -27,7 +27,7 @@ def observed_rows(
 
     Times are measured in `placements` placements of the code if its place `matters`, else in one.
     """
-    found = []
+    rows = []
     for name, make in {"footprint": _bytes, "masked": _masked, "worst_case": _worst}.items():
         say(f"{name} {kernel} {board}")
         point = PointId(benchmark=name, title=name, kernel=kernel, board=board, cores=1, window_ms=0, config={})
@@ -36,11 +36,11 @@ def observed_rows(
         try:
             figures = [list(make(catalogue, point, number)) for number in range(count)]
         except RtoslabError as cause:
-            found.append(StoredRow(point, kernel, version, (), str(cause)))
+            rows.append(StoredRow(point, kernel, version, (), str(cause)))
         else:
             values = tuple(_values(catalogue, point, figures))
-            found.append(StoredRow(point, kernel, version, values, one_of_many=is_time and count == 1))
-    return found
+            rows.append(StoredRow(point, kernel, version, values, one_of_many=is_time and count == 1))
+    return rows
 
 
 def _values(catalogue: Catalogue, point: PointId, figures: list[list[Figure]]) -> Iterator[Value]:
@@ -77,11 +77,11 @@ def _masked(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Fi
     for benchmark in read_operations().masking:
         choice = Choice(kernel=point.kernel, board=point.board, config={"placement": str(placement)})
         try:
-            found = profile(make_subject(catalogue, benchmark, **choice))
+            profiled = profile(make_subject(catalogue, benchmark, **choice))
         except (PlanError, BuildError):
             continue  # the kernel lacks a service that the benchmark needs
-        for held in found.held:
-            if held.priority == level and found.classes.get(owner(held.opener, found)) != APPLICATION:
+        for held in profiled.held:
+            if held.priority == level and profiled.classes.get(owner(held.opener, profiled)) != APPLICATION:
                 lengths.append(held.longest_cycles)
                 count += held.count
     if not count:

@@ -29,8 +29,8 @@ def rows_of_runs(runs: Sequence[Path], rows: Mapping[str, Iterable[StoredRow]]) 
     own figure counts and the one that comes with rtoslab does not.
     """
     own = rows_of_points([point for path in runs for point in RunDirectory.open(path).points()])
-    found = {kernel: [*own.pop(kernel, []), *known] for kernel, known in rows.items()}
-    return found | own
+    merged_rows = {kernel: [*own.pop(kernel, []), *known] for kernel, known in rows.items()}
+    return merged_rows | own
 
 
 def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
@@ -39,11 +39,11 @@ def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     groups = by_placement(stored_point.result for stored_point in points if isinstance(stored_point.result, Measured))
     bound = place_bound(points)
     own: dict[str, list[StoredRow]] = {}
-    for group in sorted(groups, key=lambda each: _disturbance(each[0].point)):
+    for group in sorted(groups, key=lambda group: _disturbance(group[0].point)):
         point = unplaced(group[0].point)
-        row = row_of_points(point, point.kernel, [by_run_id[each.run_id] for each in group], "")
-        alone = len(group) == 1 and id(group[0]) in bound
-        own.setdefault(point.kernel, []).append(replace(row, one_of_many=alone))
+        row = row_of_points(point, point.kernel, [by_run_id[item.run_id] for item in group], "")
+        is_single = len(group) == 1 and id(group[0]) in bound
+        own.setdefault(point.kernel, []).append(replace(row, one_of_many=is_single))
     return own
 
 
@@ -60,15 +60,15 @@ def run_comparisons(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list
     known = read_operations()
     question = ask(known, catalogue.services, GENERAL)
     rows = rows_of_points(points)
-    found = []
+    result = []
     for board in dict.fromkeys(row.stands_for.board for own in rows.values() for row in own):
         alike = _in_one_configuration(rows, board)
         lacks = {name: catalogue.kernels[name].facts.lacks() for name in alike if name in catalogue.kernels}
         compared = make_comparison(board, question, known.operation, alike, lacks)
         shared = tuple(operation for operation in compared.operations if _figures_of(compared, operation.id) > 1)
         if shared:
-            found.append(replace(compared, operations=shared))
-    return found
+            result.append(replace(compared, operations=shared))
+    return result
 
 
 def _figures_of(compared: Comparison, operation: str) -> int:
@@ -104,8 +104,8 @@ def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> Sect
     return Section("kernels", "Kernels compared", prose, (), tables)
 
 
-def _title(each: Comparison, compared: Sequence[Comparison]) -> str:
-    return f"Kernels compared, {each.board}" if len(compared) > 1 else "Kernels compared"
+def _title(comparison: Comparison, compared: Sequence[Comparison]) -> str:
+    return f"Kernels compared, {comparison.board}" if len(compared) > 1 else "Kernels compared"
 
 
 def _names(catalogue: Catalogue, compared: Comparison) -> dict[str, str]:
@@ -121,8 +121,8 @@ def with_kernels(catalogue: Catalogue, document: Document, points: Sequence[Stor
     section = kernels_section(catalogue, points)
     if section is None:
         return document
-    leading = tuple(each for each in document.sections if each.leads)
-    others = tuple(each for each in document.sections if not each.leads)
+    leading = tuple(item for item in document.sections if item.leads)
+    others = tuple(item for item in document.sections if not item.leads)
     measured = [point.result for point in points if isinstance(point.result, Measured)]
     names = {entry.facts.title: name for name, entry in catalogue.kernels.items()}
     (marked,) = flagged(replace(document, summary="", sections=(section,)), measured, names).sections

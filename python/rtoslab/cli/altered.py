@@ -37,5 +37,5 @@ def told() -> Iterator[list[str]]:
             yield gathered
         finally:
             gathered += sentences
-            for each in gathered:
-                click.echo(f"rtoslab: {each}", err=True)
+            for value in gathered:
+                click.echo(f"rtoslab: {value}", err=True)

@@ -56,10 +56,10 @@ def command(
     side = read_side(runs) if known is None or runs else measure_again(root, known, name, None, jobs, dry_run=dry_run)
     if side is None:
         return None
-    made = make_baseline(side, known.rules if known else {})
-    write_baseline(made, path)
-    figures = counted(sum(len(point.metrics) for point in made.point), "figure")
-    click.echo(f"{counted(len(made.point), 'point')} with {figures}: {short_path(path)}.")
+    baseline = make_baseline(side, known.rules if known else {})
+    write_baseline(baseline, path)
+    figures = counted(sum(len(point.metrics) for point in baseline.point), "figure")
+    click.echo(f"{counted(len(baseline.point), 'point')} with {figures}: {short_path(path)}.")
     return None
 
 

@@ -42,7 +42,7 @@ BOARD = "nucleo-f446re"
 @target_option
 @bench_option
 @click.option("--port", metavar="DEVICE", help="Its serial port, if the probe has none.")
-@click.option("--from", "kept", type=click.Path(path_type=Path), metavar="FILE", help="Fit a kept calibration anew.")
+@click.option("--from", "stored", type=click.Path(path_type=Path), metavar="FILE", help="Fit a kept calibration anew.")
 @click.option(
     "--figures",
     metavar="all|BENCHMARK,...",
@@ -68,7 +68,7 @@ def command(
     target: str | None,
     bench: Path | None,
     port: str | None,
-    kept: Path | None,
+    stored: Path | None,
     figures: str | None,
     kernel: str,
     window: int | None,
@@ -86,10 +86,10 @@ def command(
     (docs/calibrate.md). With --figures, figures of a kernel are measured on both as well. Nothing is flashed without
     --board.
     """
-    if (target is None) == (kept is None):
+    if (target is None) == (stored is None):
         raise PlanError("Name the real board with --target, or a kept calibration with --from.")
     catalogue = Catalogue(find_root())
-    silicon = None if kept is None else read_silicon(kept)
+    silicon = None if stored is None else read_silicon(stored)
     name = board or (silicon.board if silicon else None)
     on_desk = {} if target is None else targets_of(catalogue, [name] if name else [], target, port, bench)
     assert name is not None
@@ -97,69 +97,71 @@ def command(
     table = read_table_of(catalogue)
     built = calibration_image(catalogue, table, name, None)
     if dry_run:
-        for each in on_desk.values():
-            click.echo("\n".join(shown_commands(each, built.elf)))
+        for device in on_desk.values():
+            click.echo("\n".join(shown_commands(device, built.elf)))
         return EXIT_OK
-    asked = None
+    request = None
     if figures is not None:
-        asked = asked_for(figures, name, kernel, window, repeats, jobs, out)
-        asked = asked if silicon is None else asked_again(asked, silicon)
+        request = asked_for(figures, name, kernel, window, repeats, jobs, out)
+        request = request if silicon is None else asked_again(request, silicon)
     if silicon is None:
         seen = read_board(catalogue, table, built, on_desk[name], _say)
-        kernel_figures = on_silicon(asked, on_desk) if asked else None
+        kernel_figures = on_silicon(request, on_desk) if request else None
     else:
         _demand_same(silicon.image_sha256, built.elf_sha256)
         seen, kernel_figures = silicon.readings(), silicon.kernel_figures
     runs = virtual_runs(catalogue, table, built, name)
     facts = catalogue.board(name).facts
-    defaults = {key: each for key, each, _, _ in timing_settings(facts.chip) if key.startswith("timing.")}
-    found = fit(table, seen, runs, defaults, _say)
-    before, after = runs({}), runs(found.settings)
-    tables = [findings_table(found, grades(catalogue, name)), rows_table(table, seen, before, after)]
-    compared = set_beside(asked, kernel_figures, found.settings) if asked and kernel_figures else []
+    defaults = {key: setting for key, setting, _, _ in timing_settings(facts.chip) if key.startswith("timing.")}
+    fit_result = fit(table, seen, runs, defaults, _say)
+    before, after = runs({}), runs(fit_result.settings)
+    tables = [findings_table(fit_result, grades(catalogue, name)), rows_table(table, seen, before, after)]
+    compared = set_beside(request, kernel_figures, fit_result.settings) if request and kernel_figures else []
     if compared:
         tables.append(figures_table(compared))
     if output is not None:
         sha256 = built.elf_sha256
-        write_silicon(output, of_fit(catalogue, name, facts.clock.sys_hz, sha256, about, seen, found, kernel_figures))
-    missing = kernel_figures.missing if asked and kernel_figures else {}
+        write_silicon(
+            output, of_fit(catalogue, name, facts.clock.sys_hz, sha256, about, seen, fit_result, kernel_figures)
+        )
+    missing = kernel_figures.missing if request and kernel_figures else {}
     if as_json:
-        answer({**_as_json(name, found, tables, seen, after), **figures_as_json(compared, missing)})
+        answer({**_as_json(name, fit_result, tables, seen, after), **figures_as_json(compared, missing)})
     else:
-        _show(found, tables, unexplained(seen, after))
+        _show(fit_result, tables, unexplained(seen, after))
         for benchmark, reason in missing.items():
             click.echo(f"No figure of {benchmark}: {reason}")
     return EXIT_OK
 
 
-def _demand_same(kept: str, built: str) -> None:
+def _demand_same(stored: str, built: str) -> None:
     """Another image's rows lie elsewhere and take other times."""
-    if kept != built:
+    if stored != built:
         raise PlanError("The calibration was made with another image than today's; calibrate again.")
 
 
-def _as_json(board: str, found: Fit, tables: list[Table], seen: Readings, after: Readings) -> dict[str, Any]:
+def _as_json(board: str, fit_result: Fit, tables: list[Table], seen: Readings, after: Readings) -> dict[str, Any]:
     return {
         "board": board,
-        "settings": dict(found.settings),
-        "differs": [finding.key for finding in found.findings if finding.differs],
-        "together": [{"rules": list(group.keys), "differs": group.differs} for group in found.groups],
-        "before_cycles": found.before_cycles,
-        "after_cycles": found.after_cycles,
-        "slack_cycles": found.slack_cycles,
+        "settings": dict(fit_result.settings),
+        "differs": [finding.key for finding in fit_result.findings if finding.differs],
+        "together": [{"rules": list(group.keys), "differs": group.differs} for group in fit_result.groups],
+        "before_cycles": fit_result.before_cycles,
+        "after_cycles": fit_result.after_cycles,
+        "slack_cycles": fit_result.slack_cycles,
         "unexplained": unexplained(seen, after),
         **{table.name: table.as_json() for table in tables},
     }
 
 
-def _show(found: Fit, tables: list[Table], left: dict[str, float]) -> None:
+def _show(fit_result: Fit, tables: list[Table], left: dict[str, float]) -> None:
     console = PlainConsole()
     for table in tables:
         console.print(rich_table(table))
-    if found.settings:
-        words = " ".join(f"--config {key}={value}" for key, value in sorted(found.settings.items()))
+    if fit_result.settings:
+        words = " ".join(f"--config {key}={value}" for key, value in sorted(fit_result.settings.items()))
         click.echo(f"As this board: rtoslab run ... {words}")
-    for group in found.groups:
+    for group in fit_result.groups:
         rules = ", ".join(group.keys[:-1]) + " and " + group.keys[-1]
         says = "silicon refutes their defaults" if group.differs else "their defaults fit"
         click.echo(f"The rows tell {rules} apart only together: {says}.")

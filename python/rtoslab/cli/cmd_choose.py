@@ -130,13 +130,13 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
 
 def _chosen(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, Matrix]) -> list[str]:
     """The kernels asked for, else those that bear the name of their port: earlier versions have names of their own."""
-    asked = split_names(kernels, here)
-    if asked is None:
+    requested = split_names(kernels, here)
+    if requested is None:
         return [name for name in here if name in catalogue.kernels and catalogue.kernels[name].folder.name == name]
-    for name in asked:
+    for name in requested:
         if name not in here:
             raise UnknownNameError("kernel with figures", name, here)
-    return list(asked)
+    return list(requested)
 
 
 def _lacks(catalogue: Catalogue, kernel: str) -> dict[str, str]:
@@ -150,10 +150,10 @@ def _title(catalogue: Catalogue, matrix: Matrix | None, kernel: str) -> str:
 
 
 def _deviations(matrix: Matrix | None) -> dict[str, str]:
-    found: dict[str, str] = {}
+    deviations: dict[str, str] = {}
     for row in matrix.rows if matrix is not None else ():
-        found.update(row.deviations)
-    return found
+        deviations.update(row.deviations)
+    return deviations
 
 
 def _unequal(catalogue: Catalogue, comparison: Comparison, here: Mapping[str, Matrix]) -> list[Unfairness]:
@@ -170,10 +170,10 @@ def _unequal(catalogue: Catalogue, comparison: Comparison, here: Mapping[str, Ma
         Subject(
             titles[name],
             point.model_copy(update={"kernel": name}),
-            dict(each.manifests[comparison.board]),
+            dict(entry.manifests[comparison.board]),
             state=states.get(name, {}),
         )
-        for name, each in here.items()
+        for name, entry in here.items()
     ]
     return lint(catalogue, [subjects], read_costs(catalogue.root)) if len(subjects) > 1 else []
 
@@ -235,7 +235,7 @@ def _as_json(
         "needs": list(comparison.question.needs),
         "answer": answer(comparison, names),
         "kernels": {kernel: names[kernel] for kernel in comparison.kernels},
-        "deviations": {kernel: dict(each) for kernel, each in deviations.items()},
+        "deviations": {kernel: dict(item) for kernel, item in deviations.items()},
         "ranking": [
             {"kernel": score.kernel, "ratio": score.ratio.value, "least": score.ratio.least, "most": score.ratio.most}
             for score in comparison.scores

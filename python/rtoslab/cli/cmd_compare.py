@@ -81,5 +81,5 @@ def _fair(comparisons: Sequence[Comparison]) -> list[Section]:
         for pair in comparison.matching.pairs
         for sides in [((comparison.before, pair.before), (comparison.after, pair.after))]
     ]
-    found = parity_section(lint(catalogue, groups, read_costs(catalogue.root)), several=bool(groups))
-    return [found] if found else []
+    section = parity_section(lint(catalogue, groups, read_costs(catalogue.root)), several=bool(groups))
+    return [section] if section else []

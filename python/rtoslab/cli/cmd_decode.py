@@ -43,18 +43,19 @@ def command(
     With a BENCHMARK, the capture must hold its whole run, measured by pin. Each pulse is then assigned to its series,
     and shown beside the virtual board's run of the same image, in cycles.
     """
-    found = read_capture(capture)
-    notes = [*found.notes, *(note for each in found.channels if (note := unsure_note(each, found.tick_s)))]
+    capture_ = read_capture(capture)
+    notes = [*capture_.notes, *(note for item in capture_.channels if (note := unsure_note(item, capture_.tick_s)))]
     if benchmark is None:
-        rows = [_row(each.name, find_pulses(each, found.tick_s)) for each in found.channels]
+        rows = [_row(item.name, find_pulses(item, capture_.tick_s)) for item in capture_.channels]
         _say(
-            {"capture": str(capture), "tick_s": float(found.tick_s), "channels": rows, "notes": notes}, as_json=as_json
+            {"capture": str(capture), "tick_s": float(capture_.tick_s), "channels": rows, "notes": notes},
+            as_json=as_json,
         )
         return EXIT_OK
     if kernel is None or board is None:
         raise PlanError("Which image made these pulses? Say --kernel and --board with the benchmark.")
     recording = record(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
-    sources = {"capture": recording.by_series(found.channel(channel), found), "virtual": _virtual(recording)}
+    sources = {"capture": recording.by_series(capture_.channel(channel), capture_), "virtual": _virtual(recording)}
     if sample_rate is not None:
         seen: Capture = sampled(recording.capture, sample_rate)
         sources[f"virtual at {sample_rate / 1e6:g} MS/s"] = recording.by_series(seen.channel(OUT), seen)

@@ -15,14 +15,14 @@ from rtoslab.cli.plain import PlainConsole, painted
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def command(as_json: bool) -> int:
     """Check the tools that rtoslab needs; exit code 1 if something is missing."""
-    found = examine(find_root())
+    examined = examine(find_root())
     if as_json:
-        answer([asdict(each) for each in found], indent=2)
+        answer([asdict(item) for item in examined], indent=2)
     else:
         table = Table("", "what", "found", "remedy")
-        for each in found:
+        for item in examined:
             table.add_row(
-                painted("ok", "green") if each.fine else painted("missing", "red"), each.name, each.found, each.remedy
+                painted("ok", "green") if item.fine else painted("missing", "red"), item.name, item.found, item.remedy
             )
         PlainConsole().print(table)
-    return EXIT_OK if all(each.fine for each in found) else EXIT_ERROR
+    return EXIT_OK if all(item.fine for item in examined) else EXIT_ERROR

@@ -71,15 +71,17 @@ def command(
     kernels = split_names(kernels, catalogue.kernels_here) or (() if image else (DEFAULT_KERNEL,))
     boards = split_names(boards, catalogue.boards) or (() if image else (DEFAULT_BOARD,))
     if image is not None:
-        found = _of_image(catalogue, image, map_file, boards, against)
+        result = _of_image(catalogue, image, map_file, boards, against)
     elif against is not None or map_file is not None:
         raise PlanError("--against and --map go with an IMAGE; give one before them.")
     elif against_kernel is not None or against_config:
-        found = _of_two(catalogue, kernels, boards, cores, dict(config), against_kernel, dict(against_config), programs)
+        result = _of_two(
+            catalogue, kernels, boards, cores, dict(config), against_kernel, dict(against_config), programs
+        )
     else:
         quiet = as_csv or as_json
-        found = _of_kernels(catalogue, kernels, boards, cores, dict(config), programs, quiet=quiet)
-    _write(_chosen(found, tables), listed=bool(tables), as_csv=as_csv, as_json=as_json)
+        result = _of_kernels(catalogue, kernels, boards, cores, dict(config), programs, quiet=quiet)
+    _write(_chosen(result, tables), listed=bool(tables), as_csv=as_csv, as_json=as_json)
     return EXIT_OK
 
 

@@ -35,7 +35,7 @@ from rtoslab.reports import report_formats
 @click.option("--baseline", "name", help="A baseline of points: its name in baselines/, or its file.")
 @click.option(
     "--fail-on",
-    "asked",
+    "arguments",
     multiple=True,
     metavar="[PATTERN=]LIMITS",
     help="Limits for all figures in place of all rules (`+0 cycles|+2 %`), or for some (`stack.*=+64 bytes`).",
@@ -61,7 +61,7 @@ def command(
     context: click.Context,
     runs: tuple[Path, ...],
     name: str | None,
-    asked: tuple[str, ...],
+    arguments: tuple[str, ...],
     other_compiler: str | None,
     moved: str | None,
     out: Path | None,
@@ -83,13 +83,13 @@ def command(
             raise PlanError("Say which baseline the figures of a RUN are compared with: --baseline NAME.")
         folder = require_project()
         demand_unsaid(context, "out", "jobs")
-        return gate_project(folder, asked, other_compiler, moved, outputs, as_json=as_json, dry_run=dry_run)
+        return gate_project(folder, arguments, other_compiler, moved, outputs, as_json=as_json, dry_run=dry_run)
     if as_json:
         raise PlanError("--json is for a project's gate; of points, `-o FILE.json` writes the comparison.")
     root = find_root()
     path = known_baseline(root, name)
     baseline = read_baseline(path)
-    rules = Rules.of(baseline.rules, asked)
+    rules = Rules.of(baseline.rules, arguments)
     demand_measuring(runs, dry_run=dry_run)
     side = read_side(runs) if runs else measure_again(root, baseline, name, out, jobs, dry_run=dry_run)
     if side is None:
@@ -118,11 +118,15 @@ def _conclude(judgement: Judgement, name: str) -> int:
 
 
 def _unequal(compilers: tuple[str, str], *, skip: bool) -> int:
-    said = f"The baseline was measured with {compilers[0]}, here it is {compilers[1]}: cycles differ for that alone"
+    sentence_ = (
+        f"The baseline was measured with {compilers[0]}, here it is {compilers[1]}: cycles differ for that alone"
+    )
     if skip:
-        click.echo(f"Not gated. {said}.")
+        click.echo(f"Not gated. {sentence_}.")
         return EXIT_OK
-    raise PlanError(f"{said}; use the same compiler, write a baseline of your own, or say --other-compiler compare.")
+    raise PlanError(
+        f"{sentence_}; use the same compiler, write a baseline of your own, or say --other-compiler compare."
+    )
 
 
 def _rendered(judgement: Judgement, rules: Rules, output: Path) -> str:

@@ -46,20 +46,20 @@ def command(image: Path, board: str | None) -> int:
 
 
 def _only_board(image: Path) -> str:
-    found = fitting_boards(read_image(image), image.name)
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    boards = fitting_boards(read_image(image), image.name)
+    if len(boards) == 1:
+        return boards[0]
+    if not boards:
         raise PlanError(f"{image} fits no board here; `rtoslab list boards` shows them.")
-    raise PlanError(f"{image} fits several boards; say which one it is for by --board: {', '.join(found)}.")
+    raise PlanError(f"{image} fits several boards; say which one it is for by --board: {', '.join(boards)}.")
 
 
-def _functions(found: Profile) -> Iterator[str]:
+def _functions(profile: Profile) -> Iterator[str]:
     """The application's functions that took most cycles of their own, the first first."""
     names: dict[str, None] = {}
-    for (_, name), each in by_function(found).items():
-        is_own = found.classes.get(name, _OF_NO_KERNEL) in {APPLICATION, _OF_NO_KERNEL}
-        if is_own and each.calls >= _CALLS_LEAST and name.isidentifier():
+    for (_, name), function in by_function(profile).items():
+        is_own = profile.classes.get(name, _OF_NO_KERNEL) in {APPLICATION, _OF_NO_KERNEL}
+        if is_own and function.calls >= _CALLS_LEAST and name.isidentifier():
             names[name] = None
     yield from list(names)[:_FUNCTIONS]
 

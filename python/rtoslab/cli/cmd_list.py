@@ -25,25 +25,25 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
     board on what evidence its timing settings stand (docs/accuracy.md).
     """
     catalogue = Catalogue(find_root())
-    found: dict[str, list[dict[str, Any]]] = {}
+    listing: dict[str, list[dict[str, Any]]] = {}
     for kind in kinds or KINDS:
         entries = getattr(catalogue, kind).values()
-        found[kind] = [_row(entry) for entry in entries]
+        listing[kind] = [_row(entry) for entry in entries]
     if "boards" in kinds:
         from rtoslab.calibrate import grades  # noqa: PLC0415 (half of the time that other lists take)
 
-        for row in found["boards"]:
+        for row in listing["boards"]:
             row["grades"] = dict(grades(catalogue, row["id"]))
     if as_json:
-        answer(found, indent=2)
+        answer(listing, indent=2)
         return
-    _show(catalogue, found, lacking=bool(kinds))
+    _show(catalogue, listing, lacking=bool(kinds))
 
 
-def _show(catalogue: Catalogue, found: Mapping[str, list[dict[str, Any]]], *, lacking: bool) -> None:
+def _show(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]]], *, lacking: bool) -> None:
     """Prints each list. `lacking`: of kernels also the services that each lacks."""
     console = PlainConsole()
-    for kind, rows in found.items():
+    for kind, rows in listing.items():
         table = Table("id", "title", "about", title=kind, title_justify="left")
         for row in rows:
             table.add_row(row["id"], row["title"], row["about"])
@@ -71,8 +71,8 @@ def _graded(rows: list[dict[str, Any]]) -> Table:
     counts = {row["id"]: Counter(row["grades"].values()) for row in rows}
     names = sorted({"silicon", *(grade for count in counts.values() for grade in count)})
     table = Table("board", *names, title="timing settings by grade", title_justify="left")
-    for ident, each in counts.items():
-        table.add_row(ident, *(str(each[name]) for name in names))
+    for ident, item in counts.items():
+        table.add_row(ident, *(str(item[name]) for name in names))
     return table
 
 

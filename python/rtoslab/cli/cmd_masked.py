@@ -62,26 +62,26 @@ def command(
     priorities = architecture().priorities(facts.irq.priority_bits)
     level = integer(priority, "--priority") if priority is not None else priorities[-1]
     if level not in priorities:
-        known = ", ".join(f"{each:#04x}" for each in priorities)
+        known = ", ".join(f"{item:#04x}" for item in priorities)
         raise PlanError(f"An interrupt of the {facts.id} cannot have the priority {level:#04x}; it can have {known}.")
     images = [name for name in names if is_file(Path(name))]
     benchmarks = tuple(name for name in names if name not in images)
-    found: list[Profile] = []
-    with keeping(lambda: {"masked": survey_table(found, level).as_json()} if found else {}):
+    profiles: list[Profile] = []
+    with keeping(lambda: {"masked": survey_table(profiles, level).as_json()} if profiles else {}):
         for image in images:
             stretch = Stretch(cycles=(window_ms or IMAGE_MS) * facts.clock.sys_hz // 1000)
             one = Choice(board=board, cores=cores, config=dict(config), stretch=stretch)
-            found.append(profile(make_subject(catalogue, image, **one)))
+            profiles.append(profile(make_subject(catalogue, image, **one)))
         for kernel in (split_names(kernels, catalogue.kernels_here) or (DEFAULT_KERNEL,)) if benchmarks else ():
             for benchmark in _benchmarks(catalogue, benchmarks):
                 try:
                     choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
-                    found.append(profile(make_subject(catalogue, benchmark, **choice)))
+                    profiles.append(profile(make_subject(catalogue, benchmark, **choice)))
                 except PlanError as cause:
                     click.echo(f"left out: {cause}", err=True)
-    if not found:
+    if not profiles:
         raise PlanError("None of these benchmarks can run there; see `rtoslab list kernels`.")
-    table = survey_table(found, level)
+    table = survey_table(profiles, level)
     if as_json:
         answer(table.as_json())
     else:
@@ -90,7 +90,7 @@ def command(
 
 
 def _benchmarks(catalogue: Catalogue, names: tuple[str, ...]) -> tuple[str, ...]:
-    found = [
+    benchmarks = [
         benchmark for name in names for experiment in catalogue.expand(name)[1] for benchmark in experiment.benchmarks
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(benchmarks))

@@ -117,17 +117,17 @@ def command(
     cycles = length_ms * catalogue.board(board).facts.clock.sys_hz // 1000
     stretch = Stretch(start=start, end=end, cycles=cycles)
     subject = make_subject(catalogue, str(image), board=board, cores=cores, stretch=stretch)
-    found, between = _measured(subject, functions, intervals, as_json=as_json)
+    calls, between = _measured(subject, functions, intervals, as_json=as_json)
     if as_json:
-        answer(_as_json(found, between))
+        answer(_as_json(calls, between))
     else:
-        _show_all(found, between)
-    return EXIT_OK if _is_measured(found, between) and not _cut(found, between) else EXIT_POINT_FAILED
+        _show_all(calls, between)
+    return EXIT_OK if _is_measured(calls, between) and not _cut(calls, between) else EXIT_POINT_FAILED
 
 
-def _is_measured(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
+def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
     """Whether a call was seen or an interval ended. Says so on stderr where there was none."""
-    calls = any(function.tally.calls or function.open for function in (found.functions if found else ()))
+    calls = any(function.tally.calls or function.open for function in (result.functions if result else ()))
     if calls or any(interval.count for interval in (between.intervals if between else ())):
         return True
     click.echo("Nothing was measured: no function was called and no interval ended.", err=True)
@@ -138,21 +138,21 @@ def _measured(
     subject: Subject, functions: Sequence[str], intervals: Sequence[tuple[str, str]], *, as_json: bool
 ) -> tuple[MeasuredCalls | None, MeasuredIntervals | None]:
     try:
-        found = measure_calls(subject, functions) if functions else None
+        calls = measure_calls(subject, functions) if functions else None
     except EndedMeasureError as cause:
         if not as_json:
             _show(cause.begun)
         raise EndedError(cause, calls_as_json(cause.begun)) from None
-    with keeping(lambda: calls_as_json(found) if found is not None else {}):
-        return found, measure_intervals(subject, intervals) if intervals else None
+    with keeping(lambda: calls_as_json(calls) if calls is not None else {}):
+        return calls, measure_intervals(subject, intervals) if intervals else None
 
 
-def _cut(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
-    return next((each.cut for each in (found, between) if each is not None and each.cut), "")
+def _cut(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
+    return next((item.cut for item in (calls, between) if item is not None and item.cut), "")
 
 
-def _as_json(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
-    calls = calls_as_json(found) if found is not None else {"cut": _cut(found, between) or None}
+def _as_json(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
+    calls = calls_as_json(result) if result is not None else {"cut": _cut(result, between) or None}
     return calls | ({"intervals": [interval_as_json(interval) for interval in between.intervals]} if between else {})
 
 
@@ -163,23 +163,23 @@ def _project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
     over: list[str] = []
     measured = False
     for name, image in project.image.items():
-        wanted = [function for function in project.function if function.image == name]
+        functions = [function for function in project.function if function.image == name]
         between = [interval for interval in project.interval if interval.image == name]
         build_image(name, image, folder)
         subject = project_subject(catalogue, image, folder)
         places = [(interval.start, interval.until) for interval in between]
-        calls, intervals = _measured(subject, [function.name for function in wanted], places, as_json=as_json)
+        calls, intervals = _measured(subject, [function.name for function in functions], places, as_json=as_json)
         answers[name] = _as_json(calls, intervals)
         measured |= _is_measured(calls, intervals)
         cut = _cut(calls, intervals)
         over += [f"{name}: {cut}"] if cut else []
         if calls is not None:
             over += [
-                line for function in wanted for line in over_budget(function, calls, found_function(calls, function))
+                line for function in functions for line in over_budget(function, calls, found_function(calls, function))
             ]
         if intervals is not None:
             pairs = zip(between, intervals.intervals, strict=True)
-            over += [line for each, mine in pairs for line in interval_over_budget(each, mine, intervals.cut)]
+            over += [line for pair, mine in pairs for line in interval_over_budget(pair, mine, intervals.cut)]
         if not as_json:
             _show_all(calls, intervals)
             click.echo()
@@ -190,9 +190,9 @@ def _project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
     return EXIT_POINT_FAILED if over or not measured else EXIT_OK
 
 
-def _show_all(found: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
-    if found is not None:
-        _show(found)
+def _show_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
+    if calls is not None:
+        _show(calls)
     for interval in between.intervals if between is not None else ():
         click.echo()
         _say(f"From {interval.begin} to {interval.end}, in cycles:")
@@ -200,19 +200,19 @@ def _show_all(found: MeasuredCalls | None, between: MeasuredIntervals | None) ->
             PlainConsole().print(rich_table(interval_table(interval)))
         for line in interval_told(interval):
             _say(line)
-    if found is None and between is not None and between.cut:
+    if calls is None and between is not None and between.cut:
         _say(f"Not all was measured: {between.cut}.")
 
 
-def _show(found: MeasuredCalls) -> None:
+def _show(calls: MeasuredCalls) -> None:
     console = PlainConsole()
-    cycles = found.end_cycle - found.start_cycle
-    cut = f"; {found.cut}" if found.cut else ""
+    cycles = calls.end_cycle - calls.start_cycle
+    cut = f"; {calls.cut}" if calls.cut else ""
     _say(
-        f"{found.label} on {found.board}: {cycles:,} cycles ({cycles * 1000 / found.clock_hz:,.3f} ms "
-        f"at {found.clock_hz / 1e6:g} MHz) from cycle {found.start_cycle:,}{cut}."
+        f"{calls.label} on {calls.board}: {cycles:,} cycles ({cycles * 1000 / calls.clock_hz:,.3f} ms "
+        f"at {calls.clock_hz / 1e6:g} MHz) from cycle {calls.start_cycle:,}{cut}."
     )
-    for function in found.functions:
+    for function in calls.functions:
         click.echo()
         _say(call_heading(function))
         if function.cycles:

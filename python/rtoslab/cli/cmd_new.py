@@ -32,12 +32,12 @@ def _title(function: Command) -> Command:
     return click.option("--title", default="", help="What tables and reports call it.  [default: NAME]")(function)
 
 
-def _told(kind: str, name: str, made: Made) -> int:
-    folder = short_path(made.folder)
+def _told(kind: str, name: str, created: Made) -> int:
+    folder = short_path(created.folder)
     click.echo(f"Made {folder}:")
-    for path in made.files:
+    for path in created.files:
         click.echo(f"  {short_path(path)}")
-    ports = made.folder.parent.absolute()
+    ports = created.folder.parent.absolute()
     if kind == "kernel" and ports not in port_folders(find_root()):
         click.echo(f"First: `export {PORTS_VARIABLE}={ports}`, by which every command finds this port.")
     click.echo(f"Next: {_NEXT[kind].format(name=name)}; CONTRIBUTING.md goes on from there.")

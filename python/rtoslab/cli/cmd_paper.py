@@ -83,9 +83,9 @@ def command(
         if setups or placements > 1:
             raise PlanError("--explain tries set-ups of its own, in one placement; leave --setup and --placements out.")
         return explain(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
-    wanted = [setup for setup in setups if setup != "none"] if setups else None
+    chosen = [setup for setup in setups if setup != "none"] if setups else None
     known = [path.stem for path in reference_paths(root, paper.key)]
-    plan = paper_plan(catalogue, paper, Options(full=full), wanted, known)
+    plan = paper_plan(catalogue, paper, Options(full=full), chosen, known)
     if placements > 1:
         plan = placed(catalogue, plan, placements)
     folder = out or default_out(root, plan, [paper.key])
@@ -124,7 +124,7 @@ def _unstored(folder: Path, stored: Sequence[StoredPoint], results: Sequence[Any
     """Failed points of which nothing is stored, so that the next try may have better luck: the report says why."""
     known = {point.result.point.model_dump_json() for point in stored}
     lost = (result for result in results if result.status == "failed" and result.point.model_dump_json() not in known)
-    return [StoredPoint(folder, each, {}) for each in lost]
+    return [StoredPoint(folder, item, {}) for item in lost]
 
 
 def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
@@ -132,52 +132,52 @@ def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
         "paper": done.paper.key,
         "run": str(folder),
         "deviations": deviating(done.measured),
-        "figures": [_figure(each) for each in done.compared.values()],
+        "figures": [_figure(compared) for compared in done.compared.values()],
         "claims": [_claim(verdict) for verdict in done.verdicts],
         "today": _setup(done.today) if done.today is not None else None,
         "setups": [_setup(setup) for setup in done.setups],
     }
 
 
-def _setup(each: InSetup) -> dict[str, Any]:
+def _setup(setup: InSetup) -> dict[str, Any]:
     return {
-        "id": each.setup.id,
-        "title": each.setup.title,
-        "figures": [_figure(one) for one in each.own().values()],
-        "claims": [_claim(one) for one in each.verdicts],
+        "id": setup.setup.id,
+        "title": setup.setup.title,
+        "figures": [_figure(one) for one in setup.own().values()],
+        "claims": [_claim(one) for one in setup.verdicts],
     }
 
 
-def _figure(each: Compared) -> dict[str, Any]:
+def _figure(figure: Compared) -> dict[str, Any]:
     return {
-        "id": each.published.id,
-        "metric": each.published.metric,
-        "stat": each.published.stat,
-        "kernel": each.published.kernel,
-        "board": each.published.lab_board,
-        "unit": each.published.unit,
-        "paper": each.published.number,
-        "here": each.here,
-        "ratio": each.ratio,
-        "no_ratio": each.no_ratio,
-        "ratio_least": each.ratios[0] if each.ratios else None,
-        "ratio_most": each.ratios[1] if each.ratios else None,
-        "deviates": each.deviates,
-        "state": each.state,
-        "why": each.why,
-        "n": each.value.n if each.value is not None else None,
-        "version": each.source.version if each.source is not None else "",
+        "id": figure.published.id,
+        "metric": figure.published.metric,
+        "stat": figure.published.stat,
+        "kernel": figure.published.kernel,
+        "board": figure.published.lab_board,
+        "unit": figure.published.unit,
+        "paper": figure.published.number,
+        "here": figure.here,
+        "ratio": figure.ratio,
+        "no_ratio": figure.no_ratio,
+        "ratio_least": figure.ratios[0] if figure.ratios else None,
+        "ratio_most": figure.ratios[1] if figure.ratios else None,
+        "deviates": figure.deviates,
+        "state": figure.state,
+        "why": figure.why,
+        "n": figure.value.n if figure.value is not None else None,
+        "version": figure.source.version if figure.source is not None else "",
     }
 
 
-def _claim(each: ClaimVerdict) -> dict[str, Any]:
+def _claim(verdict: ClaimVerdict) -> dict[str, Any]:
     return {
-        "id": each.claim.id,
-        "section": each.claim.section,
-        "says": each.claim.says,
-        "outcome": each.outcome,
-        "held": each.held,
-        "cases": [{"case": one.name, "outcome": one.told or "not computed", "seen": one.seen} for one in each.cases],
-        "seen": each.seen,
-        "threshold": each.threshold,
+        "id": verdict.claim.id,
+        "section": verdict.claim.section,
+        "says": verdict.claim.says,
+        "outcome": verdict.outcome,
+        "held": verdict.held,
+        "cases": [{"case": one.name, "outcome": one.told or "not computed", "seen": one.seen} for one in verdict.cases],
+        "seen": verdict.seen,
+        "threshold": verdict.threshold,
     }

@@ -79,72 +79,72 @@ def command(
     catalogue = Catalogue(find_root())
     ended: EndedProfileError | None = None
     try:
-        found = profile(make_subject(catalogue, subject, **choice))
+        result = profile(make_subject(catalogue, subject, **choice))
     except EndedProfileError as cause:
-        ended, found = cause, cause.begun
-    _store(found, save, page, folded_file, speedscope_file)
+        ended, result = cause, cause.begun
+    _store(result, save, page, folded_file, speedscope_file)
     if ended is not None:
         if not as_json:
-            _show(found, chosen, top)
-        raise EndedError(ended, _as_json(tables(found), chosen))
+            _show(result, chosen, top)
+        raise EndedError(ended, _as_json(tables(result), chosen))
     if against_kernel is not None or against_cores is not None:
         against = choice.copy()
         against["kernel"] = against_kernel or choice["kernel"]
         against["cores"] = against_cores or choice["cores"]
-        with keeping(lambda: _as_json(tables(found), chosen)):
+        with keeping(lambda: _as_json(tables(result), chosen)):
             other = profile(make_subject(catalogue, subject, **against))
-        _write(difference_tables(other, found), chosen, top, (), as_json=as_json)
+        _write(difference_tables(other, result), chosen, top, (), as_json=as_json)
     elif as_json:
-        answer(_as_json(tables(found), chosen))
+        answer(_as_json(tables(result), chosen))
     else:
-        _show(found, chosen, top)
-    return end_code(found.unhandled)
+        _show(result, chosen, top)
+    return end_code(result.unhandled)
 
 
-def _show(found: Profile, chosen: tuple[str, ...], top: int) -> None:
+def _show(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
     if chosen:
-        _write(tables(found), chosen, top, _FIRST, as_json=False)
+        _write(tables(profile), chosen, top, _FIRST, as_json=False)
         return
-    click.echo(f"{found.label}. {summary(found)}")
-    brief = {table.name: table for table in brief_tables(found)}
-    _write(tuple(brief.get(table.name, table) for table in tables(found)), chosen, top, _FIRST, as_json=False)
+    click.echo(f"{profile.label}. {summary(profile)}")
+    brief = {table.name: table for table in brief_tables(profile)}
+    _write(tuple(brief.get(table.name, table) for table in tables(profile)), chosen, top, _FIRST, as_json=False)
 
 
-def _store(found: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None) -> None:
+def _store(profile: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None) -> None:
     texts = (
         (page, render),
         (stacks, folded),
-        (scope, lambda each: json.dumps(speedscope(each)) + "\n"),
+        (scope, lambda table: json.dumps(speedscope(table)) + "\n"),
     )
     if save is not None:
-        found.save(save)
+        profile.save(save)
     for path, text in texts:
         if path is not None:
-            write_whole(path, text(found), "the profile")
+            write_whole(path, text(profile), "the profile")
 
 
-def _known(found: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
+def _known(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
     """Names of the tables. Raises PlanError for a chosen one that is none of them."""
-    known = [table.name for table in found]
+    known = [table.name for table in tables]
     for name in chosen:
         if name not in known:
             raise PlanError(f"There is no table {name!r} here; known: {', '.join(known)}.")
     return known
 
 
-def _as_json(found: tuple[Table, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
-    known = _known(found, chosen)
-    return {table.name: table.as_json() for table in found if table.name in (chosen or known)}
+def _as_json(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
+    known = _known(tables, chosen)
+    return {table.name: table.as_json() for table in tables if table.name in (chosen or known)}
 
 
 def _write(
-    found: tuple[Table, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
+    tables: tuple[Table, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
 ) -> None:
     if as_json:
-        answer(_as_json(found, chosen))
+        answer(_as_json(tables, chosen))
         return
-    known = _known(found, chosen)
-    shown = [table for table in found if (table.name in chosen if chosen else not first or table.name in first)]
+    known = _known(tables, chosen)
+    shown = [table for table in tables if (table.name in chosen if chosen else not first or table.name in first)]
     console = PlainConsole()
     for table in shown:
         if table.rows:

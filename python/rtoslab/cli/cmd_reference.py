@@ -111,8 +111,8 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, j
     root = find_root()
     catalogue = Catalogue(root)
     chosen = split_names(kernels, catalogue.kernels_here) or ()
-    asked = names or tuple(papers(catalogue))
-    codes = [_refresh_paper(catalogue, name, chosen, placements, jobs, dry_run=dry_run) for name in asked]
+    requested = names or tuple(papers(catalogue))
+    codes = [_refresh_paper(catalogue, name, chosen, placements, jobs, dry_run=dry_run) for name in requested]
     for reference in references(root):
         changed = [] if reference.kernel in catalogue.kernels_here else out_of_date(root, reference)
         if changed:
@@ -132,8 +132,8 @@ def _refresh_paper(
     """Returns an exit code; None where no kernel of the paper can be measured."""
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
-    wanted = [each for each in _of_paper(paper) if each in (chosen or catalogue.kernels_here)]
-    points = tuple(point for point in whole.points if point.kernel in wanted)
+    kernels = [item for item in _of_paper(paper) if item in (chosen or catalogue.kernels_here)]
+    points = tuple(point for point in whole.points if point.kernel in kernels)
     if not points:
         named = ", ".join(chosen) or "a kernel that is named here"
         click.echo(f"{paper.key}: nothing of {named} is kept as a reference; `rtoslab tree add` names one's kernels.")
@@ -147,9 +147,9 @@ def _refresh_paper(
     stored = RunDirectory.open(folder).points()
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     tell_failures(failed)
-    weights, unbuilt = weigh_programs(catalogue, paper, wanted)
-    for each in unbuilt:
-        click.echo(f"failed: footprint {each.point.kernel} {each.point.board}: {each.message}")
+    weights, unbuilt = weigh_programs(catalogue, paper, kernels)
+    for item in unbuilt:
+        click.echo(f"failed: footprint {item.point.kernel} {item.point.board}: {item.message}")
     for kernel in dict.fromkeys(stored_point.result.point.kernel for stored_point in stored):
         own = [stored_point for stored_point in stored if stored_point.result.point.kernel == kernel]
         if any(isinstance(stored_point.result, Measured) for stored_point in own):
@@ -191,8 +191,8 @@ def _matrix_row(matrix: Matrix) -> dict[str, Any]:
         "kernel": matrix.kernel,
         "version": ", ".join(matrix.versions),
         "boards": matrix.boards,
-        "measured": sum(each.measured for each in covered),
-        "not_applicable": sum(each.asked - each.measured for each in covered),
+        "measured": sum(cell.measured for cell in covered),
+        "not_applicable": sum(cell.asked - cell.measured for cell in covered),
         "changed_since": ["the virtual board"] if boards - {timing_version()} else [],
     }
 

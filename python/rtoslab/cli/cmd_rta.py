@@ -99,26 +99,26 @@ def bounds(
     overheads = given or (bench.overheads(operations=save_overheads is not None) if bench else None)
     if overheads is None and (save_overheads or beside):
         raise PlanError("There are no overheads to save or to compare; give --kernel or --overheads.")
-    found = bounded(task_set, overheads, clock_hz)
+    study = bounded(task_set, overheads, clock_hz)
     if beside is not None and overheads is not None:
-        found = replace(found, beside=read_overheads(beside))
+        study = replace(study, beside=read_overheads(beside))
     if checked and bench is not None:
-        found = bench.check(found, span_ms, save_image)
+        study = bench.check(study, span_ms, save_image)
     if save_overheads is not None and overheads is not None:
         write_overheads(overheads, save_overheads)
     if not as_json:
-        _print(found)
-    found = with_growth(found, _progress(quiet=as_json))
+        _print(study)
+    study = with_growth(study, _progress(quiet=as_json))
     if not as_json:
-        _print_tables(shown_growth(found))
+        _print_tables(shown_growth(study))
     if output is not None:
         from rtoslab.reports import report_formats  # noqa: PLC0415
         from rtoslab.rta import document  # noqa: PLC0415
 
-        write(report_formats()["html"](document(found)), output)
+        write(report_formats()["html"](document(study)), output)
     if as_json:
-        answer(json_of(found))
-    return _exit_code(found)
+        answer(json_of(study))
+    return _exit_code(study)
 
 
 @command.command("break", short_help="Search for a task set that breaks its bound.")
@@ -159,28 +159,28 @@ def break_(
     catalogue = Catalogue(find_root())
     bench = Bench.made(catalogue, kernel, board, dict(config), events=events, cores=cores, progress=say)
     tried = []
-    for each in search(bench, sets, seed, shapes or tuple(SHAPES)):
-        tried.append(each)
-        if not each.findings:
+    for attempt in search(bench, sets, seed, shapes or tuple(SHAPES)):
+        tried.append(attempt)
+        if not attempt.findings:
             continue
-        small = bench.attempt(*shrunk(bench, each.system, each.starts), each.shape, each.seed)
+        small = bench.attempt(*shrunk(bench, attempt.system, attempt.starts), attempt.shape, attempt.seed)
         if not as_json:
-            click.echo(f"{each.shape}, {each.seed}: {'; '.join(small.findings)}")
+            click.echo(f"{attempt.shape}, {attempt.seed}: {'; '.join(small.findings)}")
         if out is not None:
-            write_finding(bench, small, out / f"{kernel}-{board}-{each.seed}-{len(tried)}.toml")
-    told = summary(bench, tried)
+            write_finding(bench, small, out / f"{kernel}-{board}-{attempt.seed}-{len(tried)}.toml")
+    outcome = summary(bench, tried)
     if as_json:
-        answer(told.as_json())
+        answer(outcome.as_json())
     else:
-        click.echo(told.text())
-    return EXIT_OK if not told.findings else EXIT_POINT_FAILED
+        click.echo(outcome.text())
+    return EXIT_OK if not outcome.findings else EXIT_POINT_FAILED
 
 
-def _exit_code(found: Study) -> int:
+def _exit_code(study: Study) -> int:
     """1 where there is no answer: 3 says that a deadline can be missed."""
-    if found.holds:
+    if study.holds:
         return EXIT_OK
-    return EXIT_ERROR if found.undecided else EXIT_POINT_FAILED
+    return EXIT_ERROR if study.undecided else EXIT_POINT_FAILED
 
 
 def _progress(*, quiet: bool) -> Callable[[str], None]:
@@ -222,13 +222,13 @@ class _Bench:
         from rtoslab.rta import with_operations  # noqa: PLC0415
 
         self._say("measuring the kernel's overheads")
-        found = self.made.overheads(self.catalogue)
+        overheads = self.made.overheads(self.catalogue)
         if not operations:
-            return found
+            return overheads
         self._say("measuring its operations")
-        return with_operations(self.catalogue, self.made.firmware, found)
+        return with_operations(self.catalogue, self.made.firmware, overheads)
 
-    def check(self, found: Study, span_ms: int | None, save_image: Path | None) -> Study:
+    def check(self, study: Study, span_ms: int | None, save_image: Path | None) -> Study:
         """Runs the task set."""
         from rtoslab.rta import (  # noqa: PLC0415
             check,
@@ -239,22 +239,22 @@ class _Bench:
         self._say("running the task set")
         firmware, work = self.made.firmware, self.made.work
         ticks = None if span_ms is None else max(1, span_ms * firmware.tick_hz // 1000)
-        done = check(found.system, firmware, work, ticks)
+        done = check(study.system, firmware, work, ticks)
         if save_image is not None:
-            rows = rows_of(found.system, firmware, work)
-            write_whole(save_image, firmware.image(rows, lines_of(found.system, firmware, work, 1)), "the image")
-        return replace(found, check=done)
+            rows = rows_of(study.system, firmware, work)
+            write_whole(save_image, firmware.image(rows, lines_of(study.system, firmware, work, 1)), "the image")
+        return replace(study, check=done)
 
 
-def _print(found: Study) -> None:
+def _print(study: Study) -> None:
     from rtoslab.rta import shown_tables  # noqa: PLC0415
 
     console = PlainConsole()
-    _print_tables(shown_tables(found))
-    for note in (*found.notes, *(found.check.notes if found.check is not None else ())):
+    _print_tables(shown_tables(study))
+    for note in (*study.notes, *(study.check.notes if study.check is not None else ())):
         console.print(painted("note", "yellow"), note, soft_wrap=True)
-    colour = "green" if found.holds else "red"
-    for line in found.answer():
+    colour = "green" if study.holds else "red"
+    for line in study.answer():
         console.print(painted(line, colour), soft_wrap=True)
 
 

@@ -110,8 +110,8 @@ def command(
     if not names:
         raise click.UsageError("Missing argument: a suite or a benchmark (`rtoslab list` shows them), or --image.")
     catalogue = Catalogue(root)
-    asked = {"clock_hz": clock, "samples": samples, "instrument": instrument}
-    chosen = {**dict(config), **{key: str(value) for key, value in asked.items() if value is not None}}
+    settings = {"clock_hz": clock, "samples": samples, "instrument": instrument}
+    chosen = {**dict(config), **{key: str(value) for key, value in settings.items() if value is not None}}
     kernel_names, board_names = split_names(kernels, catalogue.kernels_here), split_names(boards, catalogue.boards)
     options = Options(kernel_names, board_names, cores, window, chosen, full)
     plan = make_plan(catalogue, names, options)
@@ -132,7 +132,7 @@ def command(
         folder, outcomes = _really_run(names, options, on_desk, port, out)
         return _conclude(folder, outcomes, report=report, as_json=as_json)
     with displayed(plan.points, folder, quiet=as_json) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=Manner(again=fresh))
+        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, options=Manner(again=fresh))
     return _conclude(folder, outcomes, report=report, as_json=as_json)
 
 

@@ -69,9 +69,9 @@ def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
         for place in places:
             if not place.is_dir():
                 raise StoreError(f"There is no folder {place}; --in takes run directories, or folders of them.")
-        wanted = Wanted(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
-        found = list(find(places or (runs_folder(),), wanted))
-        return command(*args, found=found, **options)
+        filters = Wanted(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
+        points = list(find(places or (runs_folder(),), filters))
+        return command(*args, stored_points=points, **options)
 
     for option in reversed(_FILTERS):
         call = option(call)
@@ -83,18 +83,18 @@ def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of points on stdout.")
 @_filtered
 @click.pass_context
-def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found]) -> None:
+def command(ctx: click.Context, points: bool, as_json: bool, stored_points: list[Found]) -> None:
     """Find stored points by kernel, board, benchmark, configuration, date or hash."""
     if ctx.invoked_subcommand is not None:
         return
     if as_json:
-        answer([_as_json(each) for each in found])
+        answer([_as_json(point) for point in stored_points])
         return
-    if not found:
+    if not stored_points:
         click.echo("No stored point is like that; `rtoslab run` measures some.")
         return
     console = PlainConsole()
-    console.print(_point_table(found) if points else _run_table(found))
+    console.print(_point_table(stored_points) if points else _run_table(stored_points))
 
 
 @command.command("export", short_help="Write figures or raw samples as a table.")
@@ -107,23 +107,25 @@ def command(ctx: click.Context, points: bool, as_json: bool, found: list[Found])
 )
 @click.option("--samples", is_flag=True, help="One row for each raw sample of a latency instead of each figure.")
 @_filtered
-def export(output: Path | None, form: str | None, samples: bool, found: list[Found]) -> None:
-    """Write the figures of matching points, or their raw samples, as Parquet, CSV or JSON lines."""
+def export(output: Path | None, form: str | None, samples: bool, stored_points: list[Found]) -> None:
+    """Write the figures of matching stored_points, or their raw samples, as Parquet, CSV or JSON lines."""
     from rtoslab.archive import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
 
     chosen = form or (form_of(output) if output else "csv")
     if chosen not in FORMS:
         raise ReportError(f"{output} must end in .parquet, .csv or .jsonl, or --format must say what to write.")
-    if not found:
+    if not stored_points:
         raise StoreError("No stored point is like that, so there is nothing to export; see `rtoslab runs`.")
-    rows, columns = (sample_rows(found), SAMPLE_COLUMNS) if samples else (figure_rows(found), FIGURE_COLUMNS)
+    rows, columns = (
+        (sample_rows(stored_points), SAMPLE_COLUMNS) if samples else (figure_rows(stored_points), FIGURE_COLUMNS)
+    )
     content = FORMS[chosen](rows, columns)
     if output is None:
         sys.stdout.buffer.write(content)
         return
     write_whole(output, content, "the export")
     click.echo(
-        f"{counted(len(found), 'point', 'is', 'are')} in {output} ({len(content) / 1024:,.0f} kB).",
+        f"{counted(len(stored_points), 'point', 'is', 'are')} in {output} ({len(content) / 1024:,.0f} kB).",
         err=True,
     )
 
@@ -137,33 +139,33 @@ def export(output: Path | None, form: str | None, samples: bool, found: list[Fou
     help="Figures of this name or pattern (`stack.*`); by default times and code size.",
 )
 @_filtered
-def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], found: list[Found]) -> None:
-    """Show how the figures of the same points moved from run to run."""
+def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points: list[Found]) -> None:
+    """Show how the figures of the same stored_points moved from run to run."""
     from rtoslab.cli.cmd_report import write  # noqa: PLC0415
     from rtoslab.cli.sections import show_document  # noqa: PLC0415
     from rtoslab.compare import history_document  # noqa: PLC0415
     from rtoslab.reports import report_formats  # noqa: PLC0415
 
-    document = history_document(found, patterns)
+    document = history_document(stored_points, patterns)
     if not outputs:
         show_document(document, PlainConsole())
     for output in outputs:
         write(report_formats()[form_of(output)](document), output)
 
 
-def _run_table(found: list[Found]) -> Table:
+def _run_table(points: list[Found]) -> Table:
     table = Table(box=None)
     for name in ("run directory", "last session", "revision", "kernels", "boards", "benchmarks"):
         table.add_column(name, overflow="fold")
     table.add_column("points", justify="right")
-    for run in dict.fromkeys(each.run for each in found):
-        mine = [each for each in found if each.run == run]
+    for run in dict.fromkeys(point.run for point in points):
+        mine = [point for point in points if point.run == run]
         session = mine[0].session
         table.add_row(
             str(short_path(run)),
             session.date,
             session.revision,
-            *(_brief([getattr(each.point, axis) for each in mine]) for axis in ("kernel", "board", "benchmark")),
+            *(_brief([getattr(point.point, axis) for point in mine]) for axis in ("kernel", "board", "benchmark")),
             str(len(mine)),
         )
     return table
@@ -174,34 +176,34 @@ def _brief(names: list[str]) -> str:
     return ", ".join(distinct[:3]) + (f" and {len(distinct) - 3} more" if len(distinct) > 3 else "")
 
 
-def _point_table(found: list[Found]) -> Table:
+def _point_table(points: list[Found]) -> Table:
     table = Table(box=None)
     for name in ("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where"):
         table.add_column(name, overflow="fold")
-    for each in found:
-        point = each.point
+    for item in points:
+        point = item.point
         config = " ".join(f"{key}={value}" for key, value in point.config.items())
-        where = str(short_path(each.run))
+        where = str(short_path(item.run))
         table.add_row(
             point.benchmark,
             point.kernel,
             point.board,
             counted(point.cores, "core"),
             config,
-            each.result.status,
-            each.result.run_id,
+            item.result.status,
+            item.result.run_id,
             where,
         )
     return table
 
 
-def _as_json(found: Found) -> dict[str, Any]:
+def _as_json(point: Found) -> dict[str, Any]:
     return {
-        "run": str(found.run),
-        "date": found.session.date,
-        "revision": found.session.revision,
-        "folder": found.stored.folder.name,
-        "status": found.result.status,
-        "run_id": found.result.run_id,
-        "point": found.point.model_dump(mode="json"),
+        "run": str(point.run),
+        "date": point.session.date,
+        "revision": point.session.revision,
+        "folder": point.stored.folder.name,
+        "status": point.result.status,
+        "run_id": point.result.run_id,
+        "point": point.point.model_dump(mode="json"),
     }

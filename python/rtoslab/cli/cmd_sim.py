@@ -167,12 +167,12 @@ class OutputLines:
 
 def _faults(result: SimResult, image: Path) -> list[str]:
     """Sentences on the fault that ended the run, and on those whose handler returned."""
-    found = [fault for fault in (result.fault, *result.handled) if fault is not None]
-    if not found:
+    faults = [fault for fault in (result.fault, *result.handled) if fault is not None]
+    if not faults:
         return []
     from rtoslab.instruments import fault_lines  # noqa: PLC0415 (a run without faults would wait for it)
 
-    return [line for fault in found for line in fault_lines(fault, image, result.symbols)]
+    return [line for fault in faults for line in fault_lines(fault, image, result.symbols)]
 
 
 def _with_places(result: SimResult, image: Path) -> SimResult:

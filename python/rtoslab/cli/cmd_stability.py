@@ -176,21 +176,22 @@ def _as_json(judged: JudgedPaper) -> dict[str, Any]:
     }
 
 
-def _statement(each: JudgedStatement) -> dict[str, Any]:
-    whole = each.whole.whole
+def _statement(statement: JudgedStatement) -> dict[str, Any]:
+    whole = statement.whole.whole
     return {
-        "id": each.claim.id,
-        "says": each.claim.says,
+        "id": statement.claim.id,
+        "says": statement.claim.says,
         "held": whole.held,
         "turned": whole.turned,
         "tied": whole.tied,
         "verdicts": [
-            {"build": list(build.levels), "in_placements": list(told)} for build, told in each.whole.by_build.items()
+            {"build": list(build.levels), "in_placements": list(outcome)}
+            for build, outcome in statement.whole.by_build.items()
         ],
-        "turns": [{"change": one.change, "turned": one.turned, "pairs": one.pairs} for one in each.whole.turns()],
-        "fewest_changes": each.whole.fewest(),
+        "turns": [{"change": one.change, "turned": one.turned, "pairs": one.pairs} for one in statement.whole.turns()],
+        "fewest_changes": statement.whole.fewest(),
         "cases": [
             {"case": one.name, "held": one.whole.held, "turned": one.whole.turned, "tied": one.whole.tied}
-            for one in each.cases
+            for one in statement.cases
         ],
     }

@@ -60,12 +60,12 @@ def command(
         read_cost_file(Path.cwd() / COSTS_FILE)  # hours of measuring must not end in a file that is refused
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
-    manner = Manner(again=fresh, skip_refused=True)
+    options = Manner(again=fresh, skip_refused=True)
     with displayed(plan.points, folder, quiet=as_json) as display:
         if scheduler is None:
-            outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, manner=manner)
+            outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, options=options)
         else:
-            outcomes = run_on_cluster(root, plan, folder, scheduler, listener=display.note, manner=manner)
+            outcomes = run_on_cluster(root, plan, folder, scheduler, listener=display.note, options=options)
     stored = RunDirectory.open(folder).points()
     for output in outputs:
         write(report_formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
@@ -87,8 +87,8 @@ def command(
                 show_document(sweep_document(sweep.title, stored), PlainConsole())
             except ReportError as cause:  # nobody asked for a report
                 click.echo(str(cause))
-        said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        click.echo(f"{counted(len(outcomes), 'point')}: {said}. Stored in {short_path(folder)}.")
+        counts_text = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+        click.echo(f"{counted(len(outcomes), 'point')}: {counts_text}. Stored in {short_path(folder)}.")
     return points_exit_code([outcome.result for outcome in outcomes])
 
 

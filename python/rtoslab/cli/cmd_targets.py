@@ -24,20 +24,20 @@ def command(bench: Path | None, as_json: bool) -> None:
     """
     catalogue = Catalogue(find_root())
     devices = connected()
-    found: dict[str, Any] = {
+    listing: dict[str, Any] = {
         "connected": [_row(catalogue, device) for device in devices],
         "tools": {tool.name: installed(tool) for tool in TOOLS.values()},
     }
     if bench is not None:
-        there = {device.serial for device in devices}
-        found["bench"] = [
-            {**target.model_dump(mode="json"), "connected": target.probe in there}
+        present = {device.serial for device in devices}
+        listing["bench"] = [
+            {**target.model_dump(mode="json"), "connected": target.probe in present}
             for target in read_bench(bench).target
         ]
     if as_json:
-        answer(found, indent=2)
+        answer(listing, indent=2)
         return
-    _show(found)
+    _show(listing)
 
 
 def _row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
@@ -52,9 +52,9 @@ def _row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
     }
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show(listing: dict[str, Any]) -> None:
     console = PlainConsole()
-    rows = found["connected"]
+    rows = listing["connected"]
     table = Table("kind", "USB", "serial number", "serial ports", "could be flashed through it, by")
     for row in rows:
         by = sorted({tool for tools in row["flashes"].values() for tool in tools}, key=list(TOOLS).index)
@@ -64,10 +64,12 @@ def _show(found: dict[str, Any]) -> None:
         console.print(table)
     else:
         click.echo("No probe and no board in BOOTSEL is connected.")
-    click.echo(f"Programs here that flash: {', '.join(name for name, there in found['tools'].items() if there)}.")
-    if "bench" in found:
+    click.echo(
+        f"Programs here that flash: {', '.join(name for name, is_present in listing['tools'].items() if is_present)}."
+    )
+    if "bench" in listing:
         table = Table("target", "board", "probe", "port", "there")
-        for row in found["bench"]:
+        for row in listing["bench"]:
             table.add_row(
                 row["name"], row["board"], row["probe"], row["port"] or "-", "yes" if row["connected"] else "no"
             )

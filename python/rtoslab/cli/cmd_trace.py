@@ -45,33 +45,33 @@ def command(
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:
             raise PlanError(f"{path} ends in neither .pftrace nor .vcd, which say what to write; choose one.")
-    found = timeline(make_subject(Catalogue(find_root()), subject, **choice))
+    result = timeline(make_subject(Catalogue(find_root()), subject, **choice))
     for path in outputs:
-        data = perfetto_trace(found) if path.suffix == ".pftrace" else vcd_text(found).encode()
+        data = perfetto_trace(result) if path.suffix == ".pftrace" else vcd_text(result).encode()
         write_whole(path, data, "the trace")
-    _print(found)
-    return end_code(found.unhandled)
+    _print(result)
+    return end_code(result.unhandled)
 
 
-def _print(found: Timeline) -> None:
+def _print(result: Timeline) -> None:
     console = PlainConsole()
-    length = found.end - found.start
-    milliseconds = length * 1000 / found.clock_hz
+    length = result.end - result.start
+    milliseconds = length * 1000 / result.clock_hz
     console.print(
-        f"{found.label}: {length:,} cycles, {milliseconds:.3f} ms from cycle {found.start:,} on.", markup=False
+        f"{result.label}: {length:,} cycles, {milliseconds:.3f} ms from cycle {result.start:,} on.", markup=False
     )
     table = Table("of", "track", "spans", "most often", "cycles", title="Tracks", title_justify="left")
     for column in (2, 4):
         table.columns[column].justify = "right"
-    tracks = sorted({span.track for span in found.spans}, key=lambda track: (track.group, track.name))
+    tracks = sorted({span.track for span in result.spans}, key=lambda track: (track.group, track.name))
     for track in tracks:
-        spans = found.on(track.group, track.name)
-        often = ", ".join(f"{name} x {count}" for name, count in Counter(each.name for each in spans).most_common(3))
-        cycles = sum(each.end - each.start for each in spans)
+        spans = result.on(track.group, track.name)
+        often = ", ".join(f"{name} x {count}" for name, count in Counter(item.name for item in spans).most_common(3))
+        cycles = sum(item.end - item.start for item in spans)
         table.add_row(track.group, track.name, f"{len(spans):,}", often, f"{cycles:,}")
-    for pin, count in sorted(Counter(edge.pin for edge in found.edges).items()):
+    for pin, count in sorted(Counter(edge.pin for edge in result.edges).items()):
         table.add_row("pins", pin, f"{count:,}", "edges", "")
     console.print(table)
-    load = TraceDatabase(traced(found)).named("load")
+    load = TraceDatabase(traced(result)).named("load")
     if load.rows:
         console.print(rich_table(replace(load, title="Load: cycles of each core, tasks without handlers")))

@@ -66,13 +66,13 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
     where, place = catalogue.port_name(entry), path.absolute()
     if entry.facts.export is None:
         tree = draft(entry.facts, where, ident, place, version)
-        told, how = f": {_counted(tree)}", "builds"
+        relation, how = f": {_counted(tree)}", "builds"
     else:  # one export more, in place of one for the same board and cores
         tree, key = added(entry, where, ident, place, None if force else read_trees().get(ident))
-        told, how = f" for {key}: {place}", "links"
+        relation, how = f" for {key}: {place}", "links"
     make_folder(target.parent)
     write_whole(target, tree_text(tree), "the tree's description")
-    click.echo(f"{entry.facts.title} {tree.version}{told}. Described in {target}.")
+    click.echo(f"{entry.facts.title} {tree.version}{relation}. Described in {target}.")
     click.echo(f"`rtoslab tree check {ident}` {how} it and runs the conformance suite; then `--kernel {ident}`.")
     return EXIT_OK
 
@@ -103,7 +103,7 @@ def show(as_json: bool) -> int:
     else:
         table = Table("id", "port", "version", "commit", "path")
         for row in rows:
-            commit = ", ".join(_commit(each) for each in row["repositories"]) or "no version control"
+            commit = ", ".join(_commit(repository) for repository in row["repositories"]) or "no version control"
             state = commit if row["there"] else painted("missing", "red")
             table.add_row(row["id"], Path(row["port"]).name, row["version"], state, row["path"])
         PlainConsole().print(table)
@@ -111,14 +111,14 @@ def show(as_json: bool) -> int:
 
 
 def _row(tree: Tree) -> dict[str, Any]:
-    there = all(Path(export).is_dir() for export in tree.exports.values() or (tree.path,))
+    is_present = all(Path(export).is_dir() for export in tree.exports.values() or (tree.path,))
     return {
-        "id": tree.id, "port": tree.port, "version": tree.version, "path": tree.path, "there": there,
+        "id": tree.id, "port": tree.port, "version": tree.version, "path": tree.path, "there": is_present,
         "exports": tree.exports,
         "description": str(description_path(tree.id)),
         "repositories": [
             {"at": repository.at, "origin": repository.origin, "commit": repository.commit, "dirty": repository.dirty}
-            for repository in (repositories(tree) if there else ())
+            for repository in (repositories(tree) if is_present else ())
         ],
     }  # fmt: skip
 

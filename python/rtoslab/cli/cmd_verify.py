@@ -21,21 +21,22 @@ def command(runs: tuple[Path, ...], as_json: bool) -> int:
     no file changed since it was stored. Exit code 3 if anything differs.
     """
     catalogue = Catalogue(find_root())
-    found = [each for path in runs for each in verify_folder(catalogue, path)]
-    wrong = [each for each in found if each.differences]
+    checks = [check for path in runs for check in verify_folder(catalogue, path)]
+    wrong = [check for check in checks if check.differences]
     if as_json:
         parts = [
-            {"folder": str(each.folder), "differences": each.differences, "remarks": each.remarks} for each in found
+            {"folder": str(check.folder), "differences": check.differences, "remarks": check.remarks}
+            for check in checks
         ]
         answer({"verified": parts})
         return EXIT_POINT_FAILED if wrong else EXIT_OK
-    for each in wrong:
-        click.echo(f"{short_path(each.folder)}:")
-        for sentence in each.differences:
+    for check in wrong:
+        click.echo(f"{short_path(check.folder)}:")
+        for sentence in check.differences:
             click.echo(f"    {sentence}")
-    for remark in dict.fromkeys(remark for each in found for remark in each.remarks):
-        touched = sum(remark in each.remarks for each in found)
-        click.echo(f"{remark[:1].upper()}{remark[1:]} ({touched} of {len(found)})", err=True)
-    count = f"{len(found)} {'point' if len(found) == 1 else 'points'}"
+    for remark in dict.fromkeys(remark for check in checks for remark in check.remarks):
+        touched = sum(remark in check.remarks for check in checks)
+        click.echo(f"{remark[:1].upper()}{remark[1:]} ({touched} of {len(checks)})", err=True)
+    count = f"{len(checks)} {'point' if len(checks) == 1 else 'points'}"
     click.echo(f"{count} verified: " + (f"{len(wrong)} differ." if wrong else "all are what was measured."))
     return EXIT_POINT_FAILED if wrong else EXIT_OK

@@ -107,11 +107,11 @@ def command(
         options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
         scenario = of_benchmark(catalogue, program, options, core=core, progress=say)
     chosen_span = choose_span(scenario, span, samples, seed)
-    name = "-".join(each for each in (Path(program).stem, service, kernel, board) if each)
+    name = "-".join(item for item in (Path(program).stem, service, kernel, board) if item)
     began = time.monotonic()
     ended: EndedSweepError | None = None
     try:
-        arrivals = inject_at_each(scenario, chosen_span, threads=threads, progress=lambda *each: say(_of(*each)))
+        arrivals = inject_at_each(scenario, chosen_span, threads=threads, progress=lambda *item: say(_of(*item)))
     except EndedSweepError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
     seconds = time.monotonic() - began
@@ -119,16 +119,16 @@ def command(
     manifest = manifest_of(scenario, chosen_span)
     folder = out or default_folder(name, manifest)
     write(folder, finding, arrivals, manifest, report_formats()["html"](make_document(finding, arrivals)))
-    found = {"folder": str(folder), **finding.as_json()}
+    report = {"folder": str(folder), **finding.as_json()}
     if as_json and ended is None:
-        answer(found)
+        answer(report)
     elif not as_json:
         say("")
         _print(scenario, finding)
         place = short_path(folder)
         click.echo(f"{counted(finding.arrivals, 'arrival')} in {seconds:.1f} s. Stored in {place}, with report.html.")
     if ended is not None:
-        raise EndedError(ended, found)
+        raise EndedError(ended, report)
     return EXIT_OK
 
 
@@ -154,21 +154,21 @@ def _print(scenario: Scenario, finding: WorstCase) -> None:
     for column in table.columns[1:]:
         column.justify = "right"
     both = {"handler": finding.handler, "task": finding.task}
-    for name, each in both.items():
-        if each is not None:
+    for name, item in both.items():
+        if item is not None:
             table.add_row(
                 name,
-                f"{each.minimum_cycles:,}",
-                f"{each.median_cycles:,.0f}",
-                f"{each.p99_cycles:,.0f}",
-                f"{each.maximum_cycles:,}",
-                f"{finding.microseconds(each.maximum_cycles):.3f}",
-                f"{each.worst_offset:,}",
+                f"{item.minimum_cycles:,}",
+                f"{item.median_cycles:,.0f}",
+                f"{item.p99_cycles:,.0f}",
+                f"{item.maximum_cycles:,}",
+                f"{finding.microseconds(item.maximum_cycles):.3f}",
+                f"{item.worst_offset:,}",
             )
     console.print(table)
-    for name, each in both.items():
-        if each is not None:
-            how = "asleep, then" if each.asleep else "executing"
-            console.print(f"worst for the {name}, {how}: {each.executing}", markup=False, soft_wrap=True)
+    for name, item in both.items():
+        if item is not None:
+            how = "asleep, then" if item.asleep else "executing"
+            console.print(f"worst for the {name}, {how}: {item.executing}", markup=False, soft_wrap=True)
     if finding.deviations:
         console.print(footnote(finding.deviations), markup=False, soft_wrap=True)

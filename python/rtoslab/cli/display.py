@@ -43,39 +43,39 @@ def announce(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_r
     demand_settings(catalogue, plan.points)
     if as_json and not dry_run:
         return False
-    found = outlook(catalogue, plan, jobs)
+    estimate = outlook(catalogue, plan, jobs)
     if not dry_run:
-        _say_plan(plan, found)
+        _say_plan(plan, estimate)
     elif as_json:
-        answer(_dry_as_json(plan, found, folder))
+        answer(_dry_as_json(plan, estimate, folder))
     else:
-        _show_dry(plan, found, folder)
+        _show_dry(plan, estimate, folder)
     return dry_run
 
 
-def _say_plan(plan: Plan, found: Outlook) -> None:
+def _say_plan(plan: Plan, estimate: Outlook) -> None:
     """On stderr what is about to be measured: how many points, how many images they need, about how long it takes."""
-    absent = f", {found.absent} of them n/a" if found.absent else ""
+    absent = f", {estimate.absent} of them n/a" if estimate.absent else ""
     shared = _shared(plan.points)
     click.echo(
-        f"Plan: {counted(found.points, 'point')}{absent}{f' ({shared})' if shared else ''}; "
-        f"{counted(found.images, 'image')} to build; {_roughly(found.seconds)}.",
+        f"Plan: {counted(estimate.points, 'point')}{absent}{f' ({shared})' if shared else ''}; "
+        f"{counted(estimate.images, 'image')} to build; {_roughly(estimate.seconds)}.",
         err=True,
     )
 
 
-def _show_dry(plan: Plan, found: Outlook, folder: Path) -> None:
+def _show_dry(plan: Plan, estimate: Outlook, folder: Path) -> None:
     """The plan, point by point, where nothing will be measured."""
     for label, point in zip(varying_labels(plan.points), plan.points, strict=True):
         click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
-    _say_plan(plan, found)
+    _say_plan(plan, estimate)
     click.echo(f"Results would go to {short_path(folder)}; nothing was measured.", err=True)
 
 
-def _dry_as_json(plan: Plan, found: Outlook, folder: Path) -> dict[str, Any]:
+def _dry_as_json(plan: Plan, estimate: Outlook, folder: Path) -> dict[str, Any]:
     """The same for `--json`."""
     points = [dataclasses.asdict(point) for point in plan.points]
-    return {"run": str(folder), "plan": points, "images_to_build": found.images, "seconds": round(found.seconds)}
+    return {"run": str(folder), "plan": points, "images_to_build": estimate.images, "seconds": round(estimate.seconds)}
 
 
 def _shared(points: Sequence[Point]) -> str:
@@ -99,10 +99,10 @@ def say_known(outcomes: Sequence[Outcome]) -> None:
     """How many points needed no measuring, on stderr."""
     for note in dict.fromkeys(outcome.note for outcome in outcomes if outcome.note):
         click.echo(note, err=True)
-    kept = sum(not outcome.fresh and not outcome.cached for outcome in outcomes)
-    if kept:
+    resumed = sum(not outcome.fresh and not outcome.cached for outcome in outcomes)
+    if resumed:
         click.echo(
-            f"{kept} of {counted(len(outcomes), 'point', 'was', 'were')} there already and kept.",
+            f"{resumed} of {counted(len(outcomes), 'point', 'was', 'were')} there already and kept.",
             err=True,
         )
     cached = sum(outcome.cached for outcome in outcomes)

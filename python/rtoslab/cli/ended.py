@@ -17,9 +17,9 @@ from rtoslab import interrupts
 class EndedError(KeyboardInterrupt):
     """An interrupt with what was finished before it."""
 
-    def __init__(self, cause: KeyboardInterrupt, kept: dict[str, Any]) -> None:
+    def __init__(self, cause: KeyboardInterrupt, stored: dict[str, Any]) -> None:
         super().__init__(*cause.args)
-        self.kept = kept
+        self.kept = stored
 
 
 @contextmanager
@@ -40,9 +40,9 @@ def answer(value: Any, indent: int | None = None) -> None:
 def last_words(cause: BaseException | None) -> None:
     """Says that the command was ended, and what is kept of it."""
     if interrupts.wants_json():
-        kept = cause.kept if isinstance(cause, EndedError) else {}
+        stored = cause.kept if isinstance(cause, EndedError) else {}
         with suppress(OSError):
-            answer({"stop": "interrupted", "detail": interrupts.reason(cause), **kept})
+            answer({"stop": "interrupted", "detail": interrupts.reason(cause), **stored})
         return
     interrupts.over()
     with suppress(OSError):

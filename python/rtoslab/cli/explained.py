@@ -40,75 +40,77 @@ def explain(
         if announce(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
             return None
         with displayed(plan.points, place, quiet=as_json) as display:
-            manner = Manner(skip_refused=True)
-            outcomes = run_plan(catalogue.root, plan, place, jobs=jobs, listener=display.note, manner=manner)
+            options_ = Manner(skip_refused=True)
+            outcomes = run_plan(catalogue.root, plan, place, jobs=jobs, listener=display.note, options=options_)
         results.extend(outcome.result for outcome in outcomes)
         lost = [outcome.result for outcome in outcomes if isinstance(outcome.result, Failed)]
-        failed.update((each.point.model_dump_json(), each) for each in lost)
+        failed.update((point.point.model_dump_json(), point) for point in lost)
         return load(place)
 
     points = measured(singles, folder / "alone", dry=dry_run)
     if points is None:
         return EXIT_OK
-    alone = tried(catalogue, paper, singles, points, options)
+    single_changes = tried(catalogue, paper, singles, points, options)
     plain = plain_distance(catalogue, paper, points, options)
-    joined = [*together(plain, alone), *own_setups(paper)]
+    joined = [*together(plain, single_changes), *own_setups(paper)]
     seen = measured(joined, folder / "together", dry=False) if joined else None
     both = tried(catalogue, paper, joined, seen, options) if seen else []
     code = points_exit_code(results)
     if as_json:
-        answer(_as_json(folder, plain, alone, both) | {"failed": [_lost(each) for each in failed.values()]})
+        answer(
+            _as_json(folder, plain, single_changes, both) | {"failed": [_lost(failure) for failure in failed.values()]}
+        )
         return code
-    show_section(_section(paper, plain, alone, both), PlainConsole())
+    show_section(_section(paper, plain, single_changes, both), PlainConsole())
     if failed:
         click.echo(
             "Of a point that failed no figure is in its change's row; in the last column it is as in the suites."
         )
         tell_failures(failed.values())
-    click.echo(sentence(plain, alone, both))
+    click.echo(sentence(plain, single_changes, both))
     return code
 
 
-def _section(paper: PaperFolder, plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> Section:
+def _section(paper: PaperFolder, plain: float, single_changes: Sequence[Tried], both: Sequence[Tried]) -> Section:
     prose = (
         "Distance: the larger of the paper's figure and ours over the smaller, as the geometric mean of all "
         f"figures; as the suites are, {plain:.3f}. A change that comes close is a candidate, not a proof: every point "
         "stands in one placement, the linker's order, and a change moves the code, too."
     )
     columns = ("change", ">figures", ">before", ">after", ">all figures")
-    moving = [each for each in alone if each.after != each.before]
-    note = f"{counted(len(alone) - len(moving), 'other change')} tried; no figure moved."
-    tables = [TableData("One change alone", columns, [_row(each) for each in moving], note)]
-    tables += [TableData("Several together", columns, [_row(each) for each in both])] if both else []
+    moving = [trial for trial in single_changes if trial.after != trial.before]
+    note = f"{counted(len(single_changes) - len(moving), 'other change')} tried; no figure moved."
+    tables = [TableData("One change alone", columns, [_row(trial) for trial in moving], note)]
+    tables += [TableData("Several together", columns, [_row(trial) for trial in both])] if both else []
     return Section("explain", f"What would bring {paper.key} closer", (prose,), (), tables)
 
 
-def _row(each: Tried) -> list[str]:
-    return [each.setup.title, str(each.figures), f"{each.before:.3f}", f"{each.after:.3f}", f"{each.whole:.3f}"]
+def _row(trial: Tried) -> list[str]:
+    return [trial.setup.title, str(trial.figures), f"{trial.before:.3f}", f"{trial.after:.3f}", f"{trial.whole:.3f}"]
 
 
-def sentence(plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> str:
+def sentence(plain: float, single_changes: Sequence[Tried], both: Sequence[Tried]) -> str:
     """The answer: the best single change, and what comes closer still."""
-    best = min((each for each in alone if each.whole < plain), key=lambda each: each.whole, default=None)
+    best = min((trial for trial in single_changes if trial.whole < plain), key=lambda trial: trial.whole, default=None)
     if best is None:
-        said, reached = "No single change brings the figures closer", plain
+        text, reached = "No single change brings the figures closer", plain
     else:
-        said = f"Of single changes {best.setup.title} closes most of the distance: {plain:.3f} to {best.whole:.3f}"
+        text = f"Of single changes {best.setup.title} closes most of the distance: {plain:.3f} to {best.whole:.3f}"
         reached = best.whole
-    most = min(both, key=lambda each: each.whole, default=None)
-    return f"{said}." if most is None or most.whole >= reached else f"{said}; {most.setup.title}: {most.whole:.3f}."
+    most = min(both, key=lambda trial: trial.whole, default=None)
+    return f"{text}." if most is None or most.whole >= reached else f"{text}; {most.setup.title}: {most.whole:.3f}."
 
 
 def _lost(failed: Failed) -> dict[str, str]:
     return {"point": label(failed), "stage": failed.stage, "message": failed.message}
 
 
-def _as_json(folder: Path, plain: float, alone: Sequence[Tried], both: Sequence[Tried]) -> dict[str, Any]:
-    def rows(found: Sequence[Tried]) -> list[dict[str, Any]]:
+def _as_json(folder: Path, plain: float, single_changes: Sequence[Tried], both: Sequence[Tried]) -> dict[str, Any]:
+    def rows(trials: Sequence[Tried]) -> list[dict[str, Any]]:
         return [
-            {"change": each.setup.title, "figures": each.figures, "before": each.before, "after": each.after,
-             "all_figures": each.whole}
-            for each in found
+            {"change": trial.setup.title, "figures": trial.figures, "before": trial.before, "after": trial.after,
+             "all_figures": trial.whole}
+            for trial in trials
         ]  # fmt: skip
 
-    return {"run": str(folder), "distance": plain, "alone": rows(alone), "together": rows(both)}
+    return {"run": str(folder), "distance": plain, "alone": rows(single_changes), "together": rows(both)}

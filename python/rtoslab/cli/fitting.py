@@ -50,52 +50,52 @@ class _Unframed:
         self._columns = columns
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        kept = self._kept(options.max_width)
-        gap = self._gap(kept, options.max_width)
-        widths = _widths([self._columns[each] for each in kept], options.max_width - gap * (len(kept) - 1))
+        columns = self._kept(options.max_width)
+        gap = self._gap(columns, options.max_width)
+        widths = _widths([self._columns[column] for column in columns], options.max_width - gap * (len(columns) - 1))
         if self._table.title:
             yield Text(str(self._table.title), style="italic")
         if self._table.show_header:
-            heads = [self._heads[each].copy() for each in kept]
+            heads = [self._heads[column].copy() for column in columns]
             for head in heads:
                 head.stylize("bold")
-            yield from self._lines(console, kept, heads, widths, gap)
-            yield Text("━" * (sum(widths) + gap * (len(kept) - 1)))
+            yield from self._lines(console, columns, heads, widths, gap)
+            yield Text("━" * (sum(widths) + gap * (len(columns) - 1)))
         for row in range(self._table.row_count):
-            yield from self._lines(console, kept, [self._cells[each][row] for each in kept], widths, gap)
-            yield from self._below(console, kept, row, options.max_width - _INDENT)
+            yield from self._lines(console, columns, [self._cells[column][row] for column in columns], widths, gap)
+            yield from self._below(console, columns, row, options.max_width - _INDENT)
 
     def _kept(self, width: int) -> list[int]:
         """The columns that stay in the row: those with the longest cells leave it first, but for the first column."""
-        kept = list(range(len(self._columns)))
-        while self._least(kept, _GAPS[-1]) > width and len(kept) > 1:
-            wide = [each for each in kept[1:] if self._columns[each].maximum >= _WIDE]
-            kept.remove(max(wide, key=lambda each: self._columns[each].maximum) if wide else kept[-1])
-        while squeezed := self._squeezed(kept, width):
-            kept.remove(squeezed)
-        return kept
+        columns = list(range(len(self._columns)))
+        while self._least(columns, _GAPS[-1]) > width and len(columns) > 1:
+            wide = [column for column in columns[1:] if self._columns[column].maximum >= _WIDE]
+            columns.remove(max(wide, key=lambda column: self._columns[column].maximum) if wide else columns[-1])
+        while squeezed := self._squeezed(columns, width):
+            columns.remove(squeezed)
+        return columns
 
-    def _least(self, kept: Sequence[int], gap: int) -> int:
-        return sum(self._columns[each].minimum for each in kept) + gap * (len(kept) - 1)
+    def _least(self, columns: Sequence[int], gap: int) -> int:
+        return sum(self._columns[column].minimum for column in columns) + gap * (len(columns) - 1)
 
-    def _gap(self, kept: Sequence[int], width: int) -> int:
-        return next((gap for gap in _GAPS if self._least(kept, gap) <= width), _GAPS[-1])
+    def _gap(self, columns: Sequence[int], width: int) -> int:
+        return next((gap for gap in _GAPS if self._least(columns, gap) <= width), _GAPS[-1])
 
-    def _squeezed(self, kept: Sequence[int], width: int) -> int | None:
+    def _squeezed(self, columns: Sequence[int], width: int) -> int | None:
         """A column of sentences that has room for a word or two a line, if there is one; not the first."""
-        found = [self._columns[each] for each in kept]
-        widths = _widths(found, width - self._gap(kept, width) * (len(kept) - 1))
-        rows = zip(kept[1:], found[1:], widths[1:], strict=True)
-        return next((place for place, each, given in rows if each.maximum > _SQUEEZE * given), None)
+        chosen_columns = [self._columns[item] for item in columns]
+        widths = _widths(chosen_columns, width - self._gap(columns, width) * (len(columns) - 1))
+        rows = zip(columns[1:], chosen_columns[1:], widths[1:], strict=True)
+        return next((place for place, item, given in rows if item.maximum > _SQUEEZE * given), None)
 
     def _lines(
-        self, console: Console, kept: Sequence[int], cells: Sequence[Text], widths: Sequence[int], gap: int
+        self, console: Console, columns: Sequence[int], cells: Sequence[Text], widths: Sequence[int], gap: int
     ) -> Iterator[Text]:
         """One row, on as many lines as its highest cell."""
         wrapped = [list(cell.wrap(console, width)) for cell, width in zip(cells, widths, strict=True)]
         for number in range(max(map(len, wrapped), default=0)):
             line = Text()
-            for place, lines, width in zip(kept, wrapped, widths, strict=True):
+            for place, lines, width in zip(columns, wrapped, widths, strict=True):
                 part = lines[number].copy() if number < len(lines) else Text()
                 part.rstrip()
                 part.align("right" if self._table.columns[place].justify == "right" else "left", width)
@@ -103,19 +103,19 @@ class _Unframed:
             line.rstrip()
             yield line
 
-    def _below(self, console: Console, kept: Sequence[int], row: int, width: int) -> Iterator[Text]:
+    def _below(self, console: Console, columns: Sequence[int], row: int, width: int) -> Iterator[Text]:
         """What has no room in the row: as many cells on a line as it holds, a long one on several."""
-        said = Text()
+        line = Text()
         for place, cells in enumerate(self._cells):
-            if place in kept or not cells[row].plain:
+            if place in columns or not cells[row].plain:
                 continue
             head = self._heads[place].plain
             cell = Text.assemble(f"{head}: " if head else "", cells[row])
-            if said and len(said) + len(cell) + 2 > width:
-                yield from _indented(console, said, width)
-                said = Text()
-            said = Text("; ").join([said, cell]) if said else cell
-        yield from _indented(console, said, width)
+            if line and len(line) + len(cell) + 2 > width:
+                yield from _indented(console, line, width)
+                line = Text()
+            line = Text("; ").join([line, cell]) if line else cell
+        yield from _indented(console, line, width)
 
 
 def _indented(console: Console, text: Text, width: int) -> Iterator[Text]:
@@ -130,9 +130,10 @@ def _text(console: Console, cell: object) -> Text:
 
 def _measured(console: Console, cells: Sequence[Text]) -> Measurement:
     options = console.options.update(max_width=_UNLIMITED)
-    found = [Measurement.get(console, options, cell) for cell in cells]
+    measurements = [Measurement.get(console, options, cell) for cell in cells]
     return Measurement(
-        max(measurement.minimum for measurement in found), max(measurement.maximum for measurement in found)
+        max(measurement.minimum for measurement in measurements),
+        max(measurement.maximum for measurement in measurements),
     )
 
 
@@ -140,7 +141,7 @@ def _widths(columns: Sequence[Measurement], room: int) -> list[int]:
     """The widest columns give way first, and each keeps its longest word; a single one keeps within the room."""
     widths = [column.maximum for column in columns]
     while sum(widths) > room:
-        free = [place for place, each in enumerate(columns) if widths[place] > each.minimum]
+        free = [place for place, item in enumerate(columns) if widths[place] > item.minimum]
         if not free:
             break
         widths[max(free, key=lambda place: widths[place])] -= 1

@@ -25,4 +25,6 @@ def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str
 
 def _printable(text: str) -> str:
     """Without characters that XML 1.0 does not allow."""
-    return "".join(each if each in "\t\n\r" or each >= " " else "\N{REPLACEMENT CHARACTER}" for each in text)
+    return "".join(
+        character if character in "\t\n\r" or character >= " " else "\N{REPLACEMENT CHARACTER}" for character in text
+    )

@@ -52,52 +52,52 @@ def asked_for(
     catalogue = Catalogue(root)
     all_of_them = figures == ALL
     names = read_table_of(catalogue).figures if all_of_them else tuple(part.strip() for part in figures.split(","))
-    asked = Asked(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
-    plan = make_plan(catalogue, names, asked.options())
+    request = Asked(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
+    plan = make_plan(catalogue, names, request.options())
     if all(point.not_applicable is not None for point in plan.points):
         raise PlanError(f"None of {figures} can be measured with {kernel} on {board}; name others with --figures.")
-    return asked if out else replace(asked, folder=default_out(root, plan, ["calibrate", board]))
+    return request if out else replace(request, folder=default_out(root, plan, ["calibrate", board]))
 
 
-def asked_again(asked: Asked, silicon: Silicon) -> Asked:
+def asked_again(request: Asked, silicon: Silicon) -> Asked:
     """What a kept calibration has, whatever was named. Raises PlanError if it has none."""
     figures = silicon.kernel_figures
     if figures is None:
         raise PlanError("This calibration has no kernel figures; leave --figures out, or measure them with --target.")
-    return replace(asked, kernel=figures.kernel, window_ms=figures.window_ms, names=tuple(sorted(figures.images)))
+    return replace(request, kernel=figures.kernel, window_ms=figures.window_ms, names=tuple(sorted(figures.images)))
 
 
-def on_silicon(asked: Asked, targets: Mapping[str, Target]) -> KernelFigures:
+def on_silicon(request: Asked, targets: Mapping[str, Target]) -> KernelFigures:
     """Every point as many times as asked; what is in the folder already is not measured again."""
-    runs = [asked.folder / f"silicon-{number}" for number in range(1, asked.repeats + 1)]
+    runs = [request.folder / f"silicon-{number}" for number in range(1, request.repeats + 1)]
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
-        run_on_targets(asked.names, asked.options(), targets, run_folder)
-    return kept_figures(asked.kernel, asked.window_ms, sights(runs))
+        run_on_targets(request.names, request.options(), targets, run_folder)
+    return kept_figures(request.kernel, request.window_ms, sights(runs))
 
 
-def set_beside(asked: Asked, silicon: KernelFigures, settings: Mapping[str, int]) -> list[KernelFigure]:
+def set_beside(request: Asked, silicon: KernelFigures, settings: Mapping[str, int]) -> list[KernelFigure]:
     """The same points on the virtual board with its defaults and, if they are others, with `settings`."""
-    default = _virtual(asked, "default", {})
+    default = _virtual(request, "default", {})
     # Another fit is another measurement, and a folder holds one.
     name = "fitted-" + hashlib.sha256(canonical(dict(settings)).encode()).hexdigest()[:8]
-    fitted = _virtual(asked, name, settings) if settings else None
+    fitted = _virtual(request, name, settings) if settings else None
     return beside(silicon.sights(), default, fitted)
 
 
-def _virtual(asked: Asked, name: str, settings: Mapping[str, int]) -> Sights:
-    folder = asked.folder / name
+def _virtual(request: Asked, name: str, settings: Mapping[str, int]) -> Sights:
+    folder = request.folder / name
     click.echo(f"Kernel figures on the virtual board, into {folder}.", err=True)
     config = {"instrument": "counter", **{key: str(value) for key, value in settings.items()}}
-    kernels, boards = [asked.kernel], [asked.board]
+    kernels, boards = [request.kernel], [request.board]
     run(
-        *asked.names,
+        *request.names,
         kernels=kernels,
         boards=boards,
-        window_ms=asked.window_ms,
+        window_ms=request.window_ms,
         config=config,
         out=folder,
-        jobs=asked.jobs,
+        jobs=request.jobs,
     )
     return sights([folder])
 

@@ -46,10 +46,10 @@ class PaperName(click.ParamType[str]):
         from rtoslab.catalogue import papers  # noqa: PLC0415
 
         try:
-            found = papers(Catalogue(find_root()))
+            names = papers(Catalogue(find_root()))
         except RtoslabError:
             return []
-        return [CompletionItem(key) for key in found if key.startswith(incomplete)]
+        return [CompletionItem(key) for key in names if key.startswith(incomplete)]
 
 
 class CatalogueNames(CatalogueName):
@@ -63,7 +63,7 @@ class CatalogueNames(CatalogueName):
 def split_names(values: tuple[str, ...], known: Iterable[str]) -> tuple[str, ...] | None:
     """The names of a repeated, comma-separated option in order; `all` is every known one; None if none was given."""
     names = [name for value in values for name in value.split(",") if name]
-    return tuple(dict.fromkeys(each for name in names for each in (known if name == "all" else (name,)))) or None
+    return tuple(dict.fromkeys(item for name in names for item in (known if name == "all" else (name,)))) or None
 
 
 class KeyValue(click.ParamType[tuple[str, str]]):
@@ -117,10 +117,10 @@ class PinLevel(click.ParamType[tuple[str, bool, float]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bool, float]:
         """Pin, level, seconds."""
-        found = self._FORM.fullmatch(str(value))
-        if found is None:
+        match = self._FORM.fullmatch(str(value))
+        if match is None:
             self.fail(f"{shown(str(value))} is no level of a pin; write PC13=0 or PC13=0@10ms.", param, ctx)
-        return found["pin"].upper(), found["level"] == "1", int(found["time"] or 0) * self._UNITS[found["unit"]]
+        return match["pin"].upper(), match["level"] == "1", int(match["time"] or 0) * self._UNITS[match["unit"]]
 
 
 class Duration(click.ParamType[int]):
@@ -181,9 +181,9 @@ def form_of(path: Path) -> str:
     return path.suffix.lstrip(".").lower()
 
 
-def report_files(*forms: str, **said: str) -> Callable[[Command], Command]:
-    """The option `-o FILE`, once for each report; `said` says in words what a form is."""
-    listed = ", ".join(f".{form}" + (f" ({said[form]})" if form in said else "") for form in forms)
+def report_files(*forms: str, **text: str) -> Callable[[Command], Command]:
+    """The option `-o FILE`, once for each report; `text` says in words what a form is."""
+    listed = ", ".join(f".{form}" + (f" ({text[form]})" if form in text else "") for form in forms)
     return click.option(
         "-o", "--output", "outputs", multiple=True, type=FileOf(*forms), help=f"Report to write: {listed}."
     )

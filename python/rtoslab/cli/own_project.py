@@ -100,19 +100,19 @@ def demand_unsaid(context: click.Context, *options: str) -> None:
 
 
 def gate_project(
-    folder: Path, asked: tuple[str, ...], other_compiler: str | None, moved: str | None, outputs: tuple[Path, ...], *,
+    folder: Path, limits: tuple[str, ...], other_compiler: str | None, moved: str | None, outputs: tuple[Path, ...], *,
     as_json: bool, dry_run: bool,
 ) -> int:  # fmt: skip
     """The project in a folder against its baseline. What is said here goes before what the project says."""
     project = read_project(folder)
-    rules = Rules.of(project.gate.limits, asked)
+    rules = Rules.of(project.gate.limits, limits)
     if dry_run:
         return _plan(project)
-    kept = read_kept(folder / project.gate.baseline)
+    baseline = read_kept(folder / project.gate.baseline)
     root = find_root()
-    found = figures_of(Catalogue(root), project, folder, _say)
-    judged = judge_project(kept.figures(), found, rules, moved=moved or project.gate.moved)
-    if kept.simulator != simulator_sources(root)[:_SHORT]:
+    figures = figures_of(Catalogue(root), project, folder, _say)
+    judged = judge_project(baseline.figures(), figures, rules, moved=moved or project.gate.moved)
+    if baseline.simulator != simulator_sources(root)[:_SHORT]:
         judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
     for output in outputs:
         write_whole(output, _rendered(judged, output), "the report")
@@ -174,32 +174,32 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
     if dry_run:
         return _plan(project)
     root = find_root()
-    found = figures_of(Catalogue(root), project, folder, _say)
-    cut = [f"{name}: {each.cut}" for name, each in found.items() if each.cut]
+    result = figures_of(Catalogue(root), project, folder, _say)
+    cut = [f"{name}: {figure.cut}" for name, figure in result.items() if figure.cut]
     if cut:
         raise PlanError(f"No baseline was written, for the part to be measured was not executed: {'; '.join(cut)}.")
-    if not any(image_figures.is_measured for image_figures in found.values()):
+    if not any(image_figures.is_measured for image_figures in result.values()):
         raise PlanError(
             f"No baseline was written, for {NOTHING_MEASURED}; see `for_ms`, `start` and `until` of the image."
         )
     path = folder / project.gate.baseline
-    write_kept(found, simulator_sources(root)[:_SHORT], path)
-    for name, each in found.items():
-        if each.problem:
-            click.echo(f"{name}: placements n/a, {each.problem}; measured as it is built")
-    figures = sum(len(item.figures) for image_figures in found.values() for item in image_figures.items.values())
-    click.echo(f"{counted(figures, 'figure')} of {counted(len(found), 'image')}: {path}.")
+    write_kept(result, simulator_sources(root)[:_SHORT], path)
+    for name, figure in result.items():
+        if figure.problem:
+            click.echo(f"{name}: placements n/a, {figure.problem}; measured as it is built")
+    figures = sum(len(item.figures) for image_figures in result.values() for item in image_figures.items.values())
+    click.echo(f"{counted(figures, 'figure')} of {counted(len(result), 'image')}: {path}.")
     return EXIT_OK
 
 
 def _plan(project: Project) -> int:
     for name, image in project.image.items():
-        wanted = [function.name for function in project.function if function.image == name]
-        wanted += [interval.name for interval in project.interval if interval.image == name]
+        functions = [function.name for function in project.function if function.image == name]
+        functions += [interval.name for interval in project.interval if interval.image == name]
         times = f", {image.placements} placements" if image.placements > 1 else ""
         click.echo(f"{name}: {image.elf} on {image.board}, {image.for_ms} ms{times}")
-        for each in wanted:
-            click.echo(f"  {each}")
+        for item in functions:
+            click.echo(f"  {item}")
     return EXIT_OK
 
 

@@ -18,7 +18,7 @@ class PlainConsole(Console):
 
     def print(self, *shown: Any, **options: Any) -> None:
         """Tables in the terminal's width, with their words whole."""
-        super().print(*(fitted(self, each) if isinstance(each, Table) else each for each in shown), **options)
+        super().print(*(fitted(self, item) if isinstance(item, Table) else item for item in shown), **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Every string comes through here, in a table's cell too."""

@@ -68,10 +68,10 @@ def command(kernels: tuple[str, ...], boards: tuple[str, ...], placements: int, 
 def _measure(
     catalogue: Catalogue, kernel: str, boards: Sequence[str], placements: int, jobs: int, *, dry_run: bool
 ) -> int:
-    wanted = matrix_points(catalogue, kernel, boards, placements)
-    plan = matrix_plan(wanted)
+    points = matrix_points(catalogue, kernel, boards, placements)
+    plan = matrix_plan(points)
     if not plan.points:
-        reasons = dict.fromkeys(point.reason for point in wanted)
+        reasons = dict.fromkeys(point.reason for point in points)
         raise PlanError(f"{kernel} can be measured on none of these boards: {next(iter(reasons), 'none is named')}")
     folder = fresh_folder(build_folder(catalogue.root).with_name("matrix") / kernel)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
@@ -82,8 +82,8 @@ def _measure(
     failed = [result for result in results if result.status == "failed"]
     tell_failures(failed)
     stored = RunDirectory.open(folder).points()
-    rows = matrix_rows(catalogue, wanted, stored, results)
-    matters = {point.stands_for.board for point in wanted if point.place_matters}
+    rows = matrix_rows(catalogue, points, stored, results)
+    matters = {point.stands_for.board for point in points if point.place_matters}
     version = next((row.version for row in rows if row.version), "")
     for board in dict.fromkeys(row.stands_for.board for row in rows if row.values):
         count = min(placements, _OBSERVED_PLACEMENTS)

@@ -17,8 +17,8 @@ def name_places(places: Iterable[str]) -> None:
     """Raises CatalogueError for a tree that is not known or has no one place, UsageError for what is no ID=PATH."""
     trees = read_trees()
     for place in places:
-        ident, said, path = place.partition("=")
-        if not said or not path:
+        ident, parts, path = place.partition("=")
+        if not parts or not path:
             raise click.UsageError(f"--tree takes ID=PATH, not {place!r}.")
         if ident not in trees:
             raise CatalogueError(f"There is no tree {ident}; `rtoslab tree add {ident} {path}` describes it.")

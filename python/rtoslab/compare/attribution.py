@@ -55,7 +55,7 @@ def attribution(pair: Pair) -> list[Part]:
         before, after, entries, entries_after = (figure.get(name, 0.0) for figure in figures)
         parts.append(Part(name, before, after, entries, entries_after, _code(name, pair)))
     shown = [part for part in parts if abs(part.delta) >= LEAST_CYCLES]
-    return sorted(shown, key=lambda each: (-abs(each.delta), each.function))
+    return sorted(shown, key=lambda part: (-abs(part.delta), part.function))
 
 
 def _code(name: str, pair: Pair) -> str:
@@ -74,7 +74,10 @@ def _results(figures: Figures) -> Sequence[Measured]:
 
 def _means(figures: Figures, by_function: Callable[[Measured], dict[str, float]]) -> dict[str, float]:
     """Over all placements of the point; empty where one has no profile."""
-    found = [by_function(result) for result in _results(figures)]
-    if not all(found):
+    attributions = [by_function(result) for result in _results(figures)]
+    if not all(attributions):
         return {}
-    return {name: fmean(each.get(name, 0.0) for each in found) for name in dict.fromkeys(n for e in found for n in e)}
+    return {
+        name: fmean(attribution.get(name, 0.0) for attribution in attributions)
+        for name in dict.fromkeys(n for e in attributions for n in e)
+    }

@@ -95,23 +95,23 @@ def known_baseline(root: Path, name: str) -> Path:
 def read_baseline(path: Path) -> Baseline:
     """Reads a baseline whose seal holds. Raises CatalogueError naming file and key, PlanError for a rule that is none,
     and for figures that are not those that were written."""
-    found = read_unsealed(path)
+    baseline = read_unsealed(path)
     again = f"`rtoslab baseline {path.stem}` measures its points and writes it anew"
-    if not found.seal:
+    if not baseline.seal:
         raise PlanError(f"{path} has no seal: an earlier version wrote it, or a hand did; {again}.")
-    if found.seal != found.digest:
+    if baseline.seal != baseline.digest:
         raise PlanError(f"{path} is not what was written: a value outside [rules] was edited; {again}.")
-    return found
+    return baseline
 
 
 def read_unsealed(path: Path) -> Baseline:
     """Reads a baseline for its points and rules alone, which are measured again. Raises as `read_baseline` does."""
-    found = read_toml(path, Baseline)
-    for rule in found.rules.values():
+    baseline = read_toml(path, Baseline)
+    for rule in baseline.rules.values():
         parse_limits(rule)
-    if found.format not in {UNSEALED, FORMAT}:
-        raise PlanError(f"{path} has format {found.format}, this version reads {FORMAT}; write the baseline again.")
-    return found
+    if baseline.format not in {UNSEALED, FORMAT}:
+        raise PlanError(f"{path} has format {baseline.format}, this version reads {FORMAT}; write the baseline again.")
+    return baseline
 
 
 def brief_side(side: Side) -> Side:
@@ -169,20 +169,20 @@ def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
     shared = {key: value for key, value in briefs[0].items() if all(brief[key] == value for brief in briefs)}
     points = tuple(
         BaselinePoint(
-            **each.point.model_dump(exclude={"title"}),
+            **pair.point.model_dump(exclude={"title"}),
             manifest={key: value for key, value in brief.items() if key not in shared},
-            code=each.code,
-            places=each.places,
-            state=dict(each.state),
-            waits={name: _shortened(cycles) for name, cycles in each.waits.items()},
-            functions={name: _row(function) for name, function in sorted(each.functions.items())},
-            metrics={key: metric.value for key, metric in each.metrics.items()},
+            code=pair.code,
+            places=pair.places,
+            state=dict(pair.state),
+            waits={name: _shortened(cycles) for name, cycles in pair.waits.items()},
+            functions={name: _row(function) for name, function in sorted(pair.functions.items())},
+            metrics={key: metric.value for key, metric in pair.metrics.items()},
         )
-        for each, brief in zip(side.figures, briefs, strict=True)
+        for pair, brief in zip(side.figures, briefs, strict=True)
     )
     exact = all(figure.exact for figure in side.figures)
-    made = Baseline(exact=exact, manifest=shared, rules=dict(rules), point=points)
-    return made.model_copy(update={"seal": made.digest})
+    baseline = Baseline(exact=exact, manifest=shared, rules=dict(rules), point=points)
+    return baseline.model_copy(update={"seal": baseline.digest})
 
 
 def write_baseline(baseline: Baseline, path: Path) -> None:

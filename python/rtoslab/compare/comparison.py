@@ -82,9 +82,11 @@ class Comparison:
     @property
     def shown(self) -> list[Change]:
         """Those, and what differs in one placement each."""
-        wanted = {Verdict.WORSE, Verdict.BETTER, Verdict.ONE_PLACEMENT}
-        alone = [change for change in self.changes if change.verdict is Verdict.PLACEMENT and change.placed is None]
-        return [*(change for change in self.changes if change.verdict in wanted), *alone]
+        shown_verdicts = {Verdict.WORSE, Verdict.BETTER, Verdict.ONE_PLACEMENT}
+        single_placement = [
+            change for change in self.changes if change.verdict is Verdict.PLACEMENT and change.placed is None
+        ]
+        return [*(change for change in self.changes if change.verdict in shown_verdicts), *single_placement]
 
     @property
     def without_figures(self) -> list[Pair]:
@@ -154,7 +156,7 @@ def _changed_code(pair: Pair) -> Change | None:
     before, after = instructions_of(first, names), instructions_of(second, names)
     if not names or before is None or after is None:
         return None
-    was, now = (Metric(CHANGED_CODE, INSTRUCTIONS, round(each, 4)) for each in (before, after))
+    was, now = (Metric(CHANGED_CODE, INSTRUCTIONS, round(side, 4)) for side in (before, after))
     events = event_count(pair.after.result) if pair.after.result is not None else 0
     grain = max(before, after) / events if events else 0.0  # what the window's end cut of a call
     verdict = Verdict.SAME if abs(after - before) <= grain else _direction(after - before)
@@ -167,20 +169,20 @@ def _direction(delta: float) -> Verdict:
 
 def _noisy(figures: Sequence[tuple[Pair, Metric, Metric]]) -> list[Change]:
     """Medians by their samples; bytes are no matter of chance; other figures of noisy samples allow no verdict."""
-    found = [
+    changes = [
         Change(*figure, _direction(figure[2].value - figure[1].value))
         for figure in figures
         if figure[1].unit == "bytes"
     ]
     sampled = [figure for figure in figures if figure[1].unit != "bytes" and _is_median(figure[1])]
     shifts = [shift(one.samples or [one.value], other.samples or [other.value]) for _, one, other in sampled]
-    for (pair, one, other), told, claimed in zip(sampled, shifts, claims(shifts), strict=True):
-        if too_few(told, len(shifts)):
+    for (pair, one, other), outcome, claimed in zip(sampled, shifts, claims(shifts), strict=True):
+        if too_few(outcome, len(shifts)):
             verdict = Verdict.TOO_FEW
         else:
-            verdict = _direction(told.difference) if claimed else Verdict.UNCLEAR
-        found.append(Change(pair, one, other, verdict, told))
-    return found
+            verdict = _direction(outcome.difference) if claimed else Verdict.UNCLEAR
+        changes.append(Change(pair, one, other, verdict, outcome))
+    return changes
 
 
 def _is_median(metric: Metric) -> bool:

@@ -41,14 +41,16 @@ def differences(pairs: Sequence[Pair]) -> list[Difference]:
     for pair in pairs:
         for key, before, after in _differing(pair.before.manifest, pair.after.manifest):
             counts[key, before, after] = counts.get((key, before, after), 0) + 1
-    found = [Difference(*key, points) for key, points in counts.items()]
-    return sorted(found, key=lambda each: (_rank(each), each.key, each.before, each.after))
+    result = [Difference(*key, points) for key, points in counts.items()]
+    return sorted(
+        result, key=lambda difference: (_rank(difference), difference.key, difference.before, difference.after)
+    )
 
 
-def _rank(each: Difference) -> int:
-    if each.key.startswith(_SETTING) and NOT_SET in (each.before, each.after):
+def _rank(difference: Difference) -> int:
+    if difference.key.startswith(_SETTING) and NOT_SET in (difference.before, difference.after):
         return 2
-    return 0 if each.key.startswith(_FIRST) else 1
+    return 0 if difference.key.startswith(_FIRST) else 1
 
 
 def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:
@@ -64,10 +66,10 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[
             yield key, mine, other
 
 
-def condensed(found: Sequence[Difference], shown: int = 12) -> list[Difference]:
+def condensed(differences: Sequence[Difference], shown: int = 12) -> list[Difference]:
     """The same for a table: of many source files the first, then how many more."""
-    sources = [difference for difference in found if difference.key.startswith("build.sources.")]
-    rest = [difference for difference in found if not difference.key.startswith("build.sources.")]
+    sources = [difference for difference in differences if difference.key.startswith("build.sources.")]
+    rest = [difference for difference in differences if not difference.key.startswith("build.sources.")]
     brief = [
         Difference(difference.key, _brief(difference.before), _brief(difference.after), difference.points)
         for difference in (*rest, *sources[:shown])

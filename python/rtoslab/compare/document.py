@@ -28,8 +28,8 @@ def comparison_document(comparisons: Sequence[Comparison], extra: Sequence[Secti
     reference = comparisons[0].before.name
     names = ", ".join(comparison.after.name for comparison in comparisons)
     sections: list[Section] = []
-    for index, each in enumerate(comparisons):
-        sections += _sections(each, f"-{index}" if len(comparisons) > 1 else "")
+    for index, item in enumerate(comparisons):
+        sections += _sections(item, f"-{index}" if len(comparisons) > 1 else "")
     document = Document(
         title=f"{names} against {reference}",
         subtitle=_subtitle(comparisons),
@@ -45,24 +45,28 @@ def summary(comparison: Comparison) -> str:
     pairs = len(comparison.matching.pairs)
     if not pairs:
         return f"{comparison.after.name} and {comparison.before.name} have no point in common."
-    worse = [each for each in comparison.real if each.verdict is Verdict.WORSE]
+    worse = [item for item in comparison.real if item.verdict is Verdict.WORSE]
     better = len(comparison.real) - len(worse)
     figures = counted(len(comparison.changes), "figure")
-    alone = _of(comparison, Verdict.ONE_PLACEMENT)
-    told = (
+    single_placement = _of(comparison, Verdict.ONE_PLACEMENT)
+    verdict_text_ = (
         f"{len(worse)} of {figures} {'is' if len(worse) == 1 else 'are'} worse and {better} better"
         if comparison.real
         else f"no figure of {len(comparison.changes)} differs"
         if all(change.verdict is Verdict.SAME for change in comparison.changes)
         else f"of {figures} none can be told to be worse or better"
     )
-    if alone:
-        differ = "differs" if len(alone) == 1 else "differ"
-        told += f"; {len(alone)} {differ} in one placement each, of which nothing is claimed"
-    largest = [each for each in (*comparison.real, *alone) if each.before.unit == CYCLES][:1]
-    said = f" The largest{' difference' if largest[0] in alone else ''}: {sentence(largest[0])}." if largest else ""
-    told = f"of {counted(pairs, 'point')} {told}"
-    return f"{comparison.after.name} against {comparison.before.name}: {told}.{said}"
+    if single_placement:
+        differ = "differs" if len(single_placement) == 1 else "differ"
+        verdict_text_ += f"; {len(single_placement)} {differ} in one placement each, of which nothing is claimed"
+    largest = [item for item in (*comparison.real, *single_placement) if item.before.unit == CYCLES][:1]
+    largest_text = (
+        f" The largest{' difference' if largest[0] in single_placement else ''}: {sentence(largest[0])}."
+        if largest
+        else ""
+    )
+    verdict_text_ = f"of {counted(pairs, 'point')} {verdict_text_}"
+    return f"{comparison.after.name} against {comparison.before.name}: {verdict_text_}.{largest_text}"
 
 
 def extremes(comparison: Comparison) -> str:
@@ -80,13 +84,17 @@ def extremes(comparison: Comparison) -> str:
     ]
     faster = max((ratio for ratio in ratios if ratio[0] > 1), default=None)
     slower = min((ratio for ratio in ratios if ratio[0] < 1), default=None)
-    told = []
+    sentences = []
     if faster is not None:
-        told.append(f"is up to {faster[0]:.2f} times as fast as {first} ({faster[1]})")
+        sentences.append(f"is up to {faster[0]:.2f} times as fast as {first} ({faster[1]})")
     if slower is not None:
-        told.append(f"takes up to {1 / slower[0]:.2f} times as long{'' if faster else f' as {first}'} ({slower[1]})")
+        sentences.append(
+            f"takes up to {1 / slower[0]:.2f} times as long{'' if faster else f' as {first}'} ({slower[1]})"
+        )
     return (
-        f"{second} {' and '.join(told)}." if told else f"No difference in time between {first} and {second} is claimed."
+        f"{second} {' and '.join(sentences)}."
+        if sentences
+        else f"No difference in time between {first} and {second} is claimed."
     )
 
 
@@ -105,12 +113,12 @@ def _subtitle(comparisons: Sequence[Comparison]) -> str:
     pairs = [change.pair for comparison in comparisons for change in comparison.changes]
     exact = {pair.before.exact and pair.after.exact for pair in pairs}
     placed = any(change.placed is not None for comparison in comparisons for change in comparison.changes)
-    alone = any(_of(comparison, Verdict.ONE_PLACEMENT) for comparison in comparisons)
+    single_placement = any(_of(comparison, Verdict.ONE_PLACEMENT) for comparison in comparisons)
     words = {
         frozenset({True}): "virtual boards in several placements: a difference is real where the bands are apart"
         if placed
         else "virtual boards in one placement each: exact, but times of other places are not known"
-        if alone
+        if single_placement
         else "virtual boards: every difference is exact",
         frozenset({False}): f"noisy samples: at most {ALPHA:.0%} false alarms",
         frozenset({True, False}): "virtual boards exactly, real ones by their samples",
@@ -156,10 +164,10 @@ def _changes(comparison: Comparison, ident: str, against: str) -> Section:
 
 
 def _alone(comparison: Comparison, ident: str, against: str) -> Section | None:
-    found = _of(comparison, Verdict.ONE_PLACEMENT)
-    if not found:
+    changes = _of(comparison, Verdict.ONE_PLACEMENT)
+    if not changes:
         return None
-    tables = _by_unit(found, "largest difference first")
+    tables = _by_unit(changes, "largest difference first")
     return Section(ident, f"What one placement shows{against}", (_ONE_PLACEMENT,), (), tables)
 
 
@@ -178,8 +186,8 @@ def _by_unit(changes: Sequence[Change], order: str) -> list[TableData]:
 
 
 def _row(change: Change) -> list[str]:
-    found = change.placed if change.noisy is None else change.noisy.interval
-    interval = "" if found is None else f" [{number(found[0])} to {number(found[1])}]"
+    result = change.placed if change.noisy is None else change.noisy.interval
+    interval = "" if result is None else f" [{number(result[0])} to {number(result[1])}]"
     return [
         change.pair.label,
         change.before.id,
@@ -218,7 +226,7 @@ def _undecided(comparison: Comparison, ident: str, against: str) -> Section | No
 
 def _placement(comparison: Comparison, ident: str, against: str) -> Section | None:
     placed = [change for change in comparison.changes if change.placed is not None]
-    moved = [each for each in _of(comparison, Verdict.PLACEMENT) if each.placed is None]
+    moved = [item for item in _of(comparison, Verdict.PLACEMENT) if item.placed is None]
     if not placed and not moved:
         return None
     rule = (
@@ -231,7 +239,7 @@ def _placement(comparison: Comparison, ident: str, against: str) -> Section | No
         "place. All settings are the same, and the state at the window's opening or all that it was made from; so the "
         "place is all that differs."
     )
-    rows = [_row(each) for each in _of(comparison, Verdict.PLACEMENT)]
+    rows = [_row(item) for item in _of(comparison, Verdict.PLACEMENT)]
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
     tables = [TableData("Not more than placement", columns, rows)] if rows else []
     prose = [*([rule] if placed else []), *([elsewhere] if moved else [])]
@@ -252,11 +260,11 @@ def _attribution(comparison: Comparison, ident: str, against: str) -> Section | 
 
 def _timed(changes: Iterable[Change]) -> list[Pair]:
     """Pairs whose time differs, each once, by effect."""
-    found: dict[str, Pair] = {}
+    pairs: dict[str, Pair] = {}
     for change in changes:
         if change.before.unit == CYCLES:
-            found.setdefault(change.pair.label, change.pair)
-    return list(found.values())
+            pairs.setdefault(change.pair.label, change.pair)
+    return list(pairs.values())
 
 
 def _parts(pair: Pair) -> TableData | None:

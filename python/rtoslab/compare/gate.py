@@ -36,17 +36,17 @@ class Judgement:
     @property
     def other_compiler(self) -> tuple[str, str] | None:
         """The baseline's compiler and the run's, if they differ."""
-        found = [difference for difference in self.comparison.differences if difference.key == COMPILER]
-        return (found[0].before, found[0].after) if found else None
+        compilers = [difference for difference in self.comparison.differences if difference.key == COMPILER]
+        return (compilers[0].before, compilers[0].after) if compilers else None
 
 
 def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     """Every figure of the baseline against the run's."""
     comparison = compare(baseline_side(baseline, name), brief_side(run), is_gate=True)
-    told = [each for each in comparison.changes if each.verdict is not Verdict.SAME]
-    broken = [(each, limit) for each in told if (limit := rules.broken_by(each)) is not None]
+    differing = [item for item in comparison.changes if item.verdict is not Verdict.SAME]
+    broken = [(item, limit) for item in differing if (limit := rules.broken_by(item)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
-    lost += [f"{each.label} gave no number ({each.after.missing})" for each in comparison.without_figures]
+    lost += [f"{item.label} gave no number ({item.after.missing})" for item in comparison.without_figures]
     for pair in comparison.matching.pairs:
         lost += [] if pair.after.missing else _unpaired(pair)
     lost += [f"{label} is not in the baseline" for label in comparison.matching.only_after]
@@ -79,9 +79,11 @@ def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
             cores=(point.cores,),
             config=point.config,
         )
-        made = experiment_points(catalogue, experiment, Options(window_ms=point.window_ms))
+        built = experiment_points(catalogue, experiment, Options(window_ms=point.window_ms))
         fitting = [
-            one for one in made if point_id(catalogue, one).model_copy(update={"title": point.benchmark}) == point.point
+            one
+            for one in built
+            if point_id(catalogue, one).model_copy(update={"title": point.benchmark}) == point.point
         ]
         if not fitting:
             raise PlanError(
@@ -104,8 +106,8 @@ def verdict_text(judgement: Judgement) -> str:
             f"Regression: {len(judgement.regressions)} of {figures} passed their limit; the largest: "
             f"{sentence(change)}, allowed {limit}.{_moved_text(judgement) or _cause_text(judgement)}"
         )
-    better = [each for each in judgement.comparison.changes if each.delta < 0 and each.verdict is not Verdict.SAME]
-    moved = sum(each.verdict is Verdict.PLACEMENT for each in better)
+    better = [item for item in judgement.comparison.changes if item.delta < 0 and item.verdict is not Verdict.SAME]
+    moved = sum(item.verdict is Verdict.PLACEMENT for item in better)
     by = f", {moved} of these by placement: the executed code is the same and lies elsewhere" if moved else ""
     return f"Same or better: {figures} within their limits, {len(better)} of them better{by}."
 
@@ -125,23 +127,23 @@ def _moved_text(judgement: Judgement) -> str:
 
 def _cause_text(judgement: Judgement) -> str:
     """Returns the cause of the first regression that has one."""
-    found = next((change.reason for change, _ in judgement.regressions if change.reason is not None), None)
-    return "" if found is None else f" Cause{'' if found.cause is Cause.UNKNOWN else ':'} {found.words}."
+    reason = next((change.reason for change, _ in judgement.regressions if change.reason is not None), None)
+    return "" if reason is None else f" Cause{'' if reason.cause is Cause.UNKNOWN else ':'} {reason.words}."
 
 
 def gate_document(judgement: Judgement) -> Document:
     """The comparison, with what passed a limit before everything else."""
     rows = [
         [
-            each.pair.label,
-            each.before.id,
-            number(each.before.value),
-            number(each.after.value),
-            f"{each.delta:+,.2f}".rstrip("0").rstrip("."),
+            regression.pair.label,
+            regression.before.id,
+            number(regression.before.value),
+            number(regression.after.value),
+            f"{regression.delta:+,.2f}".rstrip("0").rstrip("."),
             str(limit),
-            "" if each.reason is None else each.reason.words,
+            "" if regression.reason is None else regression.reason.words,
         ]
-        for each, limit in judgement.regressions
+        for regression, limit in judgement.regressions
     ]
     columns = ("point", "figure", ">before", ">after", ">change", ">allowed", "cause")
     tables = [TableData("Passed their limit", columns, rows)] if rows else []

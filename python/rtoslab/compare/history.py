@@ -45,9 +45,9 @@ class Seen:
         """Why it is not told that the figure moved: PLACEMENT, ONE_PLACEMENT; empty if it is told."""
         if self._is_placed_apart(before):
             return PLACEMENT
-        alone = self.figure.band is None and before.figure.band is None
+        has_no_bands = self.figure.band is None and before.figure.band is None
         manifests = [manifest for _, manifest in (*self.points, *before.points)]
-        return ONE_PLACEMENT if alone and is_bound(self.figure.id, *manifests) else ""
+        return ONE_PLACEMENT if has_no_bands and is_bound(self.figure.id, *manifests) else ""
 
     def _is_placed_apart(self, before: "Seen") -> bool:
         """Whether another place of the code may be all that makes this figure another one than before."""
@@ -100,42 +100,42 @@ class Line:
         return [change for change in self.changes if not change.unclaimed]
 
 
-def history_document(found: Sequence[Found], patterns: Sequence[str] = ()) -> Document:
+def history_document(points: Sequence[Found], patterns: Sequence[str] = ()) -> Document:
     """Raises ReportError if fewer than two run directories have the same figure."""
-    runs = list(dict.fromkeys(each.run for each in found))
-    lines = [each for each in _lines(found, patterns or USUAL_METRICS) if len(each.values) > 1]
+    runs = list(dict.fromkeys(item.run for item in points))
+    lines = [item for item in _lines(points, patterns or USUAL_METRICS) if len(item.values) > 1]
     if not lines:
         raise ReportError(
             "No figure is in two of these run directories; measure the same points again, or name others."
         )
-    sessions = {each.run: each.session for each in found}
+    sessions = {item.run: item.session for item in points}
     table = TableData(
         "Runs",
         (">run", "directory", "date", "revision"),
         [[str(place), run.name, sessions[run].date, sessions[run].revision] for place, run in enumerate(runs, 1)],
     )
-    moved, alone, placed = (sorted(each, key=lambda line: -_largest(line)) for each in _by_claim(lines))
+    moved, groups, placed = (sorted(item, key=lambda line: -_largest(line)) for item in _by_claim(lines))
     names = {place: sessions[run].revision or run.name for place, run in enumerate(runs, 1)}
     moves = Section(
         "moves",
         "What moved",
-        _never(len(lines), len(moved), len(alone), len(placed)),
+        _never(len(lines), len(moved), len(groups), len(placed)),
         (),
         [
             _move_table(title, group, names)
-            for title, group in (("Largest first", moved), (_ALONE, alone), (_PLACED, placed))
+            for title, group in (("Largest first", moved), (_ALONE, groups), (_PLACED, placed))
             if group
         ],
     )
-    charts = [_chart(metric, group) for metric, group in _groups(moved or alone or lines)]
+    charts = [_chart(metric, group) for metric, group in _groups(moved or groups or lines)]
     history = Section("history", "Run by run", (), charts, [table])
     document = Document(
         title=f"{counted(len(lines), 'figure')} over {counted(len(runs), 'run')}",
         subtitle=f"from {sessions[runs[0]].date} to {sessions[runs[-1]].date}",
-        summary=_summary(moved, alone, placed, names, len(runs)),
+        summary=_summary(moved, groups, placed, names, len(runs)),
         sections=(moves, history),
     )
-    return flagged(document, [each.result for each in found if isinstance(each.result, Measured)])
+    return flagged(document, [item.result for item in points if isinstance(item.result, Measured)])
 
 
 _PLACED = "No more than placement"
@@ -144,40 +144,40 @@ _ALONE = "In one placement each"
 
 def _by_claim(lines: Sequence[Line]) -> tuple[list[Line], list[Line], list[Line]]:
     """Lines that moved; that differ in one placement; that differ by no more than placement."""
-    found: tuple[list[Line], list[Line], list[Line]] = ([], [], [])
+    groups: tuple[list[Line], list[Line], list[Line]] = ([], [], [])
     for line in lines:
         if line.moves:
-            found[0].append(line)
+            groups[0].append(line)
         elif line.changes:
-            found[1 if any(move.unclaimed == ONE_PLACEMENT for move in line.changes) else 2].append(line)
-    return found
+            groups[1 if any(move.unclaimed == ONE_PLACEMENT for move in line.changes) else 2].append(line)
+    return groups
 
 
-def _never(lines: int, moved: int, alone: int, placed: int) -> list[str]:
-    said = [f"{lines - moved - alone - placed} of {counted(lines, 'figure')} never moved."]
+def _never(lines: int, moved: int, single: int, placed: int) -> list[str]:
+    parts = [f"{lines - moved - single - placed} of {counted(lines, 'figure')} never moved."]
     if placed:
-        said.append(
+        parts.append(
             f"{counted(placed, 'figure')} differed by no more than placement: the runs' bands have a value in common, "
             "or the same code lies in another place."
         )
-    if alone:
-        said.append(
-            f"{counted(alone, 'figure')} differed in one placement each, of other code: what of it is the code and "
+    if single:
+        parts.append(
+            f"{counted(single, 'figure')} differed in one placement each, of other code: what of it is the code and "
             "what its place is not known. Runs with --placements 8 tell."
         )
-    return said
+    return parts
 
 
-def _lines(found: Iterable[Found], patterns: Sequence[str]) -> list[Line]:
+def _lines(result: Iterable[Found], patterns: Sequence[str]) -> list[Line]:
     lines: dict[tuple[str, str], Line] = {}
     runs: dict[object, int] = {}
     groups: dict[tuple[int, str], list[tuple[Measured, Any]]] = {}
-    for each in found:
-        run = runs.setdefault(each.run, len(runs) + 1)
-        if isinstance(each.result, Measured):
-            axes = axes_of(unplaced(each.point)).items()
+    for item in result:
+        run = runs.setdefault(item.run, len(runs) + 1)
+        if isinstance(item.result, Measured):
+            axes = axes_of(unplaced(item.point)).items()
             label = " ".join(value if name in _PLAIN else f"{name}={value}" for name, value in axes)
-            groups.setdefault((run, label), []).append((each.result, each.stored.manifest))
+            groups.setdefault((run, label), []).append((item.result, item.stored.manifest))
     for (run, label), points in groups.items():
         for metric in _figures([point for point, _ in points]):
             if any(fnmatchcase(metric.id, pattern) for pattern in patterns):
@@ -191,8 +191,8 @@ def _figures(points: Sequence[Measured]) -> list[Metric]:
     if len(points) == 1:
         return metrics(points[0])
     every = [{metric.id: metric for metric in metrics(point)} for point in points]
-    shared = [[each[name] for each in every] for name in every[0] if all(name in each for each in every)]
-    return [over_band(each) for each in shared]
+    shared = [[figure[name] for figure in every] for name in every[0] if all(name in figure for figure in every)]
+    return [over_band(figure) for figure in shared]
 
 
 _PLAIN = ("benchmark", "kernel", "board", "cores", "window")
@@ -222,11 +222,11 @@ def _move(move: Move, names: dict[int, str]) -> str:
 
 def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
     """By unit, in charts of at most MOST_LINES."""
-    found = []
+    groups_ = []
     for unit in dict.fromkeys(line.unit for line in lines):
         mine = [line for line in lines if line.unit == unit]
-        found += [(unit, mine[start : start + MOST_LINES]) for start in range(0, len(mine), MOST_LINES)]
-    return found
+        groups_ += [(unit, mine[start : start + MOST_LINES]) for start in range(0, len(mine), MOST_LINES)]
+    return groups_
 
 
 def _chart(unit: str, lines: Sequence[Line]) -> ChartData:
@@ -258,16 +258,15 @@ def _percent(value: float, line: Line) -> float:
 
 
 def _summary(
-    moved: Sequence[Line], alone: Sequence[Line], placed: Sequence[Line], names: dict[int, str], runs: int
+    moved: Sequence[Line], single: Sequence[Line], placed: Sequence[Line], names: dict[int, str], runs: int
 ) -> str:
-    told = f"over {counted(runs, 'run')}"
-    if not moved and not alone:
-        return f"Nothing moved {told}{' beyond placement' if placed else ''}."
-    first = (moved or alone)[0]
+    span_text = f"over {counted(runs, 'run')}"
+    if not moved and not single:
+        return f"Nothing moved {span_text}{' beyond placement' if placed else ''}."
+    first = (moved or single)[0]
     last = (first.moves or first.changes)[-1]
     step = f"most of all {first.point}, {first.metric}: {last.change:+,.2f} {first.unit} at {names[last.run]}."
     if not moved:
-        return (
-            f"Nothing is told to have moved {told}; {counted(len(alone), 'figure')} differed in one placement, {step}"
-        )
-    return f"{counted(len(moved), 'figure')} moved {told}; {step}"
+        differing = counted(len(single), "figure")
+        return f"Nothing is told to have moved {span_text}; {differing} differed in one placement, {step}"
+    return f"{counted(len(moved), 'figure')} moved {span_text}; {step}"

@@ -21,7 +21,7 @@ def as_json(comparisons: Sequence[Comparison]) -> str:
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
-    timed = {each.pair.label: each.pair for each in comparison.shown if each.before.unit == "cycles"}
+    timed = {item.pair.label: item.pair for item in comparison.shown if item.before.unit == "cycles"}
     return {
         "before": comparison.before.name,
         "after": comparison.after.name,
@@ -57,7 +57,7 @@ def _deviations(comparison: Comparison) -> Deviations:
 
 
 def _change(change: Change) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    row: dict[str, Any] = {
         "point": change.pair.label,
         "metric": change.before.id,
         "unit": change.before.unit,
@@ -68,14 +68,14 @@ def _change(change: Change) -> dict[str, Any]:
         "verdict": change.verdict.value,
     }
     if change.reason is not None and change.delta:
-        found |= {"cause": change.reason.cause.value, "cause_words": change.reason.words}
+        row |= {"cause": change.reason.cause.value, "cause_words": change.reason.words}
     if change.noisy is not None:
-        found |= {"interval": list(change.noisy.interval), "p": change.noisy.p, "samples": list(change.noisy.counts)}
+        row |= {"interval": list(change.noisy.interval), "p": change.noisy.p, "samples": list(change.noisy.counts)}
     if change.placed is not None:
         bands = {"before_band": change.before.band, "after_band": change.after.band}
-        found |= {"placement_interval": list(change.placed)}
-        found |= {key: None if band is None else list(band.values) for key, band in bands.items()}
-    return found
+        row |= {"placement_interval": list(change.placed)}
+        row |= {key: None if band is None else list(band.values) for key, band in bands.items()}
+    return row
 
 
 def worse(change: Change) -> str | None:
@@ -104,8 +104,8 @@ def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = worse) ->
             case = ET.SubElement(suite, "testcase", classname=xml(change.pair.label), name=xml(change.before.id))
             why = complaint(change)
             if why is not None:
-                said = f"{change.before.value:g} {change.before.unit} before, {change.after.value:g} now: it {why}"
-                ET.SubElement(case, "failure", message=xml(said), type=change.verdict.value)
+                message = f"{change.before.value:g} {change.before.unit} before, {change.after.value:g} now: it {why}"
+                ET.SubElement(case, "failure", message=xml(message), type=change.verdict.value)
         for pair in lost:
             case = ET.SubElement(suite, "testcase", classname=xml(pair.label), name="measured")
             ET.SubElement(case, "error", message=xml(pair.after.missing), type="no figure")

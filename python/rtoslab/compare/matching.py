@@ -65,13 +65,13 @@ def axes_of(point: PointId) -> Axes:
 
 
 def _compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:
-    found = {}
+    pairs = {}
     for name in dict.fromkeys(key for axes in (*left, *right) for key in axes):
         ours = {axes.get(name, "as usual") for axes in left}
         theirs = {axes.get(name, "as usual") for axes in right}
         if len(ours) == len(theirs) == 1 and ours != theirs and name != "benchmark":
-            found[name] = (ours.pop(), theirs.pop())
-    return found
+            pairs[name] = (ours.pop(), theirs.pop())
+    return pairs
 
 
 def _key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -75,7 +75,7 @@ def _places(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
     generator = np.random.default_rng(_SEED)
     middle = [((n + 1) // 2, n) for n in sizes]
     drawn = (generator.beta(k, n + 1 - k, RESAMPLES) * n for k, n in middle)
-    return tuple(np.minimum(each.astype(np.int64), n - 1) for each, (_, n) in zip(drawn, middle, strict=True))
+    return tuple(np.minimum(item.astype(np.int64), n - 1) for item, (_, n) in zip(drawn, middle, strict=True))
 
 
 def claims(shifts: Sequence[Shift], alpha: float = ALPHA) -> list[bool]:

@@ -64,10 +64,10 @@ def parse_limits(text: str) -> tuple[Limit, ...]:
         return ()
     limits = []
     for part in text.split("|"):
-        found = _LIMIT.fullmatch(part.strip())
-        if found is None:
+        match = _LIMIT.fullmatch(part.strip())
+        if match is None:
             raise PlanError(f"{part.strip()!r} is not a limit; write `+0 cycles`, `+64 bytes`, `+2 %`, joined by |.")
-        limits.append(Limit(float(found[1]), _UNITS[found[2]]))
+        limits.append(Limit(float(match[1]), _UNITS[match[2]]))
     return tuple(limits)
 
 
@@ -78,15 +78,15 @@ class Rules:
         self._limits = {pattern: parse_limits(text) for pattern, text in texts.items()}
 
     @classmethod
-    def of(cls, stored: Mapping[str, str], asked: Sequence[str]) -> "Rules":
+    def of(cls, stored: Mapping[str, str], requested: Sequence[str]) -> "Rules":
         """A baseline's own rules with those of the command line over them: `LIMITS` for all, or `PATTERN=LIMITS`."""
         texts = {**DEFAULT, **stored}
-        for each in asked:
-            pattern, sign, limits = each.partition("=")
+        for text in requested:
+            pattern, sign, limits = text.partition("=")
             if sign and not pattern.strip().startswith("+"):
                 texts[pattern.strip()] = limits
             else:
-                texts = {ALL: each}
+                texts = {ALL: text}
         return cls(texts)
 
     def limits(self, metric_id: str) -> tuple[Limit, ...]:

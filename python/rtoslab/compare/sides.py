@@ -56,7 +56,7 @@ class Side:
 
 def read_side(paths: Sequence[Path]) -> Side:
     """Run directories that repeat the same measurement: samples of noisy points are pooled. Raises StoreError."""
-    found: dict[str, Figures] = {}
+    figures_: dict[str, Figures] = {}
     for path in paths:
         points = RunDirectory.open(path).points()
         if not points:
@@ -64,8 +64,8 @@ def read_side(paths: Sequence[Path]) -> Side:
         for point in points:
             fresh = figures_of(point)
             key = fresh.point.model_dump_json()
-            found[key] = _pooled(found[key], fresh) if key in found else fresh
-    return Side(",".join(path.name for path in paths), tuple(found.values()))
+            figures_[key] = _pooled(figures_[key], fresh) if key in figures_ else fresh
+    return Side(",".join(path.name for path in paths), tuple(figures_.values()))
 
 
 def figures_of(stored: StoredPoint) -> Figures:
@@ -93,7 +93,7 @@ def _pooled(first: Figures, second: Figures) -> Figures:
     """Repeats of an exact point are the same; those of a noisy one are more samples of it."""
     if first.exact or first.missing:
         return first if not first.missing else second
-    shared = {key: _pool(each, second.metrics[key]) for key, each in first.metrics.items() if key in second.metrics}
+    shared = {key: _pool(metric, second.metrics[key]) for key, metric in first.metrics.items() if key in second.metrics}
     return replace(first, metrics=shared)
 
 

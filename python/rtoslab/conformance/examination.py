@@ -60,12 +60,12 @@ class Conformance(Strict):
         """How many findings there are of each outcome, in words."""
         counts = {outcome: sum(finding.outcome is outcome for finding in self.findings) for outcome in Outcome}
         words = {Outcome.HOLDS: "hold", Outcome.FAILS: "fail", Outcome.DEVIATES: "deviate"}
-        said = [
+        text = [
             f"{count} {outcome.value if count == 1 else words.get(outcome, outcome.value)}"
             for outcome, count in counts.items()
             if count
         ]
-        return ", ".join(said) or "nothing was seen"
+        return ", ".join(text) or "nothing was seen"
 
     def demand(self) -> None:
         """Raises ConformanceError, naming what does not hold."""
@@ -87,8 +87,8 @@ class Conformance(Strict):
         """For the manifest: each check's outcome, with the reason where it does not apply."""
         checks: dict[str, str] = {}
         for finding in self.findings:
-            told = finding.outcome in (Outcome.NOT_APPLICABLE, Outcome.DEVIATES)
-            words = f"{finding.outcome.value}: {finding.saw}" if told else finding.outcome.value
+            is_exempt = finding.outcome in (Outcome.NOT_APPLICABLE, Outcome.DEVIATES)
+            words = f"{finding.outcome.value}: {finding.saw}" if is_exempt else finding.outcome.value
             if checks.get(finding.check, Outcome.HOLDS.value) == Outcome.HOLDS.value:
                 checks[finding.check] = words
         return {"digest": self.digest, "checks": checks}
@@ -99,16 +99,16 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
 
     Raises BuildError and errors of the environment; what the image does is in the verdict.
     """
-    asked = suite_point(point)
+    suite = suite_point(point)
     progress("conformance", 0.0)
-    built = build(catalogue, asked)
+    built = build(catalogue, suite)
     digest = verdict_digest(catalogue, point)
     makers = f"{simulator_fingerprint()}-{package_digest()[:8]}"
     path = built.folder / f"conformance-{digest}-{makers}.verdict"
     with alone(built.folder / ".conformance-lock"):  # points measured side by side wait for one verdict
         known = _read(path)
         if known is None:
-            known = _verdict(catalogue, asked, digest, progress)
+            known = _verdict(catalogue, suite, digest, progress)
             _write(path, known)
     return known
 

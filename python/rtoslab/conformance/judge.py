@@ -82,13 +82,13 @@ class Played:
 
     def scenes(self) -> dict[str, tuple[int, ...]]:
         """The notes of each scene on each core that came to its end, from the last play that has them."""
-        found: dict[str, tuple[int, ...]] = {}
+        scenes_: dict[str, tuple[int, ...]] = {}
         for play in (*self.earlier, self.decoded):
             notes: dict[str, list[int]] = {}
             for sample in play.samples:
                 notes.setdefault(sample.metric, []).extend(sample.values)
-            found |= {metric: tuple(values) for metric, values in notes.items()}
-        return found
+            scenes_ |= {metric: tuple(values) for metric, values in notes.items()}
+        return scenes_
 
 
 def judge_all(checks: Sequence[Check], played: Played, kernel: Kernel, board: Board) -> tuple[CheckFinding, ...]:
@@ -100,10 +100,10 @@ def judge_all(checks: Sequence[Check], played: Played, kernel: Kernel, board: Bo
         if obstacle is not None:
             findings.append(_finding(check, None, obstacle, Outcome.NOT_APPLICABLE))
             continue
-        asked = _of_this_kernel(check, kernel)
+        applicable = _of_this_kernel(check, kernel)
         cores = range(1 if check.first_core_only else played.decoded.begin.cores)
-        found = [_judge(asked, core, _notes(scenes, check, core, played), played) for core in cores]
-        findings += _declared(found, kernel.deviations[check.id]) if check.id in kernel.deviations else found
+        result = [_judge(applicable, core, _notes(scenes, check, core, played), played) for core in cores]
+        findings += _declared(result, kernel.deviations[check.id]) if check.id in kernel.deviations else result
     return tuple(findings)
 
 
@@ -158,7 +158,7 @@ def _notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, playe
 
 
 def _judge(check: Check, core: int, notes: Notes, played: Played) -> CheckFinding:
-    broken = next((each for each in played.broken if each.scene == check.id), None)
+    broken = next((number for number in played.broken if number.scene == check.id), None)
     if broken is not None and (broken.core == core or not notes.values):
         where = "" if broken.core == core else f"not played, because on core {broken.core} "
         return _finding(check, core, f"{where}its scene {broken.how}", Outcome.FAILS)
@@ -188,7 +188,7 @@ def _timer(check: Check, notes: Notes) -> tuple[bool, str]:
     due = [tick * notes.timer_hz / notes.tick_hz for tick in check.ticks]
     if len(notes.values) != len(due):
         return False, f"{len(notes.values)} intervals where {len(due)} were due"
-    worst = max(abs(seen / wanted - 1) * 100 for seen, wanted in zip(notes.values, due, strict=True))
+    worst = max(abs(seen / due_value - 1) * 100 for seen, due_value in zip(notes.values, due, strict=True))
     total = abs(sum(notes.values) / sum(due) - 1) * 100
     good = worst <= check.tolerance_percent and total <= check.total_tolerance_percent
     return good, f"intervals off by at most {worst:.2f} %, their sum by {total:.3f} %"

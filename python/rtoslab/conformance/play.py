@@ -26,7 +26,7 @@ def play(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[Played
     broken: list[Broken] = []
     earlier: list[Decoded] = []
     while True:
-        params = {f"leave_out_{index}": str(scene_hash(each.scene)) for index, each in enumerate(broken)}
+        params = {f"leave_out_{index}": str(scene_hash(item.scene)) for index, item in enumerate(broken)}
         built = build(catalogue, replace(point, params=params))
         output = _run(catalogue, point, built.elf.read_bytes(), built.elf.name, progress)
         try:

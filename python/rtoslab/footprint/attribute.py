@@ -60,10 +60,10 @@ class Footprint:
 
     def by(self, *axes: str) -> dict[tuple[str, ...], Counter[str]]:
         """Bytes by kind for each combination of `axes` (attributes of Item)."""
-        found: dict[tuple[str, ...], Counter[str]] = {}
+        sums: dict[tuple[str, ...], Counter[str]] = {}
         for item in self.items:
-            found.setdefault(tuple(getattr(item, axis) for axis in axes), Counter())[item.kind] += item.size
-        return found
+            sums.setdefault(tuple(getattr(item, axis) for axis in axes), Counter())[item.kind] += item.size
+        return sums
 
 
 def footprint_of(

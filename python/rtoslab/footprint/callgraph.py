@@ -43,7 +43,7 @@ class CallGraph:
     def deepest(self, function: str) -> StaticStack | None:
         """Of the function of that name; None if the compiler wrote of none."""
         title = next(
-            (each for each, name in sorted(self.names.items()) if name == function and each in self.frames), None
+            (item for item, name in sorted(self.names.items()) if name == function and item in self.frames), None
         )
         if title is None:
             return None

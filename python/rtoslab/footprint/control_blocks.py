@@ -12,7 +12,7 @@ def members_of(elf: Path, structure: str) -> dict[str, Place]:
 
     Raises SymbolError if the image's debug information has none.
     """
-    found = places(read_image(elf), [structure]).get(structure)
-    if found is None:
+    members = places(read_image(elf), [structure]).get(structure)
+    if members is None:
         raise SymbolError(f"The debug information of {elf.name} has no struct {structure}; build it with -g.")
-    return found
+    return members

@@ -50,15 +50,17 @@ _Owner = tuple[str, str, str]
 
 
 def _owners(items: Iterable[Item], *, symbols: bool = True) -> Counter[_Owner]:
-    found: Counter[_Owner] = Counter()
+    owners: Counter[_Owner] = Counter()
     for item in items:
-        found[item.object or item.symbol, item.symbol if symbols else "", item.kind] += item.size
-    return found
+        owners[item.object or item.symbol, item.symbol if symbols else "", item.kind] += item.size
+    return owners
 
 
 def _changes(before: Counter[_Owner], after: Counter[_Owner]) -> tuple[Change, ...]:
     changed = [Change(*owner, before[owner], after[owner]) for owner in before.keys() | after.keys()]
     changed = [change for change in changed if change.change]
     return tuple(
-        sorted(changed, key=lambda each: (-abs(each.change), KINDS.index(each.kind), each.object, each.symbol))
+        sorted(
+            changed, key=lambda change: (-abs(change.change), KINDS.index(change.kind), change.object, change.symbol)
+        )
     )

@@ -45,10 +45,10 @@ def parse_map(data: bytes, source: str) -> tuple[Piece, ...]:
     if begin < 0 or end is None:
         raise ImageFileError(f"{source} is not a whole map file of GNU ld; link with -Wl,-Map=FILE and give that file.")
     pieces = [
-        Piece(found["section"], int(found["address"], 16), size, found["file"].strip())
-        for found in _PIECE.finditer(text, begin, end.start())
-        if (size := int(found["size"], 16))
+        Piece(result["section"], int(result["address"], 16), size, result["file"].strip())
+        for result in _PIECE.finditer(text, begin, end.start())
+        if (size := int(result["size"], 16))
     ]
     if len(pieces) > SYMBOLS:
         raise ImageFileError(f"{source} lists more than {SYMBOLS:,} input sections; link less into one image.")
-    return tuple(sorted(pieces, key=lambda each: each.address))
+    return tuple(sorted(pieces, key=lambda piece: piece.address))

@@ -29,8 +29,8 @@ def regions_of(board: Board) -> tuple[Region, ...]:
     """The board's memories, smallest first: where two overlap, the smaller one is meant."""
     facts = board.memory.model_dump()
     names = [key.removesuffix("_start") for key, value in facts.items() if key.endswith("_start") and value is not None]
-    found = [Region(name, facts[f"{name}_start"], facts[f"{name}_bytes"]) for name in names]
-    return tuple(sorted(found, key=lambda each: each.size))
+    regions = [Region(name, facts[f"{name}_start"], facts[f"{name}_bytes"]) for name in names]
+    return tuple(sorted(regions, key=lambda region: region.size))
 
 
 def region_of(address: int, regions: Iterable[Region]) -> Region:

@@ -14,19 +14,19 @@ def footprint_point(
     """The point of a program of firmware/footprint/: no benchmark, so no window and no parameters."""
     if program not in catalogue.footprints:
         raise UnknownNameError("footprint program", program, catalogue.footprints)
-    found = catalogue.footprints[program]
+    result = catalogue.footprints[program]
     nothing = Benchmark.model_validate(
         {
-            **found.facts.model_dump(include={"title", "tasks_per_core", "stack_bytes", "services"}),
+            **result.facts.model_dump(include={"title", "tasks_per_core", "stack_bytes", "services"}),
             **dict.fromkeys(("question", "inside", "outside"), ""),
-            "id": f"footprint-{found.id}",
+            "id": f"footprint-{result.id}",
             "metric": {"id": "footprint", "unit": "bytes", "tasks": ()},
         }
     )
-    entry = Entry(nothing.id, found.folder, nothing)
-    chosen = {**found.facts.kernel_config.get(catalogue.kernel(kernel).id, {}), **config}
+    entry = Entry(nothing.id, result.folder, nothing)
+    chosen = {**result.facts.kernel_config.get(catalogue.kernel(kernel).id, {}), **config}
     point = one_point(entry, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, chosen)
-    owner = found.folder.parents[1]
+    owner = result.folder.parents[1]
     # By its path: a checkout may itself lie in a folder `kernels`.
     if owner.parent == catalogue.root / "firmware" / "kernels" and owner.name != catalogue.kernel(kernel).id:
         whose = catalogue.kernel(owner.name).facts.title

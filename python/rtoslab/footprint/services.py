@@ -70,25 +70,25 @@ def survey(
     for name in programs or ():
         if name not in catalogue.footprints:
             raise UnknownNameError("footprint program", name, catalogue.footprints)
-    asked = tuple(programs or _ordered(catalogue))
-    made: dict[str, tuple[Weighed, Seen]] = {}
+    requested = tuple(programs or _ordered(catalogue))
+    built: dict[str, tuple[Weighed, Seen]] = {}
 
     def image(name: str) -> tuple[Weighed, Seen] | str:
         """The image with what it showed, or why there is none."""
         point = footprint_point(catalogue, name, kernel, board, cores, config or {})
         if point.not_applicable is not None:
             return point.not_applicable
-        if name not in made:
+        if name not in built:
             progress(point.label)
             weighed = weigh_point(catalogue, point)
-            made[name] = (weighed, see(catalogue, weighed))
-        return made[name]
+            built[name] = (weighed, see(catalogue, weighed))
+        return built[name]
 
     minimal = image(MINIMAL)
     if isinstance(minimal, str):
         raise PlanError(f"Nothing of {kernel} on {board} can be weighed: {minimal}.")
-    costs = tuple(_cost(catalogue, name, image) for name in asked)
-    stacks = tuple(stack for name in asked if name in made for stack in _stacks(catalogue, name, *made[name]))
+    costs = tuple(_cost(catalogue, name, image) for name in requested)
+    stacks = tuple(stack for name in requested if name in built for stack in _stacks(catalogue, name, *built[name]))
     return Survey(minimal[0], costs, stacks)
 
 
@@ -104,13 +104,13 @@ def _ordered(catalogue: Catalogue) -> list[str]:
 
 def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[Weighed, Seen] | str]) -> Cost:
     facts = catalogue.footprints[name].facts
-    found = image(name)
+    built = image(name)
     base = image(facts.base) if facts.base else None
     empty = Cost(name, facts.title, facts.base, {}, 0, {})
-    if isinstance(found, str) or isinstance(base, str):
-        return replace(empty, not_applicable=found if isinstance(found, str) else str(base))
-    kinds, origins = _bytes(found[0])
-    pool = found[1].pool_used_bytes
+    if isinstance(built, str) or isinstance(base, str):
+        return replace(empty, not_applicable=built if isinstance(built, str) else str(base))
+    kinds, origins = _bytes(built[0])
+    pool = built[1].pool_used_bytes
     if base is not None:
         base_kinds, base_origins = _bytes(base[0])
         kinds.subtract(base_kinds)
@@ -118,13 +118,13 @@ def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[Weighed,
         under = base[1].pool_used_bytes if base[1].has_pool else 0  # an image without a pool took nothing from one
         pool = None if pool is None or under is None else pool - under
     # The pool itself is a size somebody chose; it is not what the service needs.
-    kinds["bss"] -= found[1].pool_bytes - (base[1].pool_bytes if base is not None else 0)
+    kinds["bss"] -= built[1].pool_bytes - (base[1].pool_bytes if base is not None else 0)
     return replace(
         empty,
         kinds={kind: kinds[kind] for kind in KINDS},
         pool=pool,
-        pool_unseen=found[1].pool_unseen or (base[1].pool_unseen if base is not None and base[1].has_pool else ""),
-        has_pool=found[1].has_pool,
+        pool_unseen=built[1].pool_unseen or (base[1].pool_unseen if base is not None and base[1].has_pool else ""),
+        has_pool=built[1].has_pool,
         origins={origin: size for origin, size in sorted(origins.items()) if size},
     )
 
@@ -146,6 +146,6 @@ def _stacks(catalogue: Catalogue, name: str, weighed: Weighed, seen: Seen) -> li
 
     def static(task: str) -> StaticStack | None:
         functions = ("entry",) if task == "task" else ("main",) if task.startswith("(") else idle
-        return next((found for function in functions if (found := graph.deepest(function)) is not None), None)
+        return next((depth for function in functions if (depth := graph.deepest(function)) is not None), None)
 
     return [Stack(name, stack.task, stack.used_bytes, stack.size_bytes, static(stack.task)) for stack in seen.stacks]

@@ -140,7 +140,7 @@ class _Run:
     def look(self) -> Seen:
         """How far the paint is gone, and what is left of the pool."""
         peaks = [StackPeak(stack.task, self._used(stack), stack.end - stack.base) for stack in self.stacks.values()]
-        return Seen(tuple(sorted(peaks, key=lambda each: each.task)), *self._pool())
+        return Seen(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._pool())
 
     def _used(self, stack: _Stack) -> int:
         painted = self.machine.read(stack.base, stack.end - stack.base)

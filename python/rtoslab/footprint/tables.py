@@ -28,7 +28,7 @@ def image_tables(image: Footprint) -> tuple[Table, ...]:
             ("symbol", "object", "origin", "kind", "section", "address", "bytes"),
             [
                 (item.symbol, item.object, item.origin, item.kind, item.section, f"{item.address:#010x}", item.size)
-                for item in sorted(image.items, key=lambda each: (-each.size, each.address))
+                for item in sorted(image.items, key=lambda item: (-item.size, item.address))
             ],
         ),
     )
@@ -48,8 +48,8 @@ def _sections(image: Footprint) -> list[Sequence[Value]]:
 
 
 def _grouped(image: Footprint, *axes: str) -> list[Sequence[Value]]:
-    found = sorted(image.by(*axes).items(), key=lambda each: (each[0][:-1], -each[1].total(), each[0]))
-    return [(*names, *(sizes[kind] for kind in KINDS), sizes.total()) for names, sizes in found]
+    groups = sorted(image.by(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0]))
+    return [(*names, *(sizes[kind] for kind in KINDS), sizes.total()) for names, sizes in groups]
 
 
 def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
@@ -108,24 +108,29 @@ def minimal_table(surveys: Sequence[Survey]) -> Table:
     return Table("minimal", "Minimal images: the whole, and of it the kernel's own object files", columns, rows)
 
 
-def difference_tables(found: Difference) -> tuple[Table, ...]:
+def difference_tables(difference: Difference) -> tuple[Table, ...]:
     """What changed from one image to the other."""
     names = ("before", "after", "change")
-    totals = [(kind, found.before.total(kind), found.after.total(kind), found.total(kind)) for kind in KINDS]
-    whole = [sum(section.size for section in image.sections) for image in (found.before, found.after)]
+    totals = [
+        (kind, difference.before.total(kind), difference.after.total(kind), difference.total(kind)) for kind in KINDS
+    ]
+    whole = [sum(section.size for section in image.sections) for image in (difference.before, difference.after)]
     return (
         Table("totals", "In all", ("kind", *names), [*totals, ("all", *whole, whole[1] - whole[0])]),
         Table(
             "objects",
             "Object files that changed",
             ("object", "kind", *names),
-            [_change(change)[1:] for change in found.by_object()],
+            [_change(change)[1:] for change in difference.by_object()],
         ),
         Table(
-            "symbols", "Symbols that changed", ("symbol", "object", "kind", *names), list(map(_change, found.changes))
+            "symbols",
+            "Symbols that changed",
+            ("symbol", "object", "kind", *names),
+            list(map(_change, difference.changes)),
         ),
     )
 
 
-def _change(each: Change) -> Sequence[Value]:
-    return (each.symbol, each.object, each.kind, each.before, each.after, each.change)
+def _change(change: Change) -> Sequence[Value]:
+    return (change.symbol, change.object, change.kind, change.before, change.after, change.change)

@@ -39,19 +39,19 @@ def fitting(names: FlashNames, device: UsbDevice) -> list[FlashTool]:
 
 
 def choose_target(
-    asked: str, board: Board, names: FlashNames, devices: Iterable[UsbDevice], port: str | None, bench: Bench | None
+    requested: str, board: Board, names: FlashNames, devices: Iterable[UsbDevice], port: str | None, bench: Bench | None
 ) -> Target:
-    """`asked`: `auto`, a probe's serial number, or a name of the hardware map. `port`: where the user named one.
+    """`target`: `auto`, a probe's serial number, or a name of the hardware map. `port`: where the user named one.
 
     Raises PortError where not exactly one probe is meant, or it has no port or no tool."""
-    entry = bench.named(asked) if bench is not None else None
+    entry = bench.named(requested) if bench is not None else None
     if bench is not None and entry is None:
-        if asked != AUTO:
-            raise UnknownNameError("target of the hardware map", asked, [target.name for target in bench.target])
+        if requested != AUTO:
+            raise UnknownNameError("target of the hardware map", requested, [target.name for target in bench.target])
         entry = _only_one_for(board, bench)
     if entry is not None:
         return _mapped(entry, board, names, tuple(devices), port)
-    probe = _probe(asked, board, names, tuple(devices))
+    probe = _probe(requested, board, names, tuple(devices))
     tools = fitting(names, probe)
     if not tools:
         raise PortError(
@@ -103,12 +103,12 @@ def _mapped(
     )
 
 
-def _probe(asked: str, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...]) -> UsbDevice:
-    if asked != AUTO:
-        found = _by_serial(asked, devices) if safe_serial(asked) else None
-        if found is None:
-            raise PortError(f"There is no probe with the serial number {asked!r}; {SHOWN}.")
-        return found
+def _probe(target: str, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...]) -> UsbDevice:
+    if target != AUTO:
+        result = _by_serial(target, devices) if safe_serial(target) else None
+        if result is None:
+            raise PortError(f"There is no probe with the serial number {target!r}; {SHOWN}.")
+        return result
     could = [
         device
         for device in devices

@@ -103,16 +103,16 @@ def _run(command: Command, target: Target, reply: Path, listener: Listener) -> N
 
 def _in_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:
     """The board in its boot loader, once it is there. Raises PortError."""
-    ends, told = time.monotonic() + target.flash_limit_s, False
+    ends, announced = time.monotonic() + target.flash_limit_s, False
     while time.monotonic() < ends:
-        found = [
+        drives = [
             device for device in connected() if kind_of(device) == BOOTSEL and device.serial == target.probe.serial
         ]
-        if found:
-            return found[0]
-        if not told:
+        if drives:
+            return drives[0]
+        if not announced:
             say(f"Hold BOOTSEL of the {target.board.id} and reset it: the next image is waiting.")
-            told = True
+            announced = True
         listener.hear()
         time.sleep(_POLL_S)
     raise PortError(
@@ -124,14 +124,14 @@ def _in_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:
 def _drive(target: Target) -> Path:
     """Where the boot loader's drive is mounted. Raises PortError."""
     places = [target.drive] if target.drive else [path for form in _DRIVES for path in Path("/").glob(form[1:])]
-    found = [place for place in places if (place / _DRIVE_SAYS).is_file()]
-    if len(found) != 1:
+    drives = [place for place in places if (place / _DRIVE_SAYS).is_file()]
+    if len(drives) != 1:
         where = str(target.drive) if target.drive else " or ".join(_DRIVES)
         raise PortError(
-            f"{len(found)} UF2 drives are mounted at {where}, one is needed; mount the board's drive, or name it with "
+            f"{len(drives)} UF2 drives are mounted at {where}, one is needed; mount the board's drive, or name it with "
             "`drive` in the hardware map."
         )
-    return found[0]
+    return drives[0]
 
 
 def _copy(form: Path, drive: Path, listener: Listener) -> None:

@@ -99,11 +99,11 @@ class Listener:
     def _boots(self) -> list[int]:
         """Where each run of the image begins. A reset may come inside a line, so a begin record is looked for anywhere;
         no value of another record can hold it."""
-        found, place = [], self.received.find(self._mark)
+        boots, place = [], self.received.find(self._mark)
         while place >= 0:
-            found.append(place)
+            boots.append(place)
             place = self.received.find(self._mark, place + 1)
-        return found
+        return boots
 
     def _start(self) -> int:
         """Of the run that counts: the program that flashes may reset the board more than once, so what began before it

@@ -82,19 +82,21 @@ def connected(sysfs: Path | None = None) -> tuple[UsbDevice, ...]:
     """Every device that is a probe or waits to be flashed, by identity and serial number. `sysfs`: /sys, or what the
     variable SYSFS_PATH names."""
     place = (sysfs or Path(os.environ.get("SYSFS_PATH", "/sys"))) / "bus" / "usb" / "devices"
-    found = _in_sysfs(place) if place.is_dir() else _by_ports()
-    probes = [device for device in found if kind_of(device) is not None]
-    return tuple(sorted(probes, key=lambda each: (each.identity, each.serial, each.bus or 0, each.address or 0)))
+    devices = _in_sysfs(place) if place.is_dir() else _by_ports()
+    probes = [device for device in devices if kind_of(device) is not None]
+    return tuple(
+        sorted(probes, key=lambda device: (device.identity, device.serial, device.bus or 0, device.address or 0))
+    )
 
 
 def _in_sysfs(place: Path) -> list[UsbDevice]:
-    found = []
+    devices = []
     for folder in sorted(place.iterdir()):
         vendor, product = _hexadecimal(folder / "idVendor"), _hexadecimal(folder / "idProduct")
         if vendor is None or product is None:
             continue  # an interface, or pulled this moment
         ports = sorted(f"/dev/{path.name}" for path in folder.glob(f"{folder.name}:*/**/tty/*"))
-        found.append(
+        devices.append(
             UsbDevice(
                 vendor,
                 product,
@@ -105,18 +107,18 @@ def _in_sysfs(place: Path) -> list[UsbDevice]:
                 _decimal(folder / "devnum"),
             )
         )
-    return found
+    return devices
 
 
 def _by_ports() -> list[UsbDevice]:
-    found: dict[tuple[int, int, str], UsbDevice] = {}
+    devices: dict[tuple[int, int, str], UsbDevice] = {}
     for port in list_ports.comports():
         if port.vid is None or port.pid is None:
             continue
         key = port.vid, port.pid, safe_serial(port.serial_number or "")
-        others = found[key].ports if key in found else ()
-        found[key] = UsbDevice(*key, one_line((port.product or "")[:80]), (*others, port.device))
-    return list(found.values())
+        others = devices[key].ports if key in devices else ()
+        devices[key] = UsbDevice(*key, one_line((port.product or "")[:80]), (*others, port.device))
+    return list(devices.values())
 
 
 def _attribute(path: Path) -> str:

@@ -109,11 +109,11 @@ def build(catalogue: Catalogue, point: Point) -> Build:
 
 def share_kept(root: Path, other: Path) -> None:
     """Images of another checkout find what was kept for images of this one: it is named by all that made it."""
-    here, there = build_folder(root), build_folder(other)
-    for name in SHARED if here != there else ():
+    here, target = build_folder(root), build_folder(other)
+    for name in SHARED if here != target else ():
         (here / name).mkdir(parents=True, exist_ok=True)
-        there.mkdir(parents=True, exist_ok=True)
-        (there / name).symlink_to(here / name)
+        target.mkdir(parents=True, exist_ok=True)
+        (target / name).symlink_to(here / name)
 
 
 def expected_of(digest: str) -> Expected:
@@ -154,18 +154,18 @@ def _build_into(catalogue: Catalogue, point: Point, digest: str) -> str:
     try:
         digest = _made(catalogue, point, digest, work)
         folder = _folder(catalogue.root, point, digest)
-        keep = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))
+        staging = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))
         _join_callgraphs(work)
-        kept = {name: (work / name).read_bytes() for name in KEPT if (work / name).is_file()}
-        for name, content in sealed(folder.name, kept).items():
-            (keep / name).write_bytes(content)
+        outputs = {name: (work / name).read_bytes() for name in KEPT if (work / name).is_file()}
+        for name, content in sealed(folder.name, outputs).items():
+            (staging / name).write_bytes(content)
         try:
             if folder.exists() and not (folder / SEAL_FILE).exists():
                 shutil.rmtree(folder)  # nothing shows that it is whole
-            keep.chmod(0o755)
-            keep.rename(folder)
+            staging.chmod(0o755)
+            staging.rename(folder)
         except OSError:
-            shutil.rmtree(keep, ignore_errors=True)
+            shutil.rmtree(staging, ignore_errors=True)
             if not (folder / SEAL_FILE).is_file():  # otherwise another run finished the same image first
                 raise
     except OSError as cause:
@@ -179,28 +179,28 @@ def _made(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
     """Compiles in `work` until what was read of a tree is what the image's own id was made from; that digest."""
     tree = tree_of(catalogue, point)
     for _ in range(TIMES):
-        made = _cmake(catalogue, point, expected_of(digest), work)
-        _note_calls(work, made)
+        build = _cmake(catalogue, point, expected_of(digest), work)
+        _note_calls(work, build)
         if tree is None:
             return digest
-        files = read_by(made.files_read, tree)
+        files = read_by(build.files_read, tree)
         look_again()
         remember(reads_path(catalogue.root, asked_digest(catalogue, point)), files)
-        found = inputs_digest(catalogue, point)
-        if found == digest:
+        result = inputs_digest(catalogue, point)
+        if result == digest:
             _note_tree(work / INFO, tree, files)
             return digest
-        digest = found
+        digest = result
     raise BuildError(f"The tree {point.kernel} was edited each time {point.label} was built; try again when it rests.")
 
 
-def _note_calls(work: Path, made: MakeResult) -> None:
+def _note_calls(work: Path, build: MakeResult) -> None:
     """Adds to the build's record what each compiler call got."""
     path = work / INFO
     info = json.loads(path.read_bytes())
     folders = read_folders((work / "build_info_input.cmake").read_text(encoding="utf-8"))
-    links = [line for line in made.other_lines if f" -o {IMAGE}" in line]
-    info["calls"] = calls_record(made.compilations, links, folders)
+    links = [line for line in build.other_lines if f" -o {IMAGE}" in line]
+    info["calls"] = calls_record(build.compilations, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
 
 
@@ -226,15 +226,15 @@ def _join_callgraphs(work: Path) -> None:
 
 def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -> MakeResult:
     """Configures and builds."""
-    firmware, shelves = catalogue.root / "firmware", Shelves(work.parent / "objects")
-    kept = Objects(work, firmware, shelves, compilers(point.compiler == "clang"))
+    firmware, cache = catalogue.root / "firmware", Shelves(work.parent / "objects")
+    objects = Objects(work, firmware, cache, compilers(point.compiler == "clang"))
     is_configured = False
     with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
         try:
             is_configured = configure(catalogue, point, expected, work, work.parent / "configured", log)
             log.seek(0, os.SEEK_END)
             if is_configured:
-                return make(work, kept, log)
+                return make(work, objects, log)
         except StepFailedError:
             pass
         log.seek(0)
@@ -264,8 +264,8 @@ def reason(log: str) -> str:
     refusal = _REFUSAL.search(log)
     if refusal:
         return _NO_SETTING.sub(_nearest, " ".join(refusal.group(1).split()))
-    said = (found.group(1).strip() for pattern in _FAULTS if (found := pattern.search(log)))
-    return next(said, "the last step returned an error") + "."
+    reasons = (match.group(1).strip() for pattern in _FAULTS if (match := pattern.search(log)))
+    return next(reasons, "the last step returned an error") + "."
 
 
 def _nearest(refused: re.Match[str]) -> str:

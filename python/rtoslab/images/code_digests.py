@@ -35,11 +35,11 @@ def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]
     """Digest and address of each of these functions that the ELF file has once. Raises ImageFileError."""
     try:
         image = _Image(Elf(read_image(path)))
-        wanted = set(names)
+        names_left = set(names)
         return {
             function.name: (image.digest(function), function.start)
             for function in image.functions
-            if function.name in wanted
+            if function.name in names_left
         }
     except ValueError as cause:
         raise ImageFileError(f"{shown_path(path)} is a damaged ELF file ({cause}); build it again.") from None
@@ -57,8 +57,8 @@ class _Image:
         self.sections = [section for section in elf.sections if section.flags & _ALLOC and section.size]
         self.contents = {section.address: elf.contents(section) for section in self.sections if section.has_contents}
         symbols = list(elf.symbols())
-        self.named = sorted(_named(symbols), key=lambda each: (each.start, -each.end))
-        self.starts = [each.start for each in self.named]
+        self.named = sorted(_named(symbols), key=lambda item: (item.start, -item.end))
+        self.starts = [item.start for item in self.named]
         plain = (symbol for symbol in symbols if symbol.kind == _NOTYPE and not symbol.name.startswith("$"))
         self.exact = {elf_symbol.value: elf_symbol.name for elf_symbol in plain}
         maps = sorted(
@@ -66,7 +66,7 @@ class _Image:
         )
         self.map_starts, self.map_data = [place for place, _ in maps], [is_data for _, is_data in maps]
         once = _once(symbols)
-        self.functions = [each for each in self.named if each.name in once]
+        self.functions = [item for item in self.named if item.name in once]
 
     def digest(self, function: _Named) -> str:
         return hashlib.sha256(b"".join(self._parts(function))).hexdigest()[:DIGITS]
@@ -97,13 +97,13 @@ class _Image:
 
     def _code(self, function: _Named) -> bytes:
         """A function's bytes, with a halfword behind it if there is one: its last instruction may be a wide one."""
-        found = b""
-        while len(found) < function.end - function.start:
-            more = self._read(function.start + len(found), function.end + 2 - function.start - len(found))
+        code_ = b""
+        while len(code_) < function.end - function.start:
+            more = self._read(function.start + len(code_), function.end + 2 - function.start - len(code_))
             if not more:
                 raise ValueError("a function lies outside its sections")
-            found += more
-        return found
+            code_ += more
+        return code_
 
     def _word(self, at: int) -> bytes:
         """A word of data: what it refers to, or the word itself."""
@@ -121,7 +121,7 @@ class _Image:
 
     def _moved_pairs(self, function: _Named) -> dict[int, bytes]:
         """The MOVW and MOVT instructions that make an address between them, by what that is."""
-        found: dict[int, bytes] = {}
+        moved: dict[int, bytes] = {}
         low: dict[int, tuple[int, int]] = {}
         at = function.start
         while at < function.end:
@@ -137,10 +137,10 @@ class _Image:
                 elif register in low:
                     place = self._place(value << 16 | low[register][1])
                     if place is not None:
-                        found[low[register][0]] = b"low" + bytes([register]) + place
-                        found[at] = b"top" + bytes([register]) + place
+                        moved[low[register][0]] = b"low" + bytes([register]) + place
+                        moved[at] = b"top" + bytes([register]) + place
             at += 4
-        return found
+        return moved
 
     def _place(self, value: int) -> bytes | None:
         """What an address refers to; None for a number that is no address in the image."""
@@ -185,7 +185,7 @@ class _Image:
 
 def _may_move(code: bytes) -> bool:
     """Whether a MOVT may be in it."""
-    return any(each & 0xFBF0 == _MOVT for (each,) in struct.iter_unpack("<H", code[: len(code) & ~1]))
+    return any(halfword & 0xFBF0 == _MOVT for (halfword,) in struct.iter_unpack("<H", code[: len(code) & ~1]))
 
 
 def branch_target(at: int, code: bytes) -> int | None:

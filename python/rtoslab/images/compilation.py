@@ -96,24 +96,24 @@ class Compilation:
     def of_code(self) -> list[str]:
         """What of that call still counts once the source is preprocessed: not where headers are looked for, nor what is
         defined, nor where the object goes."""
-        found = []
+        compilations = []
         words = iter(self.placeless)
         for word in words:
             if word in _PREPROCESSORS or word in _PATHS:
                 next(words, None)
             elif not word.startswith(_PREPROCESSORS) and word != "-MD":
-                found.append(word)
-        return found
+                compilations.append(word)
+        return compilations
 
     @property
     def folders(self) -> list[str]:
         """Where headers are looked for, and the source's own folder; not those of the build."""
-        found = [str(self.source.parent)]
-        for at, each in enumerate(self.arguments):
-            if each.startswith(_FOLDERS):
-                option = next(option for option in _FOLDERS if each.startswith(option))
-                found.append(each[len(option) :] or self.arguments[at + 1])
-        absolute = {_absolute(str(self.work), each) for each in found}
+        folders_ = [str(self.source.parent)]
+        for at, item in enumerate(self.arguments):
+            if item.startswith(_FOLDERS):
+                option = next(option for option in _FOLDERS if item.startswith(option))
+                folders_.append(item[len(option) :] or self.arguments[at + 1])
+        absolute = {_absolute(str(self.work), item) for item in folders_}
         return sorted(absolute - {f"{self.work}/generated"})
 
     def preprocess(self) -> Preprocessed | None:
@@ -133,10 +133,10 @@ class Compilation:
         if done.returncode != 0 or not self._told.is_file():
             return None
         code = done.stdout.replace(str(self.work).encode(), b"@")
-        names = sorted({each.decode() for each in _ASKED.findall(code)}) if self.is_gcc else None
+        names = sorted({name.decode() for name in _ASKED.findall(code)}) if self.is_gcc else None
         code = _line_of_place(str(self.firmware)).sub(rb"\1$", _ASKED.sub(b"", code))
-        bears_checkout = os.fsencode(self.firmware) in code
-        return Preprocessed(self.files(), names, hashlib.sha256(code).hexdigest(), bears_checkout)
+        contains_checkout = os.fsencode(self.firmware) in code
+        return Preprocessed(self.files(), names, hashlib.sha256(code).hexdigest(), contains_checkout)
 
     def files(self) -> tuple[str, ...]:
         """Absolute paths of what the compiler said it read; of what it does not preprocess it says nothing."""
@@ -201,15 +201,17 @@ class Archiving:
 
 def archiving(work: Path, line: str) -> Archiving | None:
     """A line of the build as the making of a library; None if it is something else."""
-    found = _ARCHIVE.fullmatch(line)
-    if found is None or _QUOTED.search(line):
+    match = _ARCHIVE.fullmatch(line)
+    if match is None or _QUOTED.search(line):
         return None
-    return Archiving(work, line, work / found[1], tuple(work / part for part in found[2].split()))
+    return Archiving(work, line, work / match[1], tuple(work / part for part in match[2].split()))
 
 
-def content_key(call: str, files: Mapping[str, str], generated: Mapping[str, str], asked: Sequence[str] | None) -> str:
+def content_key(
+    call: str, files: Mapping[str, str], generated: Mapping[str, str], requested: Sequence[str] | None
+) -> str:
     """Names an object: what is called, the digest of each file read, and what is asked for of each generated one."""
-    names = None if asked is None else frozenset(asked)
+    names = None if requested is None else frozenset(requested)
     parts = [call, *(f"{path} {digest}" for path, digest in sorted(files.items()))]
     parts += [f"{path}\n{_counts(text, names)}" for path, text in sorted(generated.items())]
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
@@ -229,8 +231,8 @@ def _lines(text: str) -> tuple[tuple[str | None, str], ...] | None:
     """Each line, with the macro that it defines or else with its number; None if lines do not stand for themselves."""
     if "\\\n" in text or _OPEN_COMMENT.search(text):
         return None
-    found = ((_DEFINED.match(line), number, line) for number, line in enumerate(text.splitlines()))
-    return tuple((macro[1], line) if macro else (None, f"{number} {line}") for macro, number, line in found)
+    definitions = ((_DEFINED.match(line), number, line) for number, line in enumerate(text.splitlines()))
+    return tuple((macro[1], line) if macro else (None, f"{number} {line}") for macro, number, line in definitions)
 
 
 @lru_cache(maxsize=8192)

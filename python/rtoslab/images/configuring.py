@@ -135,16 +135,16 @@ def _keep_read(read: Shelves, work: Path, laid: set[str]) -> None:
 
 def _keep(place: Path, work: Path, firmware: Path) -> None:
     """Raises StoreError."""
-    found = [path for path in (work / "CMakeFiles").iterdir() if (path / _FOUND[0]).is_file()]
-    if len(found) != 1:
+    folders = [path for path in (work / "CMakeFiles").iterdir() if (path / _FOUND[0]).is_file()]
+    if len(folders) != 1:
         return
-    found_out: Mapping[str, bytes] = {
-        "version": found[0].name.encode(),
+    compiler_files: Mapping[str, bytes] = {
+        "version": folders[0].name.encode(),
         _PROGRAMS: _programs((work / "CMakeCache.txt").read_text(encoding="utf-8")).encode(),
-        **{name: (found[0] / name).read_bytes() for name in _FOUND},
+        **{name: (folders[0] / name).read_bytes() for name in _FOUND},
         **({PACKAGE: (work / PACKAGE).read_bytes()} if (work / PACKAGE).is_file() else {}),
     }
-    files = {name: each.replace(os.fsencode(firmware), _CHECKOUT.encode()) for name, each in found_out.items()}
+    files = {name: file.replace(os.fsencode(firmware), _CHECKOUT.encode()) for name, file in compiler_files.items()}
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         mine = Path(tempfile.mkdtemp(prefix=".known-", dir=place.parent))

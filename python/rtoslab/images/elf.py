@@ -90,7 +90,7 @@ def parse_elf(data: bytes, name: str) -> Image:
         symbols, constants = _symbols(elf)
     except ValueError as cause:
         raise ImageFileError(f"{name} is a damaged ELF file ({cause}); build or copy it again.") from None
-    return Image(tuple(sorted(sections, key=lambda each: each.address)), symbols, constants)
+    return Image(tuple(sorted(sections, key=lambda section: section.address)), symbols, constants)
 
 
 def read_sections(path: Path) -> tuple[Section, ...]:
@@ -141,7 +141,7 @@ def _load_address(section: ElfSection, segments: Iterable[ElfSegment]) -> int:
 
 
 def _symbols(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
-    found: list[Symbol] = []
+    symbols: list[Symbol] = []
     constants: dict[str, int] = {}
     for symbol in elf.symbols():
         sizeless = symbol.kind == _NOTYPE or (symbol.kind in {_OBJECT, _FUNC} and symbol.size == 0)
@@ -151,8 +151,8 @@ def _symbols(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
             is_function = symbol.kind == _FUNC
             address = code_address(symbol.value) if is_function else symbol.value
             name = one_line(symbol.name)
-            found.append(Symbol(name, address, symbol.size, is_function, not symbol.is_local, symbol.is_weak))
-    return tuple(sorted(found, key=_rank)), constants
+            symbols.append(Symbol(name, address, symbol.size, is_function, not symbol.is_local, symbol.is_weak))
+    return tuple(sorted(symbols, key=_rank)), constants
 
 
 def _rank(symbol: Symbol) -> tuple[int, int, bool, bool, str]:

@@ -98,10 +98,12 @@ def inputs_digest(catalogue: Catalogue, point: Point) -> str:
     Of a tree: what its files hold now that were read as this image was last built (`reads_path`).
     """
     tree = tree_of(catalogue, point)
-    asked = asked_digest(catalogue, point)
+    request_digest = asked_digest(catalogue, point)
     if tree is None:
-        return asked
-    return hashlib.sha256((asked + contents(tree, reads_path(catalogue.root, asked))).encode()).hexdigest()
+        return request_digest
+    return hashlib.sha256(
+        (request_digest + contents(tree, reads_path(catalogue.root, request_digest))).encode()
+    ).hexdigest()
 
 
 def asked_digest(catalogue: Catalogue, point: Point) -> str:
@@ -130,14 +132,14 @@ def facts_files(catalogue: Catalogue, point: Point) -> list[Path]:
     firmware = catalogue.root / "firmware"
     parts = ["cpus/cortexm/arch.toml", f"boards/{point.board}/board.toml"]
     parts += [_program_folder(point.benchmark)]
-    found = [Path(file) for part in parts for file in _files(firmware, part)]
-    found.append(catalogue.kernel(point.kernel).folder / "kernel.toml")
-    return [path for path in found if path.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
+    files_ = [Path(file) for part in parts for file in _files(firmware, part)]
+    files_.append(catalogue.kernel(point.kernel).folder / "kernel.toml")
+    return [path for path in files_ if path.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
 
 
-def reads_path(root: Path, asked: str) -> Path:
+def reads_path(root: Path, path: str) -> Path:
     """Where it is kept which files of a tree an image was made of, by `asked_digest`."""
-    return build_folder(root) / "trees" / f"{asked[:32]}.json"
+    return build_folder(root) / "trees" / f"{path[:32]}.json"
 
 
 def _program_folder(benchmark: str) -> str:

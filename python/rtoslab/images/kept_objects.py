@@ -64,10 +64,14 @@ class Objects:
     _names: dict[str, str] = field(default_factory=dict)
     _texts: dict[str, str | None] = field(default_factory=dict)
 
-    def call(self, asked: Compilation) -> str:
+    def call(self, compilation: Compilation) -> str:
         """Names a compiler call: arguments, compiler, the source, and all that could be read, by name."""
-        source = self._digest(self._place(str(asked.source)))
-        return _key(self._bare(asked.placeless), source, sorted(self._names_below(folder) for folder in asked.folders))
+        source = self._digest(self._place(str(compilation.source)))
+        return _key(
+            self._bare(compilation.placeless),
+            source,
+            sorted(self._names_below(folder) for folder in compilation.folders),
+        )
 
     def alone(self, call: str) -> AbstractContextManager[None]:
         """One process at a time compiles this; the others find it kept."""
@@ -78,41 +82,45 @@ class Objects:
         for files, names in self._lists(call):
             key = self._content(call, files, names)
             of = None if key is None else self.shelves.get(f"{key}.of")
-            made = None if of is None else self._made(of.decode())
-            if made is not None:
-                return made, tuple(self._path(file) for file in files)
+            result = None if of is None else self._made(of.decode())
+            if result is not None:
+                return result, tuple(self._path(file) for file in files)
         return None
 
     def is_of_one_image(self, call: str) -> bool:
         """Whether it is known that the code holds what no other image has."""
         return any(ONE_IMAGE & set(names or ()) for _, names in self._lists(call))
 
-    def find_preprocessed(self, asked: Compilation, found: Preprocessed) -> Made | None:
+    def find_preprocessed(self, compilation: Compilation, preprocessed: Preprocessed) -> Made | None:
         """What was made of the same code."""
-        return self._made(self._code(asked, found))
+        return self._made(self._code(compilation, preprocessed))
 
-    def keep(self, asked: Compilation, call: str, found: Preprocessed, made: Made, began_ns: int) -> None:
+    def keep(
+        self, compilation: Compilation, call: str, preprocessed: Preprocessed, result: Made, began_ns: int
+    ) -> None:
         """What was preprocessed and compiled from then on, unless nothing tells all that it is made of. Raises
         StoreError."""
-        files = tuple(map(self._place, found.files))
+        files = tuple(map(self._place, preprocessed.files))
         outside = [file for file in files if file[0] != "@"]
-        if any(_changed_since(self._path(each), began_ns) for each in outside) or any(map(_holds_untold, found.files)):
+        if any(_changed_since(self._path(path), began_ns) for path in outside) or any(
+            map(_holds_untold, preprocessed.files)
+        ):
             return
-        new = {"asked": found.asked, "files": list(files)}
-        others = [each for each in self._listed(call) if each != new]
+        new = {"asked": preprocessed.asked, "files": list(files)}
+        others = [path for path in self._listed(call) if path != new]
         self.shelves.put(f"{call}.lists", json.dumps([new, *others][:LISTS]).encode())
-        for each in outside:
-            self._digests.pop(each, None)
-        key = self._content(call, files, found.asked)
-        if key is not None and not ONE_IMAGE & set(found.asked or ()):
-            code = self._code(asked, found)
-            self._put(code, made)
+        for path in outside:
+            self._digests.pop(path, None)
+        key = self._content(call, files, preprocessed.asked)
+        if key is not None and not ONE_IMAGE & set(preprocessed.asked or ()):
+            code = self._code(compilation, preprocessed)
+            self._put(code, result)
             self.shelves.put(f"{key}.of", code.encode())
 
-    def archive(self, asked: Archiving) -> str:
+    def archive(self, archiving_: Archiving) -> str:
         """Names a library: what is called, and what the members hold. Raises OSError."""
-        members = [hashlib.sha256(member.read_bytes()).hexdigest() for member in asked.members]
-        return _key(self.compilers, asked.placeless, members)
+        members = [hashlib.sha256(member.read_bytes()).hexdigest() for member in archiving_.members]
+        return _key(self.compilers, archiving_.placeless, members)
 
     def find_archive(self, key: str) -> bytes | None:
         """None if it is not known."""
@@ -125,28 +133,28 @@ class Objects:
     def _bare(self, words: list[str]) -> list[Any]:
         return [self.compilers, words]
 
-    def _code(self, asked: Compilation, found: Preprocessed) -> str:
-        return _key(self._bare(asked.of_code), found.digest)
+    def _code(self, compilation: Compilation, preprocessed: Preprocessed) -> str:
+        return _key(self._bare(compilation.of_code), preprocessed.digest)
 
     def _lists(self, call: str) -> _Lists:
         """Files and macros of earlier compilations of a call, the last one first; `@` is the build's folder, `$` the
         firmware's."""
-        for each in self._listed(call):
-            yield tuple(each["files"]), each["asked"]
+        for path in self._listed(call):
+            yield tuple(path["files"]), path["asked"]
 
     def _listed(self, call: str) -> list[dict[str, Any]]:
-        kept = self.shelves.get(f"{call}.lists")
-        return [] if kept is None else json.loads(kept)
+        stored = self.shelves.get(f"{call}.lists")
+        return [] if stored is None else json.loads(stored)
 
     def _content(self, call: str, files: tuple[str, ...], names: list[str] | None) -> str | None:
         """None if a file is gone."""
         digests = {file: self._digest(file) for file in files if file[0] != "@"}
         generated = {file: self._text(file) for file in files if file[0] == "@"}
-        there = {each: digest for each, digest in digests.items() if digest is not None}
-        texts = {each: text for each, text in generated.items() if text is not None}
-        if len(there) + len(texts) < len(files):
+        present = {item: digest for item, digest in digests.items() if digest is not None}
+        texts = {item: text for item, text in generated.items() if text is not None}
+        if len(present) + len(texts) < len(files):
             return None
-        return content_key(call, there, texts, names)
+        return content_key(call, present, texts, names)
 
     def _text(self, place: str) -> str | None:
         text = self._texts.get(place, _UNREAD)
@@ -181,32 +189,32 @@ class Objects:
     def _names_below(self, folder: str) -> str:
         """The names of all files below, without content: one that is new may come before another."""
         if folder not in self._names:
-            found = sorted(map(self._place, _below(folder)))
-            self._names[folder] = hashlib.sha256("\n".join(found).encode("utf-8", "surrogateescape")).hexdigest()
+            names = sorted(map(self._place, _below(folder)))
+            self._names[folder] = hashlib.sha256("\n".join(names).encode("utf-8", "surrogateescape")).hexdigest()
         return self._names[folder]
 
-    def _put(self, key: str, made: Made) -> None:
-        said = made.said.replace(str(self.firmware), _CHECKOUT)
-        head = {"callgraph": made.callgraph is not None, "object": len(made.object), "said": said}
+    def _put(self, key: str, result: Made) -> None:
+        output = result.said.replace(str(self.firmware), _CHECKOUT)
+        head = {"callgraph": result.callgraph is not None, "object": len(result.object), "said": output}
         first = json.dumps(head, sort_keys=True).encode()
-        self.shelves.put(key, first + b"\n" + made.object + (made.callgraph or b""))
+        self.shelves.put(key, first + b"\n" + result.object + (result.callgraph or b""))
 
     def _made(self, key: str) -> Made | None:
-        kept = self.shelves.get(key)
-        if kept is None:
+        stored = self.shelves.get(key)
+        if stored is None:
             return None
-        first, _, rest = kept.partition(b"\n")
+        first, _, rest = stored.partition(b"\n")
         head = json.loads(first)
         length = head["object"]
-        said = head["said"].replace(_CHECKOUT, str(self.firmware))
-        return Made(rest[:length], rest[length:] if head["callgraph"] else None, said)
+        output = head["said"].replace(_CHECKOUT, str(self.firmware))
+        return Made(rest[:length], rest[length:] if head["callgraph"] else None, output)
 
 
 def compilers(clang: bool) -> str:
     """What says which compilers are here: their words, and the size and time of the program."""
     program = tools.find(cross_tool("gcc"))
-    found = program.stat()
-    words = [tools.banner(cross_tool("gcc")), str(program), found.st_size, found.st_mtime_ns]
+    status = program.stat()
+    words = [tools.banner(cross_tool("gcc")), str(program), status.st_size, status.st_mtime_ns]
     return canonical([*words, *([tools.clang_banner()] if clang else [])])
 
 
@@ -241,7 +249,7 @@ def _below(folder: str) -> Iterator[str]:
 
 def _changed_since(file: str, began_ns: int) -> bool:
     try:
-        found = Path(file).stat()
+        status = Path(file).stat()
     except OSError:
         return True
-    return max(found.st_mtime_ns, found.st_ctime_ns) > began_ns - JUST_NOW_NS
+    return max(status.st_mtime_ns, status.st_ctime_ns) > began_ns - JUST_NOW_NS

@@ -38,51 +38,53 @@ class _Steps:
     read: set[str] = field(default_factory=set)
     done: list[_Step] = field(default_factory=list)
 
-    def compile(self, asked: Compilation) -> None:
+    def compile(self, compilation: Compilation) -> None:
         """Makes an object or copies the one that is kept."""
-        call = self.objects.call(asked)
-        found = self.objects.find(call)
-        if found is None and self.objects.is_of_one_image(call):
-            found = self._compiled(asked), asked.files()
-        if found is None:
+        call = self.objects.call(compilation)
+        cached = self.objects.find(call)
+        if cached is None and self.objects.is_of_one_image(call):
+            cached = self._compiled(compilation), compilation.files()
+        if cached is None:
             with self.objects.alone(call):
-                found = self.objects.find(call) or self._kept(asked, call)  # another build may have kept it meanwhile
-        made, files = found
-        asked.put(made.object, made.callgraph)
-        self._tell(made.said)
+                cached = self.objects.find(call) or self._kept(
+                    compilation, call
+                )  # another build may have kept it meanwhile
+        result, files = cached
+        compilation.put(result.object, result.callgraph)
+        self._tell(result.said)
         with self.writing:
             self.read.update(files)
 
-    def _kept(self, asked: Compilation, call: str) -> tuple[Made, tuple[str, ...]]:
+    def _kept(self, compilation: Compilation, call: str) -> tuple[Made, tuple[str, ...]]:
         """Compiled, if no other source gave the same code, and kept."""
         began_ns = now_ns()
-        found = asked.preprocess()
-        made = None if found is None else self.objects.find_preprocessed(asked, found)
-        made = made or self._compiled(asked)
-        if found is not None and not (
-            found.bears_checkout or asked.bears_its_place(made.object + (made.callgraph or b""))
+        preprocessed = compilation.preprocess()
+        result = None if preprocessed is None else self.objects.find_preprocessed(compilation, preprocessed)
+        result = result or self._compiled(compilation)
+        if preprocessed is not None and not (
+            preprocessed.bears_checkout or compilation.bears_its_place(result.object + (result.callgraph or b""))
         ):
             with suppress(StoreError):  # the image needs no kept object; on a disk without room it fails itself
-                self.objects.keep(asked, call, found, made, began_ns)
-        return made, asked.files() if found is None else found.files
+                self.objects.keep(compilation, call, preprocessed, result, began_ns)
+        return result, compilation.files() if preprocessed is None else preprocessed.files
 
-    def _compiled(self, asked: Compilation) -> Made:
-        said = self._run(asked.arguments, asked.work)
-        self._tell(f"Compiled: {asked.source}")
-        callgraph = asked.callgraph.read_bytes() if asked.callgraph.is_file() else None
-        return Made(asked.object.read_bytes(), callgraph, said)
+    def _compiled(self, compilation: Compilation) -> Made:
+        output = self._run(compilation.arguments, compilation.work)
+        self._tell(f"Compiled: {compilation.source}")
+        callgraph = compilation.callgraph.read_bytes() if compilation.callgraph.is_file() else None
+        return Made(compilation.object.read_bytes(), callgraph, output)
 
-    def archive(self, asked: Archiving) -> None:
+    def archive(self, archiving_: Archiving) -> None:
         """Makes a library or copies the one that is kept."""
-        key = self.objects.archive(asked)
+        key = self.objects.archive(archiving_)
         content = self.objects.find_archive(key)
         if content is not None:
-            asked.archive.parent.mkdir(parents=True, exist_ok=True)
-            asked.archive.write_bytes(content)
+            archiving_.archive.parent.mkdir(parents=True, exist_ok=True)
+            archiving_.archive.write_bytes(content)
             return
-        self.other(asked.work, asked.line)
+        self.other(archiving_.work, archiving_.line)
         with suppress(StoreError):
-            self.objects.keep_archive(key, asked.archive.read_bytes())
+            self.objects.keep_archive(key, archiving_.archive.read_bytes())
 
     def other(self, work: Path, line: str) -> None:
         """A step that is no compilation, in the words of the build's files."""
@@ -90,12 +92,12 @@ class _Steps:
 
     def lines(self, work: Path) -> Iterator[_Step]:
         """The steps. A build without any would be an empty folder that passes for an image."""
-        said = self._run((str(tools.find("ninja")), "-C", str(work), "-t", "commands"), work)
-        found = [line for line in said.splitlines() if not line.startswith("ninja: ")]
-        if not found:
+        output = self._run((str(tools.find("ninja")), "-C", str(work), "-t", "commands"), work)
+        commands = [line for line in output.splitlines() if not line.startswith("ninja: ")]
+        if not commands:
             self._tell("FAILED: the build files name no step.")
             raise StepFailedError
-        for line in found:
+        for line in commands:
             step = compilation(work, line, self.objects.firmware) or archiving(work, line) or line
             self.done.append(step)
             yield step
@@ -148,21 +150,21 @@ def make(work: Path, objects: Objects, log: IO[str]) -> MakeResult:
     """
     steps = _Steps(objects, log)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for are_compilations, group in groupby(steps.lines(work), key=lambda each: isinstance(each, Compilation)):
+        for are_compilations, group in groupby(steps.lines(work), key=lambda line: isinstance(line, Compilation)):
             if are_compilations:
                 _all(pool, steps, group)
             else:
-                for each in group:
-                    if isinstance(each, Archiving):
-                        steps.archive(each)
-                    elif isinstance(each, str):
-                        steps.other(work, each)
+                for step in group:
+                    if isinstance(step, Archiving):
+                        steps.archive(step)
+                    elif isinstance(step, str):
+                        steps.other(work, step)
     return MakeResult(frozenset(steps.read), tuple(steps.done))
 
 
 def _all(pool: ThreadPoolExecutor, steps: _Steps, group: Iterable[_Step]) -> None:
     """The compilations of a group side by side; the first one that fails is the last one begun."""
-    waiting: list[Future[None]] = [pool.submit(steps.compile, each) for each in group if isinstance(each, Compilation)]
+    waiting: list[Future[None]] = [pool.submit(steps.compile, step) for step in group if isinstance(step, Compilation)]
     try:
         for future in waiting:
             future.result()

@@ -24,38 +24,40 @@ def demand_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
 
     A kernel is asked once for each set of macros; one whose image is built already has them.
     """
-    asked: dict[tuple[str, frozenset[str]], Point] = {}
+    requested: dict[tuple[str, frozenset[str]], Point] = {}
     for point in points:
         if point.kernel_config and point.not_applicable is None:
-            asked.setdefault((point.kernel, frozenset(point.kernel_config)), point)
-    given = {name: {kernel for kernel, names in asked if name in names} for _, every in asked for name in every}
+            requested.setdefault((point.kernel, frozenset(point.kernel_config)), point)
+    given = {name: {kernel for kernel, names in requested if name in names} for _, every in requested for name in every}
     lacking: dict[str, dict[str, str]] = {}
-    for (kernel, _), point in asked.items():
+    for (kernel, _), point in requested.items():
         for name, near in _refused(catalogue, point).items():
             lacking.setdefault(name, {})[kernel] = near
     for name, kernels in lacking.items():
         if given[name] == set(kernels):
             known = [*filter(None, kernels.values()), *difflib.get_close_matches(name, POINT_KEYS, n=1)]
             hint = f"did you mean {known[0]}?" if known else "its header in firmware/kernels names those that it has."
-            asked_ones = ", ".join(sorted(kernels))
-            raise PlanError(f"No kernel asked ({asked_ones}) has the setting {name}, or it may not be changed; {hint}")
+            kernels_text = ", ".join(sorted(kernels))
+            raise PlanError(
+                f"No kernel asked ({kernels_text}) has the setting {name}, or it may not be changed; {hint}"
+            )
 
 
 def _refused(catalogue: Catalogue, point: Point) -> dict[str, str]:
     """The macros that the kernel lacks -> the nearest it has, or nothing."""
-    found: dict[str, str] = {}
+    refused: dict[str, str] = {}
     while point.kernel_config:
         digest = inputs_digest(catalogue, point)
         if is_built(catalogue.root, point, digest):
             break
-        said = _configured(catalogue, point, digest)
-        name = _NO_SETTING.search(said)
+        output = _configured(catalogue, point, digest)
+        name = _NO_SETTING.search(output)
         if name is None or name[1] not in point.kernel_config:
             break  # what else there is to say, the build says
-        near = _NEAR.search(said)
-        found[name[1]] = near[1] if near else ""
+        near = _NEAR.search(output)
+        refused[name[1]] = near[1] if near else ""
         point = replace(point, kernel_config={k: v for k, v in point.kernel_config.items() if k != name[1]})
-    return found
+    return refused
 
 
 def _configured(catalogue: Catalogue, point: Point, digest: str) -> str:

@@ -43,27 +43,27 @@ class Shelves:
 
     def put(self, key: str, content: bytes) -> None:
         """Raises StoreError."""
-        shelf = self._shelf(key)
-        make_folder(shelf)
+        shard = self._shelf(key)
+        make_folder(shard)
         whole = with_digest(content)
-        write_whole(shelf / key, whole, "an object")
-        _ROOM[shelf] = _ROOM.get(shelf, 0) - len(whole)
-        if _ROOM[shelf] < 0:
-            _ROOM[shelf] = _make_room(shelf) // PROCESSES
+        write_whole(shard / key, whole, "an object")
+        _ROOM[shard] = _ROOM.get(shard, 0) - len(whole)
+        if _ROOM[shard] < 0:
+            _ROOM[shard] = _make_room(shard) // PROCESSES
 
     def _shelf(self, key: str) -> Path:
         return self.folder / f"{int(key[:8], 16) % SHELVES:02d}"
 
 
-def _make_room(shelf: Path) -> int:
+def _make_room(shard: Path) -> int:
     """How many bytes more there is room for. Another process may do the same meanwhile."""
     held: list[tuple[int, int, str]] = []
-    with suppress(OSError), os.scandir(shelf) as entries:
+    with suppress(OSError), os.scandir(shard) as entries:
         for entry in entries:
             with suppress(OSError):
                 if not entry.name.endswith(".lock"):  # also what a killed process left half written
-                    found = entry.stat()
-                    held.append((found.st_mtime_ns, found.st_size, entry.path))
+                    status = entry.stat()
+                    held.append((status.st_mtime_ns, status.st_size, entry.path))
     excess = sum(size for _, size, _ in held) - SHELF_BYTES
     for _, size, path in sorted(held):
         if excess <= 0:

@@ -38,8 +38,8 @@ class SourceLines:
                 starts, rows = self._lines
         except ImageFileError:
             return [], []
-        wanted = PurePosixPath(file).name
-        here = [(start, row[2]) for start, row in zip(starts, rows, strict=True) if row[1] == wanted]
+        path = PurePosixPath(file).name
+        here = [(start, row[2]) for start, row in zip(starts, rows, strict=True) if row[1] == path]
         return [start for start, number in here if number == line], sorted({number for _, number in here})
 
     def _found(self, address: int) -> tuple[str, ...]:
@@ -76,14 +76,14 @@ class SourceLines:
     def _callers(self, unit: Any, address: int) -> tuple[str, ...]:
         """Call sites of the inlined functions around an address, innermost first."""
         names = _file_names(line_program(self._dwarf, unit))
-        found = []
+        callers = []
         die = unit.get_top_DIE()
         while die is not None:
             die = next((child for child in children(die) if self._holds(unit, child, address)), None)
             if die is not None and die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
                 file = names.get(die.attributes["DW_AT_call_file"].value, "?")
-                found.append(f"{file}:{die.attributes['DW_AT_call_line'].value}")
-        return tuple(reversed(found))
+                callers.append(f"{file}:{die.attributes['DW_AT_call_line'].value}")
+        return tuple(reversed(callers))
 
     def _holds(self, unit: Any, die: Any, address: int) -> bool:
         """Whether a function, an inlined one or a block covers an address."""
@@ -100,19 +100,19 @@ class SourceLines:
             base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
             offset = base.value if base is not None else 0
             lists = self._dwarf.range_lists()
-            for each in lists.get_range_list_at_offset(attributes["DW_AT_ranges"].value, unit) if lists else ():
-                if hasattr(each, "base_address"):
-                    offset = each.base_address
+            for entry in lists.get_range_list_at_offset(attributes["DW_AT_ranges"].value, unit) if lists else ():
+                if hasattr(entry, "base_address"):
+                    offset = entry.base_address
                 else:
-                    shift = 0 if getattr(each, "is_absolute", False) else offset
-                    yield each.begin_offset + shift, each.end_offset + shift
+                    shift = 0 if getattr(entry, "is_absolute", False) else offset
+                    yield entry.begin_offset + shift, entry.end_offset + shift
 
 
 def _file_names(program: Any) -> dict[int, str]:
     """By the number that line program and call sites use: from 1 on before DWARF 5."""
     first = 1 if program["version"] < 5 else 0
     entries = enumerate(program["file_entry"], first)
-    return {number: PurePosixPath(each.name.decode(errors="replace")).name for number, each in entries}
+    return {number: PurePosixPath(entry.name.decode(errors="replace")).name for number, entry in entries}
 
 
 def _rows(program: Any) -> Iterator[tuple[int, int, str, int]]:

@@ -39,7 +39,7 @@ class Distribution:
 
     def add(self, values: NDArray[np.uint64]) -> None:
         """Counts them."""
-        for value, count in zip(*(each.tolist() for each in np.unique(values, return_counts=True)), strict=True):
+        for value, count in zip(*(item.tolist() for item in np.unique(values, return_counts=True)), strict=True):
             self.counts[value] = self.counts.get(value, 0) + count
 
     def spread(self) -> Spread | None:

@@ -84,8 +84,8 @@ def spendings(subject: Subject, windows: Sequence[Window], progress: Progress) -
                 rows = np.frombuffer(account["rows"], dtype=ROW)
                 cycles = rows["cycles"].sum(axis=1)
                 for node, spent in zip(rows["node"].tolist(), cycles.tolist(), strict=True):
-                    for each in inside:
-                        sums[each][core, node] = sums[each].get((core, node), 0) + int(spent)
+                    for call in inside:
+                        sums[call][core, node] = sums[call].get((core, node), 0) + int(spent)
     names = Names(subject.elf, machine.symbols(), nodes, ())
     return {window: _spending(window, sums[window], nodes, names) for window in windows}
 
@@ -129,7 +129,11 @@ def _callee(rest: tuple[Step, ...], window: Window) -> Step:
 
 
 def _most_first(cycles: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(((name, each) for name, each in cycles.items() if each), key=lambda item: (-item[1], item[0])))
+    return dict(
+        sorted(
+            ((name, cycles_of) for name, cycles_of in cycles.items() if cycles_of), key=lambda item: (-item[1], item[0])
+        )
+    )
 
 
 def _path(nodes: "NDArray[np.void]", node: int) -> tuple[Step, ...]:

@@ -17,8 +17,8 @@ _LISTED: Final = 8
 def call_table(measured: MeasuredFunction) -> Table:
     """A row for each measure."""
     rows = [
-        (name, each.minimum, half(each.median), each.p99, each.maximum, each.total)
-        for name, each in measured.cycles.items()
+        (name, item.minimum, half(item.median), item.p99, item.maximum, item.total)
+        for name, item in measured.cycles.items()
     ]
     return Table(measured.function.name, "", _HEADS, rows)
 
@@ -79,7 +79,7 @@ def call_told(greatest: GreatestCall) -> Iterator[str]:
 
 def parts(cycles: Mapping[str, int]) -> str:
     """Where cycles went, the most first; what is much further down together."""
-    shown = [f"{name} {each:,}" for name, each in cycles.items()]
+    shown = [f"{name} {item:,}" for name, item in cycles.items()]
     rest = sum(list(cycles.values())[_LISTED:])
     return ", ".join(shown[:_LISTED]) + (f", others {rest:,}" if rest else "")
 
@@ -127,15 +127,15 @@ def _function(measured: MeasuredFunction) -> dict[str, Any]:
         "open": [asdict(call) for call in measured.open],
         "stack_bytes": tally.stack_bytes,
         "interruptions_most": tally.interruptions_most,
-        "cycles": {name: asdict(each) for name, each in measured.cycles.items()},
-        "instructions": {name: asdict(each) for name, each in measured.instructions.items()},
+        "cycles": {name: asdict(item) for name, item in measured.cycles.items()},
+        "instructions": {name: asdict(item) for name, item in measured.instructions.items()},
         "greatest": [_greatest(call) for call in measured.greatest],
     }
 
 
 def _greatest(call: GreatestCall) -> dict[str, Any]:
     spending = call.spending or Spending({}, {}, "the command was ended before the second run")
-    callees = {name: each for name, each in spending.inside.items() if name != ITSELF}
+    callees = {name: item for name, item in spending.inside.items() if name != ITSELF}
     return {
         "by": list(call.by),
         "start_cycle": call.start,

@@ -38,7 +38,7 @@ def difference_tables(before: Profile, after: Profile, top: int | None = None) -
     """By what cycles were spent on, by class of function, by function; the largest changes first."""
     scale = scale_of(before, after)
     whole = (sums(before.spent, lambda _: "all"), sums(after.spent, lambda _: "all"))
-    ways = [way for way in range(len(WAYS)) if any(each["all"].cycles[way] for each in whole)]
+    ways = [way for way in range(len(WAYS)) if any(function["all"].cycles[way] for function in whole)]
     heads = ("A", "B", "B - A", *(f"of it {HEADS[way]}" for way in ways))
     title = f"in {scale.unit}. A: {before.label}; B: {after.label}"
     classes, functions = (by_class(before), by_class(after)), (_functions(before), _functions(after))
@@ -50,7 +50,7 @@ def difference_tables(before: Profile, after: Profile, top: int | None = None) -
 
 
 def _functions(profile: Profile) -> dict[str, Sum]:
-    return sums(profile.spent, lambda each: function_of(each.stack))
+    return sums(profile.spent, lambda spent: function_of(spent.stack))
 
 
 def _rows(

@@ -53,11 +53,11 @@ def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
     path = [fault.registers["pc"], *_callers(fault, image)]
     # A return address is that of the instruction behind the call.
     places = sources(image, (address - 2 if number else address for number, address in enumerate(path)))
-    told = [
+    frames = [
         _place(address, places[address - 2 if number else address].line, symbols) for number, address in enumerate(path)
     ]
-    first = f"core {fault.core} took a {fault.name} at cycle {fault.cycle:,} in {told[0]}: {_why(fault)}"
-    return [first, *(f"  called from {each}" for each in told[1:])]
+    first = f"core {fault.core} took a {fault.name} at cycle {fault.cycle:,} in {frames[0]}: {_why(fault)}"
+    return [first, *(f"  called from {frame}" for frame in frames[1:])]
 
 
 def _place(address: int, line: str, symbols: Symbols) -> str:
@@ -68,7 +68,7 @@ def _place(address: int, line: str, symbols: Symbols) -> str:
 
 def _why(fault: Fault) -> str:
     cfsr = fault.status.get("CFSR", 0)
-    causes = [said for bit, said in _CFSR.items() if cfsr >> bit & 1]
+    causes = [message for bit, message in _CFSR.items() if cfsr >> bit & 1]
     if fault.status.get("HFSR", 0) & _VECTOR_READ:
         causes.append("the vector table could not be read")
     text = "; ".join(causes) or "the core does not say why"
@@ -132,7 +132,7 @@ def _caller(
     entries: Sequence[Any], pc: int, registers: dict[int, int], stacks: Sequence[Memory]
 ) -> dict[int, int] | None:
     """The registers of the caller, LR its return address. None: no entry describes the code, or the stack is lost."""
-    entry = next((each for each in entries if 0 <= pc - each["initial_location"] < each["address_range"]), None)
+    entry = next((item for item in entries if 0 <= pc - item["initial_location"] < item["address_range"]), None)
     if entry is None:
         return None
     rows = [row for row in entry.get_decoded().table if row["pc"] <= pc]
@@ -140,15 +140,15 @@ def _caller(
         return None
     row = rows[-1]
     frame = registers[row["cfa"].reg] + row["cfa"].offset & 0xFFFF_FFFF
-    found = dict(registers)
+    registers_ = dict(registers)
     for number in _NAMES:
         rule = row.get(number)
         if rule is not None and rule.type == "OFFSET":
             words = (stack.word(frame + rule.arg) for stack in stacks)
-            word = next((each for each in words if each is not None), None)
+            word = next((item for item in words if item is not None), None)
             if word is None:
                 return None
-            found[number] = word
+            registers_[number] = word
         elif number == _LR and rule is not None and rule.type == "UNDEFINED":
             return None
-    return {**found, _SP: frame}
+    return {**registers_, _SP: frame}

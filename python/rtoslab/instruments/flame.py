@@ -63,7 +63,7 @@ def flame_svg(profile: Profile, core: int) -> str:
 
 def _rows(frame: Frame, scale: float) -> int:
     shown = [child for child in frame.children.values() if child.cycles * scale >= NARROWEST]
-    return 1 + max((_rows(each, scale) for each in shown), default=0)
+    return 1 + max((_rows(row, scale) for row in shown), default=0)
 
 
 def _draw(
@@ -81,7 +81,7 @@ def _draw(
         f'<g><title>{title}</title><rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{ROW - 1}" rx="1.5" '
         f'fill="{colour}" stroke="{edge}" stroke-width=".6"/>{_text(frame.name, x, y, width)}</g>'
     )
-    for child in sorted(frame.children.values(), key=lambda each: (-each.cycles, each.name)):
+    for child in sorted(frame.children.values(), key=lambda frame: (-frame.cycles, frame.name)):
         _draw(parts, child, profile, x, row + 1, scale, (whole, colour))
         x += child.cycles * scale
 

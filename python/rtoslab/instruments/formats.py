@@ -13,13 +13,13 @@ _WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"
 
 def weighted(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
     """Cycles of one core by call path; what was not execution is a frame of its own at the path's end."""
-    found: dict[tuple[str, ...], int] = defaultdict(int)
+    weights: dict[tuple[str, ...], int] = defaultdict(int)
     for spent in profile.spent:
         if spent.core == core:
             for way, cycles in zip(WAYS, spent.cycles, strict=True):
                 if cycles:
-                    found[spent.stack if way == "execute" else (*spent.stack, _WAITS[way])] += cycles
-    return dict(sorted(found.items()))
+                    weights[spent.stack if way == "execute" else (*spent.stack, _WAITS[way])] += cycles
+    return dict(sorted(weights.items()))
 
 
 def folded(profile: Profile) -> str:

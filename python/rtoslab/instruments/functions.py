@@ -40,47 +40,47 @@ class Functions:
         self._data = _data(elf)
         self._symbols = [symbol for symbol in machine.symbols() if symbol[2] not in self._data]
 
-    def find(self, asked: str) -> Function:
+    def find(self, place: str) -> Function:
         """The one function that is meant. Raises SymbolError for none and for several."""
-        line = _LINE.fullmatch(asked)
+        line = _LINE.fullmatch(place)
         if line is not None:
-            return self._at_line(asked, line["file"], int(line["line"]))
-        if asked.lower().startswith("0x"):
-            return self._at_address(asked, find_address(self._machine, asked))
-        if asked in self._data:
-            raise SymbolError(f"{asked} is data, not a function; name a function that uses it.")
-        found = sorted({address for address, _, name in self._symbols if name == asked})
-        if len(found) > 1:
-            listed = self._listed(asked, found)
-            raise SymbolError(f"The image has {len(found)} functions {asked!r}: {listed}; name one by its address.")
-        return self._function(asked, found[0] if found else find_address(self._machine, asked))
+            return self._at_line(place, line["file"], int(line["line"]))
+        if place.lower().startswith("0x"):
+            return self._at_address(place, find_address(self._machine, place))
+        if place in self._data:
+            raise SymbolError(f"{place} is data, not a function; name a function that uses it.")
+        addresses = sorted({address for address, _, name in self._symbols if name == place})
+        if len(addresses) > 1:
+            listed = self._listed(place, addresses)
+            raise SymbolError(f"The image has {len(addresses)} functions {place!r}: {listed}; name one by its address.")
+        return self._function(place, addresses[0] if addresses else find_address(self._machine, place))
 
-    def places(self, asked: str) -> list[int]:
+    def places(self, place: str) -> list[int]:
         """Addresses of instructions that are meant: a function's first, one by its address, or all at which code of a
         line begins (several where the compiler divided or inlined it). Raises SymbolError for none."""
-        line = _LINE.fullmatch(asked)
+        line = _LINE.fullmatch(place)
         if line is not None:
             return self._line_starts(line["file"], int(line["line"]))
-        if asked.lower().startswith("0x"):
-            return [code_address(find_address(self._machine, asked))]
-        return [self.find(asked).address]
+        if place.lower().startswith("0x"):
+            return [code_address(find_address(self._machine, place))]
+        return [self.find(place).address]
 
-    def _at_address(self, asked: str, address: int) -> Function:
+    def _at_address(self, text: str, address: int) -> Function:
         start = self._start(address)
         if start not in {None, address}:
-            name = self._function(asked, start or 0).name
-            raise SymbolError(f"{asked} lies inside {name}, which begins at {start:#x}; name that.")
-        return self._function(asked, address)
+            name = self._function(text, start or 0).name
+            raise SymbolError(f"{text} lies inside {name}, which begins at {start:#x}; name that.")
+        return self._function(text, address)
 
-    def _at_line(self, asked: str, file: str, line: int) -> Function:
+    def _at_line(self, text: str, file: str, line: int) -> Function:
         starts = {self._start(place) for place in self._line_starts(file, line)}
-        found = sorted(start for start in starts if start is not None)
-        if len(found) > 1:
-            listed = self._listed(asked, found)
-            raise SymbolError(f"{asked} is in {len(found)} functions, by inlining: {listed}; name the one meant.")
-        if not found:
-            raise SymbolError(f"{asked} lies in no function that has a symbol; name it by its address.")
-        return self._function(asked, found[0])
+        starts_ = sorted(start for start in starts if start is not None)
+        if len(starts_) > 1:
+            listed = self._listed(text, starts_)
+            raise SymbolError(f"{text} is in {len(starts_)} functions, by inlining: {listed}; name the one meant.")
+        if not starts_:
+            raise SymbolError(f"{text} lies in no function that has a symbol; name it by its address.")
+        return self._function(text, starts_[0])
 
     def _line_starts(self, file: str, line: int) -> list[int]:
         places, lines = self._lines.of(file, line)
@@ -90,7 +90,7 @@ class Functions:
             )
         if not places:
             place = bisect_left(lines, line)
-            near = " and ".join(str(each) for each in lines[max(0, place - 1) : place + 1])
+            near = " and ".join(str(item) for item in lines[max(0, place - 1) : place + 1])
             raise SymbolError(f"No code comes from line {line} of {file}; the nearest lines with code: {near}.")
         return places
 
@@ -101,19 +101,19 @@ class Functions:
                 return start
         return None
 
-    def _function(self, asked: str, address: int) -> Function:
+    def _function(self, requested: str, address: int) -> Function:
         names = [name for start, _, name in self._symbols if start == address]
         if not names:
-            name = asked if self._machine.symbol(asked) is not None else f"{address:#010x}"
-            return Function((asked,), name, address)
-        name = asked if asked in names else names[0]
-        return Function((asked,), name, address, tuple(sorted(set(names) - {name})))
+            name = requested if self._machine.symbol(requested) is not None else f"{address:#010x}"
+            return Function((requested,), name, address)
+        name = requested if requested in names else names[0]
+        return Function((requested,), name, address, tuple(sorted(set(names) - {name})))
 
-    def _listed(self, asked: str, addresses: Sequence[int]) -> str:
+    def _listed(self, requested: str, addresses: Sequence[int]) -> str:
         shown = []
         for address in addresses[:_LISTED]:
             source = next(iter(self._lines.at(address)), "")
-            name = self._function(asked, address).name
+            name = self._function(requested, address).name
             shown.append(f"{name} {address:#x}" + (f" ({source})" if source else ""))
         return ", ".join(shown) + (", ..." if len(addresses) > _LISTED else "")
 

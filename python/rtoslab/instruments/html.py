@@ -52,7 +52,7 @@ def render(profile: Profile) -> str:
 def summary(profile: Profile) -> str:
     """The few sentences that a reader takes along."""
     cycles = sum(profile.observed_cycles)
-    functions = sums(profile.spent, lambda each: function_of(each.stack))
+    functions = sums(profile.spent, lambda spent: function_of(spent.stack))
     name, most = next(iter(functions.items()), ("nothing", Sum()))
     cores = counted(len(profile.observed_cycles), "core")
     share = f"{100 * most.total / max(1, cycles):.1f} %"
@@ -61,7 +61,7 @@ def summary(profile: Profile) -> str:
         per = cycles / profile.operations
         sentences.append(f"{counted(profile.operations, 'operation')} counted, {per:,.1f} cycles each.")
     for priority, held in priority_groups(profile)[:1]:
-        worst = max(held, key=lambda each: each.longest_cycles)
+        worst = max(held, key=lambda held: held.longest_cycles)
         sentences.append(
             f"Interrupts of priority {priority} were masked for at most {worst.longest_cycles:,} cycles "
             f"({worst.longest_cycles * 1e6 / profile.clock_hz:.2f} us), from {function_of(worst.opener)} "
@@ -72,13 +72,13 @@ def summary(profile: Profile) -> str:
 
 def _bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, int]]]]:
     """For each core the parts of its bar: name, colour, percent, cycles."""
-    found = sums(profile.spent, lambda each: each.core)
+    by_core = sums(profile.spent, lambda spent: spent.core)
     bars = []
     for core, cycles in enumerate(profile.observed_cycles):
-        each = found.get(core, Sum())
+        core_sum = by_core.get(core, Sum())
         parts = [
             (name, colour, 100 * part / max(1, cycles), part)
-            for name, colour, part in zip(HEADS, WAY_COLOURS, each.cycles, strict=True)
+            for name, colour, part in zip(HEADS, WAY_COLOURS, core_sum.cycles, strict=True)
             if part
         ]
         bars.append((core, parts))

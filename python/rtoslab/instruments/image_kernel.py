@@ -18,16 +18,16 @@ def kernel_of(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
         return None
     names = {symbol.name for symbol in image.symbols} | image.constants.keys()
     functions = {symbol.name for symbol in image.symbols if symbol.is_function}
-    found: list[tuple[int, Kernel]] = []
+    candidates: list[tuple[int, Kernel]] = []
     for entry in catalogue.kernels.values():
         kernel = entry.facts.on(cpu)
         if entry.tree is None and kernel.probes is not None and _names_its_task(kernel, names):
             services = {name for table in _symbol_tables(kernel) for many in table for name in many}
-            found.append((len(services & functions), kernel))
-    found.sort(key=lambda each: -each[0])
-    if not found or not found[0][0] or (len(found) > 1 and found[0][0] == found[1][0]):
+            candidates.append((len(services & functions), kernel))
+    candidates.sort(key=lambda pair: -pair[0])
+    if not candidates or not candidates[0][0] or (len(candidates) > 1 and candidates[0][0] == candidates[1][0]):
         return None
-    return found[0][1]
+    return candidates[0][1]
 
 
 def _symbol_tables(kernel: Kernel) -> list[list[tuple[str, ...]]]:

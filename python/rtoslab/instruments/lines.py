@@ -39,20 +39,20 @@ _BY = re.compile(r"\b(?:by|for at|Fault at|fault at|faulted at) (0x[0-9a-f]{8})\
 
 def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
     """The source of each address. Without debug information, or addr2line, every line is empty."""
-    wanted = sorted(set(addresses))
+    addresses_ = sorted(set(addresses))
     program = shutil.which(cross_tool("addr2line"))
-    if program is None or not wanted:
-        return dict.fromkeys(wanted, NOWHERE)
-    answer = tools.said([program, "-a", "-f", "-i", "-e", elf], "\n".join(f"{address:#x}" for address in wanted))
-    found = dict.fromkeys(wanted, NOWHERE)
+    if program is None or not addresses_:
+        return dict.fromkeys(addresses_, NOWHERE)
+    answer = tools.said([program, "-a", "-f", "-i", "-e", elf], "\n".join(f"{address:#x}" for address in addresses_))
+    sources_ = dict.fromkeys(addresses_, NOWHERE)
     for block in re.split(r"^(?=0x)", answer, flags=re.MULTILINE)[1:]:
         head, *rest = block.splitlines()
         chain = list(zip(rest[::2], rest[1::2], strict=False))
         if chain and not chain[0][1].startswith("??") and _ADDRESS.fullmatch(head):
             inlined = tuple(readable_name(name) for name, _ in reversed(chain[:-1]))
-            found[int(head, 16)] = Source(_short(chain[0][1]), _short(chain[-1][1]), inlined)
-    unknown = [address for address, source in found.items() if source is NOWHERE]
-    return found | _read_here(elf, unknown, all_unknown=len(unknown) == len(found))
+            sources_[int(head, 16)] = Source(_short(chain[0][1]), _short(chain[-1][1]), inlined)
+    unknown = [address for address, source in sources_.items() if source is NOWHERE]
+    return sources_ | _read_here(elf, unknown, all_unknown=len(unknown) == len(sources_))
 
 
 def _read_here(elf: Path, addresses: Iterable[int], *, all_unknown: bool) -> dict[int, Source]:
@@ -77,7 +77,7 @@ def _sections(elf: Path) -> Sequence[ElfSection]:
 def with_places(warnings: Iterable[str], image: Path) -> list[str]:
     """Adds file and line to each address of code in warnings of the virtual board, where the image says them."""
     texts = list(warnings)
-    places = sources(image, (int(found, 16) for text in texts for found in _BY.findall(text)))
+    places = sources(image, (int(result, 16) for text in texts for result in _BY.findall(text)))
 
     def place(match: re.Match[str]) -> str:
         line = places[int(match[1], 16)].line

@@ -23,10 +23,10 @@ def priority_groups(profile: Profile) -> list[tuple[str, tuple[Held, ...]]]:
     return groups
 
 
-def _shape(each: Held) -> tuple[object, ...]:
+def _shape(held: Held) -> tuple[object, ...]:
     return (
-        each.core, each.opener, each.opener_line, each.closer, each.closer_line, each.count, each.total_cycles,
-        each.longest_start,
+        held.core, held.opener, held.opener_line, held.closer, held.closer_line, held.count, held.total_cycles,
+        held.longest_start,
     )  # fmt: skip
 
 
@@ -50,8 +50,8 @@ def _by_call(profile: Profile, top: int | None) -> Table:
     rows: list[Sequence[Value]] = []
     for name, held in priority_groups(profile):
         calls: dict[tuple[int, str], list[Held]] = defaultdict(list)
-        for each in held:
-            calls[each.core, owner(each.opener, profile)].append(each)
+        for interval in held:
+            calls[interval.core, owner(interval.opener, profile)].append(interval)
         ordered = sorted(calls.items(), key=lambda item: (-_longest_of(item[1]), item[0]))
         for (core, call), members in ordered[:top]:
             count, total = sum(member.count for member in members), sum(member.total_cycles for member in members)
@@ -67,15 +67,15 @@ def _by_call(profile: Profile, top: int | None) -> Table:
 def _longest(profile: Profile, top: int | None) -> Table:
     rows: list[Sequence[Value]] = []
     for name, held in priority_groups(profile):
-        for each in sorted(held, key=lambda each: (-each.longest_cycles, each.opener))[:top]:
+        for interval in sorted(held, key=lambda held: (-held.longest_cycles, held.opener))[:top]:
             opened, closed = (
-                f"{function_of(each.opener)}, {each.opener_line}",
-                f"{function_of(each.closer)}, {each.closer_line}",
+                f"{function_of(interval.opener)}, {interval.opener_line}",
+                f"{function_of(interval.closer)}, {interval.closer_line}",
             )
             rows.append(
                 (
-                    name, each.core, each.longest_cycles, _us(each.longest_cycles, profile), each.count,
-                    each.longest_start, opened, closed, " > ".join(each.opener),
+                    name, interval.core, interval.longest_cycles, _us(interval.longest_cycles, profile), interval.count,
+                    interval.longest_start, opened, closed, " > ".join(interval.opener),
                 )
             )  # fmt: skip
     columns = ("priority", "core", "longest", "us", "count", "at cycle", "opened by", "closed by", "call path")
@@ -83,7 +83,7 @@ def _longest(profile: Profile, top: int | None) -> Table:
 
 
 def _longest_of(held: Iterable[Held]) -> int:
-    return max(each.longest_cycles for each in held)
+    return max(interval.longest_cycles for interval in held)
 
 
 def _us(cycles: int, profile: Profile) -> str:

@@ -107,12 +107,12 @@ class EndedMeasureError(KeyboardInterrupt):
         self.begun = begun
 
 
-def measure_calls(subject: Subject, asked: Sequence[str], progress: Progress = lambda *_: None) -> MeasuredCalls:
+def measure_calls(subject: Subject, functions: Sequence[str], progress: Progress = lambda *_: None) -> MeasuredCalls:
     """Runs the subject and measures each call of the functions asked for.
 
     Raises SymbolError, RunError, ImageFileError; EndedMeasureError in place of a KeyboardInterrupt in the stretch.
     """
-    first = _Counting(subject, asked)
+    first = _Counting(subject, functions)
     try:
         recording = record(subject, first.wanted, progress)
     except EndedRecordingError as cause:
@@ -124,22 +124,22 @@ def measure_calls(subject: Subject, asked: Sequence[str], progress: Progress = l
 class _Counting:
     """The first run."""
 
-    def __init__(self, subject: Subject, asked: Sequence[str]) -> None:
+    def __init__(self, subject: Subject, functions: Sequence[str]) -> None:
         self.subject = subject
-        self.asked = asked
+        self.asked = functions
         self.functions: list[Function] = []
         self.tallies: list[Tally] = []
 
     def wanted(self, machine: ObservedMachine) -> Wanted:
         known = Functions(self.subject.elf, machine)
-        found: dict[int, Function] = {}
+        by_address: dict[int, Function] = {}
         for name in dict.fromkeys(self.asked):
             function = known.find(name)
-            before = found.get(function.address)
-            found[function.address] = function if before is None else replace(before, asked=(*before.asked, name))
-        self.functions = list(found.values())
+            before = by_address.get(function.address)
+            by_address[function.address] = function if before is None else replace(before, asked=(*before.asked, name))
+        self.functions = list(by_address.values())
         self.tallies = [Tally() for _ in self.functions]
-        return Wanted(measured={address: number for number, address in enumerate(found)}, take=self.take)
+        return Wanted(measured={address: number for number, address in enumerate(by_address)}, take=self.take)
 
     def take(self, observed: "Observed", stretch_start: int) -> None:
         """Counts the calls of a piece of the stretch."""
@@ -152,11 +152,11 @@ class _Counting:
         self.take(recording.observed, recording.start_cycle)
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         greatest = [tally.greatest[name] for tally in self.tallies for name in GREATEST if name in tally.greatest]
-        return list(dict.fromkeys(window_of(each, nodes) for each in greatest))
+        return list(dict.fromkeys(window_of(window, nodes) for window in greatest))
 
     def result(self, recording: Recording, cut: str, spent: Mapping[Window, Spending]) -> MeasuredCalls:
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
-        addresses = [each.address for each in self.functions]
+        addresses = [item.address for item in self.functions]
         names = Names(recording.subject.elf, recording.symbols, nodes, addresses)
         still_open = np.frombuffer(recording.observed["open_calls"], dtype=CALL)
         functions = []
@@ -171,7 +171,7 @@ class _Counting:
                     greatest=_greatest(function, tally, names, nodes, spent),
                     ran=names.below(nodes, _is(function.address)),
                     open=tuple(
-                        _open(each, _path(function, each, names)) for each in still_open[still_open["id"] == number]
+                        _open(item, _path(function, item, names)) for item in still_open[still_open["id"] == number]
                     ),
                 )
             )
@@ -184,7 +184,7 @@ class _Counting:
 
 
 def _spreads(distributions: Mapping[str, Distribution]) -> dict[str, Spread]:
-    spreads = {name: each.spread() for name, each in distributions.items()}
+    spreads = {name: item.spread() for name, item in distributions.items()}
     return {name: spread for name, spread in spreads.items() if spread is not None}
 
 
@@ -207,11 +207,11 @@ def _path(function: Function, call: "np.void", names: Names) -> tuple[str, ...]:
 def _greatest(
     function: Function, tally: Tally, names: Names, nodes: "NDArray[np.void]", spent: Mapping[Window, Spending]
 ) -> tuple[GreatestCall, ...]:
-    found: dict[Window, tuple[list[str], np.void]] = {}
+    by_window: dict[Window, tuple[list[str], np.void]] = {}
     for name in GREATEST:
         if name in tally.greatest:
             call = tally.greatest[name]
-            found.setdefault(window_of(call, nodes), ([], call))[0].append(name)
+            by_window.setdefault(window_of(call, nodes), ([], call))[0].append(name)
     return tuple(
         GreatestCall(
             by=tuple(by),
@@ -223,5 +223,5 @@ def _greatest(
             stack_bytes=int(call["stack"]),
             spending=spent.get(window),
         )
-        for window, (by, call) in found.items()
+        for window, (by, call) in by_window.items()
     )

@@ -114,7 +114,7 @@ class _Pairing:
 
 
 def measure_intervals(
-    subject: Subject, asked: Sequence[tuple[str, str]], progress: Progress = lambda *_: None
+    subject: Subject, pairs: Sequence[tuple[str, str]], progress: Progress = lambda *_: None
 ) -> MeasuredIntervals:
     """Runs the subject and measures every interval from the first to the second place of each pair.
 
@@ -125,24 +125,24 @@ def measure_intervals(
 
     def wanted(machine: ObservedMachine) -> Wanted:
         known = Functions(subject.elf, machine)
-        pairings.extend(_Pairing(frozenset(known.places(a)), frozenset(known.places(b))) for a, b in asked)
+        pairings.extend(_Pairing(frozenset(known.places(a)), frozenset(known.places(b))) for a, b in pairs)
         places = sorted({place for pairing in pairings for place in pairing.begins | pairing.ends})
         return Wanted(executed={place: number for number, place in enumerate(places)})
 
     recording = record(subject, wanted, progress)
     _pair(recording, pairings)
     windows = [pairing.longest for pairing in pairings if pairing.longest is not None]
-    found = _again(subject, windows, progress) if windows else {}
+    replayed = _again(subject, windows, progress) if windows else {}
     nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
     return MeasuredIntervals(
         cut_of(recording),
         tuple(
             MeasuredInterval(
-                begin, end, sum(each.seen.counts.values()), each.seen.spread(), each.begun_again, each.open is not None,
-                None if each.longest is None else found[each.longest],
-                None if each.executed is None else each.executed.spread(),
+                begin, end, sum(item.seen.counts.values()), item.seen.spread(), item.begun_again, item.open is not None,
+                None if item.longest is None else replayed[item.longest],
+                None if item.executed is None else item.executed.spread(),
             )
-            for (begin, end), each in zip(asked, pairings, strict=True)
+            for (begin, end), item in zip(pairs, pairings, strict=True)
         ),
         Names(subject.elf, recording.symbols, nodes, ()).below(nodes, lambda *_: True),
     )  # fmt: skip
@@ -196,10 +196,12 @@ def _longest(subject: Subject, window: tuple[Arrival, Arrival], progress: Progre
         name = names.function(int(nodes[node]["entry"])) if node < len(nodes) else "?"
         by_function[name] = by_function.get(name, 0) + cycles
     begin_path, end_path = (
-        names.stack(node, each.address) if node is not None else (names.function(each.address),)
-        for node, each in zip(nodes_at, window, strict=True)
+        names.stack(node, entry.address) if node is not None else (names.function(entry.address),)
+        for node, entry in zip(nodes_at, window, strict=True)
     )
-    ordered = sorted(((name, each) for name, each in by_function.items() if each), key=lambda item: (-item[1], item[0]))
+    ordered = sorted(
+        ((name, entry) for name, entry in by_function.items() if entry), key=lambda item: (-item[1], item[0])
+    )
     return LongestInterval(begin, end, begin_path, end_path, dict(ordered))
 
 

@@ -56,12 +56,12 @@ class Names:
     def below(self, nodes: NDArray[np.void], begins: Callable[[int, int], bool]) -> frozenset[str]:
         """The functions on and below every node that `begins` says yes to, by its entry and exception."""
         inside: list[bool] = []
-        found = set()
+        names = set()
         for parent, entry, exception in nodes.tolist():
             inside.append(begins(entry, exception) or (parent != NO_NODE and inside[parent]))
             if inside[-1]:
-                found.add(self.function(entry))
-        return frozenset(found)
+                names.add(self.function(entry))
+        return frozenset(names)
 
     def _all_paths(self, nodes: NDArray[np.void]) -> list[tuple[str, ...]]:
         paths: list[tuple[str, ...]] = []

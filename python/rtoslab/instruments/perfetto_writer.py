@@ -129,10 +129,10 @@ class PerfettoWriter:
 
 def _by_track(timeline: Timeline) -> dict[Track, list[Span]]:
     """Cores first, then tasks, then spinlocks; the spans of a track outer before inner."""
-    found: dict[Track, list[Span]] = {}
+    spans_of: dict[Track, list[Span]] = {}
     for span in timeline.spans:
-        found.setdefault(span.track, []).append(span)
-    return dict(sorted(found.items(), key=lambda item: (not item[0].group.startswith("core"), *_name(item[0]))))
+        spans_of.setdefault(span.track, []).append(span)
+    return dict(sorted(spans_of.items(), key=lambda item: (not item[0].group.startswith("core"), *_name(item[0]))))
 
 
 def _name(track: Track) -> tuple[str, str]:

@@ -34,7 +34,7 @@ def tables(profile: Profile, top: int | None = None) -> tuple[Table, ...]:
 
 def brief_tables(profile: Profile) -> tuple[Table, Table]:
     """Cores and functions for a terminal: what cycles were spent on in one column."""
-    cores = sums(profile.spent, lambda each: each.core)
+    cores = sums(profile.spent, lambda spent: spent.core)
     core_rows = [
         (core, cycles, cores.get(core, Sum()).executions, _spent_on(cores.get(core, Sum())))
         for core, cycles in enumerate(profile.observed_cycles)
@@ -42,9 +42,9 @@ def brief_tables(profile: Profile) -> tuple[Table, Table]:
     whole, most = with_callees(profile), 3 if profile.operations else 2
     function_rows = [
         (
-            core, name, each.calls or None, *_cells(profile, core, each)[:most], whole[core, name], _spent_on(each),
+            core, name, item.calls or None, *_cells(profile, core, item)[:most], whole[core, name], _spent_on(item),
         )
-        for (core, name), each in by_function(profile).items()
+        for (core, name), item in by_function(profile).items()
     ]  # fmt: skip
     heads = ("core", "function", "calls", *_heads(profile)[:most], "inclusive", "spent on")
     return (
@@ -53,20 +53,20 @@ def brief_tables(profile: Profile) -> tuple[Table, Table]:
     )
 
 
-def _spent_on(each: Sum) -> str:
+def _spent_on(spent: Sum) -> str:
     """The shares of at least half a percent, the largest first."""
-    shares = sorted(zip(each.cycles, HEADS, strict=True), key=lambda share: -share[0])
-    parts = [f"{100 * cycles / each.total:.0f} % {head}" for cycles, head in shares if cycles * 200 >= each.total > 0]
+    shares = sorted(zip(spent.cycles, HEADS, strict=True), key=lambda share: -share[0])
+    parts = [f"{100 * cycles / spent.total:.0f} % {head}" for cycles, head in shares if cycles * 200 >= spent.total > 0]
     return ", ".join(parts)
 
 
 def core_table(profile: Profile) -> Table:
     """Each core's cycles by what they were spent on; each row adds up to the cycles observed."""
-    found = sums(profile.spent, lambda each: each.core)
+    by_core = sums(profile.spent, lambda spent: spent.core)
     rows: list[Sequence[Value]] = []
     for core, cycles in enumerate(profile.observed_cycles):
-        each = found.get(core, Sum())
-        rows.append((core, *each.cycles, cycles, each.executions))
+        core_sum = by_core.get(core, Sum())
+        rows.append((core, *core_sum.cycles, cycles, core_sum.executions))
     return Table("cores", "Where each core's cycles went", ("core", *HEADS, "all cycles", "instructions"), rows)
 
 
@@ -75,9 +75,9 @@ def function_table(profile: Profile, top: int | None) -> Table:
     whole = with_callees(profile)
     rows = [
         (
-            core, name, profile.classes.get(name), *_cells(profile, core, each), whole[core, name], each.calls or None,
+            core, name, profile.classes.get(name), *_cells(profile, core, item), whole[core, name], item.calls or None,
         )
-        for (core, name), each in by_function(profile).items()
+        for (core, name), item in by_function(profile).items()
     ]  # fmt: skip
     columns = ("core", "function", "class", *_heads(profile), "inclusive", "calls")
     return Table("functions", "Functions, by their own cycles", columns, rows[:top])
@@ -85,15 +85,15 @@ def function_table(profile: Profile, top: int | None) -> Table:
 
 def path_table(profile: Profile, top: int | None) -> Table:
     """Call paths by the cycles at their end."""
-    found = sums(profile.spent, lambda each: (each.core, each.stack))
-    rows = [(core, path_text(stack), *_cells(profile, core, each)) for (core, stack), each in found.items()]
+    by_path = sums(profile.spent, lambda spent: (spent.core, spent.stack))
+    rows = [(core, path_text(stack), *_cells(profile, core, item)) for (core, stack), item in by_path.items()]
     return Table("paths", "Call paths, by the cycles at their end", ("core", "path", *_heads(profile)), rows[:top])
 
 
 def line_table(profile: Profile, top: int | None) -> Table:
     """Source lines by their cycles, whatever path led there."""
-    found = sums(profile.spent, lambda each: (each.core, each.line or "(no line)"))
-    rows = [(core, line, *_cells(profile, core, each)) for (core, line), each in found.items()]
+    by_line = sums(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
+    rows = [(core, line, *_cells(profile, core, item)) for (core, line), item in by_line.items()]
     return Table("lines", "Source lines", ("core", "line", *_heads(profile)), rows[:top])
 
 
@@ -107,7 +107,7 @@ def _heads(profile: Profile) -> tuple[str, ...]:
     return ("cycles", "% of core", *per, *(HEADS[way] for way in _used(profile)))
 
 
-def _cells(profile: Profile, core: int, each: Sum) -> tuple[Value, ...]:
-    share = 100 * each.total / max(1, profile.observed_cycles[core])
-    per = (f"{each.total / profile.operations:.1f}",) if profile.operations else ()
-    return (each.total, f"{share:.2f}", *per, *(each.cycles[way] for way in _used(profile)))
+def _cells(profile: Profile, core: int, spent: Sum) -> tuple[Value, ...]:
+    share = 100 * spent.total / max(1, profile.observed_cycles[core])
+    per = (f"{spent.total / profile.operations:.1f}",) if profile.operations else ()
+    return (spent.total, f"{share:.2f}", *per, *(spent.cycles[way] for way in _used(profile)))

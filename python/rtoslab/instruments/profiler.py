@@ -141,20 +141,20 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
     if stored.get("sha256") != digest(fields):
         raise ReportError(f"{source} was altered after it was stored; make it again with --save.")
     try:
-        found = _STORED.validate_python({key: value for key, value in fields.items() if key not in {"format", "ways"}})
+        result = _STORED.validate_python({key: value for key, value in fields.items() if key not in {"format", "ways"}})
     except ValidationError as cause:
         raise ReportError(
             f"{source} is not a stored profile ({problem(cause)}); `rtoslab profile ... --save FILE` writes one."
         ) from None
-    spent = [0] * len(found.observed_cycles)
-    for each in found.spent:
-        if each.core < len(spent) and len(each.cycles) == len(WAYS):
-            spent[each.core] += each.total
+    spent = [0] * len(result.observed_cycles)
+    for item in result.spent:
+        if item.core < len(spent) and len(item.cycles) == len(WAYS):
+            spent[item.core] += item.total
         else:
             raise ReportError(f"{source} speaks of cores or ways that it does not have; make it again with --save.")
-    if tuple(spent) != found.observed_cycles:
+    if tuple(spent) != result.observed_cycles:
         raise ReportError(f"{source} was altered: its cycles do not add up; make it again with --save.")
-    return found
+    return result
 
 
 class EndedProfileError(KeyboardInterrupt):
@@ -175,10 +175,10 @@ def profile(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
     try:
         return profile_of(record(subject, wanted, progress))
     except EndedRecordingError as cause:
-        found = profile_of(cause.recording)
+        result = profile_of(cause.recording)
         cycles = cause.recording.end_cycle - cause.recording.start_cycle
         raise EndedProfileError(
-            cause, replace(found, label=f"{found.label}, ended after {cycles:,} cycles of it")
+            cause, replace(result, label=f"{result.label}, ended after {cycles:,} cycles of it")
         ) from None
 
 
@@ -192,8 +192,8 @@ def profile_of(recording: Recording) -> Profile:
     for places in (masked, locks):
         pcs |= {int(pc) for name in ("opener_pc", "closer_pc") for pc in places[name]}
     names = Names(subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs))
-    spent = tuple(each for core, found in enumerate(rows) for each in _spent(core, found, names))
-    functions = {name.partition(" [")[0] for each in spent for name in each.stack}
+    spent = tuple(item for core, core_rows in enumerate(rows) for item in _spent(core, core_rows, names))
+    functions = {name.partition(" [")[0] for item in spent for name in item.stack}
     kernel = subject.kernel
     return Profile(
         label=subject.label,
@@ -202,7 +202,7 @@ def profile_of(recording: Recording) -> Profile:
         observed_cycles=tuple(account["until_cycle"] - account["from_cycle"] for account in accounts),
         operations=_operations(recording),
         spent=spent,
-        held=tuple(_held(each, names) for each in masked),
+        held=tuple(_held(item, names) for item in masked),
         locks=tuple(_lock(lock, names, kernel.locks if kernel else {}) for lock in locks),
         classes={name: kind_of(name, kernel) for name in sorted(functions)} if kernel else {},
         unhandled=recording.unhandled,
@@ -223,22 +223,22 @@ def _spent(core: int, rows: "np.ndarray[Any, Any]", names: Names) -> list[Spent]
     ]
 
 
-def _held(each: "np.void", names: Names) -> Held:
-    opener, closer = ((int(each[f"{name}_node"]), int(each[f"{name}_pc"])) for name in ("opener", "closer"))
+def _held(row: "np.void", names: Names) -> Held:
+    opener, closer = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     return Held(
-        int(each["priority"]), int(each["core"]),
+        int(row["priority"]), int(row["core"]),
         names.stack(*opener), names.source(opener[1]).site, names.stack(*closer), names.source(closer[1]).site,
-        int(each["count"]), int(each["total"]), int(each["end"]) - int(each["start"]), int(each["start"]),
+        int(row["count"]), int(row["total"]), int(row["end"]) - int(row["start"]), int(row["start"]),
     )  # fmt: skip
 
 
-def _lock(each: "np.void", names: Names, known: Mapping[int, str]) -> LockUse:
-    start, end = ((int(each[f"{name}_node"]), int(each[f"{name}_pc"])) for name in ("opener", "closer"))
-    number = int(each["lock"])
+def _lock(row: "np.void", names: Names, known: Mapping[int, str]) -> LockUse:
+    start, end = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
+    number = int(row["lock"])
     return LockUse(
-        number, known.get(number, f"spinlock {number}"), int(each["core"]), bool(each["waited"]),
+        number, known.get(number, f"spinlock {number}"), int(row["core"]), bool(row["waited"]),
         names.stack(*start), names.source(start[1]).site, names.stack(*end), names.source(end[1]).site,
-        int(each["count"]), int(each["total"]), int(each["longest"]), int(each["start"]),
+        int(row["count"]), int(row["total"]), int(row["longest"]), int(row["start"]),
     )  # fmt: skip
 
 

@@ -105,10 +105,10 @@ def record(
 
 
 class _Session:
-    def __init__(self, subject: Subject, machine: ObservedMachine, wanted: Wanted, progress: Progress) -> None:
+    def __init__(self, subject: Subject, machine: ObservedMachine, request: Wanted, progress: Progress) -> None:
         self.subject = subject
         self.machine = machine
-        self.wanted = wanted
+        self.wanted = request
         self.progress = progress
         self.uart = bytearray()
         self.events: list[NDArray[np.void]] = []
@@ -200,11 +200,11 @@ class _Session:
             self._run(stretch.cycles, "run", passes="until")
 
     def _until_window(self, state: int, phase: str, limit_s: float) -> None:
-        reason, found = "watch", 0
-        while reason == "watch" and found == 0:  # start-up clears the word, which is a write too
+        reason, window = "watch", 0
+        while reason == "watch" and window == 0:  # start-up clears the word, which is a write too
             reason = self._run(int(limit_s * self.subject.board.clock.sys_hz), phase)
-            found = self._word(find_address(self.machine, WINDOW_SYMBOL))
-        if reason != "watch" or found != state:
+            window = self._word(find_address(self.machine, WINDOW_SYMBOL))
+        if reason != "watch" or window != state:
             raise RunError(f"The image did not get through its {phase}; `rtoslab run` says what is wrong with it.")
 
     def _until_place(self, place: str, what: str, cycles: int | None) -> None:
@@ -251,8 +251,8 @@ class _Session:
 
     def _take(self) -> NDArray[np.void]:
         taken = np.concatenate([*self.events, np.empty(0, dtype=EVENT)])
-        kept: NDArray[np.void] = taken[taken["id"] != IDENT_WINDOW]
-        return kept
+        samples: NDArray[np.void] = taken[taken["id"] != IDENT_WINDOW]
+        return samples
 
     def _send(self) -> Decoded | None:
         if self.subject.expected is None:
@@ -274,8 +274,8 @@ def _latest(events: NDArray[np.void]) -> NDArray[np.void]:
     ordered: NDArray[np.void] = events[np.argsort(events["cycle"], kind="stable")]
     keys = (ordered["kind"].astype(np.int64) << 32) | (ordered["core"].astype(np.int64) << 16) | ordered["id"]
     _, last = np.unique(keys[::-1], return_index=True)
-    kept: NDArray[np.void] = ordered[np.sort(len(ordered) - 1 - last)]
-    return kept
+    latest: NDArray[np.void] = ordered[np.sort(len(ordered) - 1 - last)]
+    return latest
 
 
 def cut_of(recording: Recording) -> str:
@@ -287,10 +287,10 @@ def cut_of(recording: Recording) -> str:
         return recording.unhandled.removesuffix(".")
     if stretch.end is not None and cycle_number(stretch.end) is None:
         address = find_address(recording.machine, stretch.end)
-        stands = {code_address(recording.machine.registers(core)["pc"]) for core in range(recording.subject.cores)}
-        return "" if address in stands else f"{stretch.end} was not reached"
-    wanted = stretch.cycles if stretch.end is None else (cycle_number(stretch.end) or 0) - recording.start_cycle
-    return f"the board stopped {wanted - cycles:,} cycles before the end" if cycles < wanted else ""
+        pcs = {code_address(recording.machine.registers(core)["pc"]) for core in range(recording.subject.cores)}
+        return "" if address in pcs else f"{stretch.end} was not reached"
+    required = stretch.cycles if stretch.end is None else (cycle_number(stretch.end) or 0) - recording.start_cycle
+    return f"the board stopped {required - cycles:,} cycles before the end" if cycles < required else ""
 
 
 def existing(machine: ObservedMachine, names: Iterable[str]) -> list[str]:

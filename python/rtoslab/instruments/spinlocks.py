@@ -33,7 +33,7 @@ def _by_place(profile: Profile, top: int | None) -> Table:
             lock.longest_start, f"{function_of(lock.start)}, {lock.start_line}",
             f"{function_of(lock.end)}, {lock.end_line}", " > ".join(lock.start),
         )
-        for lock in sorted(profile.locks, key=lambda each: (-each.longest_cycles, each.lock, each.core, each.start))
+        for lock in sorted(profile.locks, key=lambda use: (-use.longest_cycles, use.lock, use.core, use.start))
     ]  # fmt: skip
     columns = (
         *("lock", "core", "what", "longest", "us", "count", "at cycle", "from"),
@@ -42,8 +42,8 @@ def _by_place(profile: Profile, top: int | None) -> Table:
     return Table("lock_places", "Spinlocks, by place", columns, rows[:top])
 
 
-def _what(each: LockUse) -> str:
-    return "waited for" if each.waited else "held"
+def _what(use: LockUse) -> str:
+    return "waited for" if use.waited else "held"
 
 
 def _us(cycles: int, profile: Profile) -> str:

@@ -132,8 +132,8 @@ def _benchmark(
     options = Options([kernel or DEFAULT_KERNEL], [board or DEFAULT_BOARD], [cores or 1], window_ms, dict(config))
     points = make_plan(catalogue, [name], options).points
     if facts.series and "instrument" not in config:  # one will do: the marks of all are in the image, at a cost
-        possible = [each for each in points if each.not_applicable is None]
-        points = tuple(sorted(possible or points, key=lambda each: each.instrument != "probe")[:1])
+        possible = [item for item in points if item.not_applicable is None]
+        points = tuple(sorted(possible or points, key=lambda point: point.instrument != "probe")[:1])
     if len(points) != 1:
         raise PlanError(f"{name} is {len(points)} points with these options; say in --config which one is meant.")
     point = points[0]

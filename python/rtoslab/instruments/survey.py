@@ -21,15 +21,18 @@ def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
             if held.priority == priority:
                 key = (profile.axes.get("kernel", "-"), owner(held.opener, profile))
                 calls[key].append((profile.axes.get("benchmark", profile.label), profile, held))
-    rows = [(kernel, call, *_row(found, clock_hz)) for (kernel, call), found in calls.items()]
+    rows = [(kernel, call, *_row(item, clock_hz)) for (kernel, call), item in calls.items()]
     rows.sort(key=lambda row: (row[0], -int(row[2] or 0), row[1]))
     columns = ("kernel", "call", "longest", "longest (us)", "mean", "count", "opened by", "closed by", "in benchmark")
     return Table("masked", f"Interrupts of priority {priority:#04x} masked, cycles", columns, rows)
 
 
-def _row(found: Sequence[Found], clock_hz: int) -> tuple[Value, ...]:
-    benchmark, _, worst = max(found, key=lambda each: each[2].longest_cycles)
-    count, total = sum(each.count for _, _, each in found), sum(each.total_cycles for _, _, each in found)
+def _row(findings: Sequence[Found], clock_hz: int) -> tuple[Value, ...]:
+    benchmark, _, worst = max(findings, key=lambda finding: finding[2].longest_cycles)
+    count, total = (
+        sum(finding.count for _, _, finding in findings),
+        sum(finding.total_cycles for _, _, finding in findings),
+    )
     opened, closed = (
         f"{function_of(worst.opener)}, {worst.opener_line}",
         f"{function_of(worst.closer)}, {worst.closer_line}",

@@ -29,9 +29,9 @@ def task_names(recording: Recording, blocks: Iterable[int]) -> dict[int, str]:
 
     Tasks of the same name get their block's address behind it; a block that cannot be read is called by its address.
     """
-    found = {block: _name(recording, block) for block in sorted(blocks) if block}
-    names = list(found.values())
-    return {block: name if names.count(name) == 1 else f"{name} {block:#x}" for block, name in found.items()}
+    result = {block: _name(recording, block) for block in sorted(blocks) if block}
+    names = list(result.values())
+    return {block: name if names.count(name) == 1 else f"{name} {block:#x}" for block, name in result.items()}
 
 
 def _name(recording: Recording, block: int) -> str:
@@ -58,6 +58,6 @@ _CACHE: dict[tuple[str, str], dict[str, tuple[int, bool]]] = {}
 def _members(recording: Recording, structure: str) -> dict[str, tuple[int, bool]]:
     key = (str(recording.subject.elf), structure)
     if key not in _CACHE:
-        found = members_of(recording.subject.elf, structure)
-        _CACHE[key] = {name: (member.offset, member.is_array) for name, member in found.items()}
+        members = members_of(recording.subject.elf, structure)
+        _CACHE[key] = {name: (member.offset, member.is_array) for name, member in members.items()}
     return _CACHE[key]

@@ -143,7 +143,7 @@ class _Reader:
             if kind in steps and (cycle >= self.start or kind in {KIND_THREAD, KIND_PIN}):
                 steps[kind](core, cycle, ident, value, pc)
         self._close()
-        self.spans.sort(key=lambda each: (each.start, -each.end, each.track.group, each.track.name))
+        self.spans.sort(key=lambda span: (span.start, -span.end, span.track.group, span.track.name))
         subject = self.recording.subject
         return Timeline(
             subject.label, self.recording.clock_hz, self.start, self.end, tuple(self.spans), tuple(self.edges),
@@ -192,9 +192,9 @@ class _Reader:
         track = self._context(core)
         open_calls = self.calls.get(track, [])
         while open_calls:
-            found, start, argument = open_calls.pop()
-            self._add(track, self.services[found], start, cycle, r0=f"{argument:#x}", returned=f"{value:#x}")
-            if found == ident:
+            call, start, argument = open_calls.pop()
+            self._add(track, self.services[call], start, cycle, r0=f"{argument:#x}", returned=f"{value:#x}")
+            if call == ident:
                 return
 
     def _busy(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002

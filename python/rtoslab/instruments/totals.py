@@ -24,36 +24,36 @@ class Sum:
         """All cycles."""
         return sum(self.cycles)
 
-    def add(self, each: Spent) -> None:
+    def add(self, item: Spent) -> None:
         """Counts one entry in."""
-        for way, cycles in enumerate(each.cycles):
+        for way, cycles in enumerate(item.cycles):
             self.cycles[way] += cycles
-        self.executions += each.executions
-        self.calls += each.calls
+        self.executions += item.executions
+        self.calls += item.calls
 
 
 def sums(spent: Iterable[Spent], key: Callable[[Spent], Key]) -> dict[Key, Sum]:
     """By key, most cycles first."""
-    found: dict[Key, Sum] = defaultdict(Sum)
-    for each in spent:
-        found[key(each)].add(each)
-    return dict(sorted(found.items(), key=lambda item: (-item[1].total, str(item[0]))))
+    by_key: dict[Key, Sum] = defaultdict(Sum)
+    for entry in spent:
+        by_key[key(entry)].add(entry)
+    return dict(sorted(by_key.items(), key=lambda item: (-item[1].total, str(item[0]))))
 
 
 def by_function(profile: Profile) -> dict[tuple[int, str], Sum]:
     """(core, function) -> what its own instructions cost, those inlined into it with it."""
-    return sums(profile.spent, lambda each: (each.core, function_of(each.stack)))
+    return sums(profile.spent, lambda spent: (spent.core, function_of(spent.stack)))
 
 
 def by_class(profile: Profile) -> dict[str, Sum]:
     """The kernel's classes of functions, `library` and `application`; of an image without a kernel only `image`."""
-    return sums(profile.spent, lambda each: profile.classes.get(function_of(each.stack), "image"))
+    return sums(profile.spent, lambda spent: profile.classes.get(function_of(spent.stack), "image"))
 
 
 def with_callees(profile: Profile) -> Counter[tuple[int, str]]:
     """(core, function) -> cycles of it and of all it called, each cycle once however it recurs."""
-    found: Counter[tuple[int, str]] = Counter()
+    counts: Counter[tuple[int, str]] = Counter()
     for spent in profile.spent:
         for name in {name.partition(" [")[0] for name in spent.stack}:
-            found[spent.core, name] += spent.total
-    return found
+            counts[spent.core, name] += spent.total
+    return counts

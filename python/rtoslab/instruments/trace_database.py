@@ -145,7 +145,7 @@ class TraceDatabase:
             raise PlanError(
                 f"The query cannot be answered ({reason}); `rtoslab query --help` has the tables."
             ) from None
-        columns = tuple(each[0] for each in cursor.description or ())
+        columns = tuple(column[0] for column in cursor.description or ())
         return Table("query", title, columns, [tuple(_plain(cell) for cell in row) for row in rows])
 
     def _turn(self) -> int:
@@ -176,38 +176,40 @@ def _only_reads(action: int, *_: object) -> int:
 
 def _rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]]:
     by_track: dict[tuple[str, str], list[TracedSlice]] = {}
-    for slice_ in sorted(slices, key=lambda each: (each.start, -each.end)):
+    for slice_ in sorted(slices, key=lambda traced_slice: (traced_slice.start, -traced_slice.end)):
         by_track.setdefault((slice_.group, slice_.track), []).append(slice_)
     depths = {track: _depths(many) for track, many in by_track.items()}
     for (group, track), many in by_track.items():
         handlers = [
-            each
-            for each, depth in zip(by_track.get((group, HANDLERS), []), depths.get((group, HANDLERS), []), strict=True)
+            track_row
+            for track_row, depth in zip(
+                by_track.get((group, HANDLERS), []), depths.get((group, HANDLERS), []), strict=True
+            )
             if depth == 0
         ]
         inside = _shared(many, handlers) if track == TASKS else [0] * len(many)
-        for each, depth, taken in zip(many, depths[group, track], inside, strict=True):
+        for track_row, depth, taken in zip(many, depths[group, track], inside, strict=True):
             yield (
-                group, track, each.name, depth, each.start, each.end, each.end - each.start,
-                each.end - each.start - taken, each.start_ns, int(each.ended),
+                group, track, track_row.name, depth, track_row.start, track_row.end, track_row.end - track_row.start,
+                track_row.end - track_row.start - taken, track_row.start_ns, int(track_row.ended),
             )  # fmt: skip
 
 
 def _depths(many: Sequence[TracedSlice]) -> list[int]:
     """How many slices of its track each lies in."""
     ends: list[int] = []
-    found = []
+    depths = []
     for traced_slice in many:
         while ends and ends[-1] <= traced_slice.start:
             ends.pop()
-        found.append(len(ends))
+        depths.append(len(ends))
         ends.append(traced_slice.end)
-    return found
+    return depths
 
 
 def _shared(tasks: Sequence[TracedSlice], handlers: Sequence[TracedSlice]) -> list[int]:
     """Cycles of each task's slice in which a handler ran; neither overlap among themselves."""
-    found, first = [], 0
+    slices, first = [], 0
     for task in tasks:
         while first < len(handlers) and handlers[first].end <= task.start:
             first += 1
@@ -215,5 +217,5 @@ def _shared(tasks: Sequence[TracedSlice], handlers: Sequence[TracedSlice]) -> li
         while at < len(handlers) and handlers[at].start < task.end:
             taken += min(handlers[at].end, task.end) - max(handlers[at].start, task.start)
             at += 1
-        found.append(taken)
-    return found
+        slices.append(taken)
+    return slices

@@ -40,7 +40,7 @@ def vcd_text(timeline: Timeline) -> str:
 
 def _changes(timeline: Timeline) -> list[tuple[int, tuple[str, str], int]]:
     """Cycle, scope and wire, level, in order of time; a wire that nests is high while anything is."""
-    found = [(edge.cycle, ("pins", edge.pin), edge.level) for edge in timeline.edges]
+    changes = [(edge.cycle, ("pins", edge.pin), edge.level) for edge in timeline.edges]
     steps: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for span in timeline.spans:
         if span.track.name == HANDLERS and "exception" in span.facts:
@@ -55,5 +55,5 @@ def _changes(timeline: Timeline) -> list[tuple[int, tuple[str, str], int]]:
         for cycle, move in sorted(moves):
             before, depth = depth, depth + move
             if (before == 0) != (depth == 0):
-                found.append((cycle, wire, int(depth > 0)))
-    return sorted(found, key=lambda change: change[0])
+                changes.append((cycle, wire, int(depth > 0)))
+    return sorted(changes, key=lambda change: change[0])

@@ -51,12 +51,12 @@ class Archive:
 
     def read(self, name: str, limit: int) -> bytes:
         """A small member's whole content. Raises TooMuchError, or what zipfile does."""
-        found = bytearray()
+        content = bytearray()
         for piece in self.pieces(name):
-            found += piece
-            if len(found) > limit:
+            content += piece
+            if len(content) > limit:
                 raise TooMuchError(f"its member {name!r} unpacks to more than {limit:,} bytes")
-        return bytes(found)
+        return bytes(content)
 
 
 @contextmanager

@@ -59,9 +59,9 @@ def _behind(entry: "DIE") -> int:
     if sibling is None:
         depth, place = 1, inside
         while depth:
-            each = entry.cu.get_DIE_from_refaddr(place)
-            depth += -1 if each.is_null() else int(bool(each.has_children))
-            place += each.size
+            target = entry.cu.get_DIE_from_refaddr(place)
+            depth += -1 if target.is_null() else int(bool(target.has_children))
+            place += target.size
         return place
     place = sibling.value + (entry.cu.cu_offset if sibling.form in _FROM_UNIT else 0)
     if place < inside:

@@ -117,8 +117,8 @@ class Elf:
         )
         self.segments = tuple(
             ElfSegment(row[1], row[2], row[3], row[4])
-            for each in self._rows(segments_at, segments, _SEGMENT.size, "segments")
-            if (row := _SEGMENT.unpack(each))[0] == _LOAD
+            for item in self._rows(segments_at, segments, _SEGMENT.size, "segments")
+            if (row := _SEGMENT.unpack(item))[0] == _LOAD
         )
 
     def section(self, name: str) -> ElfSection | None:

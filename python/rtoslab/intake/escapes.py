@@ -24,7 +24,7 @@ def markdown(text: str) -> str:
 
 def paragraph(text: str) -> str:
     """The same as a paragraph of its own."""
-    return _BEGINS.sub(lambda found: f"{found[1]}\\{found[2]}", markdown(text))
+    return _BEGINS.sub(lambda match: f"{match[1]}\\{match[2]}", markdown(text))
 
 
 def sheet(cell: object) -> object:
@@ -36,4 +36,4 @@ def sheet(cell: object) -> object:
 
 def xml(text: str) -> str:
     """Text without the characters that no XML document may hold."""
-    return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+    return _NOT_XML.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)

@@ -72,15 +72,15 @@ def fraction(value: int | Decimal | Fraction | str) -> Fraction:
 
 def ticks(text: str, rate_hz: Fraction) -> int:
     """A time in seconds in ticks, to the nearest, halves to the even one. Raises ValueError with a clause."""
-    found = _USUAL_TIME.fullmatch(text)
-    if found is None:
+    match = _USUAL_TIME.fullmatch(text)
+    if match is None:
         return round(fraction(text) * rate_hz)
-    behind = found[2] or ""
-    places = len(behind) - int(found[3] or 0)
+    behind = match[2] or ""
+    places = len(behind) - int(match[3] or 0)
     parts: int = 10 ** max(places, 0) * rate_hz.denominator
     count: int
     rest: int
-    count, rest = divmod(int(found[1] + behind) * rate_hz.numerator * 10 ** max(-places, 0), parts)
+    count, rest = divmod(int(match[1] + behind) * rate_hz.numerator * 10 ** max(-places, 0), parts)
     return count + (2 * rest > parts or (2 * rest == parts and count % 2 == 1))
 
 

@@ -28,10 +28,10 @@ def read_object(path: Path, what: str, error: type[RtoslabError], limit: int = S
 
 def parse_object(text: str | bytes) -> dict[str, Any]:
     """One JSON object. Raises ValueError with a clause that says what is wrong, whatever that is."""
-    found = parse_value(text)
-    if not isinstance(found, dict):
-        raise ValueError(f"it holds a {type(found).__name__}, not an object")  # noqa: TRY004 (what callers catch)
-    return found
+    value = parse_value(text)
+    if not isinstance(value, dict):
+        raise ValueError(f"it holds a {type(value).__name__}, not an object")  # noqa: TRY004 (what callers catch)
+    return value
 
 
 def parse_value(text: str | bytes) -> Any:
@@ -44,27 +44,27 @@ def parse_value(text: str | bytes) -> Any:
     if text.count("[") + text.count("{") > CONTAINERS:
         raise ValueError(f"it holds more than {CONTAINERS:,} objects and lists")
     try:
-        found = json.loads(
+        value = json.loads(
             text, parse_int=_integer, parse_float=_number, parse_constant=_refused, object_pairs_hook=_once
         )
     except RecursionError:
         raise ValueError(f"it nests deeper than {DEPTH} levels") from None
     except json.JSONDecodeError as cause:
         raise ValueError(f"line {cause.lineno}: {cause.msg[:1].lower()}{cause.msg[1:]}") from None
-    _demand_flat(found)
-    return found
+    _demand_flat(value)
+    return value
 
 
 def _demand_flat(value: Any) -> None:
     waiting = [(value, 0)]
     while waiting:
-        each, depth = waiting.pop()
+        item, depth = waiting.pop()
         if depth > DEPTH:
             raise ValueError(f"it nests deeper than {DEPTH} levels")
-        if isinstance(each, dict):
-            waiting += [(inner, depth + 1) for inner in each.values() if isinstance(inner, dict | list)]
-        elif isinstance(each, list):
-            waiting += [(inner, depth + 1) for inner in each if isinstance(inner, dict | list)]
+        if isinstance(item, dict):
+            waiting += [(inner, depth + 1) for inner in item.values() if isinstance(inner, dict | list)]
+        elif isinstance(item, list):
+            waiting += [(inner, depth + 1) for inner in item if isinstance(inner, dict | list)]
 
 
 def _integer(text: str) -> int:
@@ -85,7 +85,7 @@ def _refused(text: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         raise ValueError("a key stands twice in one object")
-    return found
+    return result

@@ -60,17 +60,17 @@ def demand_plain(value: Any, source: str, error: type[RtoslabError]) -> None:
     waiting: list[tuple[Any, int]] = [(value, 0)]
     count = 0
     while waiting:
-        each, depth = waiting.pop()
+        item, depth = waiting.pop()
         count += 1
         if depth > DEPTH:
             raise error(f"{source} nests deeper than {DEPTH} levels; use fewer tables in tables.")
         if count > ITEMS:
             raise error(f"{source} holds more than {ITEMS:,} values; split it.")
-        if isinstance(each, dict):
-            waiting += [(inner, depth + 1) for inner in each.values()]
-        elif isinstance(each, list):
-            waiting += [(inner, depth + 1) for inner in each]
-        elif isinstance(each, int) and not LOWEST <= each <= HIGHEST:
+        if isinstance(item, dict):
+            waiting += [(inner, depth + 1) for inner in item.values()]
+        elif isinstance(item, list):
+            waiting += [(inner, depth + 1) for inner in item]
+        elif isinstance(item, int) and not LOWEST <= item <= HIGHEST:
             raise error(f"{source} has an integer that 64 bits do not hold; correct that value.")
-        elif isinstance(each, float) and not math.isfinite(each):
-            raise error(f"{source} has a number that is not finite ({each}); correct that value.")
+        elif isinstance(item, float) and not math.isfinite(item):
+            raise error(f"{source} has a number that is not finite ({item}); correct that value.")

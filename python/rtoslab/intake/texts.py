@@ -28,12 +28,12 @@ def lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:
             raise error(f"{source}, line {at}: it is not text in UTF-8; export it again.") from None
         if "\r" in piece:
             piece = piece.replace("\r\n", "\n").replace("\r", "\n")
-        found = piece.split("\n")
-        if found[-1] == "":
-            found.pop()
-        number += len(found)
+        parts = piece.split("\n")
+        if parts[-1] == "":
+            parts.pop()
+        number += len(parts)
         start = end
-        yield from found
+        yield from parts
 
 
 def words(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[bytes]:

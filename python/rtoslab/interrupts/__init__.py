@@ -51,20 +51,20 @@ def over() -> None:
 
 def ignore() -> None:
     """For a process whose parent sees to signals."""
-    for each in SIGNALS:
-        signal.signal(each, signal.SIG_IGN)
+    for signal_number in SIGNALS:
+        signal.signal(signal_number, signal.SIG_IGN)
 
 
 def reason(cause: BaseException | None) -> str:
     """What a KeyboardInterrupt came of."""
-    name = next((each for each in getattr(cause, "args", ()) if isinstance(each, str)), None)
+    name = next((argument for argument in getattr(cause, "args", ()) if isinstance(argument, str)), None)
     return "Stopped by the user." if name is None else f"Ended from outside ({name})."
 
 
 def sentence(cause: BaseException | None) -> str:
     """What the user is told of it."""
-    said = SAID.decode().strip()
-    return said if (why := reason(cause)) == reason(None) else said.replace("Interrupted", why.rstrip("."))
+    text = SAID.decode().strip()
+    return text if (why := reason(cause)) == reason(None) else text.replace("Interrupted", why.rstrip("."))
 
 
 def wants_json() -> bool:
@@ -74,7 +74,11 @@ def wants_json() -> bool:
 
 def _heard() -> list[signal.Signals]:
     """One that is ignored already, as SIGHUP is under nohup, stays so; Ctrl-C is heard always."""
-    return [each for each in SIGNALS if each == signal.SIGINT or signal.getsignal(each) is not signal.SIG_IGN]
+    return [
+        signal_number
+        for signal_number in SIGNALS
+        if signal_number == signal.SIGINT or signal.getsignal(signal_number) is not signal.SIG_IGN
+    ]
 
 
 def _interrupt(number: int) -> KeyboardInterrupt:

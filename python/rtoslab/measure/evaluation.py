@@ -30,10 +30,10 @@ def evaluate(
         return failed(identity, run_id, "run" if output.failure else "decode", problem)
     if output.failure is not None:
         return failed(identity, run_id, "run", RunError(output.failure))
-    asked = int(identity.config.get("samples", 0))
+    samples = int(identity.config.get("samples", 0))
     seen = output.observed if kernel.symbols else None  # of a kernel without symbols calls and tasks cannot be seen
     try:
-        proofs = judge_all(Evidence(decoded, seen, benchmark, board, kernel, asked, identity.config))
+        proofs = judge_all(Evidence(decoded, seen, benchmark, board, kernel, samples, identity.config))
     except DecodeError as cause:
         return failed(identity, run_id, "decode", cause)
     broken = [proof for proof in proofs if proof.verdict is Verdict.FAILS]
@@ -64,9 +64,9 @@ def _check_parameters(decoded: Decoded, benchmark: Benchmark) -> None:
 
 def _check_identity(decoded: Decoded, identity: PointId) -> None:
     begin = decoded.begin
-    said = (begin.bench, begin.kernel, begin.board, begin.cores, begin.window_us)
-    asked = (identity.benchmark, identity.kernel, identity.board, identity.cores, identity.window_ms * 1000)
-    if said != asked:
-        raise DecodeError(0, f"the image says it is {said}, but {asked} was asked for; flash the image again.")
+    stated = (begin.bench, begin.kernel, begin.board, begin.cores, begin.window_us)
+    expected = (identity.benchmark, identity.kernel, identity.board, identity.cores, identity.window_ms * 1000)
+    if stated != expected:
+        raise DecodeError(0, f"the image says it is {stated}, but {expected} was asked for; flash the image again.")
     if len(decoded.windows) != 1:
         raise DecodeError(0, f"{len(decoded.windows)} windows were measured, one was asked for.")

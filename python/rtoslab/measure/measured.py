@@ -87,7 +87,7 @@ def measured(
         state=dict(output.observed.state) if output.observed else {},
         series=_series(benchmark, decoded, output.observed),
         absent_series=tuple(
-            AbsentSeries(id=each.id, title=each.title, reason=why) for each, why in whole.absent(kernel).items()
+            AbsentSeries(id=item.id, title=item.title, reason=why) for item, why in whole.absent(kernel).items()
         ),
     )
 
@@ -111,10 +111,10 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
             for lock in output.stats["locks"]
         ),
         functions=tuple(map(_function, output.functions)),
-        waits=tuple(Waits(core=core, **asdict(each)) for core, each in sorted(output.observed.waits.items())),
+        waits=tuple(Waits(core=core, **asdict(item)) for core, item in sorted(output.observed.waits.items())),
         lock_sleeps=lock_sleeps(output.stats["cores"], output.functions, kernel),
         critical=tuple(
-            CriticalUse(core=core, **asdict(each)) for core, each in sorted(output.observed.critical.items())
+            CriticalUse(core=core, **asdict(item)) for core, item in sorted(output.observed.critical.items())
         ),
         event_count=output.observed.event_count,
         event_digest=output.observed.event_digest,
@@ -160,12 +160,14 @@ def of_image(result: Measured, elf: Path) -> dict[str, Any]:
     """
     sizes = ImageBytes(**{f"{name}_bytes": size for name, size in berkeley(read_sections(elf)).items()})
     executed = {function.name for function in result.virtual.functions} if result.virtual else set()
-    found = code_digests(elf, executed)
+    digests = code_digests(elf, executed)
     return {
         "image": sizes,
-        "code": {name: CodePlace(digest=digest, address=address) for name, (digest, address) in sorted(found.items())},
+        "code": {
+            name: CodePlace(digest=digest, address=address) for name, (digest, address) in sorted(digests.items())
+        },
     }
 
 
-def _function(each: FunctionCycles) -> FunctionUse:
-    return FunctionUse(**asdict(each))
+def _function(function: FunctionCycles) -> FunctionUse:
+    return FunctionUse(**asdict(function))

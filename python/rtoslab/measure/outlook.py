@@ -48,12 +48,12 @@ def outlook(catalogue: Catalogue, plan: Plan, jobs: int) -> Outlook:
     demand_tools()
     able = [point for point in plan.points if point.not_applicable is None]
     with one_look():
-        wanted = {inputs_digest(catalogue, each): each for each in able}
-        suites = {inputs_digest(catalogue, each): each for each in map(suite_point, able)}
-    missing = [each for digest, each in wanted.items() if not is_built(catalogue.root, each, digest)]
-    unproved = [each for digest, each in suites.items() if not is_built(catalogue.root, each, digest)]
+        required = {inputs_digest(catalogue, item): item for item in able}
+        suites = {inputs_digest(catalogue, item): item for item in map(suite_point, able)}
+    missing = [item for digest, item in required.items() if not is_built(catalogue.root, item, digest)]
+    unproved = [item for digest, item in suites.items() if not is_built(catalogue.root, item, digest)]
     images = len(missing) + len(unproved)
-    work_s = images * BUILD_S + len(unproved) * CONFORMANCE_S + sum(run_s(catalogue, each) for each in able)
+    work_s = images * BUILD_S + len(unproved) * CONFORMANCE_S + sum(run_s(catalogue, item) for item in able)
     at_once = max(1, min(jobs, len(able), os.cpu_count() or 1))
     return Outlook(len(plan.points), len(plan.points) - len(able), images, work_s / at_once)
 

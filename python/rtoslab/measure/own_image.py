@@ -69,8 +69,8 @@ def _judges(catalogue: Catalogue, point: Point) -> dict[str, str]:
 
 def _own_folder(root: Path, identity: PointId, image: BroughtImage, judges: Mapping[str, str]) -> str:
     """The same image, judged alike on the same board, resumes the same directory."""
-    asked = [identity.model_dump(mode="json"), image.sha256, dict(judges), simulator_sources(root)]
-    return f"image-{hashlib.sha256(canonical(asked).encode()).hexdigest()[:12]}"
+    inputs = [identity.model_dump(mode="json"), image.sha256, dict(judges), simulator_sources(root)]
+    return f"image-{hashlib.sha256(canonical(inputs).encode()).hexdigest()[:12]}"
 
 
 def _carried(
@@ -99,13 +99,13 @@ def _carried(
     return Outcome(read_files(whole)[0], run.place(name), fresh=True)
 
 
-def _point(catalogue: Catalogue, said: Decoded, timing: Mapping[str, int]) -> Point:
+def _point(catalogue: Catalogue, decoded: Decoded, timing: Mapping[str, int]) -> Point:
     """What the image says of itself, as the point that it measures."""
-    begin, benchmark = said.begin, catalogue.benchmark(said.begin.bench).facts
+    begin, benchmark = decoded.begin, catalogue.benchmark(decoded.begin.bench).facts
     usual = {name: str(value) for name, value in benchmark.params.items()}
-    params = {name: said.params[name] for name, value in usual.items() if said.params.get(name, value) != value}
+    params = {name: decoded.params[name] for name, value in usual.items() if decoded.params.get(name, value) != value}
     latency = benchmark.kind == "latency"
-    samples = said.params.get("samples", "")
+    samples = decoded.params.get("samples", "")
     return Point(
         benchmark=begin.bench,
         kernel=begin.kernel,
@@ -115,7 +115,7 @@ def _point(catalogue: Catalogue, said: Decoded, timing: Mapping[str, int]) -> Po
         clock_hz=begin.clock_hz if begin.clock_hz != catalogue.board(begin.board).facts.clock.sys_hz else None,
         params=params,
         timing=dict(sorted(timing.items())),
-        instrument=said.params.get("instrument", "counter") if latency else None,
+        instrument=decoded.params.get("instrument", "counter") if latency else None,
         samples=int(samples) if latency and samples.isdecimal() else None,
     )
 

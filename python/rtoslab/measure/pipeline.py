@@ -81,7 +81,7 @@ def run_point(
     run: RunDirectory,
     progress: Progress = lambda *_: None,
     runner: Runner | None = None,
-    manner: Manner = Manner(),
+    options: Manner = Manner(),
 ) -> Outcome:
     """Carries one point through; returns at once if the run directory or the cache has it.
 
@@ -97,7 +97,7 @@ def run_point(
             built = build(catalogue, point)
             conformance = examine(catalogue, point, progress)
     except BuildError as cause:
-        if manner.skip_refused and isinstance(cause, RefusedError):
+        if options.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
             return _store(run, identity, missing, {}, {})
         failed = Failed(run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause))
@@ -109,10 +109,10 @@ def run_point(
     folder = folder_name(identity, run_id)
     place = run.place(folder)
     try:
-        if run.has(folder) and not manner.again:
+        if run.has(folder) and not options.again:
             return Outcome(run.read(folder).result, place, fresh=False)
         return _carry(
-            catalogue, point, run, _Job(identity, run_id, built, conformance, manifest), progress, runner, manner
+            catalogue, point, run, _Job(identity, run_id, built, conformance, manifest), progress, runner, options
         )
     except AlteredError as cause:
         return Outcome(altered(identity, cause), place, fresh=False)
@@ -140,7 +140,7 @@ def _carry(
     job: _Job,
     progress: Progress,
     runner: Runner | None,
-    manner: Manner,
+    options: Manner,
 ) -> Outcome:
     """From the cache or measured now, and stored. Raises StoreError."""
     other = run.other_build(job.folder)
@@ -153,7 +153,7 @@ def _carry(
     results, key = ResultCache.of(catalogue.root), result_key(job.manifest, job.identity)
     with results.alone(key):
         known, note = _known(results, key, job.folder)
-        if known is not None and not manner.again:
+        if known is not None and not options.again:
             return replace(_keep(run, job.folder, known, cached=True), note=note)
         files = _measure(catalogue, job, progress, _virtual_runner(catalogue, point))
         outcome = _keep(run, job.folder, files, cached=False)

@@ -83,7 +83,7 @@ def run_plan(
     *,
     jobs: int = 2,
     listener: Listener = lambda _: None,
-    manner: Manner = Manner(),  # noqa: B008 (it is frozen)
+    options: Manner = Manner(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
     """Every point of the plan, stored as it finishes; points in `out` already are kept, known ones come from the cache.
 
@@ -97,7 +97,7 @@ def run_plan(
     note_session(out, root)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["rtoslab.measure.fork_server"])
-    pool = _Pool(root, run, plan.points, listener, manner, context, deque(range(len(plan.points))))
+    pool = _Pool(root, run, plan.points, listener, options, context, deque(range(len(plan.points))))
     try:
         while pool.waiting or pool.busy:
             _occupy(pool, max(1, jobs))
@@ -113,7 +113,7 @@ def run_plan(
 def _occupy(pool: _Pool, jobs: int) -> None:
     """Gives points to those that wait for one, and to new processes while there may be more."""
     while pool.waiting and len(pool.busy) < jobs:
-        idle = [each for each in pool.workers if each.index is None]
+        idle = [item for item in pool.workers if item.index is None]
         worker = idle[0] if idle else _start(pool)
         worker.index = pool.waiting.popleft()
         with suppress(OSError):  # it died just now; `_listen` will hear of that
@@ -133,8 +133,8 @@ def _start(pool: _Pool) -> _Worker:
 
 
 def _listen(pool: _Pool) -> None:
-    ready = multiprocessing.connection.wait([each.pipe for each in pool.busy], timeout=1.0)
-    for worker in [each for each in pool.busy if each.pipe in ready]:
+    ready = multiprocessing.connection.wait([item.pipe for item in pool.busy], timeout=1.0)
+    for worker in [item for item in pool.busy if item.pipe in ready]:
         assert worker.index is not None
         try:
             message = worker.pipe.recv()
@@ -167,7 +167,7 @@ def _failed(root: Path, out: Path, point: Point, message: str) -> Outcome:
     return Outcome(failed, out, fresh=True)
 
 
-def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", manner: Manner) -> None:
+def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", options: Manner) -> None:
     """A process's life: points in, for each its progress and then its outcome or error out."""
     interrupts.ignore()
     os.environ.clear()  # the fork server keeps that of its own start, with what was taken away since
@@ -188,7 +188,7 @@ def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[objec
                 point = pipe.recv()
                 look_again(older_than_s=LOOK_S)
                 last = 0.0  # the first news of each point is sent, however soon it follows the point before
-                pipe.send(_measured(root, out, point, progress, manner))
+                pipe.send(_measured(root, out, point, progress, options))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the parent is gone
 
@@ -199,10 +199,10 @@ def _catalogue(root: Path) -> Catalogue:
 
 
 def _measured(
-    root: Path, out: Path, point: Point, progress: Callable[[str, float], None], manner: Manner
+    root: Path, out: Path, point: Point, progress: Callable[[str, float], None], options: Manner
 ) -> Outcome | RtoslabError:
     try:
-        return run_point(_catalogue(root), point, RunDirectory(out), progress, manner=manner)
+        return run_point(_catalogue(root), point, RunDirectory(out), progress, options=options)
     except RtoslabError as error:
         return portable(error)
     except BrokenPipeError:

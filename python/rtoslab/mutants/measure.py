@@ -47,7 +47,7 @@ def try_mutants(root: Path, folder: Path, benchmark: str, of: MutantsOf, only: I
         (folder / name).symlink_to(root / name)
     share_kept(root, folder)
     chosen = set(only)
-    mutants = [each for each in of.mutant if not chosen or each.id in chosen]
+    mutants = [item for item in of.mutant if not chosen or item.id in chosen]
     settings: list[Setting] = []
     for mutant in mutants:
         if (setting := mutant.setting or of.setting) not in settings:
@@ -85,7 +85,9 @@ class _Bench:
             return Trial(self.benchmark, mutant.id, (), f"it does not build: {why[:300]}")
         finally:
             restore(before)
-        refused = tuple(dict.fromkeys(each.rule for each in getattr(result, "proofs", ()) if each.verdict == "fails"))
+        refused = tuple(
+            dict.fromkeys(proof.rule for proof in getattr(result, "proofs", ()) if proof.verdict == "fails")
+        )
         if isinstance(result, Measured):
             return Trial(self.benchmark, mutant.id, (), "it survives: all proofs hold")
         if result.stage != "proof":
@@ -105,9 +107,9 @@ class _Bench:
             config=setting.config,
         )
         points = make_plan(self.catalogue, [self.benchmark], options).points
-        wanted = setting.instrument or (facts.instruments[0] if latency else None)
+        instrument = setting.instrument or (facts.instruments[0] if latency else None)
         for point in points:
-            if point.instrument == wanted and point.not_applicable is None:
+            if point.instrument == instrument and point.not_applicable is None:
                 return replace(point, samples=setting.samples) if latency else point
         raise PlanError(f"{self.benchmark} cannot be measured with {setting}; correct firmware/mutants.")
 

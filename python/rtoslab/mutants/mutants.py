@@ -56,13 +56,13 @@ class MutantsOf(Strict):
 
 def read_mutants(root: Path) -> dict[str, MutantsOf]:
     """Benchmark -> its mutants. Raises CatalogueError for a file that is none."""
-    found: dict[str, MutantsOf] = {}
+    mutants: dict[str, MutantsOf] = {}
     for path in sorted((root / "firmware" / "mutants").glob("*.toml")):
-        found[path.stem] = read_toml(path, MutantsOf)
-        names = [mutant.id for mutant in found[path.stem].mutant]
+        mutants[path.stem] = read_toml(path, MutantsOf)
+        names = [mutant.id for mutant in mutants[path.stem].mutant]
         if len(set(names)) != len(names):
             raise CatalogueError(f"{path} has two mutants of one id; give each its own.")
-    return found
+    return mutants
 
 
 def apply(folder: Path, benchmark: str, mutant: Mutant) -> dict[Path, str]:

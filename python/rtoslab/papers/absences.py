@@ -26,15 +26,15 @@ class Absences:
         if kernel and kernel not in self._kernels:
             name = self._names.get(kernel, kernel)
             return f"no tree or export of {name} is named here, and no reference result stands for it"
-        there = [result for result in self._results if _lies(result, place)]
-        for any_result in there:
+        present = [result for result in self._results if _lies(result, place)]
+        for any_result in present:
             if isinstance(any_result, Failed):
                 return f"{any_result.stage} failed: {any_result.message}".rstrip(".")
             if isinstance(any_result, NotApplicable):
                 return any_result.reason.rstrip(".")
-        wanted = str(place.get("metric", ""))
-        measured = (any_result for any_result in there if isinstance(any_result, Measured))
-        lacking = (one for each in measured for one in each.absent_series if one.id == wanted)
+        metric = str(place.get("metric", ""))
+        measured = (any_result for any_result in present if isinstance(any_result, Measured))
+        lacking = (one for item in measured for one in item.absent_series if one.id == metric)
         for one in lacking:
             return one.reason.rstrip(".")
         what = " ".join(str(place[axis]) for axis in ("benchmark", "metric", "kernel", "board") if axis in place)
@@ -44,10 +44,10 @@ class Absences:
 def _lies(result: AnyResult, place: Mapping[str, object]) -> bool:
     """Whether the result's point lies at the place, on the axes that points have."""
     params = result.params if isinstance(result, Measured) else {}
-    for axis, wanted in place.items():
+    for axis, required in place.items():
         if axis in _OF_VALUES:
             continue
-        places = {str(each) for each in wanted} if isinstance(wanted, list | tuple) else {str(wanted)}
+        places = {str(value) for value in required} if isinstance(required, list | tuple) else {str(required)}
         if (axis_of_point(result.point, params, axis) or USUAL.get(axis, "")) not in places:
             return False
     return True

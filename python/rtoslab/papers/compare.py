@@ -53,7 +53,7 @@ class Compared:
 def compare(
     paper: PaperFolder,
     stored: Sequence[AnyResult],
-    found: Sequence[Value],
+    values: Sequence[Value],
     kernels: Collection[str],
     sources: Mapping[str, Source],
 ) -> dict[int, Compared]:
@@ -61,14 +61,14 @@ def compare(
 
     `kernels` are those of which there is something; `sources` say by run id where values come from.
 
-    `found` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
+    `values` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
     several values, or a value of another quantity.
     """
     apart = {result.run_id for result in stored if isinstance(result, Measured) and result.deviations}
     senseless = {row: slip.says for slip in paper.slips if slip.no_ratio for row in slip.rows}
     return {
         row.id: replace(
-            _marked(_compare(paper, row, found, stored, kernels), sources, apart), no_ratio=senseless.get(row.id, "")
+            _marked(_compare(paper, row, values, stored, kernels), sources, apart), no_ratio=senseless.get(row.id, "")
         )
         for row in paper.published.values()
         if row.lab_benchmark
@@ -79,8 +79,12 @@ def _apart(fits: Sequence[Value]) -> str:
     """What tells values apart, as lab_config would say it."""
     axes = dict.fromkeys(["cores", "window_ms", *(key for fit in fits for key in fit.point.config)])
     places = {axis: list(dict.fromkeys(fit.axis(axis) for fit in fits)) for axis in axes}
-    told = [f"{axis}={' or '.join(found)}" for axis, found in places.items() if len(found) > 1 and all(found)]
-    return f": {', '.join(told)}" if told else ""
+    differing = [
+        f"{axis}={' or '.join(axis_values)}"
+        for axis, axis_values in places.items()
+        if len(axis_values) > 1 and all(axis_values)
+    ]
+    return f": {', '.join(differing)}" if differing else ""
 
 
 def _marked(compared: Compared, sources: Mapping[str, Source], apart: Collection[str]) -> Compared:
@@ -92,15 +96,15 @@ def _marked(compared: Compared, sources: Mapping[str, Source], apart: Collection
 
 
 def _compare(
-    paper: PaperFolder, row: Published, found: Sequence[Value], stored: Sequence[AnyResult], kernels: Collection[str]
+    paper: PaperFolder, row: Published, values: Sequence[Value], stored: Sequence[AnyResult], kernels: Collection[str]
 ) -> Compared:
     if row.lab_kernel not in kernels:
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
         why = f"no tree or export of {name} is named here, and no reference result stands for it"
         return Compared(row, "bring your own", why=why)
-    fits = select(found, row.where)
+    fits = select(values, row.where)
     if len(fits) > 1:
-        where = ", ".join(f"{axis} = {wanted}" for axis, wanted in row.where.items())
+        where = ", ".join(f"{axis} = {required}" for axis, required in row.where.items())
         place = f"row {row.id} of {paper.folder / 'published.csv'} ({where})"
         raise ReportError(f"{len(fits)} values fit {place}; say more in lab_config{_apart(fits)}.")
     if not fits:

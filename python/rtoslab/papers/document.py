@@ -55,7 +55,7 @@ def paper_document(catalogue: Catalogue, done: Reproduction, in_builds: Mapping[
     paper, facts = done.paper, done.paper.facts
     titles = {entry.id: entry.facts.title for entry in catalogue.kernels.values()}
     titles |= {board.id: board.facts.title for board in catalogue.boards.values()}
-    titles |= {each: f"{titles.get(each, each)} {WORD}" for each in {one.result.point.kernel for one in done.beside}}
+    titles |= {item: f"{titles.get(item, item)} {WORD}" for item in {one.result.point.kernel for one in done.beside}}
     plain = make_document(catalogue, done.points, None, labelled(done.beside)).sections if done.points else ()
     sections = [
         claims_section(done.verdicts, [*filter(None, [one_placement(done.values)])], in_builds or {}),
@@ -84,7 +84,7 @@ def claims_section(
     verdicts: Sequence[ClaimVerdict], notes: Sequence[str] = (), in_builds: Mapping[str, str] = MappingProxyType({})
 ) -> Section:
     """Every statement of the paper with our verdict, the contradicted ones first."""
-    ranked = sorted(verdicts, key=lambda each: OUTCOMES.index(each.outcome))
+    ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome))
     rows = [
         [verdict.claim.section, _quoted(verdict), verdict.words, verdict.seen, verdict.threshold] for verdict in ranked
     ]
@@ -92,7 +92,7 @@ def claims_section(
     prose = [_CLAIMS_PROSE, *notes]
     if in_builds:
         columns.append(">in builds")
-        rows = [[*row, in_builds.get(each.claim.id, "-")] for row, each in zip(rows, ranked, strict=True)]
+        rows = [[*row, in_builds.get(pair.claim.id, "-")] for row, pair in zip(rows, ranked, strict=True)]
         prose.append(_BUILDS_PROSE)
     table = TableData("Statements", tuple(columns), rows)
     return Section("claims", "What the paper says, computed again", tuple(prose), (), (table,))
@@ -100,7 +100,7 @@ def claims_section(
 
 def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
     """Every case of the statements that speak of several, with its numbers."""
-    ranked = sorted(verdicts, key=lambda each: OUTCOMES.index(each.outcome))
+    ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome))
     tables = [
         TableData(
             f"{verdict.claim.says}: {verdict.words}",
@@ -149,12 +149,12 @@ def _conditions(done: Reproduction) -> Section:
 
 
 def _from_manifests(condition: Condition, points: Sequence[StoredPoint]) -> str:
-    found = []
+    fields_ = []
     for point in points:
         readings = [_at(point.manifest, path.split("."), condition.only) for path in condition.manifest.split()]
         text = " ".join(reading for reading in readings if reading)
-        found.append(f"{text} {condition.unit}".rstrip() if text else "")
-    return "; ".join(dict.fromkeys(text for text in found if text)) or "not yet measured"
+        fields_.append(f"{text} {condition.unit}".rstrip() if text else "")
+    return "; ".join(dict.fromkeys(text for text in fields_ if text)) or "not yet measured"
 
 
 def _at(value: Any, path: Sequence[str], only: str) -> str:
@@ -163,9 +163,9 @@ def _at(value: Any, path: Sequence[str], only: str) -> str:
     if path[-1] == "clock_hz" and isinstance(value, int):
         return f"{value / 1e6:g} MHz"
     if isinstance(value, dict):
-        return ", ".join(f"{name} {'off' if str(each) in {'0', 'False'} else 'on'}" for name, each in value.items())
+        return ", ".join(f"{name} {'off' if str(item) in {'0', 'False'} else 'on'}" for name, item in value.items())
     if isinstance(value, list):
-        return " ".join(str(each) for each in value if str(each).startswith(only))
+        return " ".join(str(item) for item in value if str(item).startswith(only))
     return "" if value is None else str(value)
 
 
@@ -218,7 +218,7 @@ def _traced(done: Reproduction, course: OverTime) -> tuple[tuple[ChartData, Tabl
     traced = over_time(course, here, several=several)
     if traced is None:
         return None, f"{course.title}: not yet measured."
-    used = [each.run_id for each in here if select(values([each])[:1], course.where)]
+    used = [item.run_id for item in here if select(values([item])[:1], course.where)]
     versions = dict.fromkeys(f"{source.kernel} {source.version}" for source in map(done.sources.get, used) if source)
     return traced, f"{course.title}: of {' and '.join(versions)}, as reference results keep no times of their samples."
 
@@ -279,13 +279,13 @@ def _nearness(done: Reproduction) -> list[str]:
     compared = done.compared
     if not compared:
         return ["The paper prints no figure of a measurement in its text, only what follows from them."]
-    ratios = [each.ratio for each in compared.values() if each.ratio is not None]
-    waiting = sum(each.state == "bring your own" for each in compared.values())
+    ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio is not None]
+    waiting = sum(compared_row.state == "bring your own" for compared_row in compared.values())
     text = f"{len(ratios)} of {counted(len(compared), 'published figure')} stand beside one of ours"
     if ratios:
-        over = any(each.band is not None for each in compared.values())
+        over = any(compared_row.band is not None for compared_row in compared.values())
         ours = "ours, as medians over the placements," if over else "ours"
         text += f": {ours} are {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
-    senseless = sum(bool(each.no_ratio) and each.here is not None for each in compared.values())
+    senseless = sum(bool(compared_row.no_ratio) and compared_row.here is not None for compared_row in compared.values())
     text += f"; {counted(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
     return [text + (f"; {waiting} wait for a kernel of your own." if waiting else ".")]

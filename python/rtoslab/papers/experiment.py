@@ -47,22 +47,22 @@ def _without_spares(paper: PaperFolder, points: Sequence[Point]) -> Iterator[Poi
             yield point
 
 
-def chosen_setups(paper: PaperFolder, wanted: Sequence[str] | None) -> list[Setup]:
+def chosen_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[Setup]:
     """The paper's set-ups of these ids; None: all. Raises UnknownNameError."""
     known = {setup.id: setup for setup in paper.facts.setup}
-    for name in wanted or ():
+    for name in requested or ():
         if name not in known:
             raise UnknownNameError("set-up", name, known)
-    return [setup for setup in known.values() if wanted is None or setup.id in wanted]
+    return [setup for setup in known.values() if requested is None or setup.id in requested]
 
 
 def _present(catalogue: Catalogue, paper: PaperFolder, experiment: Experiment) -> Experiment:
     """The experiment with the benchmarks that exist, and with the paper's versions of its kernels."""
-    there = tuple(benchmark for benchmark in experiment.benchmarks if benchmark in catalogue.benchmarks)
+    present = tuple(benchmark for benchmark in experiment.benchmarks if benchmark in catalogue.benchmarks)
     kernels = (*experiment.kernels, *experiment.bring_your_own)
     versions = (tree for tree, kernel in paper.facts.roles.items() if kernel in kernels and tree not in kernels)
-    brought = (*experiment.bring_your_own, *versions)
-    return experiment.model_copy(update={"benchmarks": there, "bring_your_own": brought})
+    external = (*experiment.bring_your_own, *versions)
+    return experiment.model_copy(update={"benchmarks": present, "bring_your_own": external})
 
 
 def missing_benchmarks(catalogue: Catalogue, paper: PaperFolder) -> list[str]:

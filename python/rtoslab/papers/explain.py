@@ -49,23 +49,23 @@ class Tried:
 
 def candidates(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
     """Every single change, each once. Only for benchmarks and boards of which the paper has figures."""
-    told = paper_plan(catalogue, _only(paper, ()), Options()).points
-    told = tuple(point for point in told if _is_published(paper, point))
+    points = paper_plan(catalogue, _only(paper, ()), Options()).points
+    points = tuple(point for point in points if _is_published(paper, point))
     boards, benchmarks = (
-        tuple(dict.fromkeys(getattr(point, axis) for point in told)) for axis in ("board", "benchmark")
+        tuple(dict.fromkeys(getattr(point, axis) for point in points)) for axis in ("board", "benchmark")
     )
-    kernels = tuple(dict.fromkeys(paper.facts.roles.get(point.kernel, point.kernel) for point in told))
+    kernels = tuple(dict.fromkeys(paper.facts.roles.get(point.kernel, point.kernel) for point in points))
     swept = {key for suite in paper.suites for experiment in suite.experiments for key in experiment.sweep}
-    found: dict[str, Setup] = {}
+    setups: dict[str, Setup] = {}
     for title, change in _changes(catalogue, paper, kernels, boards):
         key = title.partition("=")[0]
         changed = tuple(benchmark for benchmark in benchmarks if _has(catalogue, benchmark, key))
         if key in swept or not changed:
             continue  # the paper's own question; or no benchmark with such a parameter has a published figure
-        setup = Setup(id=f"change_{len(found)}", title=title, evidence="", benchmarks=changed, boards=boards)
-        found.setdefault(title, setup.model_copy(update=dict(change)))
+        setup = Setup(id=f"change_{len(setups)}", title=title, evidence="", benchmarks=changed, boards=boards)
+        setups.setdefault(title, setup.model_copy(update=dict(change)))
     known: dict[_Macros, bool] = {}
-    return [each for each in found.values() if _is_possible(catalogue, paper, each, known)]
+    return [item for item in setups.values() if _is_possible(catalogue, paper, item, known)]
 
 
 def _has(catalogue: Catalogue, benchmark: str, key: str) -> bool:
@@ -81,12 +81,12 @@ def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup, known: 
         points = paper_plan(catalogue, _only(paper, (setup,)), Options()).points
     except PlanError:
         return False
-    asked = frozenset(
+    settings = frozenset(
         (point.kernel, frozenset(point.kernel_config)) for point in points if point.not_applicable is None
     )
-    if asked not in known:
-        known[asked] = _have_settings(catalogue, points)
-    return known[asked]
+    if settings not in known:
+        known[settings] = _have_settings(catalogue, points)
+    return known[settings]
 
 
 def _have_settings(catalogue: Catalogue, points: Sequence[Point]) -> bool:
@@ -136,12 +136,12 @@ def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[Setu
     """
     plain = {repr(point): point for point in paper_plan(catalogue, _only(paper, ()), options).points}
     plain = {
-        key: each for key, each in plain.items() if _is_published(paper, each) and _is_main(catalogue, paper, each)
+        key: item for key, item in plain.items() if _is_published(paper, item) and _is_main(catalogue, paper, item)
     }
     changed: dict[str, Point] = {}
     for setup in setups:
         changed |= {repr(point): point for point in paper_plan(catalogue, _only(paper, (setup,)), options).points}
-    changed = {key: each for key, each in changed.items() if _is_published(paper, each)}
+    changed = {key: item for key, item in changed.items() if _is_published(paper, item)}
     if not plain:
         raise PlanError(f"{paper.key} has no figure that one of ours stands beside, so no distance can be told.")
     return Plan(tuple({**plain, **changed}.values()), paper.key)
@@ -168,14 +168,14 @@ def tried(
 ) -> list[Tried]:
     """What each change does to the figures, the closest to the paper first; not a change without figures."""
     plain = _ids(catalogue, _only(paper, ()), options)
-    found = []
+    trials = []
     for setup in setups:
-        alone = _only(paper, (setup,))
-        wanted = plain | _ids(catalogue, alone, options)
-        mine = [point for point in points if point.result.point.model_dump_json() in wanted]
-        done = reproduce(catalogue, alone, mine)
-        found += [_tried(in_setup, done.compared) for in_setup in done.setups if with_ratio(in_setup.own())]
-    return sorted(found, key=lambda each: (each.whole, each.setup.title))
+        single = _only(paper, (setup,))
+        ids = plain | _ids(catalogue, single, options)
+        mine = [point for point in points if point.result.point.model_dump_json() in ids]
+        done = reproduce(catalogue, single, mine)
+        trials += [_tried(in_setup, done.compared) for in_setup in done.setups if with_ratio(in_setup.own())]
+    return sorted(trials, key=lambda trial: (trial.whole, trial.setup.title))
 
 
 def _tried(changed: InSetup, plain: Mapping[int, Compared]) -> Tried:
@@ -187,17 +187,17 @@ def _tried(changed: InSetup, plain: Mapping[int, Compared]) -> Tried:
 
 def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: Options) -> float:
     """Distance of all the paper's figures as the suites have them; 0 without any."""
-    alone = _only(paper, ())
-    plain = _ids(catalogue, alone, options)
+    single = _only(paper, ())
+    plain = _ids(catalogue, single, options)
     mine = [point for point in points if point.result.point.model_dump_json() in plain]
-    return distance(reproduce(catalogue, alone, mine).compared) or 0.0
+    return distance(reproduce(catalogue, single, mine).compared) or 0.0
 
 
 def together(paper_distance: float, singles: Sequence[Tried]) -> list[Setup]:
     """The best change of each option with the next best of another one, and so on; only what helps alone."""
     chosen: list[Setup] = []
     options: set[str] = set()
-    found = []
+    combined = []
     for single in singles:
         option = single.setup.title.partition("=")[0]
         if single.whole >= paper_distance or option in options or len(chosen) == MOST_TOGETHER:
@@ -205,8 +205,8 @@ def together(paper_distance: float, singles: Sequence[Tried]) -> list[Setup]:
         options.add(option)
         chosen.append(single.setup)
         if len(chosen) > 1:
-            found.append(_joined(f"together_{len(chosen)}", chosen))
-    return found
+            combined.append(_joined(f"together_{len(chosen)}", chosen))
+    return combined
 
 
 def own_setups(paper: PaperFolder) -> list[Setup]:

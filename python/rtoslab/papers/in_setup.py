@@ -26,7 +26,7 @@ class InSetup:
     def own(self) -> dict[int, Compared]:
         """Figures whose value is of a point of the set-up."""
         return {
-            ident: each
-            for ident, each in self.compared.items()
-            if each.value is not None and each.value.run_id in self.run_ids
+            ident: compared_row
+            for ident, compared_row in self.compared.items()
+            if compared_row.value is not None and compared_row.value.run_id in self.run_ids
         }

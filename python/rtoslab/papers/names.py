@@ -15,23 +15,23 @@ def names_of(
 
     A series is named by the first benchmark that has it.
     """
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for benchmark in catalogue.benchmarks.values():
-        found.setdefault(benchmark.id, benchmark.facts.title)
+        names.setdefault(benchmark.id, benchmark.facts.title)
         for series in benchmark.facts.series:
-            found.setdefault(series.id, series.title)
-    found |= {board.id: board.facts.title for board in catalogue.boards.values()}
-    found |= {entry.id: entry.facts.title for entry in catalogue.kernels.values()}
-    stated = {each.kernel for each in paper.facts.version}
-    found |= {kernel: title for kernel, title in paper.facts.kernels.items() if kernel not in stated}
-    for kernel, title in ((each, paper.facts.kernels.get(each, each)) for each in stated):
+            names.setdefault(series.id, series.title)
+    names |= {board.id: board.facts.title for board in catalogue.boards.values()}
+    names |= {entry.id: entry.facts.title for entry in catalogue.kernels.values()}
+    stated = {item.kernel for item in paper.facts.version}
+    names |= {kernel: title for kernel, title in paper.facts.kernels.items() if kernel not in stated}
+    for kernel, title in ((item, paper.facts.kernels.get(item, item)) for item in stated):
         versions = dict.fromkeys(
             sources[result.run_id].version
             for result in results
             if isinstance(result, Measured) and result.point.kernel == kernel and result.run_id in sources
         )
-        found[kernel] = " or ".join(_named(title, version) for version in versions) or title
-    return found | paper.facts.names
+        names[kernel] = " or ".join(_named(title, version) for version in versions) or title
+    return names | paper.facts.names
 
 
 def _named(title: str, version: str) -> str:

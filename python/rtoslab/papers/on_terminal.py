@@ -25,36 +25,40 @@ _COLOURS = {"same": "green", "different": "red", "not computed": "dim"}
 
 def show_paper(done: Reproduction, console: Console) -> None:
     """Prints the figures we have a kernel for, and the statements; says how many wait for a kernel of your own."""
-    here = [each for each in done.compared.values() if each.state != "bring your own"]
+    here = [item for item in done.compared.values() if item.state != "bring your own"]
     today = done.today.compared if done.today is not None else {}
-    waiting = Counter(each.published.kernel for each in done.compared.values() if each.state == "bring your own")
+    waiting = Counter(item.published.kernel for item in done.compared.values() if item.state == "bring your own")
     if here:
         names = {
             ident: name for part in done.paper.facts.part for table in part.table for ident, name in table.names.items()
         }
-        kernels = {each.published.kernel for each in here}
+        kernels = {item.published.kernel for item in here}
         table = Table("figure", title="The paper's figures and ours", title_justify="left")
-        narrow = not any(each.band is not None or each.no_ratio for each in here)
+        narrow = not any(item.band is not None or item.no_ratio for item in here)
         for name in ("paper", "here"):
             table.add_column(name, justify="right", no_wrap=narrow)
         table.add_column("unit", no_wrap=True)
         table.add_column("ratio", justify="right", no_wrap=narrow)
         if today:
             table.add_column("today", justify="right", no_wrap=narrow)
-        for each in here:
-            row = each.published
+        for item in here:
+            row = item.published
             name = (
                 names.get(str(row.id), row.metric)
                 + (f", {row.kernel}" if len(kernels) > 1 else "")
                 + (f", {row.stat}" if row.stat else "")
             )
-            there = today.get(row.id)
-            further = [here_text(there) if there is not None and there.value != each.value else NONE] if today else []
-            table.add_row(name, row.value, here_text(each), row.unit, ratio_text(each), *further)
+            today_row = today.get(row.id)
+            further = (
+                [here_text(today_row) if today_row is not None and today_row.value != item.value else NONE]
+                if today
+                else []
+            )
+            table.add_row(name, row.value, here_text(item), row.unit, ratio_text(item), *further)
         console.print(table)
-        if any(each.state == "reference" for each in here):
+        if any(item.state == "reference" for item in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
-        if any(each.deviates for each in here):
+        if any(item.deviates for item in here):
             console.print(Text(footnote(deviating(done.measured))), soft_wrap=True)
     for kernel, count in waiting.items():
         console.print(
@@ -67,7 +71,7 @@ def show_paper(done: Reproduction, console: Console) -> None:
 def _show_statements(done: Reproduction, console: Console) -> None:
     if done.verdicts:
         claims = Table("the paper says", "here", "seen", title="Its statements", title_justify="left")
-        for verdict in sorted(done.verdicts, key=lambda each: OUTCOMES.index(each.outcome)):
+        for verdict in sorted(done.verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome)):
             outcome = Text(verdict.words, style=_COLOURS.get(verdict.outcome, "yellow"))
             seen = textwrap.shorten(verdict.seen, _SEEN_CHARS, placeholder=" …")
             claims.add_row(f"{verdict.claim.says} ({verdict.claim.section})", outcome, seen)
@@ -80,19 +84,19 @@ def _show_statements(done: Reproduction, console: Console) -> None:
 def _show_setups(done: Reproduction, console: Console) -> None:
     for setup in (*([done.today] if done.today is not None else []), *done.setups):
         console.print(_setup_line(done, setup))
-        for above, there in changed(done, setup):
-            seen = textwrap.shorten(there.seen, _SEEN_CHARS, placeholder=" …")
-            console.print(f"  {there.words}, above {above.words}: {above.claim.says} ({seen})")
+        for above, change in changed(done, setup):
+            seen = textwrap.shorten(change.seen, _SEEN_CHARS, placeholder=" …")
+            console.print(f"  {change.words}, above {above.words}: {above.claim.says} ({seen})")
     for sentence in missing_trees(done):
         console.print(sentence, soft_wrap=True)
 
 
 def _setup_line(done: Reproduction, setup: InSetup) -> str:
-    said = f"Set-up {setup.setup.id} ({setup.setup.title}): "
-    said += f"{counted(len(changed(done, setup)), 'statement')} judged otherwise"
+    text = f"Set-up {setup.setup.id} ({setup.setup.title}): "
+    text += f"{counted(len(changed(done, setup)), 'statement')} judged otherwise"
     far = distances(done, setup)
     if far is None:
-        return f"{said}."
+        return f"{text}."
     before, after = far
     figures = counted(with_ratio(setup.own()), "figure")
-    return f"{said}; {figures}, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."
+    return f"{text}; {figures}, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."

@@ -43,15 +43,15 @@ def joined_placements(values: Iterable[Value], further: Mapping[str, PlacedValue
     return [_joined(by_number, occurrence, further or {}) for (_, occurrence), by_number in groups.items()]
 
 
-def with_substitutes(paper: PaperFolder, found: Sequence[Value]) -> list[Value]:
+def with_substitutes(paper: PaperFolder, values: Sequence[Value]) -> list[Value]:
     """Returns the values, and behind them those that stand for series which a kernel does not offer."""
     added = []
     for substitute in paper.facts.substitute:
-        for value in select(found, {"kernel": substitute.kernel, **substitute.by}):
+        for value in select(values, {"kernel": substitute.kernel, **substitute.by}):
             config = dict(sorted({**value.point.config, **substitute.config}.items()))
             point = value.point.model_copy(update={"config": config})
             added.append(replace(value, point=point, metric=substitute.metric, stand_in=substitute.says))
-    return [*found, *added]
+    return [*values, *added]
 
 
 def _joined(by_number: Mapping[int, Value], occurrence: object, further: Mapping[str, PlacedValues]) -> Value:

@@ -25,13 +25,13 @@ def over_time(
     than the one that is shown."""
     marks: list[dict[str, Any]] = []
     rows: list[list[str]] = []
-    for each in measured:
-        here, found = select(values([each])[:1], figure.where), samples(each, figure.series)
-        if not here or not found:
+    for result in measured:
+        here, values_ = select(values([result])[:1], figure.where), samples(result, figure.series)
+        if not here or not values_:
             continue
         name = f"{figure.colour} {here[0].axis(figure.colour)}"
-        marks += [{"series": name, "x": at, "low": 0.0, "high": us} for at, us in _thinned(found)]
-        rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in peaks(found)]
+        marks += [{"series": name, "x": at, "low": 0.0, "high": us} for at, us in _thinned(values_)]
+        rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in peaks(values_)]
     if not marks:
         return None
     caption = " ".join(filter(None, (f"{figure.title}.", figure.note, LINKERS_ORDER if several else "")))
@@ -45,28 +45,28 @@ def samples(measured: Measured, series: str) -> list[tuple[float, float]]:
 
     Empty for a reference result, which keeps no times of its samples.
     """
-    found = sorted(
+    samples_ = sorted(
         (begin, cycles)
         for series_samples in measured.series
         if series_samples.id.startswith(series) and series_samples.start_cycle
         for begin, cycles in zip(series_samples.start_cycle, series_samples.cycles, strict=True)
     )
     hz = measured.clock_hz
-    return [((begin - found[0][0]) / hz, 1e6 * cycles / hz) for begin, cycles in found]
+    return [((begin - samples_[0][0]) / hz, 1e6 * cycles / hz) for begin, cycles in samples_]
 
 
-def peaks(found: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def peaks(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """The samples that take within a twentieth of the longest; the longest ones of many, in the order of time."""
-    longest = max(us for _, us in found)
-    high = sorted((each for each in found if each[1] >= 0.95 * longest), key=lambda each: -each[1])
+    longest = max(us for _, us in points)
+    high = sorted((point for point in points if point[1] >= 0.95 * longest), key=lambda pair: -pair[1])
     return sorted(high[:MOST_PEAKS])
 
 
-def _thinned(found: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """The longest sample of each stretch of time."""
-    step = (found[-1][0] - found[0][0]) / MOST_MARKS or 1.0
+    step = (points[-1][0] - points[0][0]) / MOST_MARKS or 1.0
     longest: dict[int, tuple[float, float]] = {}
-    for at, us in found:
+    for at, us in points:
         place = int(at / step)
-        longest[place] = max(longest.get(place, (at, us)), (at, us), key=lambda each: each[1])
-    return list(longest.values()) if len(found) > MOST_MARKS else list(found)
+        longest[place] = max(longest.get(place, (at, us)), (at, us), key=lambda pair: pair[1])
+    return list(longest.values()) if len(points) > MOST_MARKS else list(points)

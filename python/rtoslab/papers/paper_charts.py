@@ -36,18 +36,18 @@ class _Mark:
         return max(height.most for height in self.heights)
 
 
-def replot(figure: Figure, done: Reproduction, found: Sequence[Value]) -> tuple[ChartData, TableData] | None:
+def replot(figure: Figure, done: Reproduction, result: Sequence[Value]) -> tuple[ChartData, TableData] | None:
     """Returns the figure and its values as a table; None if nothing of it is measured.
 
     A mark stands for one value, or for the median of those that differ on the axes of `join` alone, with the lowest
     and the highest beside it, in any placement. Raises ReportError where a mark would stand for anything else.
     """
     series = (figure.series,) if isinstance(figure.series, str) else figure.series
-    chosen = select(found, figure.where)
+    chosen = select(result, figure.where)
     marks = []
     for place, values in grouped(chosen, (figure.x, *series), figure.join, f"{figure.title!r}").items():
         heights = [
-            _percent(figure, value, found) if figure.percent_of else _in_unit(figure.unit, value) for value in values
+            _percent(figure, value, result) if figure.percent_of else _in_unit(figure.unit, value) for value in values
         ]
         known = [height for height in heights if height is not None]
         if known:
@@ -67,7 +67,7 @@ def _in_order(figure: Figure, series: Sequence[str], marks: Sequence[_Mark]) -> 
 
     def rank(axis: str, place: str) -> int:
         listed = figure.where.get(axis)
-        places = [str(each) for each in listed] if isinstance(listed, list | tuple) else []
+        places = [str(label) for label in listed] if isinstance(listed, list | tuple) else []
         places = [*figure.labels] if not places and place in figure.labels else places
         return places.index(place) if place in places else len(places)
 
@@ -98,15 +98,17 @@ def _row(figure: Figure, series: Sequence[str], mark: _Mark, done: Reproduction)
 def _printed(figure: Figure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction) -> list[dict[str, Any]]:
     """The paper's own figures at the marks that they are of. Raises ReportError for one that has another unit."""
     rows = []
-    for each in figure.printed:
-        published = done.paper.published[each.row]
+    for printed in figure.printed:
+        published = done.paper.published[printed.row]
         number = published.number
         if number is None:
             continue
         value = in_unit(number, published.unit, figure.unit, 1e6 * float(published.clock_mhz or 0))
         if value is None:
-            raise ReportError(f"Row {each.row} is in {published.unit}, {figure.title!r} in {figure.unit}; correct one.")
-        mark = next((one for one in marks if (one.x, one.series) == (each.x, each.series)), None)
+            raise ReportError(
+                f"Row {printed.row} is in {published.unit}, {figure.title!r} in {figure.unit}; correct one."
+            )
+        mark = next((one for one in marks if (one.x, one.series) == (printed.x, printed.series)), None)
         if mark is not None:
             rows.append(
                 {
@@ -130,14 +132,14 @@ def _in_unit(unit: str, value: Value) -> Band | None:
     if one is None:
         return None
     scale = one / value.value if value.value else 1.0
-    return Band([scale * each for each in value.placed.values])
+    return Band([scale * item for item in value.placed.values])
 
 
-def _percent(figure: Figure, value: Value, found: Sequence[Value]) -> Ratio | None:
+def _percent(figure: Figure, value: Value, values: Sequence[Value]) -> Ratio | None:
     """The value in percent of the one at `percent_of` that is like it in everything else."""
     axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
     alike = {axis: value.axis(axis) for axis in axes - set(figure.percent_of)}
-    base = select(found, {**alike, **figure.percent_of})
+    base = select(values, {**alike, **figure.percent_of})
     if len(base) != 1 or not base[0].value:
         return None
     return Ratio(100.0, 100.0, 100.0) if base[0] is value else value.placed.over(base[0].placed).by(0.01)
@@ -233,14 +235,14 @@ def versions_note(done: Reproduction, values: Sequence[Value]) -> list[str]:
         for value in values
         if value.run_id in done.sources
     )
-    found = [f"Versions: {', '.join(kernels)}."] if kernels else []
+    sentences = [f"Versions: {', '.join(kernels)}."] if kernels else []
     assumed = sorted({rule for source in sources for rule in source.assumed})
     if assumed:
-        rules = ", ".join(each.removeprefix("timing.") for each in assumed)
-        found.append(
+        rules = ", ".join(version.removeprefix("timing.") for version in assumed)
+        sentences.append(
             f"Virtual boards, not silicon; they rest on {counted(len(assumed), 'assumed timing rule')}: {rules}."
         )
-    return found
+    return sentences
 
 
 def _number(value: float) -> str:

@@ -19,8 +19,8 @@ def placed_where_it_matters(catalogue: Catalogue, paper: PaperFolder, plan: Plan
     points: list[Point] = []
     for point in plan.points:
         is_shown = point.instrument is None or point.instrument in shown.get(point.benchmark, ())
-        wanted = is_shown and may_matter(catalogue, point) and not _is_of_setup(catalogue, paper, point)
-        points += placed(catalogue, replace(plan, points=(point,)), count if wanted else 1).points
+        selected = is_shown and may_matter(catalogue, point) and not _is_of_setup(catalogue, paper, point)
+        points += placed(catalogue, replace(plan, points=(point,)), count if selected else 1).points
     return replace(plan, points=tuple(points))
 
 
@@ -38,7 +38,7 @@ def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, se
     places += [
         {**claim.where, **case, **of} for claim in paper.claims for case in claim.cases for of in claim.of or ({},)
     ]
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for place in places:
         metrics, instruments = _several(place.get("metric")), _several(place.get("instrument"))
         named = _several(place.get("benchmark"))
@@ -48,14 +48,14 @@ def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, se
             if entry.id in named or (not named and set(metrics) & set(entry.facts.series_ids))
         ]
         for benchmark in having:
-            found.setdefault(benchmark, set()).update(instruments or INSTRUMENTS)
-    return found
+            result.setdefault(benchmark, set()).update(instruments or INSTRUMENTS)
+    return result
 
 
 def _several(named: object) -> list[str]:
     if named is None:
         return []
-    return [str(each) for each in named] if isinstance(named, list | tuple) else [str(named)]
+    return [str(point) for point in named] if isinstance(named, list | tuple) else [str(named)]
 
 
 def may_matter(catalogue: Catalogue, point: Point) -> bool:

@@ -68,14 +68,14 @@ class Judge:
     ) -> tuple[list[Value], dict[int, Compared], tuple[ClaimVerdict, ...], Absences]:
         """Returns values, figures and verdicts, and what says why a value is not there."""
         measured = [result for result in results if isinstance(result, Measured)]
-        found = [*with_substitutes(self.paper, joined_placements(values(measured), self.further)), *sizes]
+        values_ = [*with_substitutes(self.paper, joined_placements(values(measured), self.further)), *sizes]
         absences = Absences(self.paper, [*results, *unbuilt], self.kernels)
-        compared = compare(self.paper, [*results, *unbuilt], found, self.kernels, self.sources)
+        compared = compare(self.paper, [*results, *unbuilt], values_, self.kernels, self.sources)
         names = self.names(results)
         verdicts = judge_claims(
-            self.paper.claims, found, self.paper.facts.resolution, absence=absences.why, names=names
+            self.paper.claims, values_, self.paper.facts.resolution, absence=absences.why, names=names
         )
-        return found, compared, tuple(verdicts), absences
+        return values_, compared, tuple(verdicts), absences
 
 
 def reproduce(
@@ -96,39 +96,41 @@ def reproduce(
     own, unbuilt = weigh_programs(catalogue, paper, catalogue.kernels_here)
     lent = [weight for weight in lent_weights if weight.weight.point.kernel not in catalogue.kernels_here]
     sources = sources_of(paper, points, beside, own, lent)
-    found = sort_results(paper, [point.result for point in (*points, *beside)])
+    sorted_results = sort_results(paper, [point.result for point in (*points, *beside)])
     main_weights, todays_weights = sort_weights(paper, [stored_weight.weight for stored_weight in (*own, *lent)])
     sizes = [value for weight in main_weights for value in weight_values(weight)]
-    kernels = {*catalogue.kernels_here, *(each.point.kernel for each in (*found.main, *main_weights))}
+    kernels = {*catalogue.kernels_here, *(item.point.kernel for item in (*sorted_results.main, *main_weights))}
     judge = Judge(catalogue, paper, kernels, sources, further or {})
 
     def in_setup(setup: Setup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[Value]) -> InSetup:
         ours = {result.run_id for results in changed.values() for result in results if isinstance(result, Measured)}
-        ours |= {each.run_id for each in with_sizes} - {size.run_id for size in sizes}
-        results = in_place_of(paper, found.main, changed)
-        told, compared, verdicts, _ = judge.judged(results, with_sizes, unbuilt)
-        own = tuple(each for each in told if each.run_id in ours)
+        ours |= {value.run_id for value in with_sizes} - {size.run_id for size in sizes}
+        results = in_place_of(paper, sorted_results.main, changed)
+        judged, compared, verdicts, _ = judge.judged(results, with_sizes, unbuilt)
+        own = tuple(value for value in judged if value.run_id in ours)
         return InSetup(setup, frozenset(ours), compared, verdicts, judge.names(results), own)
 
-    todays = todays_setup(paper, found, sources)
+    todays = todays_setup(paper, sorted_results, sources)
     todays_sizes = {weight.point.kernel: list(weight_values(weight)) for weight in todays_weights}
     swapped = [size for size in sizes if size.point.kernel not in todays_sizes]
     swapped += [value for size in todays_sizes.values() for value in size]
-    told, compared, verdicts, absences = judge.judged(found.main, sizes, unbuilt)
+    judged, compared, verdicts, absences = judge.judged(sorted_results.main, sizes, unbuilt)
     return Reproduction(
         paper=paper,
         points=tuple(points),
         beside=tuple(beside),
-        results=(*found.main, *unbuilt),
-        values=tuple(told),
+        results=(*sorted_results.main, *unbuilt),
+        values=tuple(judged),
         compared=compared,
         verdicts=verdicts,
         sources=sources,
         absences=absences,
-        names=judge.names(found.main),
+        names=judge.names(sorted_results.main),
         missing=tuple(missing),
         setups=tuple(
-            in_setup(each, found.setups[each.id], sizes) for each in paper.facts.setup if found.setups[each.id]
+            in_setup(item, sorted_results.setups[item.id], sizes)
+            for item in paper.facts.setup
+            if sorted_results.setups[item.id]
         ),
-        today=None if todays is None else in_setup(todays, found.today, swapped),
+        today=None if todays is None else in_setup(todays, sorted_results.today, swapped),
     )

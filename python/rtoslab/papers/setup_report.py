@@ -27,7 +27,7 @@ _RATE: Final = "{:,.0f}".format
 
 def distance(compared: Mapping[int, Compared]) -> float | None:
     """How far our figures lie from the paper's: the geometric mean of the larger over the smaller. None: no figure."""
-    ratios = [each.ratio for each in compared.values() if each.ratio]
+    ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio]
     return exp(fmean(abs(log(ratio)) for ratio in ratios)) if ratios else None
 
 
@@ -40,7 +40,7 @@ def distances(done: Reproduction, setup: InSetup) -> tuple[float, float] | None:
 
 def with_ratio(compared: Mapping[int, Compared]) -> int:
     """How many figures a distance is of: a figure in print that is no number has none."""
-    return sum(bool(each.ratio) for each in compared.values())
+    return sum(bool(compared_row.ratio) for compared_row in compared.values())
 
 
 def changed(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
@@ -67,13 +67,13 @@ def setups_section(done: Reproduction) -> list[Section]:
     rates = _rates(done)
     if rates:
         names = ("test", "kernel", "cores", ">above, 1/s", *(f">{setup.setup.id}, 1/s" for setup in _all(done)))
-        told = [place for place in range(len(names)) if any(row[place] != NONE for row in rates)]
-        shown = [[row[place] for place in told] for row in rates]
-        tables.append(TableData("Throughput by set-up", tuple(names[place] for place in told), shown))
+        outcome = [place for place in range(len(names)) if any(row[place] != NONE for row in rates)]
+        shown = [[row[place] for place in outcome] for row in rates]
+        tables.append(TableData("Throughput by set-up", tuple(names[place] for place in outcome), shown))
     rows = [
-        [above.claim.section, above.claim.says, above.words, setup.setup.id, there.words, there.seen]
+        [above.claim.section, above.claim.says, above.words, setup.setup.id, change.words, change.seen]
         for setup in _all(done)
-        for above, there in changed(done, setup)
+        for above, change in changed(done, setup)
     ]
     if rows:
         columns = ("section", "the paper says", "above", "set-up", "there", "seen there")
@@ -83,14 +83,14 @@ def setups_section(done: Reproduction) -> list[Section]:
 
 def missing_trees(done: Reproduction) -> list[str]:
     """A sentence for each version of the paper of which nothing was measured here or is lent."""
-    there = {source.kernel for source in done.sources.values()}
+    present = {source.kernel for source in done.sources.values()}
     names = done.paper.facts.kernels
     return [
         f"The paper measured {names.get(version.kernel, version.kernel)} {version.printed}; no tree of it is named "
         "here, so figures are of today's version. Name one by "
         f"`rtoslab tree add {version.trees[0]} PATH --port {version.kernel}`."
         for version in done.paper.facts.version
-        if version.trees and not there.intersection(version.trees)
+        if version.trees and not present.intersection(version.trees)
     ]
 
 
@@ -103,9 +103,15 @@ def _overview(done: Reproduction) -> list[list[str]]:
     rows = []
     for setup in _all(done):
         far = " \N{RIGHTWARDS ARROW} ".join(f"{part:.2f}" for part in distances(done, setup) or ()) or NONE
-        said = f"{len(changed(done, setup))} of {len(setup.verdicts)} judged otherwise"
+        overview = f"{len(changed(done, setup))} of {len(setup.verdicts)} judged otherwise"
         rows.append(
-            [f"{setup.setup.id}: {setup.setup.title}", setup.setup.evidence, said, str(with_ratio(setup.own())), far]
+            [
+                f"{setup.setup.id}: {setup.setup.title}",
+                setup.setup.evidence,
+                overview,
+                str(with_ratio(setup.own())),
+                far,
+            ]
         )
     return rows
 
@@ -113,20 +119,20 @@ def _overview(done: Reproduction) -> list[list[str]]:
 def _rates(done: Reproduction) -> list[list[str]]:
     """Counts per second of every point that a set-up changes, with the ratio to that above."""
     here = {value.point.model_dump_json(): value for value in done.values if _is_rate(value)}
-    there = [{value.point.model_dump_json(): value for value in one.values if _is_rate(value)} for one in _all(done)]
+    rates = [{value.point.model_dump_json(): value for value in one.values if _is_rate(value)} for one in _all(done)]
     rows = []
     for name, above in here.items():
-        cells = [_beside(one.get(name), above) for one in there]
+        cells = [_beside(one.get(name), above) for one in rates]
         if any(cell != NONE for cell in cells):
             point = above.point
             rows.append([point.title, point.kernel, str(point.cores), banded(above.placed, _RATE), *cells])
     return rows
 
 
-def _beside(there: Value | None, above: Value) -> str:
-    if there is None:
+def _beside(other: Value | None, above: Value) -> str:
+    if other is None:
         return NONE
-    return f"{banded(there.placed, _RATE)}; x {banded(there.placed.over(above.placed), '{:.2f}'.format)}"
+    return f"{banded(other.placed, _RATE)}; x {banded(other.placed.over(above.placed), '{:.2f}'.format)}"
 
 
 def _is_rate(value: Value) -> bool:
@@ -135,11 +141,11 @@ def _is_rate(value: Value) -> bool:
 
 def _figures(done: Reproduction) -> list[list[str]]:
     own = [setup.own() for setup in _all(done)]
-    kernels = {each.published.kernel for each in done.compared.values()}
-    boards = {each.published.board for each in done.compared.values()}
+    kernels = {compared_row.published.kernel for compared_row in done.compared.values()}
+    boards = {compared_row.published.board for compared_row in done.compared.values()}
     rows = []
     for ident, above in done.compared.items():
-        if not any(ident in each for each in own):
+        if not any(ident in compared_row for compared_row in own):
             continue
         row = above.published
         name = ", ".join(
@@ -154,8 +160,12 @@ def _figures(done: Reproduction) -> list[list[str]]:
         )
         cells = [
             cell
-            for each in own
-            for cell in ((here_text(each[ident]), ratio_text(each[ident])) if ident in each else (NONE, NONE))
+            for compared_row in own
+            for cell in (
+                (here_text(compared_row[ident]), ratio_text(compared_row[ident]))
+                if ident in compared_row
+                else (NONE, NONE)
+            )
         ]
         rows.append([name, row.unit, row.value, here_text(above), ratio_text(above), *cells])
     return rows

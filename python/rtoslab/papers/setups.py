@@ -43,8 +43,8 @@ def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | No
     changes = setup.changes(point.kernel)
     experiment = _experiment(paper, point, point.kernel)
     meant = all(
-        not wanted or one in wanted
-        for one, wanted in (
+        not axis or one in axis
+        for one, axis in (
             (point.benchmark, setup.benchmarks),
             (point.board, setup.boards),
             (point.cores, setup.cores),
@@ -52,18 +52,18 @@ def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | No
     )
     if experiment is None or not meant or not changes:
         return None
-    here, there = with_usual(point.config), with_usual(experiment.config)
+    here, configs = with_usual(point.config), with_usual(experiment.config)
     if any(here.get(key) != value for key, value in changes.items()):
         return None
     # What other set-ups change is here as in the experiment.
     others = (
-        {key for each in paper.facts.setup for key in each.changes(point.kernel)}
+        {key for item in paper.facts.setup for key in item.changes(point.kernel)}
         - changes.keys()
         - experiment.sweep.keys()
     )
-    if any(here.get(key, there.get(key)) != there.get(key) for key in others):
+    if any(here.get(key, configs.get(key)) != configs.get(key) for key in others):
         return None
-    before = {key: there.get(key) for key in changes}
+    before = {key: configs.get(key) for key in changes}
     if all(here.get(key) == value for key, value in before.items()):
         return None
     config = {key: value for key, value in point.config.items() if key not in changes}
@@ -94,11 +94,11 @@ def _changed(
 ) -> dict[str, str]:
     """The experiment's kernels that the set-up builds otherwise, each with what is built for it."""
     trees = {version.kernel: version.trees for version in paper.facts.version}
-    found = {}
+    changes = {}
     for kernel in (*experiment.kernels, *experiment.bring_your_own):
         own = [tree for tree in trees.get(kernel, ()) if tree in here]
         lent = [tree for tree in trees.get(kernel, ()) if tree in known]
         name = own[0] if own else "" if lent else kernel if kernel in here else ""
         if name and setup.changes(kernel):
-            found[kernel] = name
-    return found
+            changes[kernel] = name
+    return changes

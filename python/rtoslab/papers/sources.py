@@ -68,9 +68,9 @@ def _source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_
     assumed = sorted(key for key, rule in settings.items() if rule.get("grade") == "assumed")
     board = manifest.get("board", {})
     role = paper.facts.roles.get(kernel)
-    stands_in = {each.kernel for each in paper.facts.version if each.stands_in}
-    rules = tuple(each for each in assumed if _concerns(each, board))
-    return Source(kernel, str(version), is_reference, role is not None and role not in stands_in, rules)
+    substitutes = {item.kernel for item in paper.facts.version if item.stands_in}
+    rules = tuple(item for item in assumed if _concerns(item, board))
+    return Source(kernel, str(version), is_reference, role is not None and role not in substitutes, rules)
 
 
 def _concerns(rule: str, board: Mapping[str, Any]) -> bool:
@@ -86,7 +86,7 @@ def _concerns(rule: str, board: Mapping[str, Any]) -> bool:
 def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> Sorted:
     """Returns the results by what they are for. Of two for one point the version that the paper names first counts."""
     plain: dict[str, list[AnyResult]] = {}
-    in_setups: dict[str, dict[str, list[AnyResult]]] = {each.id: {} for each in paper.facts.setup}
+    in_setups: dict[str, dict[str, list[AnyResult]]] = {item.id: {} for item in paper.facts.setup}
     for result in results:
         point = result.point.model_copy(update={"kernel": _role(paper, result)})
         meant = {setup.id: stands_for(paper, setup, point) for setup in paper.facts.setup}
@@ -96,20 +96,20 @@ def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> Sorted:
                 in_setups[name].setdefault(key, []).append(_moved(result, result.point.kernel, stood_for.config))
         if not any(meant.values()):
             plain.setdefault(but_for_length(paper, unplaced(point)), []).append(result)
-    found = Sorted()
+    matches = Sorted()
     for key, candidates in plain.items():
         best = _best(paper, candidates)
         role = _role(paper, best[0])
-        found.main += [_moved(any_result, role) for any_result in best]
+        matches.main += [_moved(any_result, role) for any_result in best]
         todays = [candidate for candidate in candidates if candidate.point.kernel == role]
         if best[0].point.kernel != role and todays:
-            found.today[key] = todays
+            matches.today[key] = todays
     for name, by_point in in_setups.items():
         best_of = {key: _best(paper, candidates) for key, candidates in by_point.items()}
-        found.setups[name] = {
+        matches.setups[name] = {
             key: [_moved(any_result, _role(paper, any_result)) for any_result in best] for key, best in best_of.items()
         }
-    return found
+    return matches
 
 
 def sort_weights(paper: PaperFolder, weights: Iterable[Weight]) -> tuple[list[Weight], list[Weight]]:
@@ -121,12 +121,12 @@ def sort_weights(paper: PaperFolder, weights: Iterable[Weight]) -> tuple[list[We
         by_point.setdefault(plain.point.model_dump_json(), {})[weight.point.kernel] = plain
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     main, today = [], []
-    for found in by_point.values():
-        best = min(found, key=lambda kernel: order.get(kernel, len(order)))
-        main.append(found[best])
-        role = found[best].point.kernel
-        if best != role and role in found:
-            today.append(found[role])
+    for result in by_point.values():
+        best = min(result, key=lambda kernel: order.get(kernel, len(order)))
+        main.append(result[best])
+        role = result[best].point.kernel
+        if best != role and role in result:
+            today.append(result[role])
     return main, today
 
 
@@ -162,17 +162,19 @@ def in_place_of(
     paper: PaperFolder, plain: Sequence[AnyResult], changed: Mapping[str, Sequence[AnyResult]]
 ) -> list[AnyResult]:
     """Returns what a set-up does not change, and what it does: also by a result that was measured for less long."""
-    kept = (any_result for any_result in plain if but_for_length(paper, unplaced(any_result.point)) not in changed)
-    return [*kept, *(result for results in changed.values() for result in results)]
+    plain_results = (
+        any_result for any_result in plain if but_for_length(paper, unplaced(any_result.point)) not in changed
+    )
+    return [*plain_results, *(result for results in changed.values() for result in results)]
 
 
-def todays_setup(paper: PaperFolder, found: Sorted, sources: Mapping[str, Source]) -> Setup | None:
+def todays_setup(paper: PaperFolder, sorted_results: Sorted, sources: Mapping[str, Source]) -> Setup | None:
     """Returns the versions of today as a set-up; None where no other version counts in their place."""
-    if not found.today:
+    if not sorted_results.today:
         return None
     names = dict.fromkeys(
         f"{paper.facts.kernels.get(result.point.kernel, result.point.kernel)} {sources[result.run_id].version}".strip()
-        for results in found.today.values()
+        for results in sorted_results.today.values()
         for result in results
         if isinstance(result, Measured)
     )

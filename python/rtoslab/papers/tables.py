@@ -54,29 +54,29 @@ def redraw(table: Table, done: Reproduction) -> TableData:
     title = table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {_shown(units.pop())}"
     notes = Footnotes()
     body = []
-    for label, found in cells.items():
+    for label, value in cells.items():
         line = list(label)
         for head in heads:
-            line += _triple(found.get(head), compared, notes)
+            line += _triple(value.get(head), compared, notes)
         if full:
-            line += _origin(compared.get(found[heads[0]].id))
+            line += _origin(compared.get(value[heads[0]].id))
         if with_today:
-            there = today.get(found[heads[0]].id)
-            line += (here_text(there), ratio_text(there)) if there is not None else (NONE, NONE)
+            today_row = today.get(value[heads[0]].id)
+            line += (here_text(today_row), ratio_text(today_row)) if today_row is not None else (NONE, NONE)
         body.append(line)
     values = [ours.value for row in rows if (ours := compared.get(row.id)) is not None and ours.value is not None]
     lent = any(REFERENCE in cell for line in body for cell in line)
-    told = f"{REFERENCE} {REFERENCE_NOTE}" if lent else ""
+    mark = f"{REFERENCE} {REFERENCE_NOTE}" if lent else ""
     wrong = dict.fromkeys(compared[row.id].no_ratio for row in rows if row.id in compared)
     senseless = f"A ratio {SENSELESS}: {'; '.join(filter(None, wrong))}." if any(wrong) else ""
     one = next((ONE_PLACE for row in rows if row.id in compared and _is_lone(compared[row.id], compared)), "")
-    parts = (table.note, told, one, senseless, *_samples(values, full), *versions_note(done, values), *notes.sentences)
+    parts = (table.note, mark, one, senseless, *_samples(values, full), *versions_note(done, values), *notes.sentences)
     records = [record for row in rows if row.id in compared for record in _records(row, compared[row.id])]
     return TableData(title, tuple(columns), body, " ".join(filter(None, parts)), records=records)
 
 
-def _differs(there: Compared, above: Compared | None) -> bool:
-    return above is None or there.value is None or above.value is None or there.value.run_id != above.value.run_id
+def _differs(other: Compared, above: Compared | None) -> bool:
+    return above is None or other.value is None or above.value is None or other.value.run_id != above.value.run_id
 
 
 def _origin(ours: Compared | None) -> tuple[str, str]:
@@ -111,9 +111,11 @@ def _records(row: Published, ours: Compared) -> list[Record]:
     return [{"source": "paper", **axes, **fields, **printed}, {"source": "here", **axes, **fields, **own}]
 
 
-def _is_lone(each: Compared, compared: Mapping[int, Compared]) -> bool:
+def _is_lone(compared_row: Compared, compared: Mapping[int, Compared]) -> bool:
     """Whether a measured figure stands in one placement, though others of the run stand in several."""
-    return each.here is not None and each.band is None and any(other.band for other in compared.values())
+    return (
+        compared_row.here is not None and compared_row.band is None and any(other.band for other in compared.values())
+    )
 
 
 def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapping[int, Compared]) -> list[ChartData]:
@@ -124,7 +126,7 @@ def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapp
     charts = []
     for unit in dict.fromkeys(row.unit for row in rows):
         marks: list[dict[str, Any]] = []
-        for row in (each for each in rows if each.unit == unit):
+        for row in (item for item in rows if item.unit == unit):
             name = row.metric + (f", {row.stat}" if len(stats) > 1 else "")
             name += f" ({row.kernel})" if len(kernels) > 1 else ""
             marks.append({"x": name, "series": "paper", "y": row.number})
@@ -136,18 +138,18 @@ def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapp
     return charts
 
 
-def here_text(each: Compared) -> str:
+def here_text(compared_row: Compared) -> str:
     """Our cell: the value with as many decimals as the paper prints, of several placements with its band, or the state
     in words."""
-    if each.here is None:
-        return "n/a" if each.state == "bring your own" else each.state
-    text = banded(each.band or Band([each.here]), lambda value: _number(each, value))
-    return text + (REFERENCE if each.state == "reference" else "") + (MARK if each.deviates else "")
+    if compared_row.here is None:
+        return "n/a" if compared_row.state == "bring your own" else compared_row.state
+    text = banded(compared_row.band or Band([compared_row.here]), lambda value: _number(compared_row, value))
+    return text + (REFERENCE if compared_row.state == "reference" else "") + (MARK if compared_row.deviates else "")
 
 
-def _number(each: Compared, here: float) -> str:
-    text = each.published.value
-    if each.published.number is None:
+def _number(compared_row: Compared, here: float) -> str:
+    text = compared_row.published.value
+    if compared_row.published.number is None:
         return f"{here:,.4g}"
     if "e" in text.lower():
         return f"{here:.3g}"
@@ -155,12 +157,12 @@ def _number(each: Compared, here: float) -> str:
     return f"{here:,.{decimals}f}"
 
 
-def ratio_text(each: Compared) -> str:
+def ratio_text(compared_row: Compared) -> str:
     """Ours over the paper's; of several placements also the least and the most, where that shows in two decimals."""
-    if each.ratio is None:
-        return SENSELESS if each.no_ratio and each.here is not None else NONE
-    text = f"{each.ratio:.2f}"
-    least, most = (f"{ratio:.2f}" for ratio in each.ratios or (each.ratio, each.ratio))
+    if compared_row.ratio is None:
+        return SENSELESS if compared_row.no_ratio and compared_row.here is not None else NONE
+    text = f"{compared_row.ratio:.2f}"
+    least, most = (f"{ratio:.2f}" for ratio in compared_row.ratios or (compared_row.ratio, compared_row.ratio))
     return text if least == most else f"{text} ({least} to {most})"
 
 

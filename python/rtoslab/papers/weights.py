@@ -21,21 +21,21 @@ def weigh_programs(
 
     A program that cannot be built is told as a failure and costs nothing else. Raises PlanError.
     """
-    found = []
+    weights = []
     failures = []
-    for asked in paper.facts.footprint:
-        trees = (tree for tree, kernel in paper.facts.roles.items() if kernel == asked.kernel)
-        for name in dict.fromkeys((asked.kernel, *trees)):
+    for program in paper.facts.footprint:
+        trees = (tree for tree, kernel in paper.facts.roles.items() if kernel == program.kernel)
+        for name in dict.fromkeys((program.kernel, *trees)):
             if name not in kernels:
                 continue
-            version = asked.model_copy(update={"kernel": name})
+            version = program.model_copy(update={"kernel": name})
             point = _point(version)
             try:
-                found.append(_weigh(catalogue, version, point))
+                weights.append(_weigh(catalogue, version, point))
             except BuildError as cause:
                 why = {"stage": "build", "error": type(cause).__name__, "message": str(cause)}
                 failures.append(Failed.model_validate({"run_id": "0" * 16, "point": point, **why}))
-    return found, failures
+    return weights, failures
 
 
 def weight_values(weight: Weight) -> Iterator[Value]:
@@ -47,23 +47,23 @@ def weight_values(weight: Weight) -> Iterator[Value]:
         )  # fmt: skip
 
 
-def _point(asked: Weighed) -> PointId:
+def _point(program: Weighed) -> PointId:
     return PointId(
         benchmark=BENCHMARK,
-        title=f"footprint of the program {asked.program}",
-        kernel=asked.kernel,
-        board=asked.board,
+        title=f"footprint of the program {program.program}",
+        kernel=program.kernel,
+        board=program.board,
         cores=1,
         window_ms=0,
-        config=dict(sorted({**asked.config, "program": asked.program}.items())),
+        config=dict(sorted({**program.config, "program": program.program}.items())),
     )
 
 
-def _weigh(catalogue: Catalogue, asked: Weighed, point: PointId) -> StoredWeight:
-    weighed = weigh(catalogue, asked.kernel, asked.board, program=asked.program, config=asked.config)
+def _weigh(catalogue: Catalogue, program: Weighed, point: PointId) -> StoredWeight:
+    weighed = weigh(catalogue, program.kernel, program.board, program=program.program, config=program.config)
     manifest: dict[str, object] = {"build": weighed.build.info, "elf_sha256": weighed.build.elf_sha256}
     sizes = {f"{section}_bytes": size for section, size in weighed.footprint.berkeley().items()}
-    clock_hz = catalogue.board(asked.board).facts.clock.sys_hz
+    clock_hz = catalogue.board(program.board).facts.clock.sys_hz
     run_id = manifest_hash(manifest)[:16]
     return StoredWeight(
         Path(), Weight(run_id=run_id, point=point, clock_hz=clock_hz, image=ImageBytes(**sizes)), manifest

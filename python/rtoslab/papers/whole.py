@@ -79,8 +79,8 @@ def _demand_value(catalogue: Catalogue, paper: PaperFolder, row: Published) -> N
         return
     benchmark = catalogue.benchmarks[row.lab_benchmark].facts
     series = benchmark.series_ids[1:]
-    there = any(f"{row.lab_metric}.".startswith(f"{each}.") for each in (*series, *_OF_A_POINT))
-    if benchmark.kind == "latency" and not there:
+    is_known = any(f"{row.lab_metric}.".startswith(f"{item}.") for item in (*series, *_OF_A_POINT))
+    if benchmark.kind == "latency" and not is_known:
         raise CatalogueError(
             f"{where}: {row.lab_benchmark} has no lab_metric {row.lab_metric!r}; choose one of {', '.join(series)}."
         )

@@ -107,19 +107,19 @@ def facts_of(manifest: Mapping[str, Any], kernel: Kernel | None) -> dict[str, st
     build = manifest.get("build")
     if not isinstance(build, dict):
         return {}
-    found = {}
+    facts = {}
     for concept in OF_KERNELS:
         source = kernel.parity.get(concept.id) if kernel else None
         value = _of_kernel(source, build.get("kernel_config", {}))
         if value is None and source is not None and kernel is not None and kernel.export is not None:
             value = "0"  # the whole configuration is recorded: an option that is not there is not set
         if value is not None:
-            found[concept.id] = value
+            facts[concept.id] = value
     for concept, read in OF_BUILDS:
         value = read(build)
         if value is not None:
-            found[concept.id] = value
-    return found
+            facts[concept.id] = value
+    return facts
 
 
 def kernel_of(catalogue: Catalogue, manifest: Mapping[str, Any], name: str) -> Kernel | None:

@@ -79,15 +79,15 @@ def read_cost_file(path: Path) -> tuple[Cost, ...]:
     and key, PlanError for costs that are not those that were written."""
     if not path.is_file():
         return ()
-    found = read_toml(path, CostFile)
+    costs = read_toml(path, CostFile)
     again = "remove it, and `rtoslab sweep PLAN.toml --costs` writes it anew"
-    if found.format not in {UNSEALED, FORMAT}:
-        raise PlanError(f"{path} has format {found.format}, this version reads {FORMAT}; {again}.")
-    if not found.seal:
+    if costs.format not in {UNSEALED, FORMAT}:
+        raise PlanError(f"{path} has format {costs.format}, this version reads {FORMAT}; {again}.")
+    if not costs.seal:
         raise PlanError(f"{path} has no seal: an earlier version wrote it, or a hand did; {again}.")
-    if found.seal != found.digest:
+    if costs.seal != costs.digest:
         raise PlanError(f"{path} is not what was written: a value was edited; {again}.")
-    return found.cost
+    return costs.cost
 
 
 def measured_costs(points: Iterable[Measured], bound: Collection[int] = ()) -> list[Cost]:
@@ -106,8 +106,8 @@ def measured_costs(points: Iterable[Measured], bound: Collection[int] = ()) -> l
             by_benchmark = ratios.setdefault((kernel, board, key, before, after), {})
             by_benchmark.setdefault(benchmark, []).append(ratio)
     means = {
-        change: [(name, mean_ratio(each)) for name, each in sorted(found.items())]
-        for change, found in sorted(ratios.items())
+        change: [(name, mean_ratio(item)) for name, item in sorted(group.items())]
+        for change, group in sorted(ratios.items())
     }
     return [
         Cost(
@@ -116,12 +116,12 @@ def measured_costs(points: Iterable[Measured], bound: Collection[int] = ()) -> l
             key=key,
             before=before,
             after=after,
-            percent={name: _percent(each.value) for name, each in found},
-            band={name: (_percent(each.least), _percent(each.most)) for name, each in found if each.least < each.most},
-            placement=tuple(name for name, each in found if each.is_placement),
-            one_placement=tuple(name for name, each in found if each.is_open),
+            percent={name: _percent(item.value) for name, item in group},
+            band={name: (_percent(item.least), _percent(item.most)) for name, item in group if item.least < item.most},
+            placement=tuple(name for name, item in group if item.is_placement),
+            one_placement=tuple(name for name, item in group if item.is_open),
         )
-        for (kernel, board, key, before, after), found in means.items()
+        for (kernel, board, key, before, after), group in means.items()
     ]
 
 
@@ -160,19 +160,19 @@ def cost_of(costs: Iterable[Cost], kernel: str, board: str, key: str, values: tu
 
 def write_costs(costs: Sequence[Cost], path: Path) -> None:
     """Replaces those of the same kernel, board and key; keeps the others. Raises as `read_cost_file`."""
-    kept = read_cost_file(path)
+    stored = read_cost_file(path)
     fresh = {(cost.kernel, cost.board, cost.key) for cost in costs}
-    every = [*(each for each in kept if (each.kernel, each.board, each.key) not in fresh), *costs]
+    every = [*(item for item in stored if (item.kernel, item.board, item.key) not in fresh), *costs]
     every.sort(key=lambda one: (one.kernel, one.board, one.key, one.before, one.after))
     seal = CostFile(format=FORMAT, cost=tuple(every)).digest
     lines = ["# What a difference costs, in percent of each benchmark's time; written by `rtoslab sweep --costs`."]
     lines += toml_rows({"format": FORMAT, "seal": seal})
-    for each in every:
-        texts = each.model_dump(exclude={"percent", "band", "placement", "one_placement"})
+    for item in every:
+        texts = item.model_dump(exclude={"percent", "band", "placement", "one_placement"})
         lines += ["", "[[cost]]", *(f"{name} = {json.dumps(text)}" for name, text in texts.items())]
-        lines.append(f"percent = {{ {', '.join(_pairs(each.percent))} }}")
-        lines += [f"band = {{ {', '.join(_pairs(each.band))} }}"] if each.band else []
-        for name, benchmarks in (("placement", each.placement), ("one_placement", each.one_placement)):
+        lines.append(f"percent = {{ {', '.join(_pairs(item.percent))} }}")
+        lines += [f"band = {{ {', '.join(_pairs(item.band))} }}"] if item.band else []
+        for name, benchmarks in (("placement", item.placement), ("one_placement", item.one_placement)):
             lines += [f"{name} = {json.dumps(benchmarks)}"] if benchmarks else []
     make_folder(path.parent)
     write_whole(path, "\n".join(lines) + "\n", "the costs")

@@ -15,11 +15,11 @@ _ASIDE = ("instrument", "samples", PLACEMENT)
 
 def subjects_of(points: Sequence[StoredPoint], run: str = "") -> list[Subject]:
     """Measured points, each standing for its kernel, its configuration or its run; of several placements the first."""
-    found = _once(points)
-    names = series_names([point for point, _ in found], with_cores=False)
+    unique = _once(points)
+    names = series_names([point for point, _ in unique], with_cores=False)
     return [
         Subject(", ".join(part for part in (run, name) if part) or point.kernel, point, stored.manifest, _state(stored))
-        for (point, stored), name in zip(found, names, strict=True)
+        for (point, stored), name in zip(unique, names, strict=True)
     ]
 
 
@@ -29,15 +29,15 @@ def _state(stored: StoredPoint) -> Mapping[str, str | int]:
 
 def _once(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
     """Measured points by what they are, without the options of _ASIDE; those alike in all else but one of a time."""
-    found: dict[tuple[str, str], tuple[PointId, StoredPoint]] = {}
+    by_key: dict[tuple[str, str], tuple[PointId, StoredPoint]] = {}
     for stored_point in points:
         if isinstance(stored_point.result, Measured):
             point = stored_point.result.point
             config = {key: text for key, text in point.config.items() if key not in _ASIDE}
             instrument = point.config.get("instrument", "")
             plain = point.model_copy(update={"config": config})
-            found.setdefault((plain.model_dump_json(), instrument), (plain, stored_point))
-    return list(found.values())
+            by_key.setdefault((plain.model_dump_json(), instrument), (plain, stored_point))
+    return list(by_key.values())
 
 
 def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unfairness]:

@@ -48,9 +48,9 @@ class Unfairness:
     @property
     def cost(self) -> str:
         """In words: of the benchmarks that are compared, if any of them was measured, else of those that were."""
-        said = [f"{change}: {_percent(each, self.benchmarks)}" for change, each in self.costs]
+        costs_text = [f"{change}: {_percent(item, self.benchmarks)}" for change, item in self.costs]
         unknown = "set it alike and measure again" if self.concept.of_state else "a sweep over it would tell"
-        return "; ".join(said) or f"not measured; {unknown}"
+        return "; ".join(costs_text) or f"not measured; {unknown}"
 
 
 def alike(subjects: Iterable[Subject]) -> list[list[Subject]]:
@@ -66,37 +66,40 @@ def lint(catalogue: Catalogue, groups: Iterable[Sequence[Subject]], costs: Seque
     merged: dict[tuple[str, str, str], Unfairness] = {}
     for group in groups:
         benchmark, board = group[0].point.benchmark, group[0].point.board
-        for found in _of_group(catalogue, group, board, benchmark, costs):
-            key = (found.concept.id, board, str(found.values))
+        for unfairnesses in _of_group(catalogue, group, board, benchmark, costs):
+            key = (unfairnesses.concept.id, board, str(unfairnesses.values))
             known = merged.get(key)
             names = tuple(dict.fromkeys([*(known.benchmarks if known else ()), benchmark]))
-            merged[key] = Unfairness(found.concept, board, found.values, names, known.costs if known else found.costs)
-    order = {each.id: at for at, each in enumerate(CONCEPTS)}
+            merged[key] = Unfairness(
+                unfairnesses.concept, board, unfairnesses.values, names, known.costs if known else unfairnesses.costs
+            )
+    order = {item.id: at for at, item in enumerate(CONCEPTS)}
     return sorted(
-        merged.values(), key=lambda each: (order.get(each.concept.id, len(order)), each.concept.id, each.board)
+        merged.values(),
+        key=lambda unfairness: (order.get(unfairness.concept.id, len(order)), unfairness.concept.id, unfairness.board),
     )
 
 
 def _of_group(
     catalogue: Catalogue, group: Sequence[Subject], board: str, benchmark: str, costs: Sequence[Cost]
 ) -> Iterable[Unfairness]:
-    kernels = {_plain(each): kernel_of(catalogue, each.manifest, _plain(each)) for each in group}
-    facts = [facts_of(each.manifest, kernels[_plain(each)]) for each in group]
+    kernels = {_plain(item): kernel_of(catalogue, item.manifest, _plain(item)) for item in group}
+    facts = [facts_of(item.manifest, kernels[_plain(item)]) for item in group]
     states = _states(group)
     facts = [known | state for known, state in zip(facts, states, strict=True)]
-    told: set[str] = set()
-    for concept in (*CONCEPTS, *(state_concept(each) for each in sorted({key for state in states for key in state}))):
+    reported: set[str] = set()
+    for concept in (*CONCEPTS, *(state_concept(item) for item in sorted({key for state in states for key in state}))):
         holders: dict[str, list[Subject]] = {}
         for subject, known in zip(group, facts, strict=True):
             if concept.id in known:
                 holders.setdefault(concept.words(known[concept.id]), []).append(subject)
-        if len(holders) < 2 or (concept.of_state and told_by_setting(concept.id) in told):
+        if len(holders) < 2 or (concept.of_state and told_by_setting(concept.id) in reported):
             continue
-        told.add(concept.id)
-        values = {words: tuple(dict.fromkeys(each.who for each in who)) for words, who in holders.items()}
+        reported.add(concept.id)
+        values = {words: tuple(dict.fromkeys(item.who for item in who)) for words, who in holders.items()}
         sides = [(who[0], facts[group.index(who[0])][concept.id]) for who in holders.values()]
-        found = tuple(_costs(concept, kernels, sides, costs))
-        yield Unfairness(concept, board, values, (benchmark,), found)
+        costs_ = tuple(_costs(concept, kernels, sides, costs))
+        yield Unfairness(concept, board, values, (benchmark,), costs_)
 
 
 def _states(group: Sequence[Subject]) -> list[dict[str, str]]:
@@ -128,9 +131,9 @@ def _costs(
             _asked(second, kernel, key, asked_for(concept, after)),
         )
         board = first.point.board
-        found = next((each for pair in pairs if (each := cost_of(costs, kernel, board, key, pair))), None)
-        if found is not None:
-            yield f"{kernel}, from {concept.words(before)} to {concept.words(after)}", found
+        cost = next((cost for pair in pairs if (cost := cost_of(costs, kernel, board, key, pair))), None)
+        if cost is not None:
+            yield f"{kernel}, from {concept.words(before)} to {concept.words(after)}", cost
 
 
 def _asked(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ...]:
@@ -150,8 +153,8 @@ def _band(cost: Cost, name: str) -> str:
     """The least and the most where they do not read alike, and whether it is or may be no more than placement."""
     least, most = map(_signed, cost.band.get(name, (0.0, 0.0)))
     band = [] if least == most else [f"{least} to {most}"]
-    found = [*band, *["placement"] * (name in cost.placement), *["one placement"] * (name in cost.one_placement)]
-    return f" ({'; '.join(found)})" if found else ""
+    bands = [*band, *["placement"] * (name in cost.placement), *["one placement"] * (name in cost.one_placement)]
+    return f" ({'; '.join(bands)})" if bands else ""
 
 
 def _signed(value: float) -> str:

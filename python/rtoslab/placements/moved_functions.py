@@ -52,11 +52,11 @@ class PlacedFunction:
     @property
     def places(self) -> list[Place]:
         """Each offset within a line that it had, the quickest first; empty where its address is not known."""
-        found: dict[int, list[float]] = defaultdict(list)
+        places_: dict[int, list[float]] = defaultdict(list)
         for address, cycles in zip(self.addresses or (), self.cycles, strict=False):
-            found[address % self.line_bytes].append(cycles)
-        places = [Place(offset, fmean(cycles), len(cycles)) for offset, cycles in found.items()]
-        return sorted(places, key=lambda each: (each.cycles, each.offset))
+            places_[address % self.line_bytes].append(cycles)
+        places = [Place(offset, fmean(cycles), len(cycles)) for offset, cycles in places_.items()]
+        return sorted(places, key=lambda place: (place.cycles, place.offset))
 
     @property
     def explained(self) -> float | None:
@@ -83,11 +83,11 @@ def placed_functions(
 ) -> list[PlacedFunction]:
     """Functions whose cycles moved by at least `least`, the most first. All by placement."""
     addresses = [_addresses(symbol) for symbol in symbols]
-    found = []
+    functions = []
     for name in sorted({name for cycle in cycles for name in cycle}):
         where = [address.get(name) for address in addresses]
-        known = [each for each in where if each is not None]
-        found.append(
+        known = [item for item in where if item is not None]
+        functions.append(
             PlacedFunction(
                 name,
                 [cycle.get(name, 0.0) for cycle in cycles],
@@ -96,7 +96,9 @@ def placed_functions(
                 figure,
             )
         )
-    return sorted((each for each in found if each.moved >= least), key=lambda each: (-each.moved, each.name))
+    return sorted(
+        (item for item in functions if item.moved >= least), key=lambda function: (-function.moved, function.name)
+    )
 
 
 def _addresses(symbols: Sequence[Symbol]) -> dict[str, int]:

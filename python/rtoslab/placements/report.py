@@ -49,11 +49,11 @@ def _figures(study: Study) -> Section:
     columns = ("figure", ">median", ">least", ">most", ">band")
     tables = [TableData("Over all placements, in cycles", columns, rows)]
     for name, band in list(study.bands.items())[:1]:
-        each = [
+        item = [
             [str(number), f"{value:,.2f}", f"{value - band.median:+,.2f}"]
             for number, value in zip(study.placements, band.values, strict=True)
         ]
-        tables.append(TableData(f"{name}, by placement", ("placement", ">cycles", ">to median"), each))
+        tables.append(TableData(f"{name}, by placement", ("placement", ">cycles", ">to median"), item))
     prose = ("Placement 0 is the linker's own order. The instructions are the same in all of them.",)
     return Section(f"figures{_suffix(study)}", f"Figures{_named(study)}", prose, (), tables)
 
@@ -83,14 +83,14 @@ def _functions(study: Study) -> Section:
 
 def _prose(study: Study) -> list[str]:
     own = [function.name for function in study.functions if (function.explained or 0.0) >= LARGE]
-    said = (
+    text = (
         f"moved: most less least. r: how it goes with all cycles per {study.unit} (1: together). own: the part of its "
         "spread that its own address in the line explains. best at, worst at: that address modulo the line of "
         f"{study.line_bytes} bytes, with its mean cycles there."
     )
     if own:
-        return [said, f"Their own place explains half or more of what moved: {', '.join(own[:SHOWN_FUNCTIONS])}."]
-    return [said, "No function's own place explains half of what it moved: it is what they share that does."]
+        return [text, f"Their own place explains half or more of what moved: {', '.join(own[:SHOWN_FUNCTIONS])}."]
+    return [text, "No function's own place explains half of what it moved: it is what they share that does."]
 
 
 def _suffix(study: Study) -> str:
@@ -107,8 +107,8 @@ def _share(value: float | None) -> str:
     return "n/a" if value is None else f"{value:.2f}"
 
 
-def _place(found: Sequence[Place]) -> str:
-    return f"{found[0].offset}: {found[0].cycles:,.2f}" if found else "n/a"
+def _place(places: Sequence[Place]) -> str:
+    return f"{places[0].offset}: {places[0].cycles:,.2f}" if places else "n/a"
 
 
 def study_as_json(studies: Sequence[Study]) -> dict[str, Any]:
@@ -139,12 +139,14 @@ def _band_as_json(band: Band) -> dict[str, Any]:
     }
 
 
-def _function_as_json(each: PlacedFunction) -> dict[str, Any]:
+def _function_as_json(function: PlacedFunction) -> dict[str, Any]:
     return {
-        "name": each.name,
-        "cycles": list(each.cycles),
-        "addresses": None if each.addresses is None else list(each.addresses),
-        "with_figure": each.with_figure,
-        "own_place": each.explained,
-        "places": [{"offset": one.offset, "cycles": one.cycles, "placements": one.placements} for one in each.places],
+        "name": function.name,
+        "cycles": list(function.cycles),
+        "addresses": None if function.addresses is None else list(function.addresses),
+        "with_figure": function.with_figure,
+        "own_place": function.explained,
+        "places": [
+            {"offset": one.offset, "cycles": one.cycles, "placements": one.placements} for one in function.places
+        ],
     }

@@ -66,16 +66,16 @@ def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, Measured]]) -> 
         for name in figures[0]
         if all(name in figure for figure in figures)
     }
-    cycles = [cycles_by_function(each) for each in results]
+    cycles = [cycles_by_function(item) for item in results]
     line_bytes = catalogue.board(points[0].board).facts.memory.line_bytes
-    symbols = [read_elf(build(catalogue, each).elf).symbols for each in points]
+    symbols = [read_elf(build(catalogue, item).elf).symbols for item in points]
     whole = [sum(cycle.values()) for cycle in cycles]
     first = results[0].point
     return Study(
         first.model_copy(update={"config": {key: first.config[key] for key in first.config if key != "placement"}}),
         per_what(results[0]),
-        [each.placement for each in points],
-        [each.run_id for each in results],
+        [item.placement for item in points],
+        [item.run_id for item in results],
         bands,
         placed_functions(cycles, symbols, whole, line_bytes, LEAST_MOVED),
         line_bytes,

@@ -19,14 +19,14 @@ def varying_labels(points: Sequence[Point]) -> list[str]:
 
 
 def _choices(point: Point) -> dict[str, str]:
-    found: dict[str, str] = {}
+    choices: dict[str, str] = {}
     for field in fields(point):
         value = getattr(point, field.name)
         if isinstance(value, Mapping):
-            found |= {str(key): str(item) for key, item in value.items()}
+            choices |= {str(key): str(item) for key, item in value.items()}
         elif value is not None and field.name not in _UNSAID:
-            found[field.name] = str(value)
-    return found
+            choices[field.name] = str(value)
+    return choices
 
 
 def _said(key: str, value: str) -> str:

@@ -55,8 +55,8 @@ def _another_tree(tree: Tree, core: str) -> str | None:
     missing = names_missing(tree, core)
     if not missing:
         return None
-    told = f"{missing[0][0].lower()}{missing[0][1:-1]}"
-    return f"the tree {tree.id} is another than was described, {told}: `rtoslab tree check {tree.id}` says more"
+    absent = f"{missing[0][0].lower()}{missing[0][1:-1]}"
+    return f"the tree {tree.id} is another than was described, {absent}: `rtoslab tree check {tree.id}` says more"
 
 
 def _told_place(tree: Tree) -> str:

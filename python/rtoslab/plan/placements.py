@@ -15,7 +15,7 @@ def placed(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
     """
     if not 1 <= count <= MOST_PLACEMENT + 1:
         raise PlanError(f"{count} placements cannot be asked for; there are 1 to {MOST_PLACEMENT + 1}.")
-    given = next((each for each in plan.points if each.placement), None)
+    given = next((item for item in plan.points if item.placement), None)
     if given is not None:
         raise PlanError(f"Either so many placements or the one of --config placement={given.placement}; leave one out.")
     points = (_at(catalogue, point, number) for point in plan.points for number in range(count))

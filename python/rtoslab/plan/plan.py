@@ -120,14 +120,14 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
         options.cores or experiment.cores, *experiment.sweep.values(),
     )  # fmt: skip
     _demand_features(catalogue, {**experiment.config, **options.config})
-    brought = [each for each in experiment.bring_your_own if each in catalogue.kernels_here]
+    external = [item for item in experiment.bring_your_own if item in catalogue.kernels_here]
     full = options.full and experiment.paper_window_ms
     window_ms = options.window_ms or full or experiment.window_ms
     given = {**experiment.config, **(experiment.full_config if options.full else {})}
     return [
         point
         for benchmark in experiment.benchmarks
-        for kernel in options.kernels or (*experiment.kernels, *brought)
+        for kernel in options.kernels or (*experiment.kernels, *external)
         for board in options.boards or experiment.boards
         for cores in options.cores or experiment.cores
         for config in ({**given, **swept, **options.config} for swept in _sweep(experiment.sweep, options.config))
@@ -163,11 +163,11 @@ def _points_by_kind(
     kernel: Entry[Kernel],
     board: Entry[Board],
     cores: int,
-    asked: tuple[int, Options],
+    request: tuple[int, Options],
     config: Mapping[str, str],
 ) -> list[Point]:
     """One point for counts; for latencies one by each instrument."""
-    window_ms, options = asked
+    window_ms, options = request
     if benchmark.facts.kind == "counts":
         long_enough_ms = options.window_ms or max(window_ms, benchmark.facts.window_ms)
         return [one_point(benchmark, kernel, board, cores, long_enough_ms, config)]
@@ -184,9 +184,9 @@ def _points_by_kind(
     ]
 
 
-def _instruments(asked: str | None) -> list[str]:
+def _instruments(instrument: str | None) -> list[str]:
     """In the order asked for."""
-    names = list(dict.fromkeys(asked.split(","))) if asked is not None else []
+    names = list(dict.fromkeys(instrument.split(","))) if instrument is not None else []
     for name in names:
         if name not in INSTRUMENTS:
             raise UnknownNameError("instrument", name, INSTRUMENTS)
@@ -197,15 +197,15 @@ def _samples(benchmark: Benchmark, board: Board, config: Mapping[str, str], *, f
     """How many of each series: what was asked for, or the usual number if the board's memory holds so many."""
     room = board.limits.sample_bytes
     most = room // (SAMPLE_BYTES * len(benchmark.series_ids)) if room is not None else None
-    asked = optional("samples", config)
-    if asked is not None and asked < 1:
-        raise PlanError(f"samples={asked}: at least one sample is needed.")
-    wanted = asked or (benchmark.full_samples if full else 0) or benchmark.samples
-    if most is None or wanted <= most:
-        return wanted, None
-    if asked is None and not full:
+    samples = optional("samples", config)
+    if samples is not None and samples < 1:
+        raise PlanError(f"samples={samples}: at least one sample is needed.")
+    required = samples or (benchmark.full_samples if full else 0) or benchmark.samples
+    if most is None or required <= most:
+        return required, None
+    if samples is None and not full:
         return most, None
-    return wanted, f"{board.title} has memory for {most} samples of each series, not for {wanted}"
+    return required, f"{board.title} has memory for {most} samples of each series, not for {required}"
 
 
 def _unmeasurable(kernel: Kernel, cores: int) -> str | None:

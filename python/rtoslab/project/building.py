@@ -45,7 +45,7 @@ def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[i
     """
     if not image.build:
         return
-    told = shlex.join(image.build)
+    command = shlex.join(image.build)
     environment = {name: value for name, value in os.environ.items() if name not in _TOLD}
     if placement is not None:
         number, place = placement
@@ -57,10 +57,11 @@ def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[i
     except OSError as cause:
         why = f"`{image.build[0]}` does not start: {(cause.strerror or 'it is no program').lower()}"
         raise ToolMissingError(
-            f"The image {name!r} cannot be built by `{told}` ({why}); install it, or correct `build` in rtoslab.toml."
+            f"The image {name!r} cannot be built by `{command}` ({why}); install it, or correct `build` in "
+            "rtoslab.toml."
         ) from None
     if done.returncode:
-        raise BuildError(f"The image {name!r} was not built: `{told}` ended with {done.returncode}; see its output.")
+        raise BuildError(f"The image {name!r} was not built: `{command}` ended with {done.returncode}; see its output.")
 
 
 def _padding(placement: int) -> str:

@@ -124,11 +124,11 @@ def judge_project(
     worse = [
         (figure_change, limit) for figure_change in judged if (limit := rules.broken_by(figure_change)) is not None
     ]
-    worse.sort(key=lambda each: (-each[0].percent, each[0].label))
-    passing = [each for each in worse if moved == "pass" and each[0].cause == MOVED]
+    worse.sort(key=lambda pair: (-pair[0].percent, pair[0].label))
+    passing = [item for item in worse if moved == "pass" and item[0].cause == MOVED]
     return ProjectJudgement(
         changes=tuple(changes),
-        regressions=tuple(each for each in worse if each not in passing),
+        regressions=tuple(item for item in worse if item not in passing),
         let_pass=tuple(passing),
         over=tuple(line for figures in after.values() for line in figures.over),
         lost=tuple(lost),
@@ -162,28 +162,28 @@ def _unlike(then: ImageFigures, now: ImageFigures) -> str:
 
 def _unpaired(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
     """Items and figures that only one side has, a clause each."""
-    found = []
+    result = []
     for key, item in then.items.items():
         if key not in now.items:
-            found.append(
+            result.append(
                 f"{name}: {key} is in the baseline, but no longer in the project; `rtoslab baseline` removes it"
             )
             continue
         figures = now.items[key].figures
         gone = [figure for figure in item.figures if figure not in figures]
         fresh = [figure for figure in figures if figure not in item.figures]
-        found += [f"{name}: {key} has no {', '.join(gone)} any more"] if gone else []
-        found += (
+        result += [f"{name}: {key} has no {', '.join(gone)} any more"] if gone else []
+        result += (
             [f"{name}: {', '.join(fresh)} of {key} not in the baseline; `rtoslab baseline` adds it"] if fresh else []
         )
     fresh = [key for key in now.items if key not in then.items]
-    return found + [f"{name}: {key} is not in the baseline; `rtoslab baseline` adds it" for key in fresh]
+    return result + [f"{name}: {key} is not in the baseline; `rtoslab baseline` adds it" for key in fresh]
 
 
 def _changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:
     first, second = then.items[key], now.items[key]
     cause, functions = _cause(then, now, key)
-    found = []
+    changes = []
     for figure, before in first.figures.items():
         after = second.figures.get(figure)
         if after is not None:
@@ -192,8 +192,8 @@ def _changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> lis
             overlap = len(before) > 1 and min(after) <= max(before) and min(before) <= max(after)
             old, new = (_metric(label, unit, values) for values in (before, after))
             why = (cause, functions) if unit in {CYCLES, INSTRUCTIONS} else ("", ())
-            found.append(FigureChange(image, key, figure, old, new, *why, overlap and unit == CYCLES))
-    return found
+            changes.append(FigureChange(image, key, figure, old, new, *why, overlap and unit == CYCLES))
+    return changes
 
 
 def _unit(figure: str) -> str:
@@ -246,7 +246,7 @@ def project_sentence(judged: ProjectJudgement) -> str:
     parts = []
     if judged.regressions:
         change, limit = judged.regressions[0]
-        moved = sum(each.cause == MOVED for each, _ in judged.regressions)
+        moved = sum(regression.cause == MOVED for regression, _ in judged.regressions)
         by_place = f" {moved} of them by moving alone: the code is the same and lies elsewhere." if moved else ""
         parts.append(
             f"Regression: {len(judged.regressions)} of {figures} passed their limit; the largest: {change.label}: "

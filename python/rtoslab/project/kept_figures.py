@@ -49,7 +49,7 @@ class KeptItem(Strict):
     def item(self, placements: int) -> Item:
         """As it was measured."""
         values = self.figures.items()
-        figures = {key: each if isinstance(each, tuple) else (each,) * placements for key, each in values}
+        figures = {key: value if isinstance(value, tuple) else (value,) * placements for key, value in values}
         return Item(figures, self.code, self.places, frozenset(self.functions))
 
 
@@ -75,10 +75,10 @@ class KeptFigures(Strict):
         """As they were measured."""
         return {
             name: ImageFigures(
-                each.board, each.cores, each.compiler, each.placements,
-                {one.name: one.item(each.placements) for one in self.item if one.image == name}, each.functions,
+                item.board, item.cores, item.compiler, item.placements,
+                {one.name: one.item(item.placements) for one in self.item if one.image == name}, item.functions,
             )
-            for name, each in self.image.items()
+            for name, item in self.image.items()
         }  # fmt: skip
 
 
@@ -86,37 +86,39 @@ def read_kept(path: Path) -> KeptFigures:
     """Raises CatalogueError naming file and key, PlanError where there is none."""
     if not is_file(path):
         raise PlanError(f"There is no baseline {shown_path(path)}; `rtoslab baseline` writes it from what is measured.")
-    kept = read_toml(path, KeptFigures)
-    if kept.format not in {UNSEALED, FORMAT}:
-        raise PlanError(f"{path} has format {kept.format}, this version reads {FORMAT}; write the baseline again.")
-    if not kept.seal:
+    baseline = read_toml(path, KeptFigures)
+    if baseline.format not in {UNSEALED, FORMAT}:
+        raise PlanError(f"{path} has format {baseline.format}, this version reads {FORMAT}; write the baseline again.")
+    if not baseline.seal:
         raise PlanError(
             f"{path} has no seal: an earlier version wrote it, or a hand did; `rtoslab baseline` writes it."
         )
-    if kept.seal != kept.digest:
+    if baseline.seal != baseline.digest:
         raise PlanError(f"{path} is not what was written: a value was edited; `rtoslab baseline` writes it anew.")
-    for item in kept.item:
-        if item.image not in kept.image:
+    for item in baseline.item:
+        if item.image not in baseline.image:
             raise CatalogueError(f"{path}, item {item.name!r}: no image is named {item.image!r}; write it again.")
-        wanted = kept.image[item.image].placements
-        for name, values in item.item(wanted).figures.items():
-            if len(values) != wanted:
-                raise CatalogueError(f"{path}, {item.name}, {name}: {len(values)} values for {wanted} placements.")
-    return kept
+        placements = baseline.image[item.image].placements
+        for name, values in item.item(placements).figures.items():
+            if len(values) != placements:
+                raise CatalogueError(f"{path}, {item.name}, {name}: {len(values)} values for {placements} placements.")
+    return baseline
 
 
-def write_kept(found: Mapping[str, ImageFigures], simulator: str, path: Path) -> None:
+def write_kept(figures: Mapping[str, ImageFigures], simulator: str, path: Path) -> None:
     """The same figures as the same bytes. Raises StoreError."""
-    kept = _kept(found, simulator)
+    baseline = _kept(figures, simulator)
     lines = [
         "# Figures that `rtoslab gate` holds new ones against; `rtoslab baseline` writes this file.",
-        *toml_rows({"format": FORMAT, "seal": kept.digest, "rtoslab": kept.rtoslab, "simulator": kept.simulator}),
+        *toml_rows(
+            {"format": FORMAT, "seal": baseline.digest, "rtoslab": baseline.rtoslab, "simulator": baseline.simulator}
+        ),
     ]
-    for name, image in kept.image.items():
+    for name, image in baseline.image.items():
         key = toml_key(name)
         lines += ["", f"[image.{key}]", *toml_rows(image.model_dump(exclude={"functions"}))]
         lines += [f"[image.{key}.functions]", *toml_rows(image.functions)] if image.functions else []
-    for item in kept.item:
+    for item in baseline.item:
         facts = item.model_dump(include={"image", "name"})
         facts |= {"code": item.code, "places": item.places} if item.code else {}
         facts |= {"functions": item.functions} if item.functions else {}
@@ -124,21 +126,21 @@ def write_kept(found: Mapping[str, ImageFigures], simulator: str, path: Path) ->
     write_whole(path, "\n".join(lines) + "\n", "the baseline")
 
 
-def _kept(found: Mapping[str, ImageFigures], simulator: str) -> KeptFigures:
+def _kept(figures: Mapping[str, ImageFigures], simulator: str) -> KeptFigures:
     images = {
         name: KeptImage(
-            board=each.board, cores=each.cores, compiler=each.compiler, placements=each.placements,
-            functions=dict(each.functions),
+            board=entry.board, cores=entry.cores, compiler=entry.compiler, placements=entry.placements,
+            functions=dict(entry.functions),
         )
-        for name, each in found.items()
+        for name, entry in figures.items()
     }  # fmt: skip
     items = [
         KeptItem(
             image=name, name=key, code=item.code, places=item.places if item.code else "",
             functions=tuple(sorted(item.functions)) if item.code else (),
-            figures={one: each if len(set(each)) > 1 else each[0] for one, each in item.figures.items()},
+            figures={one: entry if len(set(entry)) > 1 else entry[0] for one, entry in item.figures.items()},
         )
-        for name, image in found.items()
+        for name, image in figures.items()
         for key, item in image.items.items()
     ]  # fmt: skip
     return KeptFigures(rtoslab=__version__, simulator=simulator, image=images, item=tuple(items))

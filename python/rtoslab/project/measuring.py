@@ -95,9 +95,9 @@ def figures_of(catalogue: Catalogue, project: Project, folder: Path, say: Say) -
     return {name: _image(catalogue, project, name, folder, say) for name in project.image}
 
 
-def function_name(wanted: ProjectFunction) -> str:
+def function_name(function: ProjectFunction) -> str:
     """What a function's figures are called: by its usual cycles its name alone."""
-    return wanted.name if wanted.by == "inclusive" else f"{wanted.name}, {wanted.by}"
+    return function.name if function.by == "inclusive" else f"{function.name}, {function.by}"
 
 
 def _image(catalogue: Catalogue, project: Project, name: str, folder: Path, say: Say) -> ImageFigures:
@@ -118,10 +118,10 @@ def _image(catalogue: Catalogue, project: Project, name: str, folder: Path, say:
         cores=first.subject.cores,
         compiler=made_by(first.subject.elf),
         placements=len(used),
-        items={key: _together([(first if key == IMAGE else each).items[key] for each in used]) for key in first.items},
+        items={key: _together([(first if key == IMAGE else item).items[key] for item in used]) for key in first.items},
         functions=first.functions,
         problem=problem,
-        over=tuple(f"{each} (in placement 0, the image as it is built)" if len(used) > 1 else each for each in over),
+        over=tuple(f"{item} (in placement 0, the image as it is built)" if len(used) > 1 else item for item in over),
         cut=cut,
     )
 
@@ -136,10 +136,10 @@ def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> 
 def _measured(catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path) -> _Placed:
     subject = project_subject(catalogue, image, folder)
     functions = [project_function for project_function in project.function if project_function.image == name]
-    wanted = [interval for interval in project.interval if interval.image == name]
+    required = [interval for interval in project.interval if interval.image == name]
     calls = measure_calls(subject, [function.name for function in functions]) if functions else None
     intervals = (
-        measure_intervals(subject, [(interval.start, interval.until) for interval in wanted]) if wanted else None
+        measure_intervals(subject, [(interval.start, interval.until) for interval in required]) if required else None
     )
     elf = read_elf(subject.elf)
     ran = (calls.ran if calls else frozenset[str]()) | (intervals.ran if intervals else frozenset[str]())
@@ -149,48 +149,48 @@ def _measured(catalogue: Catalogue, project: Project, name: str, image: ProjectI
     for function in functions:
         assert calls is not None
         items[function_name(function)] = _function(function, calls, found_function(calls, function), digests, sizes)
-    for number, each_interval in enumerate(wanted):
+    for number, item in enumerate(required):
         assert intervals is not None
-        items[each_interval.name] = _interval(intervals.intervals[number], intervals.ran, digests)
+        items[item.name] = _interval(intervals.intervals[number], intervals.ran, digests)
     codes = {name: digest[:DIGITS] for name, (digest, _) in sorted(digests.items())}
     return _Placed(subject, calls, intervals, items, codes)
 
 
-def found_function(calls: MeasuredCalls, wanted: ProjectFunction) -> MeasuredFunction:
+def found_function(calls: MeasuredCalls, required: ProjectFunction) -> MeasuredFunction:
     """A project's function among those measured."""
-    return next(function for function in calls.functions if wanted.name in function.function.asked)
+    return next(function for function in calls.functions if required.name in function.function.asked)
 
 
 def _function(
-    wanted: ProjectFunction,
+    function: ProjectFunction,
     calls: MeasuredCalls,
     measured: MeasuredFunction,
     digests: Mapping[str, tuple[str, int]],
     sizes: Mapping[str, int],
 ) -> Item:
-    spread, tally = measured.cycles.get(wanted.by), measured.tally
+    spread, tally = measured.cycles.get(function.by), measured.tally
     figures: dict[str, tuple[float, ...]] = {"calls": (tally.calls,)}
     figures |= _spread_figures(spread)
-    counted = measured.instructions.get("exclusive" if wanted.by == "exclusive" else "inclusive")
+    counted = measured.instructions.get("exclusive" if function.by == "exclusive" else "inclusive")
     figures |= _instruction_figures(counted, ("min", "median", "max"))
     depths = [tally.stack_bytes, *(call.stack_bytes for call in measured.open)]
     known = [depth for depth in depths if depth is not None]
     figures |= {"stack_bytes": (max(known),)} if known else {}
     size = sizes.get(measured.function.name)
     figures |= {"size_bytes": (size,)} if size else {}
-    responsible = _responsible(wanted, calls, measured)
+    responsible = _responsible(function, calls, measured)
     functions = frozenset[str]() if responsible == calls.ran else responsible
     return Item(figures, *_code(responsible, digests), functions)
 
 
-def _responsible(wanted: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> frozenset[str]:
+def _responsible(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> frozenset[str]:
     """All whose instructions may have taken the function's cycles."""
     tally, cycles = measured.tally, measured.cycles
     by_jump = tally.entered_by_jump or tally.went_on  # what a tail call leads to stands beside it on call paths
-    others = wanted.by == "inclusive" and "other tasks" in cycles and cycles["other tasks"].maximum
+    others = function.by == "inclusive" and "other tasks" in cycles and cycles["other tasks"].maximum
     if by_jump or others or calls.cores > 1:
         return calls.ran
-    disturbed = wanted.by == "inclusive" and "interrupts" in cycles and cycles["interrupts"].maximum
+    disturbed = function.by == "inclusive" and "interrupts" in cycles and cycles["interrupts"].maximum
     return measured.ran | calls.handled if disturbed else measured.ran
 
 
@@ -217,10 +217,10 @@ def _instruction_figures(spread: Spread | None, kinds: Sequence[str]) -> dict[st
 
 def _code(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) -> tuple[str, str]:
     """Digests of instructions and of places; empty where one of the functions has none."""
-    wanted = sorted(names)
-    if not wanted or not all(name in digests for name in wanted):
+    sorted_names = sorted(names)
+    if not sorted_names or not all(name in digests for name in sorted_names):
         return "", ""
-    code, places = ([(name, digests[name][part]) for name in wanted] for part in (0, 1))
+    code, places = ([(name, digests[name][part]) for name in sorted_names] for part in (0, 1))
     return _digest(code), _digest(places)
 
 
@@ -232,10 +232,12 @@ def _unplaced(placed: Sequence[_Placed]) -> str:
     """Why placements are none: the code did not move, or is not the same."""
     if len(placed) == 1:
         return ""
-    wanted = [key for key in placed[0].items if key != IMAGE]
-    if any(each.items[key].code != placed[0].items[key].code for each in placed for key in wanted):
+    keys = [key for key in placed[0].items if key != IMAGE]
+    if any(placed_figures.items[key].code != placed[0].items[key].code for placed_figures in placed for key in keys):
         return "the build gives other instructions for another RTOSLAB_PLACEMENT"
-    if all(each.items[key].places == placed[0].items[key].places for each in placed for key in wanted):
+    if all(
+        placed_figures.items[key].places == placed[0].items[key].places for placed_figures in placed for key in keys
+    ):
         return "the build takes no placement: no function lies elsewhere for another RTOSLAB_PLACEMENT"
     return ""
 
@@ -246,16 +248,16 @@ def _together(items: Sequence[Item]) -> Item:
     return replace(items[0], figures=figures)
 
 
-def _over(project: Project, name: str, found: _Placed) -> tuple[list[str], str]:
+def _over(project: Project, name: str, placed: _Placed) -> tuple[list[str], str]:
     lines: list[str] = []
-    cut = next((each.cut for each in (found.calls, found.intervals) if each is not None and each.cut), "")
+    cut = next((item.cut for item in (placed.calls, placed.intervals) if item is not None and item.cut), "")
     for function in project.function:
-        if function.image == name and found.calls is not None:
-            lines += over_budget(function, found.calls, found_function(found.calls, function))
-    wanted = [project_interval for project_interval in project.interval if project_interval.image == name]
-    if found.intervals is not None:
-        for interval, measured in zip(wanted, found.intervals.intervals, strict=True):
-            lines += interval_over_budget(interval, measured, found.intervals.cut)
+        if function.image == name and placed.calls is not None:
+            lines += over_budget(function, placed.calls, found_function(placed.calls, function))
+    intervals = [project_interval for project_interval in project.interval if project_interval.image == name]
+    if placed.intervals is not None:
+        for interval, measured in zip(intervals, placed.intervals.intervals, strict=True):
+            lines += interval_over_budget(interval, measured, placed.intervals.cut)
     return lines, cut
 
 

@@ -91,21 +91,21 @@ def read_project(folder: Path) -> Project:
 
 def demand_images(project: Project) -> None:
     """Functions, intervals and images name each other, and each has a name of its own. Raises CatalogueError."""
-    wanted = [("function", function) for function in project.function] + [
+    images = [("function", function) for function in project.function] + [
         ("interval", interval) for interval in project.interval
     ]
     names = set()
-    for kind, each in wanted:
-        if each.image not in project.image:
+    for kind, item in images:
+        if item.image not in project.image:
             known = ", ".join(map(shown, sorted(project.image)[:10])) or "none"
             raise CatalogueError(
-                f"{PROJECT_FILE}, {kind} {shown(each.name)}: no image is named {shown(each.image)}; known: {known}."
+                f"{PROJECT_FILE}, {kind} {shown(item.name)}: no image is named {shown(item.image)}; known: {known}."
             )
-        by = each.by if isinstance(each, ProjectFunction) else ""
-        if (each.image, each.name, by) in names:
-            raise CatalogueError(f"{PROJECT_FILE}: {shown(each.name)} of {shown(each.image)} stands twice; remove one.")
-        names.add((each.image, each.name, by))
-    unused = sorted(set(project.image) - {each.image for _, each in wanted})
+        by = item.by if isinstance(item, ProjectFunction) else ""
+        if (item.image, item.name, by) in names:
+            raise CatalogueError(f"{PROJECT_FILE}: {shown(item.name)} of {shown(item.image)} stands twice; remove one.")
+        names.add((item.image, item.name, by))
+    unused = sorted(set(project.image) - {item.image for _, item in images})
     if unused:
         raise CatalogueError(
             f"{PROJECT_FILE}: no [[function]] and no [[interval]] names the image {shown(unused[0])}; "

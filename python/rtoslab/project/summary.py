@@ -109,11 +109,11 @@ def judged_as_junit(judged: ProjectJudgement) -> str:
             name=xml(f"{figure_change.item}.{figure_change.figure}"),
         )
         if figure_change.label in limits:
-            said = (
+            message = (
                 f"{_figure(figure_change.before)} {figure_change.before.unit} before, "
                 f"{_figure(figure_change.after)} now: it passed its limit {limits[figure_change.label]}"
             )
-            ET.SubElement(case, "failure", message=xml(said), type=xml(figure_change.cause or "worse"))
+            ET.SubElement(case, "failure", message=xml(message), type=xml(figure_change.cause or "worse"))
     for kind, texts in (("failure", judged.over), ("error", judged.lost)):
         for number, text in enumerate(texts):
             case = ET.SubElement(suite, "testcase", classname="project", name=f"{kind} {number}")

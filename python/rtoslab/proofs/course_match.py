@@ -52,10 +52,10 @@ class _Part:
     """Of a group."""
 
 
-def _part(matcher: Matcher, each: Wanted) -> _Part:
-    may = matcher.may(each) if each.kind != "group" and each.least else lambda _: True
-    parts = tuple(_part(matcher, one) for one in each.parts) if each.kind == "group" else ()
-    return _Part(each.text, each.kind, each.least, each.repeated, matcher.test(each), may, parts)
+def _part(matcher: Matcher, step: Wanted) -> _Part:
+    may = matcher.may(step) if step.kind != "group" and step.least else lambda _: True
+    parts = tuple(_part(matcher, one) for one in step.parts) if step.kind == "group" else ()
+    return _Part(step.text, step.kind, step.least, step.repeated, matcher.test(step), may, parts)
 
 
 def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, only_inside: bool) -> Followed:
@@ -64,40 +64,40 @@ def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, 
     `only_inside`: of own cycles keep those inside intervals.
     """
     walk = _Walk(matcher, steps, only_inside)
-    found = Followed()
+    result = Followed()
     names = Names()
-    alternatives = [tuple(_part(matcher, each) for each in one) for one in rounds]
+    alternatives = [tuple(_part(matcher, item) for item in one) for one in rounds]
     at = walk.begin(0, alternatives, names)
     if at is None:
         if not walk.is_within(alternatives):
-            found.broken.append(walk.nothing(alternatives))
-        return found
+            result.broken.append(walk.nothing(alternatives))
+        return result
     while at is not None and at < len(steps):
         tries = [_Trial(walk, at, alternative, names) for alternative in alternatives if alternative[0].may(steps[at])]
-        best = max(tries, key=lambda each: (each.made.whole, each.made.end), default=None)
+        best = max(tries, key=lambda item: (item.made.whole, item.made.end), default=None)
         if best is None or (not best.made.whole and best.made.end == at):
             best = _Trial(walk, at, alternatives[0], names)  # of several that miss their first step it says so
         if best.made.missed:
-            found.broken.append(walk.problem(best.made))
+            result.broken.append(walk.problem(best.made))
             at = walk.begin(best.made.end + 1, alternatives, names)
             continue
         names = best.names
         for text, cycles in best.own:
-            found.own_cycles[text].append(cycles)
-        found.rounds += best.made.whole
+            result.own_cycles[text].append(cycles)
+        result.rounds += best.made.whole
         if best.made.end == at:
             break
         at = best.made.end
-    return found
+    return result
 
 
 class _Trial:
     """A round tried, with what it would leave behind."""
 
-    def __init__(self, walk: "_Walk", at: int, wanted: _Parts, names: Names) -> None:
+    def __init__(self, walk: "_Walk", at: int, parts: _Parts, names: Names) -> None:
         self.names: Names = names.copy()
         self.own: _Own = []
-        self.made = walk.once(at, wanted, self.names, self.own)
+        self.made = walk.once(at, parts, self.names, self.own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,9 @@ class _Walk:
     def begin(self, at: int, rounds: Sequence[_Parts], names: Names) -> int | None:
         """Where a whole round begins, not far from here."""
         for start in range(at, len(self.steps)):
-            likely = [each for each in rounds if each[0].may(self.steps[start])]
-            tries = [self.once(start, each, names.copy(), None) for each in likely]
-            longest = max((each.end - start for each in tries if each.whole), default=0)
+            likely = [round_ for round_ in rounds if round_[0].may(self.steps[start])]
+            tries = [self.once(start, round_, names.copy(), None) for round_ in likely]
+            longest = max((round_.end - start for round_ in tries if round_.whole), default=0)
             # Where a round has hundreds of calls, so has the part of one that comes first.
             if longest:
                 return start if start - at < _PREAMBLE + longest else None
@@ -119,47 +119,51 @@ class _Walk:
 
     def is_within(self, rounds: Sequence[_Parts]) -> bool:
         """Whether the steps are the beginning of a round, which goes on for longer."""
-        tries = [self.once(0, each, Names(), None) for each in rounds]
-        return any(0 < each.end == len(self.steps) and not each.missed for each in tries)
+        tries = [self.once(0, round_, Names(), None) for round_ in rounds]
+        return any(0 < round_.end == len(self.steps) and not round_.missed for round_ in tries)
 
     def nothing(self, rounds: Sequence[_Parts]) -> str:
         """Why no round was found: how far the best try came."""
         tries = [
-            self.once(start, each, Names(), None) for start in range(min(_PREAMBLE, len(self.steps))) for each in rounds
+            self.once(start, round_, Names(), None)
+            for start in range(min(_PREAMBLE, len(self.steps)))
+            for round_ in rounds
         ]
-        problem = self.problem(max(tries, key=lambda each: each.end)) if tries else "nothing was called"
+        problem = self.problem(max(tries, key=lambda round_: round_.end)) if tries else "nothing was called"
         return f"no whole round in {len(self.steps)} steps; {problem}"
 
-    def problem(self, made: _Try) -> str:
+    def problem(self, attempt: _Try) -> str:
         """Where a try ended, in words; empty if it fitted as far as it went."""
-        return f"{self.matcher.describe(self.steps[made.end])} instead of `{made.missed}`" if made.missed else ""
+        return (
+            f"{self.matcher.describe(self.steps[attempt.end])} instead of `{attempt.missed}`" if attempt.missed else ""
+        )
 
-    def once(self, at: int, wanted: _Parts, names: Names, own: _Own | None) -> _Try:
+    def once(self, at: int, parts: _Parts, names: Names, own: _Own | None) -> _Try:
         """One round from here."""
         steps, all_count, inside = self.steps, not self.only_inside, False
-        for index, each in enumerate(wanted):
-            times, least = 0, each.least
-            while times < least or each.repeated or (least == 0 and times == 0):
+        for index, item in enumerate(parts):
+            times, least = 0, item.least
+            while times < least or item.repeated or (least == 0 and times == 0):
                 if at == len(steps):
-                    rest = wanted[index + 1 :]
+                    rest = parts[index + 1 :]
                     return _Try(at, whole=times >= least and all(one.least == 0 for one in rest))
                 mine = own if inside or all_count else None
-                if each.parts:
-                    end = self._group(at, each.parts, names, mine)
+                if item.parts:
+                    end = self._group(at, item.parts, names, mine)
                     if end is None:
                         break
                     at = end
                 else:
                     step = steps[at]
-                    if not each.fits(step, names):
+                    if not item.fits(step, names):
                         break
                     if mine is not None and step.own_cycles is not None and not self._dispatched(at):
-                        mine.append((each.text, step.own_cycles))
+                        mine.append((item.text, step.own_cycles))
                     at += 1
-                inside = each.kind == "start" or (inside and each.kind != "stop")
+                inside = item.kind == "start" or (inside and item.kind != "stop")
                 times += 1
             if times < least:
-                return _Try(at, each.text)
+                return _Try(at, item.text)
         return _Try(at, whole=True)
 
     def _group(self, at: int, parts: _Parts, names: Names, own: _Own | None) -> int | None:

@@ -141,13 +141,15 @@ class Evidence:
             count.index: count.count for count in self.decoded.counts if count.core == core and self._is_metric(count)
         }
 
-    def _is_metric(self, each: Count) -> bool:
-        return each.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_on(each.core)
+    def _is_metric(self, count: Count) -> bool:
+        return count.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_on(count.core)
 
     def handle(self, core: int, index: int) -> int | None:
         """Control block address of a task under test."""
-        found = [task.handle for task in self.decoded.tasks if (task.core, task.index) == (core, index) and task.handle]
-        return found[0] if found else None
+        handles = [
+            task.handle for task in self.decoded.tasks if (task.core, task.index) == (core, index) and task.handle
+        ]
+        return handles[0] if handles else None
 
     def controls(self) -> set[int]:
         """Control blocks of tasks that are not under test (the window's own control task)."""
@@ -167,11 +169,11 @@ class Evidence:
 
     def switches_into(self) -> defaultdict[int | None, Counter[int]]:
         """By the control block of the task switched to, on which core how often; those of the control task left out."""
-        found: defaultdict[int | None, Counter[int]] = defaultdict(Counter)
+        switches: defaultdict[int | None, Counter[int]] = defaultdict(Counter)
         for core in self.cores:
             for switch, count in self.switches(core).items():
-                found[switch.after][core] += count
-        return found
+                switches[switch.after][core] += count
+        return switches
 
     def slowness(self) -> float:
         """How much longer the benchmark's own code may take than where its bounds were found, a Pico with -O2.
@@ -222,11 +224,11 @@ def unseen(rule: str, demands: str, why: str = "this target has no probes") -> F
     return Finding(rule=rule, demands=demands, saw=why, verdict=Verdict.UNSEEN)
 
 
-def compare(where: str, what: str, found: int, wanted: float, tolerance: float, extra: int = 0) -> tuple[str, bool]:
-    """A sentence on `found` against `wanted`, and whether they agree; up to `extra` more may have another cause.
+def compare(where: str, what: str, value: int, required: float, tolerance: float, extra: int = 0) -> tuple[str, bool]:
+    """A sentence on `value` against `required`, and whether they agree; up to `extra` more may have another cause.
 
     Nothing counted never agrees.
     """
     more = f" and up to {extra} by time slices" if extra else ""
-    sentence = f"{where}: {found} {what}, {wanted:g} expected{more}"
-    return sentence, found > 0 and -tolerance <= found - wanted <= tolerance + extra
+    sentence = f"{where}: {value} {what}, {required:g} expected{more}"
+    return sentence, value > 0 and -tolerance <= value - required <= tolerance + extra

@@ -20,9 +20,9 @@ class Wanted:
         """The whole number."""
         return self.count * (int(evidence.decoded.params[self.per]) if self.per is not None else 1)
 
-    def fits(self, evidence: Evidence, found: int, extra: int = 0, spared: int = 0) -> bool:
-        """Whether `found` is right; up to `extra` more may have another cause, up to `spared` fewer have one."""
-        return -self.slack - spared <= found - self.number(evidence) <= self.slack + extra
+    def fits(self, evidence: Evidence, count: int, extra: int = 0, spared: int = 0) -> bool:
+        """Whether `count` is right; up to `extra` more may have another cause, up to `spared` fewer have one."""
+        return -self.slack - spared <= count - self.number(evidence) <= self.slack + extra
 
     def words(self, evidence: Evidence, one: str, several: str) -> str:
         """`1 call`, `200 calls, give or take 2`."""

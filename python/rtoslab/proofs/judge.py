@@ -51,8 +51,8 @@ def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
 
 def _parsed(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
     parsed = []
-    told = {each.get("rule") for each in benchmark.proof}
-    implied = [each for each in IMPLIED[benchmark.kind] if told and each["rule"] not in told]
+    rules = {rule.get("rule") for rule in benchmark.proof}
+    implied = [rule for rule in IMPLIED[benchmark.kind] if rules and rule["rule"] not in rules]
     for table in (*benchmark.proof, *implied):
         name = str(table.get("rule", ""))
         if name not in all_rules():

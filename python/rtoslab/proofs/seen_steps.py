@@ -51,17 +51,17 @@ def _sleeps_by_length(kernel: Kernel, steps: Sequence[Step]) -> tuple[Step, ...]
     first = next((at for at, step in enumerate(steps) if step.name in clocks and step.result is not None), None)
     began = 0 if first is None else (steps[first].result or 0) - passed[first]
     """The clock as the steps begin: what a look gave that was not seen to return is reckoned from it."""
-    kept: list[Step | None] = []
+    stored: list[Step | None] = []
     last: dict[int, int] = {}
     """Core -> which of all its last step is."""
     for at, step in enumerate(steps):
         look = last.get(step.core, at)
         last[step.core] = at
-        told = (steps[look].kind, step.kind, steps[look].who) == (seen.CALL, seen.CALL, step.who)
-        if not told or steps[look].name not in clocks or step.name not in sleeps or first is None:
-            kept.append(step)
+        is_repeat = (steps[look].kind, step.kind, steps[look].who) == (seen.CALL, seen.CALL, step.who)
+        if not is_repeat or steps[look].name not in clocks or step.name not in sleeps or first is None:
+            stored.append(step)
             continue
         result = steps[look].result
-        kept[look] = None
-        kept.append(replace(step, first=(step.first - (began + passed[look] if result is None else result)) & _WORD))
-    return tuple(each for each in kept if each is not None)
+        stored[look] = None
+        stored.append(replace(step, first=(step.first - (began + passed[look] if result is None else result)) & _WORD))
+    return tuple(sleep for sleep in stored if sleep is not None)

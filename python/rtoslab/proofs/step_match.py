@@ -25,9 +25,9 @@ class Service:
         self.told = kernel.told(name)
         self.success = kernel.results.get(name)
         """What it gives when it is done; None: that is not told."""
-        told = list(enumerate(self.told[:2]))
-        self._fixed = [(at, word & _WORD) for at, word in told if isinstance(word, int)]
-        self._untold = [at for at, word in told if word in _UNTOLD]
+        operands = list(enumerate(self.told[:2]))
+        self._fixed = [(at, word & _WORD) for at, word in operands if isinstance(word, int)]
+        self._untold = [at for at, word in operands if word in _UNTOLD]
 
     def is_called(self, step: Step) -> bool:
         """Whether a call may be one of it, by its function and by those arguments that must be so."""
@@ -35,8 +35,8 @@ class Service:
             return False
         if not self._fixed and not self._untold:
             return True
-        told = step.first, step.second
-        return all(told[at] == value for at, value in self._fixed) and all(told[at] for at in self._untold)
+        operands = step.first, step.second
+        return all(operands[at] == value for at, value in self._fixed) and all(operands[at] for at in self._untold)
 
 
 @dataclass(slots=True)
@@ -106,8 +106,8 @@ class Matcher:
         mine = {str(task.index): task.handle for task in evidence.decoded.tasks if task.core == core}
         self._known_as: dict[str, Mapping[str, int | None]] = {
             "task": self._tasks,
-            "task_priority": {each: observed.priorities.get(block) for each, block in mine.items()} if observed else {},
-            "task_number": {each: observed.numbers.get(block) for each, block in mine.items()} if observed else {},
+            "task_priority": {item: observed.priorities.get(block) for item, block in mine.items()} if observed else {},
+            "task_number": {item: observed.numbers.get(block) for item, block in mine.items()} if observed else {},
         }
         """Word of kernel.toml -> task -> what the kernel's calls know it by."""
         probes = self._kernel.probes
@@ -119,19 +119,19 @@ class Matcher:
         self._numbers_of_lines = frozenset(self._lines.values())
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
-    def visible(self, wanted: Iterable[Wanted]) -> tuple[Wanted, ...]:
+    def visible(self, wanted_steps: Iterable[Wanted]) -> tuple[Wanted, ...]:
         """What of a round can be seen: a yield that is no function of the kernel only by the switch behind it, a pin's
         edge where it is not the instrument."""
-        found: list[Wanted] = []
+        visible: list[Wanted] = []
         yields = False
-        for each in wanted:
-            if each.kind == "call" and each.name == "yield" and self._inline_yield:
+        for step in wanted_steps:
+            if step.kind == "call" and step.name == "yield" and self._inline_yield:
                 yields = True
-            elif each.kind != "pin" or not self._pin_measures:
-                parts = self.visible(each.parts)
-                found.append(replace(each, parts=parts, by_yield=yields and each.kind == "switch"))
+            elif step.kind != "pin" or not self._pin_measures:
+                parts = self.visible(step.parts)
+                visible.append(replace(step, parts=parts, by_yield=yields and step.kind == "switch"))
                 yields = False
-        return tuple(found)
+        return tuple(visible)
 
     def is_others(self, step: Step) -> bool:
         """The control task, and interrupts that are none of a benchmark's."""
@@ -143,44 +143,44 @@ class Matcher:
             return self._pin_measures
         return step.who in self._others or (step.kind in {seen.START, seen.STOP} and step.first == 0)
 
-    def test(self, wanted: Wanted) -> Test:
+    def test(self, expected: Wanted) -> Test:
         """Whether a step is the wanted one; the names may learn by it. Made once for thousands of steps."""
-        may = self.may(wanted)
-        if wanted.kind == "call":
-            return self._calls(wanted, may)
-        if wanted.kind == "either":
-            parts = [self.test(part) for part in wanted.parts]
+        may = self.may(expected)
+        if expected.kind == "call":
+            return self._calls(expected, may)
+        if expected.kind == "either":
+            parts = [self.test(part) for part in expected.parts]
             return lambda step, names: any(part(step, names) for part in parts)
-        if wanted.kind == "fill":
-            is_whose = self._is(wanted.who)
+        if expected.kind == "fill":
+            is_whose = self._is(expected.who)
             return lambda step, names: (
                 step.kind == seen.FILL and names.is_filled(step.first, step.second) and is_whose(step.who)
             )
         return lambda step, _: may(step)
 
-    def may(self, wanted: Wanted) -> Callable[[Step], bool]:
+    def may(self, expected: Wanted) -> Callable[[Step], bool]:
         """Whether a step can be the wanted one, whatever the names stand for."""
-        if wanted.kind == "either":
-            parts = [self.may(part) for part in wanted.parts]
+        if expected.kind == "either":
+            parts = [self.may(part) for part in expected.parts]
             return lambda step: any(part(step) for part in parts)
-        if wanted.kind in {"switch", "preempt"}:
-            return self._switches(wanted)
-        kind, is_whose, is_so = wanted.kind, self._is(wanted.who or ANY), self._is_so(wanted)
+        if expected.kind in {"switch", "preempt"}:
+            return self._switches(expected)
+        kind, is_whose, is_so = expected.kind, self._is(expected.who or ANY), self._is_so(expected)
         return lambda step: step.kind == kind and is_so(step) and is_whose(step.who)
 
-    def _is_so(self, wanted: Wanted) -> Callable[[Step], bool]:
+    def _is_so(self, expected: Wanted) -> Callable[[Step], bool]:
         """Of a step of the wanted kind."""
-        match wanted.kind:
+        match expected.kind:
             case "call":
-                return self._service(wanted.name).is_called
+                return self._service(expected.name).is_called
             case "pin":
-                is_up = wanted.name == "up"
+                is_up = expected.name == "up"
                 return lambda step: bool(step.first) == is_up
             case "interrupt":
-                line = self._lines[wanted.name]
+                line = self._lines[expected.name]
                 return lambda step: step.first == line
             case "start" | "stop":
-                series = self._series.index(wanted.name) if wanted.name in self._series else None
+                series = self._series.index(expected.name) if expected.name in self._series else None
                 return lambda step: step.first == series
         return lambda _: True
 
@@ -200,8 +200,8 @@ class Matcher:
     def _name_of(self, block: int) -> str:
         if block == HANDLER:
             return "a handler"
-        found = [index for index, each in self._tasks.items() if each == block]
-        return f"task {found[0]}" if found else "another task"
+        indices = [index for index, task in self._tasks.items() if task == block]
+        return f"task {indices[0]}" if indices else "another task"
 
     def _is(self, who: str) -> Callable[[int], bool]:
         """Whether a control block is whom a round means."""
@@ -215,20 +215,20 @@ class Matcher:
         mine = self._tasks.get(who, -1)
         return lambda block: block == mine
 
-    def _switches(self, wanted: Wanted) -> Callable[[Step], bool]:
-        is_from, is_to = self._is(wanted.who), self._is(wanted.name)
-        is_any = wanted.kind == "preempt" or wanted.who in {OTHER, ANY}
+    def _switches(self, expected: Wanted) -> Callable[[Step], bool]:
+        is_from, is_to = self._is(expected.who), self._is(expected.name)
+        is_any = expected.kind == "preempt" or expected.who in {OTHER, ANY}
 
         def may(step: Step) -> bool:
             if step.kind != seen.SWITCH or not is_from(step.who) or not is_to(step.first):
                 return False
-            return is_any or (step.name == "") == wanted.by_yield
+            return is_any or (step.name == "") == expected.by_yield
 
         return may
 
-    def _calls(self, wanted: Wanted, may: Callable[[Step], bool]) -> Test:
-        success, operands = self._service(wanted.name).success, self._operands(wanted)
-        name, fails = wanted.name, wanted.fails
+    def _calls(self, expected: Wanted, may: Callable[[Step], bool]) -> Test:
+        success, operands = self._service(expected.name).success, self._operands(expected)
+        name, fails = expected.name, expected.fails
 
         def test(step: Step, names: Names) -> bool:
             if not may(step):
@@ -242,11 +242,11 @@ class Matcher:
 
         return test
 
-    def _operands(self, wanted: Wanted) -> Sequence[tuple[int, Callable[[int, Names], bool]]]:
+    def _operands(self, expected: Wanted) -> Sequence[tuple[int, Callable[[int, Names], bool]]]:
         """Which of a call's arguments a round names, each with its test."""
-        told = self._service(wanted.name).told[:2]
-        named = [(at, word) for at, word in enumerate(told) if isinstance(word, str) and word not in _UNTOLD]
-        return [(at, self._named(each, word)) for (at, word), each in zip(named, wanted.operands, strict=False)]
+        operands = self._service(expected.name).told[:2]
+        named = [(at, word) for at, word in enumerate(operands) if isinstance(word, str) and word not in _UNTOLD]
+        return [(at, self._named(pair, word)) for (at, word), pair in zip(named, expected.operands, strict=False)]
 
     def _named(self, operand: str, word: str) -> Callable[[int, Names], bool]:
         due: int | None
@@ -264,11 +264,11 @@ class Matcher:
     def _block_is_so(self, step: Step, service: str, names: Names) -> bool:
         """What is taken is remembered, and only what was taken is given back. A function that gives a code instead does
         not tell where the block lies: that is told by who fills it."""
-        told = (step.first, step.second)
+        operands = (step.first, step.second)
         if service in _GIVES:
-            return names.is_given_back(told[self._kernel.told_as(service, "block")])
+            return names.is_given_back(operands[self._kernel.told_as(service, "block")])
         if service in _GIVES.values() and step.result is not None:
-            size = told[self._kernel.told_as(service, "bytes")]
+            size = operands[self._kernel.told_as(service, "bytes")]
             if service not in self._kernel.results:
                 names.blocks[step.result] = size
             elif step.result == self._kernel.results[service]:

@@ -61,13 +61,13 @@ class Wanted:
 
 def present(texts: Sequence[str], services: Collection[str]) -> tuple[str, ...]:
     """The steps that are part of a round where these services are measured, without what they were bound to."""
-    kept = []
+    present_parts = []
     for text in texts:
-        found = _BOUND.match(text)
-        assert found is not None
-        if found["service"] is None or found["service"] in services:
-            kept.append(found["step"])
-    return tuple(kept)
+        match = _BOUND.match(text)
+        assert match is not None
+        if match["service"] is None or match["service"] in services:
+            present_parts.append(match["step"])
+    return tuple(present_parts)
 
 
 def parse(texts: Sequence[str], params: Mapping[str, str]) -> tuple[Wanted, ...]:
@@ -76,10 +76,10 @@ def parse(texts: Sequence[str], params: Mapping[str, str]) -> tuple[Wanted, ...]
 
 
 def _often(text: str, params: Mapping[str, str]) -> Wanted:
-    found = _OFTEN.match(text)
-    assert found is not None
-    often = found["often"] or ""
-    step = replace(_step(found["words"], text, params), text=text)
+    match = _OFTEN.match(text)
+    assert match is not None
+    often = match["often"] or ""
+    step = replace(_step(match["words"], text, params), text=text)
     if not often:
         return step
     return replace(step, least=int(often[1:] or 0), repeated=often != "?")

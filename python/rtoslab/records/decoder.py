@@ -234,14 +234,14 @@ class _Params(dict[str, str]):
 
 def _params(lines: list[Line]) -> dict[str, str]:
     """A unit behind a name, or its being a rate, makes a number of its value."""
-    found = _Params({line.text("name"): line.text("value") for line in lines})
+    params = _Params({line.text("name"): line.text("value") for line in lines})
     for line in lines:
         name, value = line.text("name"), line.fields["value"]
         if not name.endswith(_NUMBERS):
             continue
         if not has_form(value, "decimal") or (name.endswith("_hz") and value == "0"):
             raise DecodeError(line.number, f"the parameter {one_line(name[:40])} cannot be {value[:40] or 'empty'}.")
-    return found
+    return params
 
 
 def _task(line: Line) -> Task:

@@ -23,7 +23,7 @@ _AGAIN = "restore it from a copy, or delete the folder {folder} and run again."
 def sealed(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files of the folder `name` with their seal."""
     body = {
-        "files": {each: hashlib.sha256(content).hexdigest() for each, content in sorted(files.items())},
+        "files": {item: hashlib.sha256(content).hexdigest() for item, content in sorted(files.items())},
         "folder": name,
         "format": FORMAT,
     }
@@ -32,15 +32,15 @@ def sealed(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def demand_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
     """Raises AlteredError, naming the first file below `folder` that is not what the seal of the folder `name` says."""
-    said = _read(folder, files.get(SEAL_FILE))
+    stated = _read(folder, files.get(SEAL_FILE))
     again = _AGAIN.format(folder=folder)
-    if said["folder"] != name:
-        raise AlteredError(f"{folder} holds what was stored as {said['folder']}; give it back its name, or {again}")
-    for each, digest in said["files"].items():
-        if each not in files:
-            raise AlteredError(f"{folder / each} is missing though it was stored; {again}")
-        if hashlib.sha256(files[each]).hexdigest() != digest:
-            raise AlteredError(f"{folder / each} was altered after it was stored; {again}")
+    if stated["folder"] != name:
+        raise AlteredError(f"{folder} holds what was stored as {stated['folder']}; give it back its name, or {again}")
+    for item, digest in stated["files"].items():
+        if item not in files:
+            raise AlteredError(f"{folder / item} is missing though it was stored; {again}")
+        if hashlib.sha256(files[item]).hexdigest() != digest:
+            raise AlteredError(f"{folder / item} was altered after it was stored; {again}")
 
 
 def read_sealed(folder: Path) -> dict[str, bytes]:
@@ -50,8 +50,8 @@ def read_sealed(folder: Path) -> dict[str, bytes]:
     """
     content = _bytes(folder, SEAL_FILE)
     names = _read(folder, content)["files"]
-    files = {SEAL_FILE: content, **{each: _bytes(folder, each) for each in names}}
-    present = {name: each for name, each in files.items() if each is not None}
+    files = {SEAL_FILE: content, **{item: _bytes(folder, item) for item in names}}
+    present = {name: item for name, item in files.items() if item is not None}
     demand_sealed(folder.name, present, folder)
     return present
 
@@ -79,10 +79,10 @@ def _read(folder: Path, content: bytes | None) -> dict[str, Any]:
             f"{folder / SEAL_FILE} is missing, so nothing shows that the rest is as it was stored; {again}"
         )
     try:
-        said = parse_object(content)
-        body = {key: said[key] for key in ("files", "folder", "format")}
+        stated = parse_object(content)
+        body = {key: stated[key] for key in ("files", "folder", "format")}
         whole = canonical({**body, "sha256": _digest(body)}).encode() == content
-        if whole and body["format"] == FORMAT and all("/" not in each for each in body["files"]):
+        if whole and body["format"] == FORMAT and all("/" not in item for item in body["files"]):
             return body
     except (ValueError, KeyError, TypeError):
         pass

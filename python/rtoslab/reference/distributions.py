@@ -28,18 +28,18 @@ def distribution(series: SeriesSamples) -> dict[str, Any]:
     }
 
 
-def values_in(kept: Mapping[str, Any]) -> int:
+def values_in(stored: Mapping[str, Any]) -> int:
     """How many values `samples_of` would make: a row of a few bytes may stand for any number. Raises ValueError."""
-    counts: list[int] = [row[0] for row in kept["rows"]]
+    counts: list[int] = [row[0] for row in stored["rows"]]
     if not all(type(count) is int and count > 0 for count in counts):
         raise ValueError("a distribution's row does not begin with a number of samples")
-    return sum(counts) * len(kept["columns"])
+    return sum(counts) * len(stored["columns"])
 
 
-def samples_of(kept: Mapping[str, Any]) -> dict[str, Any]:
+def samples_of(stored: Mapping[str, Any]) -> dict[str, Any]:
     """The series of a distribution, as `SeriesSamples` takes it: equal samples side by side. Raises ValueError."""
-    plain = {name: value for name, value in kept.items() if name not in {"columns", "rows"}}
-    columns, rows = kept["columns"], kept["rows"]
+    plain = {name: value for name, value in stored.items() if name not in {"columns", "rows"}}
+    columns, rows = stored["columns"], stored["rows"]
     if not set(columns) <= set(KEPT) or any(len(row) != len(columns) + 1 for row in rows):
         raise ValueError("a distribution's rows do not fit its columns")
     return {

@@ -66,15 +66,15 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
     placement is left out, whatever the others gave.
     """
     own = [point for point in points if placement(point.result.point) == "0"]
-    kept = [stored_point for stored_point in own if isinstance(stored_point.result, Measured | NotApplicable)]
+    measured = [stored_point for stored_point in own if isinstance(stored_point.result, Measured | NotApplicable)]
     groups = by_placement(point.result for point in points if isinstance(point.result, Measured))
     placed = [placed_values(group) for group in groups if len(group) > 1 and placement(group[0].point) == "0"]
-    if not any(isinstance(stored_point.result, Measured) for stored_point in kept):
+    if not any(isinstance(stored_point.result, Measured) for stored_point in measured):
         raise StoreError(f"No point was measured, so {path.name} is not written; `rtoslab run` says what failed.")
-    common = shared([stored_point.manifest for stored_point in kept if isinstance(stored_point.result, Measured)])
+    common = shared([stored_point.manifest for stored_point in measured if isinstance(stored_point.result, Measured)])
     objects = [
         {"format": FORMAT, "paper": path.parent.name, "kernel": path.stem, "manifest": common},
-        *(_as_json(stored_point, common) for stored_point in kept),
+        *(_as_json(stored_point, common) for stored_point in measured),
         *(_placed_json(values) for values in placed),
         *({_WEIGHT: weight.weight.model_dump(mode="json"), "manifest": weight.manifest} for weight in weights),
     ]
@@ -91,26 +91,26 @@ def read_reference(path: Path, like: Collection[PointId] | None = None) -> Refer
     text = read_text(path, "the reference results", AlteredError, STORED_BYTES)
     try:
         head, *lines = unseal_lines(text)
-        told = _head(path, head)
+        header = _head(path, head)
         parsed = list(_of_bearable_size(lines if like is None else _lines_like(like, lines)))
-        points = tuple(_point(path, each, told["manifest"]) for each in parsed if "result" in each)
-        placed = tuple(_placed(each[_PLACED]) for each in parsed if _PLACED in each)
-        weights = tuple(_weight(path, each) for each in parsed if _WEIGHT in each)
+        points = tuple(_point(path, point, header["manifest"]) for point in parsed if "result" in point)
+        placed = tuple(_placed(point[_PLACED]) for point in parsed if _PLACED in point)
+        weights = tuple(_weight(path, point) for point in parsed if _WEIGHT in point)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredError(
             f"{path} holds no reference results that can be read ({why}); restore it, or renew it with "
             f"`rtoslab reference refresh {path.parent.name}`."
         ) from None
-    return Reference(path, told["paper"], told["kernel"], points, weights, placed)
+    return Reference(path, header["paper"], header["kernel"], points, weights, placed)
 
 
 def _lines_like(like: Collection[PointId], lines: Iterable[str]) -> list[str]:
     """As `json_line` writes them, so that no other line needs to be parsed."""
-    wanted = {
+    prefixes = {
         tuple(f'"{key}":{json.dumps(getattr(point_id, key))}' for key in ("benchmark", "board")) for point_id in like
     }
-    return [line for line in lines if any(all(part in line for part in parts) for parts in wanted)]
+    return [line for line in lines if any(all(part in line for part in parts) for parts in prefixes)]
 
 
 def _of_bearable_size(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -118,17 +118,17 @@ def _of_bearable_size(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     left = SERIAL_VALUES
     for line in lines:
         parsed = parse_object(line)
-        left -= sum(values_in(each) for each in parsed.get("result", {}).get("series", ()))
+        left -= sum(values_in(series) for series in parsed.get("result", {}).get("series", ()))
         if left < 0:
             raise ValueError(f"its distributions stand for more than {SERIAL_VALUES:,} values")
         yield parsed
 
 
 def _head(path: Path, line: str) -> dict[str, Any]:
-    told = parse_object(line)
-    if (told["format"], told["paper"], told["kernel"]) != (FORMAT, path.parent.name, path.stem):
+    header = parse_object(line)
+    if (header["format"], header["paper"], header["kernel"]) != (FORMAT, path.parent.name, path.stem):
         raise ValueError("it says another format, paper or kernel")
-    return told
+    return header
 
 
 def under(point: StoredPoint, kernel: str) -> StoredPoint:
@@ -148,7 +148,7 @@ def _as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
 def _point(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> StoredPoint:
     stored = line["result"]
     if "series" in stored:
-        stored["series"] = [samples_of(each) for each in stored["series"]]
+        stored["series"] = [samples_of(series) for series in stored["series"]]
     result = ResultFile.model_validate({"result": stored}).result
     manifest = together(common, line["manifest"]) if isinstance(result, Measured) else {}
     return StoredPoint(path, result, manifest)

@@ -30,24 +30,24 @@ def stand_ins(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
 
     Like: the same benchmark, board, cores, window and configuration. The same point may stand in two papers: once.
     """
-    wanted = {_axes(each.result.point): place for place, each in enumerate(points)}
-    there = {point.result.point.kernel for point in points}
-    found: dict[tuple[int, str], StoredPoint] = {}
+    missing = {_axes(item.result.point): place for place, item in enumerate(points)}
+    present = {point.result.point.kernel for point in points}
+    substitutes: dict[tuple[int, str], StoredPoint] = {}
     for reference in references(root, like=[point.result.point for point in points]) if points else ():
-        if reference.kernel in there:
+        if reference.kernel in present:
             continue
         for point in reference.points:
-            place = wanted.get(_axes(point.result.point))
+            place = missing.get(_axes(point.result.point))
             if place is not None and isinstance(point.result, Measured):
-                found.setdefault((place, reference.kernel), point)
-    return labelled([found[key] for key in sorted(found)])
+                substitutes.setdefault((place, reference.kernel), point)
+    return labelled([substitutes[key] for key in sorted(substitutes)])
 
 
 def of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[StoredPoint]:
     """A paper's reference points of kernels that none of the points has, under the kernels' plain names."""
-    there = {stored_point.result.point.kernel for stored_point in points}
+    present = {stored_point.result.point.kernel for stored_point in points}
     return [
-        point for reference in references(root, paper) if reference.kernel not in there for point in reference.points
+        point for reference in references(root, paper) if reference.kernel not in present for point in reference.points
     ]
 
 

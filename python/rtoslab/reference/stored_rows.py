@@ -30,28 +30,28 @@ class StoredRow:
     """Whether it stands in one placement, though the place of its code may move its figures."""
 
 
-def row_of_points(stands_for: PointId, kernel: str, found: Sequence[StoredPoint], reason: str) -> StoredRow:
+def row_of_points(replaces: PointId, kernel: str, points: Sequence[StoredPoint], reason: str) -> StoredRow:
     """Returns the row of a point by those of its placements that were measured; if none was, with the reason."""
-    measured = [point.result for point in found if isinstance(point.result, Measured)]
+    measured = [point.result for point in points if isinstance(point.result, Measured)]
     if not measured:
-        return StoredRow(stands_for, kernel, "", (), reason)
-    build: Any = next(point.manifest.get("build") or {} for point in found if isinstance(point.result, Measured))
+        return StoredRow(replaces, kernel, "", (), reason)
+    build: Any = next(point.manifest.get("build") or {} for point in points if isinstance(point.result, Measured))
     version = str(build.get("kernel_version", ""))
-    return StoredRow(stands_for, kernel, version, row_values(measured, stands_for), deviations=measured[0].deviations)
+    return StoredRow(replaces, kernel, version, row_values(measured, replaces), deviations=measured[0].deviations)
 
 
-def row_values(points: Sequence[Measured], stands_for: PointId) -> tuple[Value, ...]:
+def row_values(points: Sequence[Measured], replaces: PointId) -> tuple[Value, ...]:
     """Returns the values of one point, which is given in each of its placements, as values of another point."""
     known = placed_values(points)
     times: Counter[tuple[str, str, str]] = Counter()
-    found = []
+    result = []
     for value in values([points[0]]):
         key = (value.metric, value.stat, value.unit)
         numbers = known.of(value, times[key])
         times[key] += 1
         if numbers:
-            found.append(in_placements(replace(value, point=stands_for), numbers))
-    return tuple(found)
+            result.append(in_placements(replace(value, point=replaces), numbers))
+    return tuple(result)
 
 
 def row_as_json(row: StoredRow) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
     """Returns one row, whose values bear `name` as their run id. Raises ValueError, LookupError, TypeError."""
     point = PointId.model_validate(line["point"])
     reason = str(line.get("reason", ""))
-    found = tuple(
+    values = tuple(
         in_placements(
             Value(
                 point=point,
@@ -93,8 +93,8 @@ def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
         for metric, stat, unit, n, numbers in line.get("values", ())
     )
     deviations = {str(check): str(saw) for check, saw in line.get("deviations", {}).items()}
-    alone = bool(line.get("one_of_many", False))
-    return StoredRow(point, str(line["kernel"]), str(line["version"]), found, reason, deviations, alone)
+    is_single = bool(line.get("one_of_many", False))
+    return StoredRow(point, str(line["kernel"]), str(line["version"]), values, reason, deviations, is_single)
 
 
 def in_placements(value: Value, numbers: Sequence[float]) -> Value:

@@ -25,11 +25,11 @@ def tree_changes(catalogue: Catalogue, reference: Reference) -> list[str]:
     kernel = catalogue.kernels.get(reference.kernel)
     if kernel is None or kernel.tree is None:
         return []
-    found: dict[str, None] = {}
+    changes: dict[str, None] = {}
     for point in reference.points:
         if isinstance(point.result, Measured):
-            found.update(dict.fromkeys(_changes(kernel, kernel.tree, point.result.point, point.manifest)))
-    return list(found)
+            changes.update(dict.fromkeys(_changes(kernel, kernel.tree, point.result.point, point.manifest)))
+    return list(changes)
 
 
 def _changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mapping[str, Any]) -> list[str]:

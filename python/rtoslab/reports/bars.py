@@ -175,10 +175,10 @@ def _published(base: alt.Chart, rows: Sequence[dict[str, Any]], series: Sequence
     printed = []
     for row in filter(is_published, rows):
         across = row["series"] not in series
-        said = f"{row['x']}: {row['y']:,.6g} (published)"
-        for number, each in enumerate(series if across else [row["series"]]):
+        label = f"{row['x']}: {row['y']:,.6g} (published)"
+        for number, item in enumerate(series if across else [row["series"]]):
             band = {} if number == 0 else {"low": None, "high": None}
-            printed.append({**row, **band, "series": each, "across": across, "said": said})
+            printed.append({**row, **band, "series": item, "across": across, "said": label})
     layers = bands(base.properties(data=data(printed)), printed)
     for across, wide in ((False, 1.0), (True, 1.18)):
         mine = [row for row in printed if row["across"] is across]
@@ -195,17 +195,18 @@ def panels(chart: ChartData) -> Drawn:
     """Lying bars in a panel for each name, each on its own scale from zero, which its numbers stand for; of one series
     all names in one panel."""
     names, series = order(chart.rows, "x"), order(chart.rows, "series")
-    alone = len(series) == 1
+    is_single = len(series) == 1
     most = {
-        name: max(max(_top(row), 0.0) for row in chart.rows if alone or str(row["x"]) == name) or 1.0 for name in names
+        name: max(max(_top(row), 0.0) for row in chart.rows if is_single or str(row["x"]) == name) or 1.0
+        for name in names
     }
     rows = [_in_panel(row, most[str(row["x"])]) for row in chart.rows]
-    columns = 1 if alone else min(_COLUMNS, len(names))
+    columns = 1 if is_single else min(_COLUMNS, len(names))
     width = WIDTH / 2 if columns == 1 else (WIDTH - (columns - 1) * _GAP) / columns
     widest = max(text_width(str(row.get("text", "")), 11) for row in rows) + 8
     scale = alt.Scale(domain=[0, width / max(1.0, width - widest)], nice=False)
-    field, sort = ("x:N", names) if alone else ("series:N", series)
-    axis = alt.Axis(labelLimit=320, domain=True, ticks=False, grid=False) if alone else None
+    field, sort = ("x:N", names) if is_single else ("series:N", series)
+    axis = alt.Axis(labelLimit=320, domain=True, ticks=False, grid=False) if is_single else None
     base = alt.Chart().encode(
         description="said:N",
         y=alt.Y(field, sort=sort, title=None, axis=axis, scale=alt.Scale(paddingInner=0.18, paddingOuter=0.1)),
@@ -222,7 +223,7 @@ def panels(chart: ChartData) -> Drawn:
     )
     title = alt.TitleParams(chart.y_title, anchor="start", fontSize=12, fontWeight="normal", offset=6)
     layers = alt.layer(bars, spread, numbers).properties(width=width, height=alt.Step(19))
-    if alone:
+    if is_single:
         drawn: Drawn = layers.properties(data=data(rows), title=title)
         return drawn
     header = alt.Header(
@@ -238,5 +239,5 @@ def _in_panel(row: dict[str, Any], most: float) -> dict[str, Any]:
     """The row with its lengths as parts of the longest in its panel."""
     low, high = (float(row[key]) if row.get(key) is not None else float(row["y"]) for key in ("low", "high"))
     lengths = {"share": float(row["y"]), "low_share": low, "high_share": high, "top_share": _top(row)}
-    said = f"{row['x']}; {row['series']}: {float(row['y']):,.6g}"
-    return {**row, "said": said, **{name: value / most for name, value in lengths.items()}}
+    label = f"{row['x']}; {row['series']}: {float(row['y']):,.6g}"
+    return {**row, "said": label, **{name: value / most for name, value in lengths.items()}}

@@ -72,12 +72,12 @@ class ChartData:
             ((name, (row,)),) = by_series.items()
             whose = f" ({name})" if name.strip("-") else ""
             return f"{subject}: all {counted(row['count'], 'sample')}{whose} took {_cycles(row)}."
-        told = [f"{_cycles(rows[0])} ({name})" for name, rows in by_series.items()]
-        if len(told) > MOST_SERIES // 2:
+        texts = [f"{_cycles(rows[0])} ({name})" for name, rows in by_series.items()]
+        if len(texts) > MOST_SERIES // 2:
             least = min(by_series.values(), key=lambda rows: rows[0]["low"])[0]
             most = max(by_series.values(), key=lambda rows: rows[0]["low"])[0]
-            told = [f"{_cycles(least)} to {_cycles(most)}, by series, as in the table"]
-        return f"{subject}: all samples of a series took the same time: {'; '.join(told)}."
+            texts = [f"{_cycles(least)} to {_cycles(most)}, by series, as in the table"]
+        return f"{subject}: all samples of a series took the same time: {'; '.join(texts)}."
 
     def parts(self) -> "list[ChartData]":
         """The chart in as many parts as a reader can follow: by board, then by family of tests, then by number."""

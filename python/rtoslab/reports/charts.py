@@ -77,7 +77,7 @@ def pdf(drawing: str) -> bytes:
     """
     fonts = f"Arial, {_EMBEDDED_FONT}, sans-serif"
     data: bytes = vl_convert.svg_to_pdf(drawing.replace(fonts, _EMBEDDED_FONT))
-    return _RESOURCES.sub(lambda found: b"".join(sorted(found[0].splitlines(keepends=True))), data)
+    return _RESOURCES.sub(lambda match: b"".join(sorted(match[0].splitlines(keepends=True))), data)
 
 
 def _gain(chart: ChartData) -> Drawn:

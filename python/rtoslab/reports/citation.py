@@ -69,11 +69,11 @@ def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> 
 
 def _sessions(document: Document) -> list[Session]:
     """Returns the last session of each run directory that the points are of."""
-    found = []
+    sessions = []
     for run in dict.fromkeys(point.folder.parent.parent for point in document.points):
         with suppress(OSError):  # a failed point of which nothing is stored
-            found.append(last_session(run))
-    return found
+            sessions.append(last_session(run))
+    return sessions
 
 
 def _checkout() -> str:

@@ -137,10 +137,10 @@ def _split(table: TableData) -> list[list[Cell]]:
     count = len(table.rows)
     everywhere = _flags_of(table.title)
     flags = [
-        _joined([*everywhere, *(flag for each in columns for flag in _cell_flags(each, at))]) for at in range(count)
+        _joined([*everywhere, *(flag for item in columns for flag in _cell_flags(item, at))]) for at in range(count)
     ]
-    if any(flags) or any(each.members for each in columns):
-        notes = [_joined(note for each in columns for note in _cell_notes(each, at)) for at in range(count)]
+    if any(flags) or any(item.members for item in columns):
+        notes = [_joined(note for item in columns for note in _cell_notes(item, at)) for at in range(count)]
         heads += [_free("flags", heads), _free("note", heads)]
         cells += [flags, notes]
     return [heads, *(list(row) for row in zip(*cells, strict=True))]
@@ -153,18 +153,18 @@ def _parts(column: _Column) -> Iterable[tuple[str, Sequence[Cell]]]:
         return
     for member in range(column.members):
         name = column.name if column.members == 1 else f"{column.name}, {member + 1}"
-        found = [cell[member] if member < len(cell) else _Number("") for cell in column.numbers]
-        yield name, [each.value for each in found]
+        parts = [cell[member] if member < len(cell) else _Number("") for cell in column.numbers]
+        yield name, [item.value for item in parts]
         for part in ("low", "high", "unit"):
-            values = [getattr(each, part) for each in found]
+            values = [getattr(item, part) for item in parts]
             if any(values):
                 yield f"{name} {part}", values
 
 
 def _numbers(text: str) -> list[_Number]:
     """Returns the numbers of a cell; none where any part of it is something else."""
-    found = [_NUMBER.fullmatch(part) for part in _BETWEEN.split(text.strip())]
-    return [_number(match) for match in found if match is not None] if all(found) else []
+    numbers = [_NUMBER.fullmatch(part) for part in _BETWEEN.split(text.strip())]
+    return [_number(match) for match in numbers if match is not None] if all(numbers) else []
 
 
 def _number(match: re.Match[str]) -> _Number:

@@ -19,22 +19,22 @@ _NAMING: Final = {"series", "row", "x", "facet", "test"}
 
 def deviating(measured: Sequence[Measured]) -> dict[str, dict[str, str]]:
     """By kernel: the checks that it fails as declared -> what was seen, with the reason."""
-    found: dict[str, dict[str, str]] = {}
-    for each in measured:
-        if each.deviations:
-            found.setdefault(each.point.kernel, {}).update(each.deviations)
-    return found
+    by_kernel: dict[str, dict[str, str]] = {}
+    for result in measured:
+        if result.deviations:
+            by_kernel.setdefault(result.point.kernel, {}).update(result.deviations)
+    return by_kernel
 
 
 def footnote(kernels: Deviations) -> str:
     """What the mark means; empty without such kernels."""
     if not kernels:
         return ""
-    told = "; ".join(
+    text = "; ".join(
         f"{kernel}: {', '.join(f'{check} ({saw})' for check, saw in checks.items())}"
         for kernel, checks in kernels.items()
     )
-    return f"{MARK} deviates from the port contract, as its kernel.toml declares. {told}."
+    return f"{MARK} deviates from the port contract, as its kernel.toml declares. {text}."
 
 
 def marked(text: str, names: Iterable[str]) -> str:
@@ -57,11 +57,11 @@ def mark_section(
     `also` are other names of these kernels.
     """
     names = [*kernels, *also]
-    said = footnote(kernels)
+    note = footnote(kernels)
     return replace(
         section,
-        tables=[_mark(table, names, said, all_deviate=all_deviate) for table in section.tables],
-        charts=[_mark_chart(chart, names, said, all_deviate=all_deviate) for chart in section.charts],
+        tables=[_mark(table, names, note, all_deviate=all_deviate) for table in section.tables],
+        charts=[_mark_chart(chart, names, note, all_deviate=all_deviate) for chart in section.charts],
     )
 
 
@@ -83,20 +83,20 @@ def _deviates(record: Record, names: Sequence[str], *, all_deviate: bool) -> boo
     return concerned and DEVIATES not in str(record.get("flags") or "").split("; ")
 
 
-def _mark_chart(chart: ChartData, names: Sequence[str], said: str, *, all_deviate: bool) -> ChartData:
+def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviate: bool) -> ChartData:
     chart = replace(chart, records=_flag_records(chart.records, names, all_deviate=all_deviate))
     rows = [
         {key: marked(cell, names) if key in _NAMING and isinstance(cell, str) else cell for key, cell in row.items()}
         for row in chart.rows
     ]
     if rows != list(chart.rows):
-        return replace(chart, rows=rows, caption=f"{chart.caption} {said}", footnote=said)
+        return replace(chart, rows=rows, caption=f"{chart.caption} {note}", footnote=note)
     if not all_deviate:
         return chart
-    return replace(chart, caption=f"{MARK} {chart.caption} {said}", footnote=said)
+    return replace(chart, caption=f"{MARK} {chart.caption} {note}", footnote=note)
 
 
-def _mark(table: TableData, names: Sequence[str], said: str, *, all_deviate: bool) -> TableData:
+def _mark(table: TableData, names: Sequence[str], message: str, *, all_deviate: bool) -> TableData:
     table = replace(table, records=_flag_records(table.records, names, all_deviate=all_deviate))
     words = [number for _, number in table.heads]
     rows = [
@@ -109,8 +109,8 @@ def _mark(table: TableData, names: Sequence[str], said: str, *, all_deviate: boo
         return table
     if not named:
         title = f"{title} {MARK}"
-    told = replace(table, title=title, columns=columns, rows=rows)
-    if said in table.footnote:
-        return told
-    note, footnote = (" ".join(filter(None, (before, said))) for before in (table.note, table.footnote))
-    return replace(told, note=note, footnote=footnote)
+    outcome = replace(table, title=title, columns=columns, rows=rows)
+    if message in table.footnote:
+        return outcome
+    note, footnote = (" ".join(filter(None, (before, message))) for before in (table.note, table.footnote))
+    return replace(outcome, note=note, footnote=footnote)

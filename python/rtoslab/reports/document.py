@@ -57,8 +57,8 @@ def make_document(
         *(placed_point.middle for placed_point in placed),
         *(stored_point.result for stored_point in beside if isinstance(stored_point.result, Measured)),
     ]
-    measured = [each for each in shown if not each.is_latency]
-    timed = [each for each in shown if each.is_latency]
+    measured = [item for item in shown if not item.is_latency]
+    timed = [item for item in shown if item.is_latency]
     own_counts = [placed_point for placed_point in placed if not placed_point.middle.is_latency]
     failed = [point.result for point in points if isinstance(point.result, Failed)]
     absent = [point.result for point in points if isinstance(point.result, NotApplicable)]
@@ -67,7 +67,7 @@ def make_document(
     def of_one(section: Section | None) -> Section | None:
         return one_placement(section) if section is not None and places.are_several else section
 
-    names = reader_names(catalogue, [*(point.result.point for point in points), *(each.point for each in shown)])
+    names = reader_names(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
     deviates = {f"{name}": f"{names[name]}{MARK}" for name in deviating(shown)}
     figures = speed_figures(shown, places, place_bound([*points, *beside]), {**names, **deviates})
     unfair = lint_points(catalogue, [*points, *beside])
@@ -113,7 +113,7 @@ def make_document(
 
 def _conditions(shown: Sequence[Measured], beside: Sequence[StoredPoint], unfair: Sequence[Unfairness]) -> str:
     """What the answer rests on: pinned tasks, results that were not measured here, what was not measured alike."""
-    sentences = [pinning_note([each.point for each in shown])]
+    sentences = [pinning_note([point.point for point in shown])]
     if beside:
         sentences.append("Kernels marked as reference were not measured in this run: their results come with rtoslab.")
     if unfair:
@@ -124,12 +124,12 @@ def _conditions(shown: Sequence[Measured], beside: Sequence[StoredPoint], unfair
 
 def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
     """Returns the version of each kernel that was measured in one version only, by the manifests."""
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for point in points:
         build = point.manifest.get("build")
         if isinstance(build, dict) and isinstance(build.get("kernel_version"), str):
-            found.setdefault(point.result.point.kernel, set()).add(build["kernel_version"])
-    return {kernel: versions.pop() for kernel, versions in found.items() if len(versions) == 1}
+            result.setdefault(point.result.point.kernel, set()).add(build["kernel_version"])
+    return {kernel: versions.pop() for kernel, versions in result.items() if len(versions) == 1}
 
 
 def _with_versions(section: Section, versions: Mapping[str, str]) -> Section:
@@ -152,8 +152,8 @@ def _label(record: Record) -> str:
 
 def _made_of(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
     """Benchmarks of counts with the series that one count is made of."""
-    found = {name: each.facts.metric.intervals for name, each in catalogue.benchmarks.items()}
-    return {name: intervals for name, intervals in found.items() if intervals}
+    result = {name: benchmark.facts.metric.intervals for name, benchmark in catalogue.benchmarks.items()}
+    return {name: intervals for name, intervals in result.items() if intervals}
 
 
 def _paper(catalogue: Catalogue, suite_id: str | None) -> PaperFolder | None:

@@ -85,7 +85,7 @@ def _with_sides(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any
     for place in places:
         if not numbered or (place - numbered[-1]) * WIDTH / span >= widest:
             numbered.append(place)
-    found = []
+    sides = []
     for row in chart.rows:
         beside = [
             (float(other["y"]) - float(row["y"])) * _LINES_HEIGHT / tall
@@ -93,21 +93,21 @@ def _with_sides(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any
             if other is not row and float(other["x"]) == float(row["x"])
         ]
         has_room = float(row["x"]) in numbered and not is_published(row) and not chart.log
-        above = not any(each >= 0 for each in beside)
-        below = not any(each <= 0 for each in beside)
-        apart = all(abs(each) >= _NEAR for each in beside)
+        above = not any(side >= 0 for side in beside)
+        below = not any(side <= 0 for side in beside)
+        apart = all(abs(side) >= _NEAR for side in beside)
         up = 13 if above else -14 if below and apart else 0
-        found.append({**row, "up": up if has_room else 0, "is_published": is_published(row)})
-    return found
+        sides.append({**row, "up": up if has_room else 0, "is_published": is_published(row)})
+    return sides
 
 
-def _shapes(rows: Sequence[dict[str, Any]], *, each_own: bool = True) -> alt.Scale:
+def _shapes(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
     """A diamond for what a paper prints; of other series each its own shape, or a circle."""
     series = order(legend_rows(rows), "series")
     printed = set(series) - {str(row["series"]) for row in rows if not is_published(row)}
-    others = [each for each in series if each not in printed]
-    shape = {each: _SHAPES[number % len(_SHAPES) if each_own else 0] for number, each in enumerate(others)}
-    return alt.Scale(domain=series, range=[shape.get(each, "diamond") for each in series])
+    others = [item for item in series if item not in printed]
+    shape = {item: _SHAPES[number % len(_SHAPES) if has_own_scale else 0] for number, item in enumerate(others)}
+    return alt.Scale(domain=series, range=[shape.get(item, "diamond") for item in series])
 
 
 def _diamonds(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: bool) -> list[alt.Chart]:
@@ -142,7 +142,7 @@ def _pairs(chart: ChartData) -> Drawn:
             shape=alt.Shape(
                 "series:N",
                 sort=series,
-                scale=_shapes(chart.rows, each_own=False),
+                scale=_shapes(chart.rows, has_own_scale=False),
                 legend=alt.Undefined if len(series) > 1 else None,
             ),
         )

@@ -13,7 +13,7 @@ def flagged(document: Document, measured: Sequence[Measured], names: Mapping[str
 
     Where all that was measured deviates, titles and captions are marked. `names` are other names -> id.
     """
-    return flagged_by(document, deviating(measured), names, all_deviate=all(each.deviations for each in measured))
+    return flagged_by(document, deviating(measured), names, all_deviate=all(result.deviations for result in measured))
 
 
 def flagged_by(

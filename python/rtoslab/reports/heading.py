@@ -16,19 +16,19 @@ NAMED = 3
 
 def title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
     """The suite's title if the run is what the suite asks for, else tests, kernels, boards and cores as they are."""
-    asked = [point.result.point for point in points]
+    points_ = [point.result.point for point in points]
     if suite is not None and all(
-        set(held) == set(wanted)
-        for held, wanted in (
-            ([point_id.kernel for point_id in asked], suite.kernels),
-            ([point_id.board for point_id in asked], suite.boards),
-            ([point_id.cores for point_id in asked], suite.cores),
+        set(held) == set(axis)
+        for held, axis in (
+            ([point_id.kernel for point_id in points_], suite.kernels),
+            ([point_id.board for point_id in points_], suite.boards),
+            ([point_id.cores for point_id in points_], suite.cores),
         )
     ):
         return suite.title
-    shown = [point.result.point for point in points if isinstance(point.result, Measured)] or asked
-    kernels = {name: each.facts.title for name, each in catalogue.kernels.items()}
-    boards = {name: each.facts.title for name, each in catalogue.boards.items()}
+    shown = [point.result.point for point in points if isinstance(point.result, Measured)] or points_
+    kernels = {name: item.facts.title for name, item in catalogue.kernels.items()}
+    boards = {name: item.facts.title for name, item in catalogue.boards.items()}
     with_what = _listed([kernels.get(name, name) for name in _distinct(point_id.kernel for point_id in shown)])
     where = _listed([boards.get(name, name) for name in _distinct(point_id.board for point_id in shown)])
     cores = sorted({point_id.cores for point_id in shown})
@@ -60,8 +60,8 @@ def _tests(points: Sequence[PointId]) -> str:
     if len(titles) <= NAMED:
         return _listed(titles)
     short = _distinct(short_test(point) for point in points)
-    numbers = [re.fullmatch(r"([A-Z]+)([0-9]+)", each) for each in short]
-    row = [(found[1], int(found[2])) for found in numbers if found is not None]
+    numbers = [re.fullmatch(r"([A-Z]+)([0-9]+)", name) for name in short]
+    row = [(number[1], int(number[2])) for number in numbers if number is not None]
     if len(row) == len(short) and all(a == c and b + 1 == d for (a, b), (c, d) in pairwise(row)):
         return f"{short[0]} to {short[-1]}"
     return counted(len(titles), "benchmark")

@@ -32,13 +32,13 @@ _SPREAD: Final[tuple[tuple[str, bool, _Cell], ...]] = (
 
 def latency_table(measured: Sequence[Measured], places: Places, width: int) -> Table:
     """The table for a terminal of `width` characters."""
-    found = comparisons(measured)
+    compared = comparisons(measured)
     absent = absences(measured)
     together = series_names(
-        [*(comparison.point for comparison in found), *(absence.point for absence in absent)], with_cores=False
+        [*(comparison.point for comparison in compared), *(absence.point for absence in absent)], with_cores=False
     )
-    names = together[: len(found)]
-    used = [name for name in INSTRUMENTS if any(name in comparison.by for comparison in found)]
+    names = together[: len(compared)]
+    used = [name for name in INSTRUMENTS if any(name in comparison.by for comparison in compared)]
     spread = [(head, cell) for head, narrow, cell in _SPREAD if narrow or width >= WIDE]
     table = Table(title="Latencies, cycles of the core's clock, the instrument's own cost subtracted")
     table.title_justify = "left"
@@ -48,12 +48,12 @@ def latency_table(measured: Sequence[Measured], places: Places, width: int) -> T
     for head in (*used, *(head for head, _ in spread)):
         table.add_column(head, justify="right", no_wrap=not places.are_several)
     kernels = deviating(measured)
-    for each, name in zip(found, names, strict=True):
-        of = partial(_figure, each.best, places)
-        medians = [_median(each.by.get(one), places) for one in used]
+    for pair, name in zip(compared, names, strict=True):
+        of = partial(_figure, pair.best, places)
+        medians = [_median(pair.by.get(one), places) for one in used]
         where = [marked(name, kernels)] if any(together) else []
-        table.add_row(each.title, *where, *medians, *(cell(each.best, of) for _, cell in spread))
-    for gone, name in zip(absent, together[len(found) :], strict=True):
+        table.add_row(pair.title, *where, *medians, *(cell(pair.best, of) for _, cell in spread))
+    for gone, name in zip(absent, together[len(compared) :], strict=True):
         where = [marked(name, kernels)] if any(together) else []
         table.add_row(gone.title, *where, *("n/a" for _ in used), *("-" for _ in spread))
     table.caption = f"{', '.join(used)}: medians; all else by the probe, else the counter; us: the median."

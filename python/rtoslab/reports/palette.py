@@ -47,21 +47,21 @@ def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     for row in rows:
         kernels.setdefault(str(row["series"]), str(row.get("kernel") or ""))
     published = set(kernels) - {str(row["series"]) for row in rows if not is_published(row)}
-    own = [each for each in kernels if each not in published]
-    if all(kernels[each] for each in own):
-        hues = _hues(list(dict.fromkeys(kernels[each] for each in own)))
+    own = [item for item in kernels if item not in published]
+    if all(kernels[item] for item in own):
+        hues = _hues(list(dict.fromkeys(kernels[item] for item in own)))
     else:
-        kernels.update({each: each for each in own})
-        hues = {each: SERIES_COLOURS[place % len(SERIES_COLOURS)] for place, each in enumerate(own)}
-    found = {}
-    for each, kernel in kernels.items():
+        kernels.update({item: item for item in own})
+        hues = {item: SERIES_COLOURS[place % len(SERIES_COLOURS)] for place, item in enumerate(own)}
+    colours = {}
+    for item, kernel in kernels.items():
         alike = [other for other in own if kernels[other] == kernel]
-        if each in published:
-            found[each] = PUBLISHED_COLOUR
+        if item in published:
+            colours[item] = PUBLISHED_COLOUR
         else:
-            share = _LIGHTEST * alike.index(each) / max(1, len(alike) - 1)
-            found[each] = _lighter(hues[kernel], share)
-    return found
+            share = _LIGHTEST * alike.index(item) / max(1, len(alike) - 1)
+            colours[item] = _lighter(hues[kernel], share)
+    return colours
 
 
 def _preferred(kernel: str) -> str:
@@ -72,15 +72,15 @@ def _preferred(kernel: str) -> str:
 
 def _hues(kernels: Sequence[str]) -> dict[str, str]:
     """Each kernel's own colour where it is free; others take the next free one."""
-    found: dict[str, str] = {}
+    hues: dict[str, str] = {}
     for kernel in kernels:
-        if _preferred(kernel) not in found.values():
-            found[kernel] = _preferred(kernel)
-    free = [series_colour for series_colour in SERIES_COLOURS if series_colour not in found.values()]
-    others = [kernel for kernel in kernels if kernel not in found]
-    for number, each in enumerate(others):
-        found[each] = (free or SERIES_COLOURS)[number % len(free or SERIES_COLOURS)]
-    return found
+        if _preferred(kernel) not in hues.values():
+            hues[kernel] = _preferred(kernel)
+    free = [series_colour for series_colour in SERIES_COLOURS if series_colour not in hues.values()]
+    others = [kernel for kernel in kernels if kernel not in hues]
+    for number, item in enumerate(others):
+        hues[item] = (free or SERIES_COLOURS)[number % len(free or SERIES_COLOURS)]
+    return hues
 
 
 def _lighter(colour: str, share: float) -> str:

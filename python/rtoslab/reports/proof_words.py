@@ -7,8 +7,8 @@ from rtoslab.results import Measured
 
 def proof_words(measured: Sequence[Measured], of_what: str = "") -> str:
     """A clause; `of_what` stands behind the word proof."""
-    held = sum(each.proofs_held for each in measured)
-    every = sum(len(each.proofs) for each in measured)
+    held = sum(result.proofs_held for result in measured)
+    every = sum(len(result.proofs) for result in measured)
     if held == every == 1:
         return f"its one proof{of_what} holds"
     if held == every:

@@ -22,15 +22,15 @@ _SAID_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
 
 def reader_names(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
     """The titles of what points name, by id; a reference result keeps its mark."""
-    titles = {name: each.facts.title for name, each in catalogue.kernels.items()}
-    titles |= {name: each.facts.title for name, each in catalogue.boards.items()}
-    found = {}
+    titles = {name: item.facts.title for name, item in catalogue.kernels.items()}
+    titles |= {name: item.facts.title for name, item in catalogue.boards.items()}
+    names = {}
     for point in points:
         plain = point.kernel.removesuffix(f" {WORD}")
-        found[plain] = titles.get(plain) or _version(plain, titles)
-        found[point.kernel] = point.kernel.replace(plain, found[plain])
-        found[point.board] = titles.get(point.board, point.board)
-    return found
+        names[plain] = titles.get(plain) or _version(plain, titles)
+        names[point.kernel] = point.kernel.replace(plain, names[plain])
+        names[point.board] = titles.get(point.board, point.board)
+    return names
 
 
 def _version(name: str, titles: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ def cycles_text(value: float) -> str:
 
 def banded(figure: Band | Ratio, form: Callable[[float], str]) -> str:
     """A figure over placements: the median and, where its ends do not read alike, the band."""
-    text, least, most = (form(each) for each in (figure.median, figure.least, figure.most))
+    text, least, most = (form(value) for value in (figure.median, figure.least, figure.most))
     return text if least == most else f"{text} ({least} to {most})"
 
 
@@ -86,7 +86,7 @@ class Document:
     def shown(self) -> tuple[Section, ...]:
         """The sections that have something to show, each without its empty charts and tables."""
         filled = (section.filled() for section in self.sections)
-        return tuple(each for each in filled if each is not None)
+        return tuple(item for item in filled if item is not None)
 
     @property
     def measured(self) -> list[Measured]:

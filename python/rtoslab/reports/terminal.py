@@ -39,31 +39,31 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     placed = placed_points(every)
     places = Places(placed)
     measured = [point.middle for point in placed]
-    in_window = [each for each in measured if not each.is_latency]
+    in_window = [item for item in measured if not item.is_latency]
     kernels = deviating(measured)
     tables: list[Table] = []
     if in_window:
-        timed = {each.point.benchmark for each in measured if each.is_latency}
+        timed = {item.point.benchmark for item in measured if item.is_latency}
         rows = [any_result for any_result in _as_one(results, placed) if any_result.point.benchmark not in timed]
         tables.append(_table(rows, places))
     if len(in_window) < len(measured):
         tables.append(latency_table(measured, places, console.width))
     for table in tables:
-        if kernels and all(each.deviations for each in measured):  # no row need name them then
+        if kernels and all(item.deviations for item in measured):  # no row need name them then
             table.title = f"{table.title} {MARK}"
         console.print(table)
     if kernels:
         console.print(Text(footnote(kernels)), soft_wrap=True)
     if every:
         console.print(f"{counted(len(every), 'point')} measured; {proof_words(every)}.")
-    note = pinning_note([each.point for each in in_window])
+    note = pinning_note([item.point for item in in_window])
     if note:
         console.print(note, soft_wrap=True)
     if places.are_several:
         console.print(BANDS, soft_wrap=True)
-        alone = [label(point.middle) for point in placed if len(point.all) == 1]
-        if alone:
-            console.print(Text(f"In one placement alone, without a band: {', '.join(alone)}."), soft_wrap=True)
+        single = [label(point.middle) for point in placed if len(point.all) == 1]
+        if single:
+            console.print(Text(f"In one placement alone, without a band: {', '.join(single)}."), soft_wrap=True)
     _show_missing(results, console)
 
 
@@ -98,16 +98,16 @@ def _by_reason(
     missing: Mapping[tuple[str, str, str], Sequence[str]],
 ) -> dict[tuple[str, str, tuple[str, ...]], list[str]]:
     """(where, why, tests) -> the boards: what is alike on several boards is told once."""
-    found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    by_reason: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for (where, board, reason), tests in missing.items():
-        found.setdefault((where, reason, tuple(tests)), []).append(board)
-    return found
+        by_reason.setdefault((where, reason, tuple(tests)), []).append(board)
+    return by_reason
 
 
 def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[str]]:
     """(where, board, why) -> the tests, or series of one, that cannot exist there for that reason. In `where` the
     board's place is `{board}`."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    missing: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         reasons: list[tuple[str, str]] = []
         if isinstance(result, NotApplicable):
@@ -119,10 +119,10 @@ def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[st
         point = unplaced(conditions(result.point)).model_copy(update={"board": "{board}"})
         where = label(result.model_copy(update={"point": point})).partition(" ")[2]
         for test, reason in reasons:
-            tests = found.setdefault((where, result.point.board, reason), [])
+            tests = missing.setdefault((where, result.point.board, reason), [])
             if test not in tests:
                 tests.append(test)
-    return found
+    return missing
 
 
 def show_proofs(results: Sequence[AnyResult], console: Console) -> None:
@@ -150,9 +150,9 @@ def _table(results: Sequence[AnyResult], places: Places) -> Table:
     measured = [result for result in results if isinstance(result, Measured)]
     kernels = deviating(measured)
     alike = series_names([result.point.model_copy(update={"cores": 1}) for result in results])
-    for name, each in zip(alike, results, strict=True):
+    for name, item in zip(alike, results, strict=True):
         series = ", ".join(part for part in name.split(", ") if part != counted(1, "core"))
-        groups.setdefault((each.point.title, marked(series, kernels)), {})[each.point.cores] = each
+        groups.setdefault((item.point.title, marked(series, kernels)), {})[item.point.cores] = item
     pairs = {gain.many.point.run_id: gain for gain in gains(measured)}
     named = any(series for _, series in groups)
     table = Table(title="Throughput, counts per second in the window", title_justify="left")
@@ -166,14 +166,14 @@ def _table(results: Sequence[AnyResult], places: Places) -> Table:
         table.add_column("cycles awaiting locks", justify="right")
     for (title, series), row in groups.items():
         rates = [_rate(row.get(count), places) for count in cores]
-        cells = {count: each for count, each in row.items() if isinstance(each, Measured)}
+        cells = {count: item for count, item in row.items() if isinstance(item, Measured)}
         table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, places) if pairs else []))
     return table
 
 
 def _rate(result: AnyResult | None, places: Places) -> str:
     if isinstance(result, Measured):
-        return banded(places.band(result, lambda each: throughput(each).total_hz), "{:,.0f}".format)
+        return banded(places.band(result, lambda row: throughput(row).total_hz), "{:,.0f}".format)
     return "-" if result is None else result.status
 
 
@@ -185,5 +185,5 @@ def _gain_cells(cells: dict[int, Measured], places: Places) -> list[str]:
     spins = pair is not None and bool(shares(widest))
     return [
         banded(places.gain(pair), "x {:.2f}".format) if pair else "-",
-        banded(places.band(widest, lambda each: lock_wait_part(shares(each))), "{:.1%}".format) if spins else "-",
+        banded(places.band(widest, lambda row: lock_wait_part(shares(row))), "{:.1%}".format) if spins else "-",
     ]

@@ -21,12 +21,12 @@ class Column(Sequence[int]):
 
     def __init__(self, values: ArrayLike | Sequence[int] = ()) -> None:
         """Raises ValueError for what is no whole number, or negative."""
-        found = values if isinstance(values, np.ndarray) else _whole(list(values))  # type: ignore[arg-type]
-        if found.size and (found.ndim != 1 or found.dtype.kind not in "iu" or int(found.min()) < 0):
+        array = values if isinstance(values, np.ndarray) else _whole(list(values))  # type: ignore[arg-type]
+        if array.size and (array.ndim != 1 or array.dtype.kind not in "iu" or int(array.min()) < 0):
             raise ValueError("samples are whole numbers from 0 on")
-        largest = int(found.max()) if found.size else 0
-        width = next(each for each in _WIDTHS if largest <= np.iinfo(each).max)
-        self._kept: NDArray[Any] = np.ascontiguousarray(found.reshape(-1), dtype=width)
+        largest = int(array.max()) if array.size else 0
+        width = next(item for item in _WIDTHS if largest <= np.iinfo(item).max)
+        self._kept: NDArray[Any] = np.ascontiguousarray(array.reshape(-1), dtype=width)
 
     @property
     def kept_bytes(self) -> int:

@@ -43,30 +43,30 @@ def ticks(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> list[Tick
     """Every tick but the last, after which the window is closed before all that was released could run."""
     names = task_names(decoded, benchmark)
     order = sorted(range(len(handled.exception)), key=handled.start_cycle.__getitem__)
-    found: list[Tick] = []
+    ticks_: list[Tick] = []
     ran: set[str] = set()
     last: int | None = None
     for place in order:
         if handled.exception[place] == SYSTICK:
             if last is not None:
-                found.append(Tick(last, frozenset(ran)))
+                ticks_.append(Tick(last, frozenset(ran)))
             last, ran = place, set()
         if handled.before[place] != handled.after[place] and handled.after[place] in names:
             ran.add(names[handled.after[place]])
-    return found
+    return ticks_
 
 
 def switches(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> dict[tuple[str, str], list[int]]:
     """(from, to) -> places in `handled`, in the order of time."""
     names = task_names(decoded, benchmark)
     controls = {task.handle for task in decoded.tasks if task.index >= benchmark.tasks_per_core}
-    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    switches_: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place in range(len(handled.exception)):
         before, after = handled.before[place], handled.after[place]
         pair = name_of(before, names, controls), name_of(after, names, controls)
         if before != after and pair[0] is not None and pair[1] is not None:
-            found[pair[0], pair[1]].append(place)
-    return found
+            switches_[pair[0], pair[1]].append(place)
+    return switches_
 
 
 def handler_series_of(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
@@ -82,12 +82,12 @@ def _tick_series(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> tu
     every = ticks(handled, decoded, benchmark)
     for tick in every:
         by_count[len(tick.ran)].append(tick.place)
-    found = [
+    tick_series = [
         _series(f"tick.released_{count}", f"tick that releases {_tasks(count)}", handled, places, handled.cycles)
         for count, places in sorted(by_count.items())
     ]
     entry = "entry of the tick's exception"
-    return (*found, _series("tick.entry", entry, handled, [tick.place for tick in every], handled.entry_cycles))
+    return (*tick_series, _series("tick.entry", entry, handled, [tick.place for tick in every], handled.entry_cycles))
 
 
 def _tasks(count: int) -> str:
@@ -96,17 +96,20 @@ def _tasks(count: int) -> str:
 
 def _switch_series(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
     pairs = sorted(switches(handled, decoded, benchmark).items())
-    found = [
+    switch_series = [
         _series(f"switch.{one}_{two}", f"switch {one} to {two}", handled, places, handled.cycles)
         for (one, two), places in pairs
     ]
-    found += [
+    switch_series += [
         _series(f"select.{one}_{two}", f"choice of {two} after {one}", handled, places, handled.select_cycles)
         for (one, two), places in pairs
         if all(handled.select_cycles[place] != UNKNOWN for place in places)
     ]
     every = sorted(place for _, places in pairs for place in places)
-    return (*found, _series("switch.entry", "entry of the switch's exception", handled, every, handled.entry_cycles))
+    return (
+        *switch_series,
+        _series("switch.entry", "entry of the switch's exception", handled, every, handled.entry_cycles),
+    )
 
 
 def _series(ident: str, title: str, handled: Handled, places: Sequence[int], cycles: Sequence[int]) -> SeriesSamples:

@@ -31,7 +31,7 @@ def write_samples(series: Sequence[SeriesSamples]) -> bytes:
         "index": pa.array(np.concatenate([np.empty(0, int), *indices]), pa.uint32()),
     }
     for name in COLUMNS:
-        parts = [_filled(getattr(each, name), count) for each, count in zip(series, counts, strict=True)]
+        parts = [_filled(getattr(pair, name), count) for pair, count in zip(series, counts, strict=True)]
         data[name] = pa.concat_arrays([pa.array([], pa.uint64()), *parts])
     out = io.BytesIO()
     pq.write_table(pa.table(data), out, compression="zstd")
@@ -59,15 +59,17 @@ def read_samples(content: bytes) -> dict[str, dict[str, Column]]:
         columns = {name: rows.column(name).combine_chunks() for name in COLUMNS}
     except (pa.ArrowException, KeyError) as cause:
         raise ValueError(str(cause)) from None
-    codes, found = names.indices.to_numpy(zero_copy_only=False), {}
+    codes, columns_read = names.indices.to_numpy(zero_copy_only=False), {}
     for code, ident in enumerate(names.dictionary.to_pylist()):
         places = np.flatnonzero(codes == code)
         missing = np.flatnonzero(indices[places] != np.arange(len(places)))
         if missing.size:
             raise ValueError(f"sample {missing[0]} of {ident} is missing")
         mine = pa.array(places)
-        found[ident] = {name: Column(each.take(mine).drop_null().to_numpy()) for name, each in columns.items()}
-    return found
+        columns_read[ident] = {
+            name: Column(column.take(mine).drop_null().to_numpy()) for name, column in columns.items()
+        }
+    return columns_read
 
 
 def _table(content: bytes) -> pa.Table:
@@ -90,8 +92,8 @@ def read_columns(content: bytes) -> dict[str, list[Any]]:
 
 def join(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:
     """The series of a result.json with their samples put back. Raises ValueError if one has none."""
-    found = read_samples(content)
-    missing = [mapping["id"] for mapping in series if mapping["id"] not in found]
-    if missing or len(found) != len(series):
+    result = read_samples(content)
+    missing = [mapping["id"] for mapping in series if mapping["id"] not in result]
+    if missing or len(result) != len(series):
         raise ValueError(f"no samples of {', '.join(missing) or 'a known series'}")
-    return [{**mapping, **found[mapping["id"]]} for mapping in series]
+    return [{**mapping, **result[mapping["id"]]} for mapping in series]

@@ -107,7 +107,7 @@ def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges]
     those before, until they stay. They only grow, so the first that stay are the least. A task that has no bound keeps
     the reason it was found with: later it would name a task that has none because of this one.
     """
-    if len(by_core) == 1 or not any(each.tick_period for each in by_core.values()):
+    if len(by_core) == 1 or not any(core_tasks.tick_period for core_tasks in by_core.values()):
         return Analysis(model, *_bounds(system, by_core, None, most))
     system = delayed(system, by_core)
     ends: dict[str, int | None] = {task.name: task.wcet + task.jitter for task in system.tasks}
@@ -116,10 +116,10 @@ def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges]
         tasks, handlers = _bounds(system, by_core, ends, most)
         tasks = tuple(unbounded.get(task.name, task) for task in tasks)
         unbounded |= {task.name: task for task in tasks if task.response is None}
-        found = {task.name: task.response for task in tasks}
-        if found == ends:
+        responses = {task.name: task.response for task in tasks}
+        if responses == ends:
             return Analysis(model, tasks, handlers)
-        ends = found
+        ends = responses
     reason = f"what the cores wait for each other does not settle within {ROUNDS} rounds"
     unsettled = (replace(task, response=None, reason=reason, parts={}, obstacle=Obstacle.STEPS) for task in tasks)
     return Analysis(model, tuple(unbounded.get(bound.name, bound) for bound in unsettled), handlers)
@@ -144,21 +144,21 @@ def costs(system: System, overheads: Overheads, model: Model) -> dict[str, dict[
     """Task -> component of the overhead -> by how much its bound is lower without it. Nothing where it has no bound."""
     by_core = {core: charges(overheads, model, system, core) for core in cores_of(system, overheads)}
     whole = analyse_charged(system, model, by_core).tasks
-    found: dict[str, dict[str, int]] = {bound.name: {} for bound in whole}
+    costs_: dict[str, dict[str, int]] = {bound.name: {} for bound in whole}
     for label, without in COMPONENTS.items():
-        less = {core: without(each) for core, each in by_core.items()}
+        less = {core: without(item) for core, item in by_core.items()}
         for one, other in zip(whole, analyse_charged(system, model, less).tasks, strict=True):
             if one.response is not None and other.response is not None and other.response < one.response:
-                found[one.name][label] = one.response - other.response
-    return found
+                costs_[one.name][label] = one.response - other.response
+    return costs_
 
 
 def _task(task: Task, system: System, charge: Charges, others: Neighbours, most: int) -> Bound:
-    peers = [each for each in system.tasks if each.core == task.core]
+    peers = [item for item in system.tasks if item.core == task.core]
     above = [peer for peer in peers if peer.priority > task.priority]
     equals = [peer for peer in peers if peer.priority == task.priority and peer is not task]
     in_order = system.equals == "fifo" and bool(equals)
-    demand = Demand(
+    requests = Demand(
         task=task,
         others=above if in_order else [*above, *equals],
         interrupts=[interrupt for interrupt in system.interrupts if interrupt.core == task.core],
@@ -170,7 +170,7 @@ def _task(task: Task, system: System, charge: Charges, others: Neighbours, most:
         tick_jitter=_tick_jitter(task, peers, system, charge),
         neighbours=others.demands,
     )
-    whole = replace(demand, others=[*above, *equals]) if in_order else demand
+    whole = replace(requests, others=[*above, *equals]) if in_order else requests
     load = whole.utilisation()
     if load > 1:
         reason = f"everything at least as urgent asks for {float(100 * load):.1f} % of the processor"
@@ -180,11 +180,11 @@ def _task(task: Task, system: System, charge: Charges, others: Neighbours, most:
         return _unbounded(task, reason, load, Obstacle.MODEL)
     try:
         worst = (
-            by_arrival(demand, equals, most)
+            by_arrival(requests, equals, most)
             if in_order
             else max(
-                (busy_period(each, first, most, _until(task, most)) for each, first in starts(demand)),
-                key=lambda found: found[0],
+                (busy_period(item, first, most, _until(task, most)) for item, first in starts(requests)),
+                key=lambda window: window[0],
             )
         )
     except NoBoundError:
@@ -233,9 +233,9 @@ def _beyond(task: Task, system: System, charge: Charges, others: Neighbours) -> 
         return "its period is shorter than the tick's, by which it is released"
     late = _tick_waits(task.core, system, charge, others) if charge.tick_period else 0
     if late is None or late >= charge.tick_period > 0:
-        told = "for ever" if late is None else f"for up to {system.microseconds(late):,.1f} us"
+        lateness = "for ever" if late is None else f"for up to {system.microseconds(late):,.1f} us"
         every = system.microseconds(charge.tick_period)
-        return f"the kernel's tick may be masked {told}, and comes every {every:,.1f} us: ticks would be lost"
+        return f"the kernel's tick may be masked {lateness}, and comes every {every:,.1f} us: ticks would be lost"
     return ""
 
 
@@ -253,11 +253,11 @@ def _tick_waits(core: int, system: System, charge: Charges, others: Neighbours) 
     interrupts = [interrupt for interrupt in system.interrupts if interrupt.core == core]
     only = Charges(interrupt=charge.interrupt, give=charge.give)
     tick = Task("tick", charge.tick_period, 1, charge.tick_period, 0)
-    demand = Demand(tick, (), interrupts, (), only, masked)
-    if demand.utilisation() > 1:
+    requests = Demand(tick, (), interrupts, (), only, masked)
+    if requests.utilisation() > 1:
         return None
     try:
-        return fixed_point(demand, 1, 0, 0)[0] - 1
+        return fixed_point(requests, 1, 0, 0)[0] - 1
     except NoBoundError:
         return None
 
@@ -273,13 +273,13 @@ def _handler(handler: Handler, system: System, charge: Charges, others: Neighbou
     whole = handler.wcet + charge.interrupt + (charge.give if handler.gives else 0)
     task = Task(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter)
     only = Charges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
-    demand = Demand(task, (), above, (), only, masked)
-    load = demand.utilisation()
+    requests = Demand(task, (), above, (), only, masked)
+    load = requests.utilisation()
     if load > 1:
         reason = f"interrupts at least as urgent ask for {float(100 * load):.1f} % of the processor"
         return _unbounded(handler, reason, load, Obstacle.OVERLOAD)
     try:
-        response, parts = busy_period(demand, 0, most, _until(handler, most))
+        response, parts = busy_period(requests, 0, most, _until(handler, most))
     except NoBoundError:
         return _unbounded(handler, _too_long(load, most), load, Obstacle.STEPS)
     return Bound(

@@ -109,13 +109,13 @@ def lines_of(
     """
     end = ticks * firmware.tick_cycles
     return [
-        _line(each, system, work, end, phases[at] if phases else 0, random) for at, each in enumerate(system.interrupts)
+        _line(item, system, work, end, phases[at] if phases else 0, random) for at, item in enumerate(system.interrupts)
     ]
 
 
 def _line(handler: Handler, system: System, work: Work, end: int, phase: int, random: Random | None) -> Line:
     scale = system.units_per_cycle
-    period, jitter, wcet = (Fraction(each, scale) for each in (handler.period, handler.jitter, handler.wcet))
+    period, jitter, wcet = (Fraction(value, scale) for value in (handler.period, handler.jitter, handler.wcet))
     try:
         rounds, extra = work.lasting(int(wcet)) if wcet else (0, 0)
     except CheckError as cause:

@@ -17,16 +17,16 @@ def blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges)
     """
     lower = [peer for peer in peers if peer.priority < task.priority]
     masked = max([charge.block, *masks(lower, charge)])
-    by_task = [_sections(each, task, peers) for each in lower]
-    longest = [max(each.values()) + charge.inversion for each in by_task if each]
+    by_task = [_sections(item, task, peers) for item in lower]
+    longest = [max(item.values()) + charge.inversion for item in by_task if item]
     if not longest:
         return masked
     if system.protocol == "immediate_ceiling":
         return max(masked, *longest)
     if system.protocol == "ceiling":
         return masked + max(longest)
-    resources = {name for each in by_task for name in each}
-    by_resource = [max(each.get(name, 0) for each in by_task) + charge.inversion for name in resources]
+    resources = {name for item in by_task for name in item}
+    by_resource = [max(item.get(name, 0) for item in by_task) + charge.inversion for name in resources]
     return masked + min(sum(longest), sum(by_resource))
 
 
@@ -38,8 +38,8 @@ def masks(tasks: Iterable[Task], charge: Charges) -> list[int]:
 def _sections(lower: Task, task: Task, peers: Sequence[Task]) -> dict[str, int]:
     """Resource -> longest section of `lower` that can block `task`: someone at least as urgent uses it too."""
     urgent = {name for peer in peers if peer.priority >= task.priority for name, _ in peer.sections}
-    found: dict[str, int] = {}
+    longest: dict[str, int] = {}
     for name, length in lower.sections:
         if name in urgent:
-            found[name] = max(found.get(name, 0), length)
-    return found
+            longest[name] = max(longest.get(name, 0), length)
+    return longest

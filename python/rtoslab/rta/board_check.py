@@ -85,12 +85,12 @@ class Check:
     @property
     def plain_ticks(self) -> list[Interruption]:
         """Those that met nothing but work or an idle core, and no interrupt; with the switch, where they hand over."""
-        found = (
+        candidates = (
             interruption
             for interruption in self.ledger.interruptions
             if interruption.ticks == 1 and not interruption.meets_kernel
         )
-        return [each for each in found if not each.irqs.count]
+        return [item for item in candidates if not item.irqs.count]
 
     def uncovered(self, overheads: Overheads) -> list[Excess]:
         """What took longer than these overheads say, the worst first: bounds made of them cannot be trusted."""
@@ -99,12 +99,14 @@ class Check:
     def exceeded(self, analysis: Analysis) -> list[str]:
         """Tasks with a job, ended or not, that took longer than its bound: that, or what it was made of, is wrong."""
         seen = (task.seen for task in (*self.tasks, *self.interrupts))
-        return [each.name for each in seen if each.exceeds(analysis.bound(each.name).response)]
+        return [
+            observation.name for observation in seen if observation.exceeds(analysis.bound(observation.name).response)
+        ]
 
     def tightness(self, analysis: Analysis) -> dict[str, float]:
         """Bound over longest observed response, of the tasks that have both."""
         pairs = ((task, analysis.bound(task.name).response) for task in (*self.tasks, *self.interrupts))
-        return {each.name: bound / each.longest for each, bound in pairs if bound is not None and each.longest}
+        return {pair.name: bound / pair.longest for pair, bound in pairs if bound is not None and pair.longest}
 
 
 def check(system: System, firmware: Firmware, work: Work, ticks: int | None = None) -> Check:
@@ -115,13 +117,13 @@ def check(system: System, firmware: Firmware, work: Work, ticks: int | None = No
     """
     rows = rows_of(system, firmware, work)
     tick = firmware.tick_cycles * system.units_per_cycle
-    hyperperiod = lcm(*(each.period_ticks for each in rows))
+    hyperperiod = lcm(*(item.period_ticks for item in rows))
     span = ticks or min(DEFAULT_TICKS, hyperperiod * -(-LEAST_TICKS // hyperperiod))
     # Whatever is released within the span may end; the rest of the last jobs is let run for a deadline or two.
-    longest = min(max(-(-each.deadline // tick) for each in system.tasks), DEFAULT_TICKS)
+    longest = min(max(-(-item.deadline // tick) for item in system.tasks), DEFAULT_TICKS)
     lines = lines_of(system, firmware, work, span)
     trace = run(firmware, rows, span + longest, lines)
-    last = trace.origin + (span + max(each.offset_ticks for each in rows)) * firmware.tick_cycles
+    last = trace.origin + (span + max(item.offset_ticks for item in rows)) * firmware.tick_cycles
     seen = list(responses(system, trace, last))
     tasks = [
         Observed(one.name, task.deadline, one, _late(one, task.deadline), work.of(row) * system.units_per_cycle)
@@ -129,25 +131,25 @@ def check(system: System, firmware: Firmware, work: Work, ticks: int | None = No
     ]
     handlers = (interrupt for interrupt in system.interrupts if not interrupt.implied)
     interrupts = [
-        Observed(one.name, each.deadline, one, _late(one, each.deadline), each.wcet)
-        for one, each in zip(seen[len(rows) :], handlers, strict=True)
+        Observed(one.name, item.deadline, one, _late(one, item.deadline), item.wcet)
+        for one, item in zip(seen[len(rows) :], handlers, strict=True)
     ]
     ledger = enter([trace], work)
     return Check(tuple(tasks), tuple(interrupts), trace, ledger, span, hyperperiod, tuple(_notes(system, tasks)))
 
 
 def _late(seen: Responses, deadline: int) -> int:
-    return sum(each > deadline for each in (*seen.ended, *seen.unfinished))
+    return sum(job > deadline for job in (*seen.ended, *seen.unfinished))
 
 
-def _notes(system: System, found: list[Observed]) -> list[str]:
+def _notes(system: System, observations: list[Observed]) -> list[str]:
     notes = []
     if any(task.jitter and not task.released_by for task in system.tasks):
         notes.append("The tick releases without jitter: it is in the bounds, but not seen.")
     short = [
-        f"{one.name} by {float(Fraction(one.wcet - each.work, system.units_per_cycle)):g}"
-        for one, each in zip(system.tasks, found, strict=True)
-        if one.wcet != each.work
+        f"{one.name} by {float(Fraction(one.wcet - pair.work, system.units_per_cycle)):g}"
+        for one, pair in zip(system.tasks, observations, strict=True)
+        if one.wcet != pair.work
     ]
     if short:
         notes.append(f"Work that lasts exactly the wcet cannot be had here, it is shorter: {', '.join(short)} cycles.")

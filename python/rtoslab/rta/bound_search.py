@@ -86,11 +86,11 @@ class Bench:
         ]
         # The work that can be had may be shorter than the wcet; the bound is for what is run.
         tasks = tuple(
-            replace(each, wcet=self.work.of(row) * system.units_per_cycle)
-            for each, row in zip(system.tasks, rows, strict=True)
+            replace(item, wcet=self.work.of(row) * system.units_per_cycle)
+            for item, row in zip(system.tasks, rows, strict=True)
         )
         system = replace(system, tasks=tasks)
-        hyperperiod = lcm(*(each.period_ticks for each in rows if not each.line))
+        hyperperiod = lcm(*(item.period_ticks for item in rows if not item.line))
         ticks = max(LEAST_TICKS, min(MOST_TICKS, hyperperiod))
         # Every other one is as late each time as it happens to be.
         late = Random(sum(starts)) if sum(starts) % 2 else None  # noqa: S311 (seeded on purpose)
@@ -102,9 +102,9 @@ class Bench:
             for excess in uncovered(ledger, self.overheads, len(rows))[:1]
         ]
         ratios = {}
-        found = {model: analyse(system, self.overheads, model) for model in (Model.WORST_TICK, Model.PARTITION)}
+        analyses = {model: analyse(system, self.overheads, model) for model in (Model.WORST_TICK, Model.PARTITION)}
         for seen in responses(system, trace):
-            bound, worse = (found[model].bound(seen.name).response for model in (Model.PARTITION, Model.WORST_TICK))
+            bound, worse = (analyses[model].bound(seen.name).response for model in (Model.PARTITION, Model.WORST_TICK))
             if worse is not None and (bound is None or bound > worse):
                 findings.append(f"{seen.name}: bound by the worst tick {worse}, below that by the split tick, {bound}")
             if seen.exceeds(bound):
@@ -135,14 +135,14 @@ def search(bench: Bench, sets: int, seed: int, shapes: tuple[str, ...] = tuple(S
             random.randrange(task.period // tick + 1) if random.random() < 0.2 else 0 for task in system.tasks
         )
         phases = tuple(random.randrange(3 * tick) if random.random() < 0.7 else 0 for _ in system.interrupts)
-        found = _tried(bench, system, (*starts, *phases), shape, number - 1)
+        finding = _tried(bench, system, (*starts, *phases), shape, number - 1)
         for _ in range(min(_NEIGHBOURS, sets - tried - 1) if number % _NEIGHBOURS == 0 and near else 0):
             from_ = random.choice(near)
             neighbour, moved = changed(random, from_.system, from_.starts, tick)
-            found += _tried(bench, neighbour, moved, f"near: {from_.shape.removeprefix('near: ')}", from_.seed)
-        tried += len(found)
-        near = sorted([*near, *found], key=lambda each: each.nearest)[: 2 * _NEIGHBOURS]
-        yield from found
+            finding += _tried(bench, neighbour, moved, f"near: {from_.shape.removeprefix('near: ')}", from_.seed)
+        tried += len(finding)
+        near = sorted([*near, *finding], key=lambda attempt: attempt.nearest)[: 2 * _NEIGHBOURS]
+        yield from finding
 
 
 def _drawn(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
@@ -180,13 +180,13 @@ def shrunk(bench: Bench, system: System, starts: tuple[int, ...]) -> tuple[Syste
 def _smaller(system: System, starts: tuple[int, ...]) -> Iterator[tuple[System, tuple[int, ...]]]:
     tasks, interrupts, count = system.tasks, system.interrupts, len(system.tasks)
     for at, task in enumerate(tasks if count > 1 else ()):
-        kept = [number for number, each in enumerate(interrupts) if each.gives != task.name]
+        numbers = [number for number, item in enumerate(interrupts) if item.gives != task.name]
         yield (
-            replace(system, tasks=tasks[:at] + tasks[at + 1 :], interrupts=tuple(interrupts[each] for each in kept)),
-            (*starts[:at], *starts[at + 1 : count], *(starts[count + each] for each in kept)),
+            replace(system, tasks=tasks[:at] + tasks[at + 1 :], interrupts=tuple(interrupts[item] for item in numbers)),
+            (*starts[:at], *starts[at + 1 : count], *(starts[count + item] for item in numbers)),
         )
-    for at, each in enumerate(interrupts):
-        if not each.gives:
+    for at, item in enumerate(interrupts):
+        if not item.gives:
             rest = interrupts[:at] + interrupts[at + 1 :]
             yield replace(system, interrupts=rest), starts[: count + at] + starts[count + at + 1 :]
     if any(starts):

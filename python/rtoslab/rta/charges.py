@@ -100,9 +100,9 @@ def charges(overheads: Overheads | None, model: Model, system: System, core: int
     """On one core of a system. Without overheads nothing is charged."""
     if overheads is None or model is Model.NOTHING:
         return NO_CHARGES
-    found = _cycles(overheads, model, system, core)
+    charged = _cycles(overheads, model, system, core)
     scale = system.units_per_cycle
-    return found if scale == 1 else replace(found, **{name: scale * getattr(found, name) for name in _LENGTHS})
+    return charged if scale == 1 else replace(charged, **{name: scale * getattr(charged, name) for name in _LENGTHS})
 
 
 def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Charges:
@@ -121,7 +121,7 @@ def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Ch
     inversion = max(2 * (prices.around + max(down, kinds.up_cycles)), met)
     if seen:
         inversion = 2 * (prices.around + events.contended_cycles + events.handover_cycles)
-    found = Charges(
+    charged = Charges(
         tick_period=overheads.tick.period_cycles,
         tick=prices.around + overheads.tick.base_cycles,
         release=overheads.tick.per_task_cycles,
@@ -141,19 +141,19 @@ def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Ch
         held=prices.held(sleepers, distance),
     )
     if cores == 1 and smp.cores == 1:
-        return found
+        return charged
     several = replace(
-        found,
+        charged,
         asked=prices.asked,
         late=prices.release(sleepers, distance),
         bus=Fraction(smp.contention_permille, 1000),
-        held=found.held + smp.lock_wait_cycles,
+        held=charged.held + smp.lock_wait_cycles,
     )
     if core == smp.tick_core:
         return several
     # The tick is another core's; here it is made up for at most.
-    made_up = overheads.tick.base_cycles + overheads.tick.deferred_cycles
-    return replace(several, tick=0, deferred=0, made_up=made_up)
+    base_cycles = overheads.tick.base_cycles + overheads.tick.deferred_cycles
+    return replace(several, tick=0, deferred=0, made_up=base_cycles)
 
 
 def _half(overheads: Overheads) -> int:

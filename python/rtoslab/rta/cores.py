@@ -24,18 +24,18 @@ class Neighbours:
 
     def kernel(self, window: int) -> int:
         """What their kernel does at most in any such window."""
-        return sum(demand.kernel(window) for demand in self.demands)
+        return sum(requests.kernel(window) for requests in self.demands)
 
 
 def neighbours(system: System, by_core: Mapping[int, Charges], core: int, ends: Mapping[str, int | None]) -> Neighbours:
     """The other cores, their tasks ending at most so long after their arrivals."""
-    found = []
+    neighbours_ = []
     for name, users in across(system).items():
-        told = ", ".join(users)
+        users_text = ", ".join(users)
         return Neighbours(
-            obstacle=f"{name} is shared by tasks of several cores ({told}), which is outside this analysis"
+            obstacle=f"{name} is shared by tasks of several cores ({users_text}), which is outside this analysis"
         )
-    for other in (each for each in by_core if each != core):
+    for other in (core_tasks for core_tasks in by_core if core_tasks != core):
         charge, tasks = by_core[other], [task for task in system.tasks if task.core == other]
         late = {task.name: ends[task.name] for task in tasks}
         unbounded = next((name for name, end in late.items() if end is None), "")
@@ -51,7 +51,7 @@ def neighbours(system: System, by_core: Mapping[int, Charges], core: int, ends: 
             if interrupt.core == other
         ]
         idle = replace(system.tasks[0], name="", wcet=0, core=other)
-        found.append(
+        neighbours_.append(
             Demand(
                 task=idle,
                 others=jobs,
@@ -64,7 +64,7 @@ def neighbours(system: System, by_core: Mapping[int, Charges], core: int, ends: 
                 tick_jitter=charge.late,
             )
         )
-    return Neighbours(tuple(found))
+    return Neighbours(tuple(neighbours_))
 
 
 def released(system: System, charge: Charges, peers: Sequence[Task]) -> list[Task]:
@@ -99,7 +99,7 @@ def across(system: System) -> dict[str, tuple[str, ...]]:
         for name in {name for name, _ in task.sections}:
             users.setdefault(name, []).append(task)
     return {
-        name: tuple(each.name for each in found)
-        for name, found in users.items()
-        if len({each.core for each in found}) > 1
+        name: tuple(neighbour.name for neighbour in user)
+        for name, user in users.items()
+        if len({neighbour.core for neighbour in user}) > 1
     }

@@ -72,13 +72,13 @@ class Demand:
             sections += count * calls
             woken += count if by_interrupt else 0
         handled = [(interrupt, arrivals(window, interrupt.period, interrupt.jitter)) for interrupt in self.interrupts]
-        met = sum(count for each, count in handled if each.gives)
+        met = sum(count for handler, count in handled if handler.gives)
         meetings = min(MEETINGS * total, ticks)
         return {
             "own": own * self.task.wcet,
             "blocking": self.blocking,
             "tasks": tasks,
-            "interrupts": sum(count * each.wcet for each, count in handled),
+            "interrupts": sum(count * handler.wcet for handler, count in handled),
             "around interrupts": sum(count for _, count in handled) * charge.interrupt,
             "gives": met * charge.give,
             "tick": ticks * charge.tick,
@@ -106,7 +106,7 @@ class Demand:
         """Once a tick at most, for tasks of this core that it released; the tick's own core only where another one made
         up for the tick."""
         arrived = zip(self.released, _arrived(self._releasing, window), strict=True)
-        home = sum(min(ticks, count) for each, count in arrived if each.core == self.task.core)
+        home = sum(min(ticks, count) for arrival, count in arrived if arrival.core == self.task.core)
         if self.charges.made_up:
             return min(ticks, home)
         others = sum(neighbour.jobs(window) for neighbour in self.neighbours) if self.neighbours else ticks
@@ -166,7 +166,7 @@ class Demand:
         if charge.worst_tick:
             tick += charge.release * len(self.released)
             return total + seldom + Fraction(tick, charge.tick_period)
-        released = utilisation([(charge.release, max(each.period, charge.tick_period)) for each in self.released])
+        released = utilisation([(charge.release, max(item.period, charge.tick_period)) for item in self.released])
         return total + seldom + released + Fraction(tick, charge.tick_period)
 
     def _asked_share(self) -> Fraction:

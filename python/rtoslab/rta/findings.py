@@ -39,14 +39,14 @@ class Summary:
         config = "".join(f", {name}={value}" for name, value in self.config.items())
         cores = f", {self.cores} cores" if self.cores > 1 else ""
         marked = {self.kernel: self.deviations} if self.deviations else {}
-        said = f"\n{footnote(marked)}" if marked else ""
+        note = f"\n{footnote(marked)}" if marked else ""
         where = f"{self.kernel}{MARK if marked else ''} on {self.board}{cores}{config}"
-        told = ", ".join(
+        counts = ", ".join(
             [f"{where}: {counted(self.sets, 'set')}", counted(self.jobs, "job"), counted(self.findings, "finding")]
         )
         if self.least is None or self.median is None:
-            return f"{told}; no task has both a bound and a response{said}"
-        return f"{told}; bound / longest response: least {self.least:.4f}, median {self.median:.4f}{said}"
+            return f"{counts}; no task has both a bound and a response{note}"
+        return f"{counts}; bound / longest response: least {self.least:.4f}, median {self.median:.4f}{note}"
 
     def as_json(self) -> dict[str, Any]:
         """For machines."""
@@ -56,38 +56,38 @@ class Summary:
 def summary(bench: Bench, tried: Sequence[Tried]) -> Summary:
     """Of all that was tried."""
     point = bench.firmware.point
-    ratios = [ratio for each in tried for ratio in each.ratios.values()]
+    ratios = [ratio for attempt in tried for ratio in attempt.ratios.values()]
     return Summary(
         kernel=point.kernel,
         board=point.board,
         cores=point.cores,
         config={**point.kernel_config, **({"opt": point.opt} if point.opt else {})},
         sets=len(tried),
-        jobs=sum(each.jobs for each in tried),
-        findings=sum(bool(each.findings) for each in tried),
+        jobs=sum(attempt.jobs for attempt in tried),
+        findings=sum(bool(attempt.findings) for attempt in tried),
         median=median(ratios) if ratios else None,
         least=min(ratios, default=None),
         deviations=bench.firmware.deviations,
     )
 
 
-def write_finding(bench: Bench, found: Tried, path: Path) -> None:
+def write_finding(bench: Bench, attempt: Tried, path: Path) -> None:
     """A file of one set; `read_finding` reads it. Raises StoreError."""
-    said = summary(bench, [found])
-    system, count, tick = found.system, len(found.system.tasks), bench.firmware.tick_cycles
+    summary_ = summary(bench, [attempt])
+    system, count, tick = attempt.system, len(attempt.system.tasks), bench.firmware.tick_cycles
     table = {
-        "kernel": said.kernel,
-        "board": said.board,
+        "kernel": summary_.kernel,
+        "board": summary_.board,
         "events": bench.firmware.events,
         "cores": bench.firmware.cores,
         "protocol": system.protocol,
-        "found": "; ".join(found.findings),
-        "config": dict(said.config),
-        "task": [_told(each, start, tick) for each, start in zip(system.tasks, found.starts[:count], strict=True)],
+        "found": "; ".join(attempt.findings),
+        "config": dict(summary_.config),
+        "task": [_told(item, start, tick) for item, start in zip(system.tasks, attempt.starts[:count], strict=True)],
         "interrupt": [
-            {"name": each.name, "period_cycles": each.period, "wcet_cycles": each.wcet, "jitter_cycles": each.jitter,
-             "gives": each.gives, "implied": each.implied, "first_cycle": start}
-            for each, start in zip(system.interrupts, found.starts[count:], strict=True)
+            {"name": item.name, "period_cycles": item.period, "wcet_cycles": item.wcet, "jitter_cycles": item.jitter,
+             "gives": item.gives, "implied": item.implied, "first_cycle": start}
+            for item, start in zip(system.interrupts, attempt.starts[count:], strict=True)
         ],
     }  # fmt: skip
     make_folder(path.parent)
@@ -97,14 +97,14 @@ def write_finding(bench: Bench, found: Tried, path: Path) -> None:
 def _told(task: Task, start: int, tick: int) -> dict[str, Any]:
     """A task whose period is whole ticks in them, another in cycles."""
     period = {"period_cycles": task.period} if task.released_by else {"period_ticks": task.period // tick}
-    told = {"name": task.name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
+    facts = {"name": task.name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
     if task.released_by:
-        told |= {"released_by": task.released_by, "jitter_cycles": task.jitter}
+        facts |= {"released_by": task.released_by, "jitter_cycles": task.jitter}
     if task.core:
-        told |= {"core": task.core}
+        facts |= {"core": task.core}
     if task.calls:
-        told |= {"masked_cycles": task.masked, "sections": [f"{name}:{length}" for name, length in task.sections]}
-    return told
+        facts |= {"masked_cycles": task.masked, "sections": [f"{name}:{length}" for name, length in task.sections]}
+    return facts
 
 
 @dataclass(frozen=True, slots=True)

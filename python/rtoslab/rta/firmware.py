@@ -139,16 +139,16 @@ class Firmware:
     def lines(self) -> tuple[int, ...]:
         """Exception numbers of the image's interrupts, the most urgent first."""
         return tuple(
-            FIRST_EXTERNAL + each for each in (self.board.irq.soft, self.board.irq.asynchronous, self.board.pins.in_irq)
+            FIRST_EXTERNAL + line for line in (self.board.irq.soft, self.board.irq.asynchronous, self.board.pins.in_irq)
         )
 
     def image(self, rows: Sequence[Row], lines: Sequence[Line] = ()) -> bytes:
         """A copy of the ELF file that runs these tasks. The rows must fit: see `CheckError` of `check`."""
         assert len(rows) <= self.most_tasks
         table = [_ROW.pack(0, 0, 1, 0)] * (self.cores * self.most_tasks)
-        for at, each in enumerate(rows):  # an index stands for one task, on whichever core
-            packed = _ROW.pack(each.period_ticks, each.offset_ticks, each.rounds, each.extra)
-            table[each.core * self.most_tasks + at] = packed
+        for at, item in enumerate(rows):  # an index stands for one task, on whichever core
+            packed = _ROW.pack(item.period_ticks, item.offset_ticks, item.rounds, item.extra)
+            table[item.core * self.most_tasks + at] = packed
         priorities = [row.priority for row in rows] + [0] * (self.most_tasks - len(rows))
         image = bytearray(self.build.elf.read_bytes())
         _write(image, "task_set_rows", b"".join(table))
@@ -175,13 +175,13 @@ def make_firmware(
     CheckError where it cannot be had."""
     benchmark = _table_benchmark(catalogue)
     kernel_entry, board_entry = catalogue.kernel(kernel), catalogue.board(board)
-    asked = {**config, "param.events": "1"} if events else config
+    settings = {**config, "param.events": "1"} if events else config
     if events and cores > 1:
         raise CheckError(
             "On several cores the image has tasks that the tick releases, no interrupts, sections or masks; analyse "
             "such a set with --overheads, or check its cores one by one."
         )
-    point = one_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, asked)
+    point = one_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, settings)
     if point.not_applicable is not None:
         raise CheckError(f"No task set can be run here: {point.not_applicable}.")
     conformance = examine(catalogue, point)
@@ -201,19 +201,21 @@ def make_firmware(
 
 
 def _table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
-    found = [benchmark for benchmark in catalogue.benchmarks.values() if benchmark.facts.task_table]
-    if len(found) != 1:
-        raise CheckError(f"{len(found)} benchmarks say task_table = true; one of firmware/benchmarks/ must, no other.")
-    return found[0]
+    benchmarks = [benchmark for benchmark in catalogue.benchmarks.values() if benchmark.facts.task_table]
+    if len(benchmarks) != 1:
+        raise CheckError(
+            f"{len(benchmarks)} benchmarks say task_table = true; one of firmware/benchmarks/ must, no other."
+        )
+    return benchmarks[0]
 
 
 def _tick_hz(built: Build, board: Board, kernel: Kernel, cores: int) -> int:
     """As the image says itself before it does anything else."""
     machine = start(built.elf.read_bytes(), board, kernel, cores)
-    said = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())
-    if said is None:
+    match = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())
+    if match is None:
         raise CheckError(f"The image {built.elf} does not say its tick_hz; build it from this checkout's firmware.")
-    return int(said[1])
+    return int(match[1])
 
 
 def start(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> VirtualMachine:
@@ -233,8 +235,8 @@ def start(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> Virtual
             if int.from_bytes(machine.read(window, 4), "little") == 1:
                 machine.take_events()
                 return machine
-    said = machine.take_uart().decode("ascii", "replace").splitlines()
-    why = next((one_line(unquote(each)[:160]) for each in said if " error " in each or " fault " in each), "nothing")
+    lines = machine.take_uart().decode("ascii", "replace").splitlines()
+    why = next((one_line(unquote(line)[:160]) for line in lines if " error " in line or " fault " in line), "nothing")
     raise CheckError(f"The image did not open its window; what it said of it: {why}.")
 
 
@@ -242,15 +244,19 @@ def _write(image: bytearray, symbol: str, data: bytes) -> None:
     """Replaces the first bytes of an object by their place in the file."""
     try:
         elf = Elf(bytes(image))
-        found = next((elf_symbol for elf_symbol in elf.symbols() if elf_symbol.name == symbol), None)
+        table_symbol = next((elf_symbol for elf_symbol in elf.symbols() if elf_symbol.name == symbol), None)
     except ValueError as cause:
         raise CheckError(f"The image is a damaged ELF file ({cause}); delete its folder and build it again.") from None
-    if found is None:
+    if table_symbol is None:
         raise CheckError(f"The image has no symbol {symbol}; build it from this checkout's firmware.")
     for segment in elf.segments:
         start = segment.address
-        if start <= found.value and found.value + found.size <= start + segment.file_bytes and len(data) <= found.size:
-            at = segment.offset + found.value - start
+        if (
+            start <= table_symbol.value
+            and table_symbol.value + table_symbol.size <= start + segment.file_bytes
+            and len(data) <= table_symbol.size
+        ):
+            at = segment.offset + table_symbol.value - start
             image[at : at + len(data)] = data
             return
     raise CheckError(f"{symbol} is not stored in the image; build it from this checkout's firmware.")

@@ -36,11 +36,11 @@ def measure(
     firmware: Firmware,
     work: Work,
     progress: Progress = lambda *_: None,
-    alone: Overheads | None = None,
+    one_core: Overheads | None = None,
 ) -> Overheads:
     """Fits the overheads, or finds them fitted for the same image, virtual board and way to fit. Raises CheckError.
 
-    `alone`: those of the same kernel on one core, which an image for several needs besides.
+    `one_core`: those of the same kernel on one core, which an image for several needs besides.
     """
     digest = hashlib.sha256(
         json.dumps(
@@ -49,21 +49,21 @@ def measure(
                 firmware.build.elf_sha256,
                 simulator_fingerprint(),
                 sorted(firmware.point.timing.items()),
-                *([] if alone is None else [alone.model_dump(mode="json")]),
+                *([] if one_core is None else [one_core.model_dump(mode="json")]),
             ]
         ).encode()
     ).hexdigest()
-    kept = build_folder(catalogue.root) / "overheads" / f"{firmware.kernel.id}-{firmware.board.id}-{digest[:16]}.json"
+    cached = build_folder(catalogue.root) / "overheads" / f"{firmware.kernel.id}-{firmware.board.id}-{digest[:16]}.json"
     try:
-        return Overheads.model_validate(read_object(kept, "the overheads", OverheadsError))
+        return Overheads.model_validate(read_object(cached, "the overheads", OverheadsError))
     except (OverheadsError, ValidationError):
         pass
-    if firmware.cores > 1 and alone is None:
+    if firmware.cores > 1 and one_core is None:
         raise CheckError(f"Overheads of {firmware.kernel.id} on several cores need those on one; measure them first.")
-    found = fitted(enter(_seen(firmware, work, progress), work), firmware, alone)
-    make_folder(kept.parent)
-    write_whole(kept, found.model_dump_json(indent=1), "the overheads")
-    return found
+    fitted_overheads = fitted(enter(_seen(firmware, work, progress), work), firmware, one_core)
+    make_folder(cached.parent)
+    write_whole(cached, fitted_overheads.model_dump_json(indent=1), "the overheads")
+    return fitted_overheads
 
 
 def _seen(firmware: Firmware, work: Work, progress: Progress) -> list[Trace]:
@@ -95,13 +95,13 @@ def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None
     single = [
         entry for entry in ledger.interruptions if entry.ticks == 1 and not entry.meets_kernel and _by_tick(entry)
     ]
-    ticks = _by((each.released, each.cycles) for each in single if each.switches == 0)
+    ticks = _by((item.released, item.cycles) for item in single if item.switches == 0)
     starts = [start.cycles for start in ledger.starts if _whole(start) and not start.woken]
     leaves = [leave for leave in _plain(ledger.leaves) if not leave.stretch.woken]
     ends = _by((leave.tasks, leave.stretch.cycles) for leave in leaves)
     down = _by((max(0, leave.distance - 1), leave.chain.cycles) for leave in leaves if not leave.to_idle)
     to_idle = [leave.chain.cycles for leave in leaves if leave.to_idle]
-    switching = [each for each in single if each.switches == 1]
+    switching = [item for item in single if item.switches == 1]
     round_ = [
         -(-(stretch.cycles - work) // len(stretch.interruptions))
         for stretch, work in ledger.works
@@ -113,19 +113,14 @@ def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None
         "starts and ends of jobs": bool(starts and ends),
         "interrupted jobs": bool(round_ and ledger.entries),
     })  # fmt: skip
-    tick_base, tick_each = upper(ticks)
-    down_base, down_each = upper(down)
-    end_base, end_each = upper(ends)
+    tick_base, tick_per_task = upper(ticks)
+    down_base, down_per_task = upper(down)
+    end_base, end_per_task = upper(ends)
     entry, permille = max(ledger.entries), 0
     interrupt = Interrupt(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _reserve(round_))
     if one_core is not None:
         permille = contention_permille(ledger)
         interrupt, round_ = around(one_core.interrupt, ledger.entries, permille), []
-
-    def dearer(found: Iterable[Interruption]) -> int | None:
-        """What the ticks that hand over cost more than those that do not."""
-        more = [max(0, each.cycles - tick_base - tick_each * each.released) for each in found]
-        return max(more) + _reserve(more) if more else None
 
     simple = Overheads(
         kernel=firmware.kernel.id,
@@ -136,14 +131,14 @@ def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None
         tick=Tick(
             period_cycles=firmware.tick_cycles,
             base_cycles=tick_base + max(_reserve(tick) for tick in ticks.values()),
-            per_task_cycles=tick_each,
-            switch_cycles=dearer(each for each in switching if not each.among_equals),
-            slice_cycles=dearer(each for each in switching if each.among_equals),
+            per_task_cycles=tick_per_task,
+            switch_cycles=_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=False),
+            slice_cycles=_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=True),
         ),
         switch=Switch(
             up_cycles=max(ledger.handlers["up"]),
             down_cycles=down_base,
-            down_per_priority_cycles=down_each,
+            down_per_priority_cycles=down_per_task,
             to_idle_cycles=max(to_idle),
             from_idle_cycles=max(ledger.handlers["from_idle"]),
         ),
@@ -152,12 +147,24 @@ def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None
             start_cycles=_most(starts) if firmware.events else max(starts) + _reserve(starts),
             work_cycles=_late_work(ledger, permille),
             end_cycles=end_base + max(_reserve(end) for end in ends.values()),
-            end_per_task_cycles=end_each,
+            end_per_task_cycles=end_per_task,
         ),
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
         fit=_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}),
     )
     return _whole_of(simple, ledger, firmware, permille)
+
+
+def _hand_over_cycles(
+    switching: Iterable[Interruption], tick_base: int, tick_per_task: int, *, among_equals: bool
+) -> int | None:
+    """Cycles that ticks with a switch cost more than those without one. None where no such tick was seen."""
+    more = [
+        max(0, entry.cycles - tick_base - tick_per_task * entry.released)
+        for entry in switching
+        if entry.among_equals == among_equals
+    ]
+    return max(more) + _reserve(more) if more else None
 
 
 def _whole_of(simple: Overheads, ledger: Ledger, firmware: Firmware, permille: int) -> Overheads:
@@ -172,22 +179,22 @@ def _whole_of(simple: Overheads, ledger: Ledger, firmware: Firmware, permille: i
 
 def _demand_all(firmware: Firmware, seen: Mapping[str, bool]) -> None:
     """Raises CheckError for a kind that was not seen."""
-    for what, found in seen.items():
-        if not found:
+    for what, kind in seen.items():
+        if not kind:
             raise CheckError(
                 f"No overheads can be fitted for {firmware.kernel.id} on {firmware.board.id}: "
                 f"the virtual board saw no {what}."
             )
 
 
-def _by_tick(each: Interruption) -> bool:
+def _by_tick(interruption: Interruption) -> bool:
     """Nothing but the kernel's tick was in it."""
-    return not each.irqs.count and not each.yields
+    return not interruption.irqs.count and not interruption.yields
 
 
-def _whole(each: Stretch) -> bool:
+def _whole(stretch: Stretch) -> bool:
     """Nothing came in between, nor had to be made up for."""
-    return not each.interruptions and not each.made_up
+    return not stretch.interruptions and not stretch.made_up
 
 
 def _plain(leaves: Iterable[Leave]) -> list[Leave]:
@@ -200,24 +207,24 @@ def _plain(leaves: Iterable[Leave]) -> list[Leave]:
 
 def with_events(simple: Overheads, ledger: Ledger) -> Events:
     """What interrupts that release tasks and work under locks show besides. 0 where nothing was seen."""
-    alone = [
+    single = [
         interruption
         for interruption in ledger.interruptions
         if interruption.irqs.count == 1 and interruption.irqs.first and not interruption.ticks
     ]
-    silent = [each.cycles - each.irqs.work for each in alone if not each.irqs.gives and not each.switches]
+    silent = [entry.cycles - entry.irqs.work for entry in single if not entry.irqs.gives and not entry.switches]
     handler = _most(silent)
-    giving = [max(0, each.cycles - each.irqs.work - handler) for each in alone if each.irqs.gives]
+    giving = [max(0, entry.cycles - entry.irqs.work - handler) for entry in single if entry.irqs.gives]
     ends = [leave.stretch.cycles for leave in _plain(ledger.leaves) if leave.stretch.woken]
     starts = [start.cycles for start in ledger.starts if start.woken and not start.interruptions]
-    quiet = [(each, work) for each, work in ledger.works if not each.interruptions]
-    calls = [-(-(each.cycles - work) // each.calls) for each, work in quiet if each.calls and not each.handovers]
+    quiet = [(entry, work) for entry, work in ledger.works if not entry.interruptions]
+    calls = [-(-(entry.cycles - work) // entry.calls) for entry, work in quiet if entry.calls and not entry.handovers]
     plain = [
         handover.cycles
         for handover in ledger.handovers
         if handover.switches == 1 and not handover.ticks and not handover.irqs.count
     ]
-    found = Events(
+    events = Events(
         handler_cycles=handler,
         give_cycles=_most(giving),
         start_cycles=_most(starts),
@@ -225,26 +232,26 @@ def with_events(simple: Overheads, ledger: Ledger) -> Events:
         call_cycles=_most(calls),
         handover_cycles=_most(plain),
     )
-    prices = Prices(simple.model_copy(update={"events": found}))
+    prices = Prices(simple.model_copy(update={"events": events}))
     met = [
-        -(-max(0, each.cycles - prices.work(each, work)) // each.handovers)
-        for each, work in ledger.works
-        if each.handovers
+        -(-max(0, entry.cycles - prices.work(entry, work)) // entry.handovers)
+        for entry, work in ledger.works
+        if entry.handovers
     ]
     mixed = [
         -(-max(0, interruption.cycles - prices.interruption(interruption)) // interruption.irqs.count)
         for interruption in ledger.interruptions
         if interruption.irqs.count and not interruption.meets_kernel
     ]
-    return found.model_copy(
+    return events.model_copy(
         update={"contended_cycles": _most(met), "handler_cycles": handler + (_most(mixed) if any(mixed) else 0)}
     )
 
 
 def _late_work(ledger: Ledger, permille: int) -> int:
     """What plain work lasted longer than it should; its reserve is as much again."""
-    quiet = ((each, work) for each, work in ledger.works if not each.interruptions and not each.calls)
-    return 2 * max(0, *(each.cycles - work - math.ceil(work * permille / 1000) for each, work in quiet))
+    quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.calls)
+    return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
 
 
 def _most(cycles: Sequence[int]) -> int:
@@ -267,7 +274,7 @@ def _lines(
         fit("switch to idle", "constant", {0: constants["to_idle"]}),
         fit("switch from idle", "constant", {0: ledger.handlers["from_idle"]}),
         fit("entry of an interrupt", "constant", {0: ledger.entries}),
-        *(fit("entry and exit of an interrupt", "constant", {0: each}) for each in (constants["around"],) if each),
+        *(fit("entry and exit of an interrupt", "constant", {0: value}) for value in (constants["around"],) if value),
         fit("start of a job", "constant", {0: constants["starts"]}),
         fit("end of a job", "base + slope for each task of the set", ends),
         *([fit("tick waits for the kernel", "constant", {0: ledger.delays})] if ledger.delays else []),
@@ -278,15 +285,15 @@ def _composed(simple: Overheads, ledger: Ledger) -> Overheads:
     """With what entries show that are made of more than one thing: ticks that meet the kernel at work."""
     prices = Prices(simple)
     stretches = [(start, prices.start(start)) for start in ledger.starts]
-    met = [(each.cycles - price, _ticks_in(each)) for each, price in stretches]
+    met = [(item.cycles - price, _ticks_in(item)) for item, price in stretches]
     met += [
         (leave.cycles - prices.leave(leave), leave.chain.ticks + _ticks_in(leave.stretch)) for leave in ledger.leaves
     ]
-    each_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
+    per_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
     waits = [max(0, wait.cycles - prices.wait(wait)) for wait in ledger.waits if not wait.remote]
     return simple.model_copy(
         update={
-            "tick": simple.tick.model_copy(update={"deferred_cycles": max(each_tick) + _reserve(each_tick)}),
+            "tick": simple.tick.model_copy(update={"deferred_cycles": max(per_tick) + _reserve(per_tick)}),
             "masks": Kernel(masked_cycles=_most(ledger.delays), wait_cycles=_most(waits)),
         }
     )
@@ -305,7 +312,7 @@ def _reserve(cycles: Sequence[int]) -> int:
 
 
 def _by(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
+        groups.setdefault(key, []).append(value)
+    return groups

@@ -19,7 +19,7 @@ Most = Callable[[Sequence[int]], int]
 
 def contention_permille(ledger: Ledger) -> int:
     """What undisturbed work lasted longer than alone on its bus, in thousandths of it, rounded up."""
-    quiet = [(each.cycles, work) for each, work in ledger.works if not each.interruptions and work >= _LONG]
+    quiet = [(item.cycles, work) for item, work in ledger.works if not item.interruptions and work >= _LONG]
     return max((math.ceil(1000 * (cycles - work) / work) for cycles, work in quiet), default=0)
 
 
@@ -32,7 +32,7 @@ def around(single: Interrupt, entries: Sequence[int], permille: int) -> Interrup
 
 def shared(simple: Overheads, ledger: Ledger, cores: int, permille: int, most: Most) -> Overheads:
     """With the waits for locks, and what a request of another core costs."""
-    asked = [
+    waits = [
         max(0, interruption.cycles - interruption.switches * simple.tick_switch)
         for interruption in ledger.interruptions
         if interruption.yields and not interruption.ticks and not interruption.meets_kernel
@@ -41,7 +41,7 @@ def shared(simple: Overheads, ledger: Ledger, cores: int, permille: int, most: M
     smp = Smp(
         cores=cores,
         lock_wait_cycles=most(spins),
-        yield_cycles=most(asked),
+        yield_cycles=most(waits),
         contention_permille=permille,
     )
     return simple.model_copy(update={"smp": smp})

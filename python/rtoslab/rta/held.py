@@ -22,23 +22,25 @@ def longest_masked(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]
     """Cycles with the least urgent interrupt masked by a call of the kernel's, handlers aside; 0 if none was seen."""
     level = architecture().priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     longest = 0
-    for found in _profiles(catalogue, point, benchmarks):
-        for held in found.held:
-            call = owner(held.opener, found)
-            of_kernel = found.classes.get(call, APPLICATION) != APPLICATION
-            if held.priority == level and of_kernel and not asleep(found, held):
+    for profiled in _profiles(catalogue, point, benchmarks):
+        for held in profiled.held:
+            call = owner(held.opener, profiled)
+            of_kernel = profiled.classes.get(call, APPLICATION) != APPLICATION
+            if held.priority == level and of_kernel and not asleep(profiled, held):
                 longest = max(longest, held.longest_cycles)
     return longest
 
 
-def asleep(found: Profile, held: Held) -> bool:
+def asleep(profiled: Profile, held: Held) -> bool:
     """Whether the core slept under the mask, as where a kernel idles: an interrupt then ends the sleep, and what it
     waits afterwards is among the waits that were measured, as a tick comes while the kernel idles.
 
     Told by the sleep where the mask ended: most of what was masked, and no more than that, but for a sleep that
     lasted beyond the stretch. Sleep that interrupts end by their handlers would be more.
     """
-    slept = sum(spent.cycles[_SLEEP] for spent in found.spent if (spent.core, spent.stack) == (held.core, held.closer))
+    slept = sum(
+        spent.cycles[_SLEEP] for spent in profiled.spent if (spent.core, spent.stack) == (held.core, held.closer)
+    )
     return 2 * slept > held.total_cycles and slept <= held.total_cycles + held.longest_cycles
 
 

@@ -41,6 +41,6 @@ class Images:
     def overheads(self, catalogue: Catalogue) -> Overheads:
         """Measured, or found measured. Raises CheckError."""
         firmware = self.firmware
-        alone = None if firmware is self.on_one_core else measure(catalogue, self.on_one_core, self.work)
-        found = measure(catalogue, firmware, self.work, alone=alone)
-        return found.model_copy(update={"deviations": firmware.deviations})
+        one_core = None if firmware is self.on_one_core else measure(catalogue, self.on_one_core, self.work)
+        overheads = measure(catalogue, firmware, self.work, one_core=one_core)
+        return overheads.model_copy(update={"deviations": firmware.deviations})

@@ -24,10 +24,12 @@ def enter(traces: Iterable[Trace], work: Work) -> Ledger:
     ledger = Ledger()
     for trace in traces:
         clerks = [_Clerk(trace.of_core(core), work, ledger, core) for core in range(len(trace.spins))]
-        for clerk in clerks:
-            clerk.book()
-        for clerk in clerks if len(clerks) > 1 else ():
-            ledger.spins += _spins(trace.spins[clerk.core], [one.working for one in clerks if one is not clerk])
+        for attributor in clerks:
+            attributor.book()
+        for attributor in clerks if len(clerks) > 1 else ():
+            ledger.spins += _spins(
+                trace.spins[attributor.core], [one.working for one in clerks if one is not attributor]
+            )
     return ledger
 
 
@@ -40,24 +42,24 @@ def _spins(spins: Spins, others: Sequence[Sequence[tuple[int, int]]]) -> Iterato
 
 def chains(trace: Trace, work: Work) -> list[Chain]:
     """Handlers that follow one another without a return: the next was recognised before the last one's end."""
-    found: list[Chain] = []
+    result: list[Chain] = []
     lines: list[list[int]] = []
     last: Handler | None = None
-    for handler in sorted(trace.handlers, key=lambda each: (each.start, -each.end)):
+    for handler in sorted(trace.handlers, key=lambda handler: (handler.start, -handler.end)):
         if last is None or handler.start >= last.end:
             if last is not None and handler.start - handler.entry <= last.end:
-                found[-1].handlers.append(handler)
+                result[-1].handlers.append(handler)
             else:
-                found.append(Chain([handler]))
+                result.append(Chain([handler]))
                 lines.append([])
             last = handler
-        found[-1].released += handler.released
+        result[-1].released += handler.released
         if handler.line:
             lines[-1].append(handler.line)
-    for chain, of in zip(found, lines, strict=True):
+    for chain, of in zip(result, lines, strict=True):
         chain.irqs = _irqs(trace, work, of, first=chain.handlers[0].line > 0)
         chain.spun = trace.spins[trace.core or 0].within(chain.start, chain.end)
-    return found
+    return result
 
 
 def _spans(ticks: Sequence[Handler]) -> Spins:
@@ -66,8 +68,8 @@ def _spans(ticks: Sequence[Handler]) -> Spins:
 
 def _calls_in_vain(chain: Chain) -> bool:
     """An interrupt came together with a switch that the task's own call asked for, and that led nowhere."""
-    alone = not chain.ticks and not chain.irqs.gives and not chain.switches
-    return alone and any(handler.asked for handler in chain.handlers)
+    is_single = not chain.ticks and not chain.irqs.gives and not chain.switches
+    return is_single and any(handler.asked for handler in chain.handlers)
 
 
 def _irqs(trace: Trace, work: Work, lines: Sequence[int], *, first: bool) -> Irqs:
@@ -107,9 +109,9 @@ class _Clerk:
     def book(self) -> None:
         marks: list[tuple[int, int, Job | Chain]] = [(job.end, 0, job) for job in self.trace.jobs]
         marks += [(chain.start, 1, chain) for chain in chains(self.trace, self.work)]
-        begun = [*self.trace.jobs, *(each for each in self.trace.unfinished if each.begin)]
-        marks += [(each.begin, 2, each) for each in begun]
-        for cycle, rank, mark in sorted(marks, key=lambda each: each[:2]):
+        begun = [*self.trace.jobs, *(item for item in self.trace.unfinished if item.begin)]
+        marks += [(item.begin, 2, item) for item in begun]
+        for cycle, rank, mark in sorted(marks, key=lambda row: row[:2]):
             if isinstance(mark, Chain):
                 self._chain(mark)
             elif rank == 0:
@@ -190,7 +192,7 @@ class _Clerk:
         if before != IDLE and self.trace.rows[before].calls:
             meets |= _calls_in_vain(chain)
         undisturbed = [] if self.trace.lines or self.sections else chain.handlers
-        for tick in (each for each in undisturbed if each.exception == SYSTICK):
+        for tick in (job for job in undisturbed if job.exception == SYSTICK):
             first = tick is chain.handlers[0]
             (self.ledger.entries if first and not meets else self.ledger.delays).append(tick.start - tick.due)
         rows = self.trace.rows
@@ -199,7 +201,7 @@ class _Clerk:
         slices = equal and chain.ticks > 0 and self._due(after, chain.start) not in self._dues(chain)
         if both and rows[before].priority < rows[after].priority:
             self.preempted[rows[before].priority] = before
-        found = Interruption(
+        interruption = Interruption(
             chain.end,
             chain.cycles,
             chain.ticks,
@@ -210,15 +212,15 @@ class _Clerk:
             chain.irqs,
             chain.yields,
         )
-        self.ledger.interruptions.append(found)
+        self.ledger.interruptions.append(interruption)
         self.ledger.equals_rotate |= slices
         if stretch is not None:
-            stretch.interruptions.append(found)
+            stretch.interruptions.append(interruption)
         if chain.switches == 1 and chain.ticks == 1 and not chain.irqs.count and not chain.yields:
             last = next(handler for handler in chain.handlers if handler.before != handler.after)
             kind = "from_idle" if before == IDLE else "up"
-            alone = last.end - last.start - self.spins.within(last.start, last.end)
-            self.ledger.handlers.setdefault(kind, []).append(alone)
+            own_cycles = last.end - last.start - self.spins.within(last.start, last.end)
+            self.ledger.handlers.setdefault(kind, []).append(own_cycles)
 
     @staticmethod
     def _dues(chain: Chain) -> set[int]:
@@ -240,12 +242,12 @@ class _Clerk:
         """Books the wait of a job for its first cycle, if nothing as urgent was in its way since its release."""
         due = self._due(task, chain.end)
         priority = self.trace.rows[task].priority
-        if due is None or any(at > due for each, at in self.ran.items() if each >= priority):
+        if due is None or any(at > due for item, at in self.ran.items() if item >= priority):
             return
-        if any(self.trace.rows[each].priority >= priority for each in self.open):
+        if any(self.trace.rows[item].priority >= priority for item in self.open):
             return
         line = self.trace.rows[task].line
-        others = sum(due - self.apart <= each <= chain.end for each in self.raised)
+        others = sum(due - self.apart <= item <= chain.end for item in self.raised)
         if self.sections or others > (line > 0):
             return
         if line:

@@ -37,18 +37,18 @@ def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overhea
     with tempfile.TemporaryDirectory() as folder:
         options = Options([point.kernel], [point.board], [1], None, config)
         outcomes = run_plan(catalogue.root, make_plan(catalogue, names, options), Path(folder) / "run")
-    found: dict[str, int] = {}
+    operations: dict[str, int] = {}
     fits: list[Fit] = []
     for result in (outcome.result for outcome in outcomes):
         for series in result.series if isinstance(result, Measured) else ():
             cycles = [one for one, ticks in zip(series.mark_cycles, series.ticks, strict=True) if ticks == 0]
             if _OPERATION.fullmatch(series.id) and cycles:
                 name = series.id.replace(".", "_")
-                found[name] = max(found.get(name, 0), *cycles)
+                operations[name] = max(operations.get(name, 0), *cycles)
                 fits.append(fit(series.title, "constant", {0: cycles}))
     masked = max(overheads.masks.masked_cycles, longest_masked(catalogue, point, names))
     update = {
-        "operations": found,
+        "operations": operations,
         "fit": (*overheads.fit, *fits),
         "masks": overheads.masks.model_copy(update={"masked_cycles": masked}),
     }

@@ -192,10 +192,10 @@ def to_toml(table: Mapping[str, Any]) -> str:
     ]
     for key, value in table.items():
         if isinstance(value, Mapping) and value:
-            lines += ["", f"[{key}]", *(f"{_key(name)} = {_value(each)}" for name, each in value.items())]
+            lines += ["", f"[{key}]", *(f"{_key(name)} = {_value(item)}" for name, item in value.items())]
         elif isinstance(value, list | tuple):
-            for each in value:
-                lines += ["", f"[[{key}]]", *(f"{_key(name)} = {_value(part)}" for name, part in each.items())]
+            for item in value:
+                lines += ["", f"[[{key}]]", *(f"{_key(name)} = {_value(part)}" for name, part in item.items())]
     return "\n".join(lines) + "\n"
 
 

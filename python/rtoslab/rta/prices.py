@@ -58,13 +58,15 @@ class Prices:
             + irqs.entries * self.around
         )
 
-    def interruption(self, each: Interruption) -> int:
+    def interruption(self, interruption: Interruption) -> int:
         """The same of an entry. The switch to a task that a handler wakes is in the price of its give."""
-        switches = max(0, each.switches - each.irqs.gives)
-        handlers = self.chain(each.ticks, each.released, switches, sliced=each.among_equals)
+        switches = max(0, interruption.switches - interruption.irqs.gives)
+        handlers = self.chain(interruption.ticks, interruption.released, switches, sliced=interruption.among_equals)
         # Where an interrupt or another core was first, the tick has an entry of its own, as it is charged with.
-        later = self.around * (each.ticks if each.irqs.first else min(each.ticks, each.yields))
-        return handlers + self.irqs(each.irqs) + each.yields * self.overheads.smp.yield_cycles + later
+        later = self.around * (
+            interruption.ticks if interruption.irqs.first else min(interruption.ticks, interruption.yields)
+        )
+        return handlers + self.irqs(interruption.irqs) + interruption.yields * self.overheads.smp.yield_cycles + later
 
     @property
     def asked(self) -> int:
@@ -107,14 +109,14 @@ class Prices:
             return self.events.end_cycles
         return self.overheads.job.end_cycles + tasks * self.overheads.job.end_per_task_cycles
 
-    def leave(self, each: Leave) -> int:
+    def leave(self, leave: Leave) -> int:
         """From a job's last instruction to whoever runs next."""
-        chain = each.chain
+        chain = leave.chain
         more = self.beside(chain.ticks, chain.released, chain.switches, chain.irqs)
         more += chain.yields * self.overheads.smp.yield_cycles
         deferred = chain.ticks * self.overheads.tick.deferred_cycles
-        simple = self.end(each.tasks, woken=each.stretch.woken) + self.down(each.distance, to_idle=each.to_idle)
-        return simple + more + deferred + self.interrupted(each.stretch)
+        simple = self.end(leave.tasks, woken=leave.stretch.woken) + self.down(leave.distance, to_idle=leave.to_idle)
+        return simple + more + deferred + self.interrupted(leave.stretch)
 
     def block(self, tasks: int, distance: int) -> int:
         """The longest that a less urgent task keeps the kernel from a release: seen, or all of the end of its job."""
@@ -149,13 +151,13 @@ class Prices:
         # Written by hand, `down` says nothing of a switch to someone just released; measured, it does.
         return max(down, switch.up_cycles) if self.overheads.tick.switch_cycles is None else down
 
-    def wait(self, each: Wait) -> int:
+    def wait(self, wait: Wait) -> int:
         """From a tick or an interrupt to the job it releases, where nothing is in the way."""
-        if each.irqs.count:
-            return self.around + self.irqs(each.irqs)
-        if each.remote:
+        if wait.irqs.count:
+            return self.around + self.irqs(wait.irqs)
+        if wait.remote:
             return self.asked + self.chain(0, 0, 1, sliced=False)
-        return self.around + self.chain(1, each.released, 1, sliced=False)
+        return self.around + self.chain(1, wait.released, 1, sliced=False)
 
     def work(self, stretch: Stretch, cycles: int) -> int:
         """A job's work, with what is between its parts."""
@@ -167,16 +169,18 @@ class Prices:
         bus = -(-cycles * self.overheads.smp.contention_permille // 1000)
         return cycles + bus + self.overheads.job.work_cycles + between + contended + around + moved
 
-    def handover(self, each: Handover) -> int:
+    def handover(self, handover: Handover) -> int:
         """The switch that a call led to, and what came with it."""
-        return self.events.handover_cycles + self.beside(each.ticks, each.released, each.switches, each.irqs)
+        return self.events.handover_cycles + self.beside(
+            handover.ticks, handover.released, handover.switches, handover.irqs
+        )
 
 
 def uncovered(ledger: Ledger, overheads: Overheads, tasks: int) -> list[Excess]:
     """Entries that exceed their price, the worst first."""
     return sorted(
         (excess for excess in _compared(ledger, Prices(overheads), tasks) if excess.cycles > 0),
-        key=lambda each: -each.cycles,
+        key=lambda excess: -excess.cycles,
     )
 
 

@@ -113,8 +113,10 @@ def cores_system(random: Random, shape: Shape, firmware: Firmware, contention_pe
     part = replace(shape, tasks=(min(shape.tasks[0], most), min(shape.tasks[1], most)), load=load)
     tasks: list[Task] = []
     for core in range(firmware.cores):
-        found = shaped_system(random, part, firmware.clock_hz, firmware.tick_cycles)
-        tasks += [replace(each, name=chr(ord("A") + len(tasks) + at), core=core) for at, each in enumerate(found.tasks)]
+        system = shaped_system(random, part, firmware.clock_hz, firmware.tick_cycles)
+        tasks += [
+            replace(task, name=chr(ord("A") + len(tasks) + at), core=core) for at, task in enumerate(system.tasks)
+        ]
     return System(tuple(tasks), units_per_second=firmware.clock_hz)
 
 
@@ -129,13 +131,13 @@ def event_system(random: Random, firmware: Firmware) -> System:
         period = random.randint(tick // 2, 6 * tick)
         handlers.append(Handler(f"I{len(handlers)}", period, random.randint(SHORTEST_CYCLES, period // 12), period))
     for at in random.sample(range(len(tasks)), min(len(tasks), random.randint(0, LINES - len(handlers)))):
-        each, name = tasks[at], f"release of {tasks[at].name}"
-        period = max(tick // 2, each.period + random.randint(-tick // 2, tick // 2))
+        item, name = tasks[at], f"release of {tasks[at].name}"
+        period = max(tick // 2, item.period + random.randint(-tick // 2, tick // 2))
         jitter = random.randrange(period // 3) if random.random() < 0.5 else 0
-        wcet = max(SHORTEST_CYCLES, min(each.wcet, period * each.wcet // each.period))
-        tasks[at] = replace(each, period=period, deadline=period, wcet=wcet, jitter=jitter, released_by=name)
+        wcet = max(SHORTEST_CYCLES, min(item.wcet, period * item.wcet // item.period))
+        tasks[at] = replace(item, period=period, deadline=period, wcet=wcet, jitter=jitter, released_by=name)
         own = random.choice((0, 0, min(period // 20, tick // 10)))
-        handlers.append(Handler(name, period, own, period, jitter, gives=each.name, implied=not own))
+        handlers.append(Handler(name, period, own, period, jitter, gives=item.name, implied=not own))
     if random.random() < 0.7:
         tasks = [_with_sections(random, task) for task in tasks]
     if random.random() < 0.3:
@@ -179,5 +181,5 @@ def changed(
         others[at] = random.randrange(max(1, task.period // tick_cycles))
         return system, tuple(others)
     wcet = min(task.period, max(SHORTEST_CYCLES, steps[random.choice(list(steps))]()))
-    tasks = tuple(replace(each, wcet=wcet) if each is task else each for each in system.tasks)
+    tasks = tuple(replace(item, wcet=wcet) if item is task else item for item in system.tasks)
     return replace(system, tasks=tasks), starts

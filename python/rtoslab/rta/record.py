@@ -91,7 +91,7 @@ class Trace:
             self,
             jobs=[job for job in self.jobs if home[job.task] == core],
             handlers=[handler for handler in self.handlers if handler.core == core],
-            unfinished=[each for each in self.unfinished if home[each.task] == core],
+            unfinished=[item for item in self.unfinished if home[item.task] == core],
             core=core,
         )
 

@@ -40,4 +40,4 @@ def responses(system: System, trace: Trace, until: int | None = None) -> Iterato
         yield Responses(task.name, ended, unfinished)
     for at, handler in enumerate(system.interrupts):
         if not handler.implied:
-            yield Responses(handler.name, tuple(each * scale for each in trace.handled(at + 1)))
+            yield Responses(handler.name, tuple(item * scale for item in trace.handled(at + 1)))

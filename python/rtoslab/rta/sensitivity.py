@@ -88,19 +88,19 @@ class _Search:
         too_large = high + 1
         while low < high:
             middle = (low + high + 1) // 2
-            found = analyse(changed(middle), self.overheads, self.model, STEPS)
-            if found.schedulable:
+            analysis = analyse(changed(middle), self.overheads, self.model, STEPS)
+            if analysis.schedulable:
                 low = middle
             else:
                 high = middle - 1
-                too_large = too_large if _gave_up(found) else middle
+                too_large = too_large if _gave_up(analysis) else middle
         self.bounded = too_large - 1 - low > now // _UNDECIDED
         return low
 
 
-def _gave_up(found: Analysis) -> bool:
+def _gave_up(analysis: Analysis) -> bool:
     """No deadline is known to be missed, but a bound was not found in so few steps."""
-    bounds = (*found.tasks, *found.interrupts)
+    bounds = (*analysis.tasks, *analysis.interrupts)
     return any(bound.obstacle is Obstacle.STEPS for bound in bounds) and not any(bound.missed for bound in bounds)
 
 
@@ -116,7 +116,7 @@ def _scaled(system: System, factor: Fraction) -> System:
         sections = tuple((name, _up(length * factor)) for name, length in task.sections)
         return replace(task, wcet=max(1, _up(task.wcet * factor)), masked=_up(task.masked * factor), sections=sections)
 
-    return replace(system, tasks=tuple(scaled(each) for each in system.tasks))
+    return replace(system, tasks=tuple(scaled(item) for item in system.tasks))
 
 
 def _up(value: Fraction) -> int:
@@ -124,4 +124,4 @@ def _up(value: Fraction) -> int:
 
 
 def _with_wcet(system: System, task: Task, wcet: int) -> System:
-    return replace(system, tasks=tuple(replace(each, wcet=wcet) if each is task else each for each in system.tasks))
+    return replace(system, tasks=tuple(replace(item, wcet=wcet) if item is task else item for item in system.tasks))

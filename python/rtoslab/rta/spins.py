@@ -40,11 +40,11 @@ class Spins:
 def spins_of(events: Iterable[tuple[int, int, int]]) -> Spins:
     """From (cycle, kind, lock) of one core, in the order of time. What waits as the run ends is left out."""
     waiting: dict[int, int] = {}
-    found: list[tuple[int, int]] = []
+    spins: list[tuple[int, int]] = []
     for cycle, kind, lock in events:
         if kind == BUSY:
             waiting.setdefault(lock, cycle)
         elif kind == TAKEN and lock in waiting:
-            found.append((waiting.pop(lock), cycle))
-    found.sort()
-    return Spins(tuple(begin for begin, _ in found), tuple(end for _, end in found))
+            spins.append((waiting.pop(lock), cycle))
+    spins.sort()
+    return Spins(tuple(begin for begin, _ in spins), tuple(end for _, end in spins))

@@ -17,10 +17,10 @@ def stack_ends(machine: VirtualMachine, firmware: Firmware, blocks: set[int]) ->
     if block is None:
         return {}
     offset = members_of(firmware.build.elf, block.type)[block.stack].offset
-    bases = {each: int.from_bytes(machine.read(each + offset, 4), "little") for each in blocks}
-    return {each: bytes(machine.read(base, _END_BYTES)) for each, base in bases.items()}
+    bases = {item: int.from_bytes(machine.read(item + offset, 4), "little") for item in blocks}
+    return {item: bytes(machine.read(base, _END_BYTES)) for item, base in bases.items()}
 
 
 def overrun_stacks(before: dict[int, bytes], after: dict[int, bytes]) -> int:
     """How many stacks were used up to the room of an exception, or further."""
-    return sum(before[each] != after.get(each) for each in before)
+    return sum(before[item] != after.get(item) for item in before)

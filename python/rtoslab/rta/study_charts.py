@@ -38,8 +38,8 @@ def distribution(study: Study, check: Check) -> ChartData:
             if count
         ]
         lines = {"longest observed": task.longest}
-        for model, found in study.analyses.items():
-            response = found.bound(task.name).response
+        for model, analysis in study.analyses.items():
+            response = analysis.bound(task.name).response
             lines |= {f"bound, {MODEL_NAMES[model]}": response} if response is not None else {}
         if task.deadline <= 1.5 * max(lines.values()):
             lines["deadline"] = task.deadline
@@ -53,7 +53,7 @@ def timeline(study: Study, check: Check) -> ChartData:
     trace, us = check.trace, study.system.microseconds_of_cycles
     firsts = [job.end for job in trace.jobs if job.number == 0]
     end = min(max(firsts, default=trace.end), trace.origin + _SHOWN_TICKS * trace.tick_cycles) + trace.tick_cycles // 10
-    names = [each.name for each in study.system.tasks]
+    names = [item.name for item in study.system.tasks]
     order = sorted(range(len(names)), key=lambda at: -trace.rows[at].priority)
     rows: list[dict[str, Any]] = []
     for task in order:
@@ -87,8 +87,8 @@ def timeline(study: Study, check: Check) -> ChartData:
 def _releases(trace: Trace, task: int, end: int) -> Sequence[int]:
     row = trace.rows[task]
     if row.line:
-        raised = (trace.origin + each for each in trace.lines[row.line - 1].raised)
-        return [each for each in raised if each < end]
+        raised = (trace.origin + cycle for cycle in trace.lines[row.line - 1].raised)
+        return [cycle for cycle in raised if cycle < end]
     first = trace.origin + row.offset_ticks * trace.tick_cycles
     return range(first, end, row.period_ticks * trace.tick_cycles)
 
@@ -101,19 +101,19 @@ def _pieces(trace: Trace, task: int) -> list[tuple[int, int, str]]:
         if one.after == task and one.after != IDLE and next_.start > one.end
     ]
     works = [(job.begin, job.end) for job in trace.jobs if job.task == task]
-    found: list[tuple[int, int, str]] = []
+    pieces: list[tuple[int, int, str]] = []
     for start, stop in ran:
         at = start
         for begin, end in works:
             if end <= at or begin >= stop:
                 continue
             if begin > at:
-                found.append((at, begin, "kernel for it"))
-            found.append((max(at, begin), min(stop, end), "work"))
+                pieces.append((at, begin, "kernel for it"))
+            pieces.append((max(at, begin), min(stop, end), "work"))
             at = min(stop, end)
         if at < stop:
-            found.append((at, stop, "kernel for it"))
-    return found
+            pieces.append((at, stop, "kernel for it"))
+    return pieces
 
 
 def ticks(study: Study, check: Check) -> ChartData | None:
@@ -138,9 +138,9 @@ def ticks(study: Study, check: Check) -> ChartData | None:
     return ChartData("ticks", rows, caption, x_title="tick", y_title="handlers, us")
 
 
-def worst_tick(prices: Prices, each: Interruption, tasks: int) -> int:
+def worst_tick(prices: Prices, interruption: Interruption, tasks: int) -> int:
     """What the model of the worst tick charges one with, in cycles: a release of every task."""
-    return prices.interruption(replace(each, released=tasks))
+    return prices.interruption(replace(interruption, released=tasks))
 
 
 def pessimism(study: Study) -> ChartData | None:
@@ -169,6 +169,6 @@ def pessimism(study: Study) -> ChartData | None:
     )
 
 
-def charts(*found: ChartData | None) -> Sequence[ChartData]:
+def charts(*chart: ChartData | None) -> Sequence[ChartData]:
     """Those that there are."""
-    return tuple(data for data in found if data is not None and data.rows)
+    return tuple(data for data in chart if data is not None and data.rows)

@@ -108,16 +108,18 @@ def finer(system: System, scale: int) -> System:
     if scale == 1:
         return system
 
-    def task(each: Task) -> Task:
+    def task(task: Task) -> Task:
         return replace(
-            each,
-            **{name: scale * getattr(each, name) for name in ("period", "wcet", "deadline", "jitter", "masked")},
-            offset=None if each.offset is None else scale * each.offset,
-            sections=tuple((name, scale * length) for name, length in each.sections),
+            task,
+            **{name: scale * getattr(task, name) for name in ("period", "wcet", "deadline", "jitter", "masked")},
+            offset=None if task.offset is None else scale * task.offset,
+            sections=tuple((name, scale * length) for name, length in task.sections),
         )
 
-    def handler(each: Handler) -> Handler:
-        return replace(each, **{name: scale * getattr(each, name) for name in ("period", "wcet", "deadline", "jitter")})
+    def handler(handler: Handler) -> Handler:
+        return replace(
+            handler, **{name: scale * getattr(handler, name) for name in ("period", "wcet", "deadline", "jitter")}
+        )
 
     return replace(
         system,
@@ -140,13 +142,13 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
     """Exact. Raises TaskSetError where a time in cycles has no clock, and where a part is longer than its whole."""
     specs: list[TaskSpec | InterruptSpec] = [*task_set.tasks, *task_set.interrupts]
     times = [time for spec in specs for time in _times(spec)] + [chain.deadline for chain in task_set.chains]
-    if clock_hz is None and any(each.in_cycles for each in times):
+    if clock_hz is None and any(item.in_cycles for item in times):
         raise TaskSetError(f"{task_set.source} gives times in cycles; say with --clock or --board how long one is.")
     per_cycle = 1
     if clock_hz is None:
-        rate = math.lcm(1_000_000, *(each.value.denominator for each in times))
+        rate = math.lcm(1_000_000, *(item.value.denominator for item in times))
     else:
-        per_cycle = math.lcm(*(each.cycles(clock_hz).denominator for each in times))
+        per_cycle = math.lcm(*(item.cycles(clock_hz).denominator for item in times))
         rate = clock_hz * per_cycle
 
     def whole(time: Time) -> int:
@@ -182,9 +184,9 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
         for interrupt in task_set.interrupts
     )
     handlers += tuple(
-        Handler(each.released_by, each.period, 0, each.period, each.jitter, each.core, each.name, implied=True)
-        for each in tasks
-        if each.released_by and each.name not in givers
+        Handler(item.released_by, item.period, 0, item.period, item.jitter, item.core, item.name, implied=True)
+        for item in tasks
+        if item.released_by and item.name not in givers
     )
     for task in tasks:
         _demand_parts(task, task_set.source)
@@ -209,8 +211,8 @@ def _demand_parts(task: Task, source: str) -> None:
 
 
 def _times(spec: TaskSpec | InterruptSpec) -> list[Time]:
-    found = [spec.period, spec.wcet, spec.deadline, spec.jitter]
+    times = [spec.period, spec.wcet, spec.deadline, spec.jitter]
     if isinstance(spec, TaskSpec):
-        found += [spec.masked, *(section.length for section in spec.sections)]
-        found += [spec.offset] if spec.offset is not None else []
-    return found
+        times += [spec.masked, *(section.length for section in spec.sections)]
+        times += [spec.offset] if spec.offset is not None else []
+    return times

@@ -29,24 +29,24 @@ def bounds_table(study: Study) -> TableData:
         ">period",
         ">WCET",
         ">deadline",
-        *(f">{MODEL_NAMES[each]}" for each in models),
+        *(f">{MODEL_NAMES[item]}" for item in models),
         ">slack",
         "met",
     )
     rows = []
     for task in study.system.tasks:
-        found = study.analysis.bound(task.name)
+        bound = study.analysis.bound(task.name)
         rows.append([
             task.name, str(task.priority), _us(study, task.period), _us(study, task.wcet), _us(study, task.deadline),
             *(_bound(study, study.analyses[model].bound(task.name)) for model in models),
-            _us(study, found.slack), "yes" if found.meets else "NO",
+            _us(study, bound.slack), "yes" if bound.meets else "NO",
         ])  # fmt: skip
     for one in (interrupt for interrupt in study.system.interrupts if not interrupt.implied):
-        found = study.analysis.bound(one.name)
+        bound = study.analysis.bound(one.name)
         rows.append([
             one.name, "interrupt", _us(study, one.period), _us(study, one.wcet), _us(study, one.deadline),
             *(_bound(study, study.analyses[model].bound(one.name)) for model in models),
-            _us(study, found.slack), "yes" if found.meets else "NO",
+            _us(study, bound.slack), "yes" if bound.meets else "NO",
         ])  # fmt: skip
     meaning = "; ".join(f"{MODEL_NAMES[model]}: {MODEL_TITLES[model]}" for model in models)
     note = f"{_loads(study)} Overhead models: {meaning}."
@@ -57,10 +57,10 @@ def _loads(study: Study) -> str:
     """Core by core, the tasks' and interrupts' own work and everything with what the kernel takes."""
     parts, system = [], study.system
     for core in system.cores:
-        asked = [(task.wcet, task.period) for task in system.tasks if task.core == core]
-        asked += [(interrupt.wcet, interrupt.period) for interrupt in system.interrupts if interrupt.core == core]
+        loads = [(task.wcet, task.period) for task in system.tasks if task.core == core]
+        loads += [(interrupt.wcet, interrupt.period) for interrupt in system.interrupts if interrupt.core == core]
         bounds = [study.analysis.bound(task.name) for task in system.tasks if task.core == core]
-        own, whole = float(utilisation(asked)), max((bound.utilisation for bound in bounds), default=0.0)
+        own, whole = float(utilisation(loads)), max((bound.utilisation for bound in bounds), default=0.0)
         where = f"Utilisation of core {core}" if len(system.cores) > 1 else "Utilisation"
         parts.append(f"{where}: {own:.3f} by tasks and interrupts, {max(whole, own):.3f} with the kernel's overheads.")
     return " ".join(parts)
@@ -72,7 +72,7 @@ def check_table(study: Study) -> TableData | None:
     if check is None:
         return None
     models = tuple(study.analyses)
-    tightness = {model: check.tightness(found) for model, found in study.analyses.items()}
+    tightness = {model: check.tightness(analysis) for model, analysis in study.analyses.items()}
     rows = [
         [
             task.name,
@@ -134,7 +134,7 @@ def costs_table(study: Study) -> TableData | None:
     if not study.costs:
         return None
     parts = list(dict.fromkeys(name for cost in study.costs.values() for name in cost))
-    rows = [[task, *(_us(study, found.get(name)) for name in parts)] for task, found in study.costs.items()]
+    rows = [[task, *(_us(study, costs.get(name)) for name in parts)] for task, costs in study.costs.items()]
     return TableData(
         "What each overhead costs: by how much the bound is lower without it, us",
         ("task", *(f">{name}" for name in parts)),
@@ -178,7 +178,7 @@ def _factor(factor: Fraction) -> str:
 
 def _shown_sum(study: Study, wcet: int, growth: Fraction) -> str:
     """The new WCET, rounded down, with decimals enough to differ from the present one where the margin is not 0."""
-    exact, now = (study.system.exact_microseconds(each) for each in (wcet + growth, wcet))
+    exact, now = (study.system.exact_microseconds(value) for value in (wcet + growth, wcet))
     decimals = 0 if exact >= WHOLE else 1
     while exact != now and math.floor(exact * 10**decimals) == round(now * 10**decimals):
         decimals += 1
@@ -215,20 +215,24 @@ def beside_table(study: Study, other: Overheads) -> TableData:
     assert own is not None
     rows = []
     for name, figure in _FIGURES.items():
-        here, there = (1e6 * figure(overheads, count) / overheads.clock_hz for overheads in (own, other))
-        rows.append([name.format(count), f"{there:,.3f}", f"{here:,.3f}", f"{here / there:.2f}" if there else _DASH])
+        here, figures = (1e6 * figure(overheads, count) / overheads.clock_hz for overheads in (own, other))
+        rows.append(
+            [name.format(count), f"{figures:,.3f}", f"{here:,.3f}", f"{here / figures:.2f}" if figures else _DASH]
+        )
     note = f"There: {other.note}." if other.note else ""
     return TableData("Overheads side by side, us", ("overhead", ">there", ">here", ">here / there"), rows, note)
 
 
 _FIGURES: Final[Mapping[str, Callable[[Overheads, int], int]]] = {
-    "tick that releases no task": lambda each, _: each.tick.base_cycles,
-    "each task released": lambda each, _: each.tick.per_task_cycles,
-    "tick that releases all {}": lambda each, count: each.tick.base_cycles + count * each.tick.per_task_cycles,
-    "switch to a more urgent task": lambda each, _: each.switch.up_cycles,
-    "switch to a less urgent task": lambda each, _: each.switch.down_cycles,
-    "switch to the idle task": lambda each, _: each.switch.to_idle_cycles,
-    "switch from the idle task": lambda each, _: each.switch.from_idle_cycles,
+    "tick that releases no task": lambda overheads, _: overheads.tick.base_cycles,
+    "each task released": lambda overheads, _: overheads.tick.per_task_cycles,
+    "tick that releases all {}": lambda overheads, count: (
+        overheads.tick.base_cycles + count * overheads.tick.per_task_cycles
+    ),
+    "switch to a more urgent task": lambda overheads, _: overheads.switch.up_cycles,
+    "switch to a less urgent task": lambda overheads, _: overheads.switch.down_cycles,
+    "switch to the idle task": lambda overheads, _: overheads.switch.to_idle_cycles,
+    "switch from the idle task": lambda overheads, _: overheads.switch.from_idle_cycles,
 }
 
 
@@ -244,11 +248,11 @@ def as_json(study: Study) -> dict[str, Any]:
         "notes": [*study.notes, *(check.notes if check is not None else ())],
         "overheads": study.overheads.model_dump(mode="json") if study.overheads is not None else None,
         "bounds": {
-            model.value: {bound.name: _bound_json(study, bound) for bound in (*found.tasks, *found.interrupts)}
-            for model, found in study.analyses.items()
+            model.value: {bound.name: _bound_json(study, bound) for bound in (*item.tasks, *item.interrupts)}
+            for model, item in study.analyses.items()
         },
-        "costs_us": {task: {name: study.system.microseconds(value) for name, value in found.items()}
-                     for task, found in study.costs.items()},
+        "costs_us": {task: {name: study.system.microseconds(value) for name, value in item.items()}
+                     for task, item in study.costs.items()},
         **_growth_json(study),
         "chains": {
             chain.name: {
@@ -296,7 +300,7 @@ def _check_json(study: Study) -> dict[str, Any] | None:
     if check is None:
         return None
     ratios: Mapping[Model, Mapping[str, float]] = {
-        model: check.tightness(found) for model, found in study.analyses.items()
+        model: check.tightness(item) for model, item in study.analyses.items()
     }
     return {
         "ticks": check.ticks,
@@ -314,7 +318,7 @@ def _check_json(study: Study) -> dict[str, Any] | None:
                 "longest_us": study.system.microseconds(task.longest),
                 "longest_units": task.longest,
                 "misses": task.misses,
-                "tightness": {model.value: found.get(task.name) for model, found in ratios.items()},
+                "tightness": {model.value: item.get(task.name) for model, item in ratios.items()},
             }
             for task in (*check.tasks, *check.interrupts)
         },

@@ -101,8 +101,8 @@ class Study:
 
     def answer(self) -> list[str]:
         """Yes or no, and why: the tightest task, or each that misses and what its time goes to."""
-        found = self.analysis
-        bounds = [*found.tasks, *found.interrupts]
+        analysis = self.analysis
+        bounds = [*analysis.tasks, *analysis.interrupts]
         exceeded, uncovered = self.exceeded, self.uncovered
         if exceeded:
             names = ", ".join(exceeded)
@@ -114,14 +114,14 @@ class Study:
             advice = "write larger overheads by hand (--save-overheads, then --overheads)"
             return [f"No bound can be trusted: {seen}, {charged}. What was measured does not cover this set; {advice}."]
         late = [self._late(chain) for chain in self.chains if not chain.meets]
-        if found.schedulable and late:
+        if analysis.schedulable and late:
             return late
-        if found.schedulable and self.unknown:
+        if analysis.schedulable and self.unknown:
             left_out = f"the overheads do not tell {', '.join(self.unknown)}, which is left out of the bounds"
             advice = "write it into a file of overheads (--save-overheads, then --overheads)"
             return [f"Every bound is below its deadline, but {left_out}: no yes; {advice}."]
-        if found.schedulable:
-            tightest = min(bounds, key=lambda each: (each.slack or 0) / each.deadline)
+        if analysis.schedulable:
+            tightest = min(bounds, key=lambda bound: (bound.slack or 0) / bound.deadline)
             left = f"{self._us(tightest.slack or 0)} of {self._us(tightest.deadline)} us left"
             return [f"Yes: every deadline is met. The tightest is {tightest.name}, with {left}.", *self._conditions()]
         return [*(self._why(bound) for bound in bounds if not bound.meets), *late]
@@ -134,17 +134,20 @@ class Study:
 
     def _conditions(self) -> list[str]:
         """What the answer rests on."""
-        found = self.overheads
-        if found is None:
+        overheads = self.overheads
+        if overheads is None:
             return []
-        tick_hz = found.clock_hz / found.tick.period_cycles
-        where = " on ".join(each for each in (found.kernel, found.board) if each) or "a kernel written down by hand"
-        config = "".join(f", {name}={value}" for name, value in found.config.items() if value)
-        if found.smp.cores > 1:
-            config += f", {found.smp.cores} cores, work up to {found.smp.contention_permille / 10:g} % longer for that"
-        source = f"; its overheads: {found.note}" if found.note else ""
+        tick_hz = overheads.clock_hz / overheads.tick.period_cycles
+        where = (
+            " on ".join(item for item in (overheads.kernel, overheads.board) if item) or "a kernel written down by hand"
+        )
+        config = "".join(f", {name}={value}" for name, value in overheads.config.items() if value)
+        if overheads.smp.cores > 1:
+            longer = overheads.smp.contention_permille / 10
+            config += f", {overheads.smp.cores} cores, work up to {longer:g} % longer for that"
+        source = f"; its overheads: {overheads.note}" if overheads.note else ""
         seen = "" if self.check is None else f", {counted(self.check.jobs, 'job')} of this set held against the bounds"
-        return [f"For {where} at {found.clock_hz / 1e6:g} MHz, {tick_hz:g} ticks a second{config}{source}{seen}."]
+        return [f"For {where} at {overheads.clock_hz / 1e6:g} MHz, {tick_hz:g} ticks a second{config}{source}{seen}."]
 
     def _why(self, bound: Bound) -> str:
         if bound.response is None:
@@ -166,13 +169,13 @@ def study(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None =
     return with_growth(bounded(task_set, overheads, clock_hz))
 
 
-def with_growth(found: Study, progress: Progress = lambda _: None) -> Study:
+def with_growth(study: Study, progress: Progress = lambda _: None) -> Study:
     """With its sensitivity, and what each overhead costs, which takes hundreds of analyses."""
-    system, overheads, holds = found.system, found.overheads, found.analysis.schedulable
-    grown = sensitivity(system, overheads, found.model, holds, progress)
+    system, overheads, holds = study.system, study.overheads, study.analysis.schedulable
+    grown = sensitivity(system, overheads, study.model, holds, progress)
     progress("what each overhead costs")
-    by_task = costs(system, overheads, found.model) if overheads is not None else {}
-    return replace(found, sensitivity=grown, costs=by_task)
+    by_task = costs(system, overheads, study.model) if overheads is not None else {}
+    return replace(study, sensitivity=grown, costs=by_task)
 
 
 def bounded(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> Study:
@@ -182,8 +185,8 @@ def bounded(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None
     if overheads is None:
         notes.append("No overheads are known, so the kernel costs nothing here: give --kernel or --overheads.")
     else:
-        system, kept = _as_seen(system, overheads)
-        notes += kept
+        system, observed_overheads = _as_seen(system, overheads)
+        notes += observed_overheads
         system, late = released_by_tick(system, overheads.tick.period_cycles * system.units_per_cycle)
         if late:
             notes.append(
@@ -213,19 +216,19 @@ def released_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
     `tick` is its period in units of the system.
     """
     by_tick = [task for task in system.tasks if not task.released_by]
-    late = [each.name for each in by_tick if each.period % tick or (each.offset or 0) % tick]
+    late = [item.name for item in by_tick if item.period % tick or (item.offset or 0) % tick]
 
-    def changed(each: Task) -> Task:
-        return replace(each, jitter=each.jitter + tick, offset=None) if each.name in late else each
+    def changed(task: Task) -> Task:
+        return replace(task, jitter=task.jitter + tick, offset=None) if task.name in late else task
 
     return replace(system, tasks=tuple(changed(task) for task in system.tasks)), late
 
 
 def _silent(system: System, overheads: Overheads) -> list[str]:
     """What several cores cost each other and the overheads do not tell."""
-    found = [f"smp.{name}" for name in _BETWEEN_CORES if not getattr(overheads.smp, name)]
+    silent = [f"smp.{name}" for name in _BETWEEN_CORES if not getattr(overheads.smp, name)]
     called = bool(system.interrupts) or any(task.calls for task in system.tasks)
-    return [*found, "events"] if called and overheads.events is None else found
+    return [*silent, "events"] if called and overheads.events is None else silent
 
 
 def _lacking(system: System, overheads: Overheads) -> list[str]:

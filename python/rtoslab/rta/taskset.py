@@ -188,7 +188,7 @@ def _task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
     _known(row, _TASK_KEYS, where)
     period, wcet, deadline = _three(row, where)
     times = {
-        name: found for name in ("jitter", "offset", "masked") if (found := quantity(row, name, where)) is not None
+        name: value for name in ("jitter", "offset", "masked") if (value := quantity(row, name, where)) is not None
     }
     sections = tuple(_section(table, where) for table in _tables(row, "section", where))
     return TaskSpec(
@@ -215,11 +215,11 @@ def _interrupt(row: Mapping[str, Any], number_: int, source: str) -> InterruptSp
 
 def _core(row: Mapping[str, Any], where: str) -> int:
     """Where it is at home: one core."""
-    asked = row.get("core", 0)
-    if isinstance(asked, list) or (isinstance(asked, str) and asked.lower() in _MIGRATING):
+    requested = row.get("core", 0)
+    if isinstance(requested, list) or (isinstance(requested, str) and requested.lower() in _MIGRATING):
         raise TaskSetError(
-            f"{where}: core is {shown(str(asked))}: a task that may run on several (global scheduling) is outside this "
-            "analysis; give each a core of its own."
+            f"{where}: core is {shown(str(requested))}: a task that may run on several (global scheduling) is outside "
+            "this analysis; give each a core of its own."
         )
     core = _whole(row, "core", where, 0)
     if core >= CORES:
@@ -238,10 +238,10 @@ def _section(row: Mapping[str, Any], where: str) -> SectionSpec:
 def _three(row: Mapping[str, Any], where: str) -> tuple[Time, Time, Time]:
     """Period, wcet, deadline; the deadline is the period unless it is given."""
     period, wcet = quantity(row, "period", where), quantity(row, "wcet", where)
-    for name, found in (("period", period), ("wcet", wcet)):
-        if found is None:
+    for name, times in (("period", period), ("wcet", wcet)):
+        if times is None:
             raise TaskSetError(f"{where} has no {name}; add {name}_us.")
-        if found.value == 0:
+        if times.value == 0:
             raise TaskSetError(f"{where}: {name} is 0; it must be longer than that.")
     assert period is not None
     assert wcet is not None
@@ -286,10 +286,10 @@ def _whole(row: Mapping[str, Any], key: str, where: str, default: int | None) ->
     value = row.get(key, default)
     if value is None:
         raise TaskSetError(f"{where} has no {key}; add one, a whole number (a higher priority is more urgent).")
-    found = number(value, f"{where}, {key}")
-    if found.denominator != 1:
+    result = number(value, f"{where}, {key}")
+    if result.denominator != 1:
         raise TaskSetError(f"{where}: {key} is {value}; it must be a whole number.")
-    return int(found)
+    return int(result)
 
 
 def _choice(table: Mapping[str, Any], key: str, known: tuple[str, ...], default: str, source: str) -> str:

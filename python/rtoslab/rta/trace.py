@@ -49,9 +49,9 @@ def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Lin
         events, _ = _events(firmware, image, lead + 1)
         origin = _origin(events, rows, firmware.tick_cycles)
     events, end = _events(firmware, image, ticks + lead, lines, origin or 0)
-    asked = (switching_exceptions(firmware.kernel) | {SVCALL}) - {SYSTICK}
+    exceptions = (switching_exceptions(firmware.kernel) | {SVCALL}) - {SYSTICK}
     try:
-        trace = read(events, rows, firmware.tick_cycles, end, lines, firmware.lines, origin, firmware.cores, asked)
+        trace = read(events, rows, firmware.tick_cycles, end, lines, firmware.lines, origin, firmware.cores, exceptions)
     except CheckError as cause:
         _require_stacks(firmware, image, events, ticks + lead, lines, origin or 0, cause)
         raise
@@ -74,7 +74,7 @@ def _require_stacks(
     """Raises CheckError if a stack that is full explains it. The same run again shows it, so no other has to wait."""
     is_current = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + firmware.cores)
     written = events["value"][(events["kind"] == KIND_WRITE) & is_current]
-    blocks = {int(each) for each in np.unique(written)} - {0}
+    blocks = {int(value) for value in np.unique(written)} - {0}
     machine = start(image, firmware.board, firmware.kernel, firmware.cores)
     before = stack_ends(machine, firmware, blocks)
     _events(firmware, image, ticks, lines, origin, machine)
@@ -123,7 +123,7 @@ def _origin(events: npt.NDArray[np.void], rows: Sequence[Row], tick_cycles: int)
     Where the tick releases nobody, any will do at which all tasks wait: the last one seen.
     """
     phase = _phase(events, tick_cycles)
-    by_tick = [at for at, each in enumerate(rows) if not each.line]
+    by_tick = [at for at, item in enumerate(rows) if not item.line]
     if not by_tick:
         return phase + (int(events["cycle"][-1]) - phase) // tick_cycles * tick_cycles
     begins = events[(events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN) & np.isin(events["value"], by_tick)]
@@ -142,21 +142,21 @@ def read(
     numbers: Sequence[int] = (),
     origin: int | None = None,
     cores: int = 1,
-    asked: Collection[int] = frozenset({SVCALL, PENDSV}),
+    exceptions: Collection[int] = frozenset({SVCALL, PENDSV}),
 ) -> Trace:
-    """Makes a trace of events in the order of time. `numbers`: the lines' exceptions; `asked`: those that tasks raise
+    """Makes a trace of events in the order of time. `numbers`: the lines' exceptions; `exceptions`: those that tasks raise
     themselves. Raises CheckError where they are not those of these rows."""
     first = _origin(events, rows, tick_cycles) if origin is None else origin
     if cores == 1:
         trace = Trace(rows, lines, tick_cycles, first, end=end)
-        _Reader(trace, _names(events, 0), numbers, 0, asked, chosen=_chosen(events, 0)).read(events)
+        _Reader(trace, _names(events, 0), numbers, 0, exceptions, chosen=_chosen(events, 0)).read(events)
         return trace
     trace = Trace(rows, lines, tick_cycles, first, end=end, spins=tuple(_spins(events, core) for core in range(cores)))
     for core in range(cores):
         mine = events[events["core"] == core]
-        _Reader(trace, _names(events, core), numbers, core, asked, chosen=_chosen(mine, core)).read(mine)
-    for told in (trace.jobs, trace.handlers):
-        told.sort(key=lambda each: each.end)
+        _Reader(trace, _names(events, core), numbers, core, exceptions, chosen=_chosen(mine, core)).read(mine)
+    for handled in (trace.jobs, trace.handlers):
+        handled.sort(key=lambda job: job.end)
     return trace
 
 
@@ -169,10 +169,10 @@ def _names(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
     """Control block -> index of the task, from who is current as a job begins."""
     names: dict[int, int] = {}
     current = 0
-    wanted = ((events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)) | (
+    selected = ((events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)) | (
         (events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN) & (events["core"] == core)
     )
-    for kind, value in zip(events["kind"][wanted].tolist(), events["value"][wanted].tolist(), strict=True):
+    for kind, value in zip(events["kind"][selected].tolist(), events["value"][selected].tolist(), strict=True):
         if kind == KIND_WRITE:
             current = value
         elif value < IDENT_LINE:
@@ -206,14 +206,14 @@ class _Reader:
         names: dict[int, int],
         lines: Sequence[int],
         core: int,
-        asked: Collection[int],
+        exceptions: Collection[int],
         *,
         chosen: bool,
     ) -> None:
         self.trace = trace
         self.core = core
         self.word = IDENT_CURRENT + core
-        self.asked = asked
+        self.asked = exceptions
         self.lines = {exception: at for at, exception in enumerate(lines, 1) if trace.lines}
         self.names = names
         self.current = IDLE
@@ -241,16 +241,18 @@ class _Reader:
         self._unfinished()
 
     def _enter(self, cycle: int, entry: int, exception: int) -> None:
-        asked = exception in self.asked
-        self.open.append(Handler(exception, cycle, entry, self.current, self.current, core=self.core, asked=asked))
-        if self.chosen and asked:
+        is_requested = exception in self.asked
+        self.open.append(
+            Handler(exception, cycle, entry, self.current, self.current, core=self.core, asked=is_requested)
+        )
+        if self.chosen and is_requested:
             self.current = self.named
 
     def _exit(self, cycle: int, exception: int) -> None:
         if not self.open:
             return
         # Where one handler follows another without a return between, the next entry may be told before the return.
-        at = next((at for at, each in enumerate(self.open) if each.exception == exception), None)
+        at = next((at for at, item in enumerate(self.open) if item.exception == exception), None)
         if at is None:
             return
         done = self.open.pop(at)
@@ -260,8 +262,8 @@ class _Reader:
         trace = self.trace
         if exception in self.lines:
             done.line = self.lines[exception]
-        wanted = done.asked or exception in {SYSTICK, *self.lines} or (len(trace.spins) > 1 and done.yields)
-        if done.start < trace.origin or not wanted:
+        is_recorded = done.asked or exception in {SYSTICK, *self.lines} or (len(trace.spins) > 1 and done.yields)
+        if done.start < trace.origin or not is_recorded:
             return
         if exception == SYSTICK:
             # It may have waited for nearly a tick, for interrupts; `entry` tells of the last of them only.

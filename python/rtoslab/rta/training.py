@@ -88,9 +88,9 @@ def meetings(firmware: Firmware, work: Work, reach: int) -> Iterator[tuple[list[
     into its end, the switch to the second, or its start. With and without a task that this tick releases."""
     length = 4 * reach
     pairs = (firmware.most_tasks - 1) // 2
-    wanted = [firmware.tick_cycles - reach + 40 - length * step // _STEPS for step in range(_STEPS)]
+    lengths = [firmware.tick_cycles - reach + 40 - length * step // _STEPS for step in range(_STEPS)]
     for at in range(0, _STEPS, pairs):
-        part = wanted[at : at + pairs]
+        part = lengths[at : at + pairs]
         period = 3 * len(part)
         rows = []
         for place, cycles in enumerate(part):
@@ -106,7 +106,7 @@ def at_home(sets: Iterable[tuple[list[Row], int]], firmware: Firmware) -> Iterat
     for number, (rows, ticks) in enumerate(sets):
         if number % 2:
             yield [replace(row, core=last * (number // 2 % 2)) for row in rows], ticks
-        yield [replace(each, core=at % firmware.cores) for at, each in enumerate(rows)], ticks
+        yield [replace(item, core=at % firmware.cores) for at, item in enumerate(rows)], ticks
 
 
 def on_all_cores(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int]]:
@@ -154,8 +154,8 @@ def events(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int, lis
         ends, little = Part(*work.lasting(tick // (9 + number))), Part(*work.lasting(200), Around.LOCKED, 0)
         low = [Row(4, index, 1, 0, index, 0, (ends, held, ends)) for index in range(1 + number % 2)]
         yield [*low, Row(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))], _MIXED_TICKS, []
-    made = 0
-    while made < _EVENT_SETS:
+    created = 0
+    while created < _EVENT_SETS:
         system = event_system(random, firmware)
         try:
             rows = rows_of(system, firmware, work)
@@ -163,5 +163,5 @@ def events(firmware: Firmware, work: Work) -> Iterator[tuple[list[Row], int, lis
             lines = lines_of(system, firmware, work, _MIXED_TICKS, phases, random)
         except CheckError:
             continue
-        made += 1
+        created += 1
         yield rows, _MIXED_TICKS, lines

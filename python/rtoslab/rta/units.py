@@ -84,11 +84,11 @@ def number(value: object, where: str) -> Fraction:
     try:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str | Fraction):
             raise ValueError("it is no number")  # noqa: TRY004, TRY301
-        found = fraction(value)
+        result = fraction(value)
     except ValueError as cause:
         raise TaskSetError(
             f"{where}: {_shown(value)} is not a number ({cause}); write one such as 12 or 12.5."
         ) from None
-    if found < 0:
+    if result < 0:
         raise TaskSetError(f"{where}: {value} is negative; a length of time is 0 or more.")
-    return found
+    return result

@@ -20,20 +20,20 @@ class NoBoundError(Exception):
     """A fixed point was not found within STEPS."""
 
 
-def starts(demand: Demand) -> Iterator[tuple[Demand, int]]:
+def starts(requests: Demand) -> Iterator[tuple[Demand, int]]:
     """Every way a busy period may start, as phases, with the task's own first arrival.
 
     Where all offsets are known and nothing jitters, it starts with an arrival of one of the tasks that matter; another
     then arrives no earlier than their offsets allow, by the greatest common divisor of both periods.
     """
-    matter = [demand.task, *demand.others]
+    matter = [requests.task, *requests.others]
     if any(task.offset is None or task.jitter for task in matter):
-        yield demand, 0
+        yield requests, 0
         return
     for first in matter:
-        phases = {task.name: _phase(first, task) for task in demand.released}
+        phases = {task.name: _phase(first, task) for task in requests.released}
         phases |= {task.name: _phase(first, task) for task in matter}
-        yield replace(demand, phases=phases), phases[demand.task.name]
+        yield replace(requests, phases=phases), phases[requests.task.name]
 
 
 def _phase(first: Task, other: Task) -> int:
@@ -42,7 +42,9 @@ def _phase(first: Task, other: Task) -> int:
     return (other.offset - first.offset) % math.gcd(first.period, other.period)
 
 
-def busy_period(demand: Demand, first: int, most: int = STEPS, until: int | None = None) -> tuple[int, dict[str, int]]:
+def busy_period(
+    requests: Demand, first: int, most: int = STEPS, until: int | None = None
+) -> tuple[int, dict[str, int]]:
     """The longest response of the task's jobs in one busy period, seen from each one's arrival, and its parts.
 
     At exactly 100 % and with blocking a busy period never ends, and shortly below it lasts for many hyperperiods.
@@ -50,42 +52,42 @@ def busy_period(demand: Demand, first: int, most: int = STEPS, until: int | None
     than the one a hyperperiod before it: the first hyperperiod's jobs are enough. Ends with the
     first response seen to be longer than `until`, which is then no bound. Raises NoBoundError after `most` steps.
     """
-    task = demand.task
+    task = requests.task
     worst, parts, window, steps = -1, {"own": 0}, 1, 0
-    repeats = _repeats(demand)
+    repeats = _repeats(requests)
     # No window is shorter than if the others took their share evenly: from there it is few steps, near 100 % too.
-    others = Fraction(1) if demand.phases else demand.competing()
+    others = Fraction(1) if requests.phases else requests.competing()
     for finished in range(most):
         if finished == repeats:
             return worst, parts
         if others < 1:
-            own = demand.blocking + (finished + 1) * task.wcet
+            own = requests.blocking + (finished + 1) * task.wcet
             window = max(window, math.ceil(own / (1 - others)))
         arrival = first + finished * task.period
         limit = None if until is None else arrival + until
-        window, found, steps = fixed_point(demand, window, finished, steps, most=most, limit=limit)
+        window, length, steps = fixed_point(requests, window, finished, steps, most=most, limit=limit)
         if window - arrival > worst:
-            worst, parts = window - arrival, {**found, "waiting": -arrival}
+            worst, parts = window - arrival, {**length, "waiting": -arrival}
         if limit is not None and window > limit:
             return worst, parts
-        end = window + demand.own_end
+        end = window + requests.own_end
         if end <= first + (finished + 1) * task.period - task.jitter:
             return worst, parts
     raise NoBoundError
 
 
-def _repeats(demand: Demand) -> int | None:
+def _repeats(requests: Demand) -> int | None:
     """After how many jobs no response is longer than those before; None where nothing is known of that."""
-    if demand.charges != NO_CHARGES or demand.utilisation() > 1:
+    if requests.charges != NO_CHARGES or requests.utilisation() > 1:
         return None
-    periods = [other.period for other in (demand.task, *demand.others)] + [
-        interrupt.period for interrupt in demand.interrupts
+    periods = [other.period for other in (requests.task, *requests.others)] + [
+        interrupt.period for interrupt in requests.interrupts
     ]
-    return math.lcm(*periods) // demand.task.period
+    return math.lcm(*periods) // requests.task.period
 
 
 def fixed_point(
-    demand: Demand,
+    requests: Demand,
     window: int,
     finished: int,
     steps: int,
@@ -96,7 +98,7 @@ def fixed_point(
     """The shortest window that holds all its demand, not shorter than `window`; or one beyond `limit` that does not."""
     while steps < most:
         steps += 1
-        parts = demand.in_window(window, finished, others)
+        parts = requests.in_window(window, finished, others)
         total = sum(parts.values())
         if total <= window or (limit is not None and window > limit):
             return window, parts, steps
@@ -104,10 +106,10 @@ def fixed_point(
     raise NoBoundError
 
 
-def by_arrival(demand: Demand, equals: Sequence[Task], most: int = STEPS) -> tuple[int, dict[str, int]]:
+def by_arrival(requests: Demand, equals: Sequence[Task], most: int = STEPS) -> tuple[int, dict[str, int]]:
     """Equals in the order of arrival: for each arrival inside the busy period, with all that arrived up to it."""
-    task = demand.task
-    busy = _busy_length(replace(demand, others=[*demand.others, *equals]), most)
+    task = requests.task
+    busy = _busy_length(replace(requests, others=[*requests.others, *equals]), most)
     worst, parts = -1, {"own": 0}
     points = _arrivals_before(busy, [task, *equals], most)
     if len(points) * 2 > most:
@@ -116,19 +118,19 @@ def by_arrival(demand: Demand, equals: Sequence[Task], most: int = STEPS) -> tup
     for at in points:
         before = (at + task.jitter) // task.period
         ahead = [(at + equal.jitter) // equal.period + 1 for equal in equals]
-        window, found, steps = _with_equals(demand, equals, ahead, before, steps, most)
+        window, response, steps = _with_equals(requests, equals, ahead, before, steps, most)
         if window - at > worst:
-            worst, parts = window - at, {**found, "waiting": -at}
+            worst, parts = window - at, {**response, "waiting": -at}
     return worst, parts
 
 
-def _busy_length(demand: Demand, most: int) -> int:
+def _busy_length(requests: Demand, most: int) -> int:
     """The longest time in which the processor does nothing less urgent."""
-    window, steps, task = 1, 0, demand.task
+    window, steps, task = 1, 0, requests.task
     while steps < most:
         steps += 1
         jobs = arrivals(window, task.period, task.jitter)
-        total = sum(demand.in_window(window, jobs - 1).values()) + demand.own_end
+        total = sum(requests.in_window(window, jobs - 1).values()) + requests.own_end
         if total <= window:
             return window
         window = total
@@ -136,22 +138,22 @@ def _busy_length(demand: Demand, most: int) -> int:
 
 
 def _arrivals_before(end: int, tasks: Sequence[Task], most: int) -> list[int]:
-    found = {0}
+    arrivals = {0}
     for task in tasks:
         if end // task.period > most:
             raise NoBoundError
-        found |= {at for at in range(-task.jitter, end, task.period) if at >= 0}
-    return sorted(found)
+        arrivals |= {at for at in range(-task.jitter, end, task.period) if at >= 0}
+    return sorted(arrivals)
 
 
 def _with_equals(
-    demand: Demand, equals: Sequence[Task], ahead: Sequence[int], before: int, steps: int, most: int
+    requests: Demand, equals: Sequence[Task], ahead: Sequence[int], before: int, steps: int, most: int
 ) -> tuple[int, dict[str, int], int]:
-    both = replace(demand, others=[*demand.others, *equals])
+    both = replace(requests, others=[*requests.others, *equals])
     window = 1
     while steps < most:
         steps += 1
-        counts = [arrivals(window, other.period, other.jitter) for other in demand.others]
+        counts = [arrivals(window, other.period, other.jitter) for other in requests.others]
         parts = both.in_window(window, before, [*counts, *ahead])
         total = sum(parts.values())
         if total <= window:

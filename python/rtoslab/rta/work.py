@@ -32,7 +32,7 @@ class Work:
         if cycles < least:
             raise CheckError(f"Work of {cycles} cycles is too short for this board; it can be had from {least} on.")
         choices = [(divmod(cycles - base, self.each), extra) for extra, base in self.base.items()]
-        (rounds, _), extra = min(choices, key=lambda each: each[0][1])
+        (rounds, _), extra = min(choices, key=lambda row: row[0][1])
         return rounds, extra
 
     def of(self, row: Row) -> int:
@@ -49,20 +49,20 @@ def calibrate(firmware: Firmware) -> Work:
     """Measures with probes, each length by a task that runs alone. Raises CheckError where work is not regular."""
     longest = firmware.tick_cycles // 40
     rounds = [_FEW, _FEW + 1, _FEW + 2, 25, 100, 101, longest // 2, longest - 1, longest]
-    by_rounds = _spans(firmware, [(each, 0) for each in rounds])
-    each, left = divmod(by_rounds[-1] - by_rounds[0], rounds[-1] - rounds[0])
-    regular = [by_rounds[0] + each * (many - rounds[0]) for many in rounds]
+    by_rounds = _spans(firmware, [(item, 0) for item in rounds])
+    item, left = divmod(by_rounds[-1] - by_rounds[0], rounds[-1] - rounds[0])
+    regular = [by_rounds[0] + item * (many - rounds[0]) for many in rounds]
     if left or regular != by_rounds:
         seen = ", ".join(f"{many}: {span}" for many, span in zip(rounds, by_rounds, strict=True))
         raise CheckError(f"Rounds of work do not last alike on this board, so no wcet can be met exactly ({seen}).")
     extras = range(EXTRA_MAX + 1)
     by_extra = _spans(firmware, [(_FEW, extra) for extra in extras])
-    return Work(each, {extra: span - _FEW * each for extra, span in zip(extras, by_extra, strict=True)})
+    return Work(item, {extra: span - _FEW * item for extra, span in zip(extras, by_extra, strict=True)})
 
 
 def _spans(firmware: Firmware, works: Sequence[tuple[int, int]]) -> list[int]:
     """Cycles from begin to end of each; every job of a task must last the same."""
-    found: list[int] = []
+    result: list[int] = []
     for start in range(0, len(works), firmware.most_tasks):
         part = works[start : start + firmware.most_tasks]
         period = _SLOT_TICKS * len(part)
@@ -72,5 +72,5 @@ def _spans(firmware: Firmware, works: Sequence[tuple[int, int]]) -> list[int]:
             spans = {job.end - job.begin for job in trace.jobs if job.task == at}
             if len(spans) != 1:
                 raise CheckError(f"Work of {work} rounds and extras lasts {sorted(spans)} cycles, not always the same.")
-            found += spans
-    return found
+            result += spans
+    return result

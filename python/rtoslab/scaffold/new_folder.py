@@ -114,7 +114,7 @@ def _filled(template: Path, words: dict[str, str]) -> dict[Path, bytes]:
 
 
 def _words(text: str, words: dict[str, str]) -> str:
-    return re.sub(r"@([A-Z]+)@", lambda found: words[found[1]], text)
+    return re.sub(r"@([A-Z]+)@", lambda match: words[match[1]], text)
 
 
 def _fill(text: str, words: dict[str, str]) -> bytes:
@@ -131,7 +131,7 @@ def _copied(catalogue: Catalogue, like: str, words: dict[str, str]) -> dict[Path
     Raises UnknownNameError, CatalogueError.
     """
     entry = catalogue.board(like)
-    paths = sorted(each for each in entry.folder.rglob("*") if each.is_file())
+    paths = sorted(item for item in entry.folder.rglob("*") if item.is_file())
     files = {
         path.relative_to(entry.folder): read_text(path, "the board's file", CatalogueError).encode() for path in paths
     }

@@ -69,7 +69,7 @@ def stability_plan(catalogue: Catalogue, paper: PaperFolder, placements: int) ->
     for build in builds:
         plain = suites[level_of(build, factors, VERSION) != TODAYS]
         changed = ((point, maker.changes(build, factors, point)) for point in plain)
-        numbers = (maker.number(each, changes) for each, changes in changed if changes is not None)
+        numbers = (maker.number(change, changes) for change, changes in changed if changes is not None)
         members.append(tuple(number for number in numbers if number is not None))
     return StabilityPlan(factors, builds, tuple(maker.rows), tuple(members))
 
@@ -104,19 +104,19 @@ class _Rows:
             return None
         count = self._placements if may_matter(self._catalogue, point) else 1
         role = self._roles.get(plain.kernel, plain.kernel)
-        stands_for = point_id(self._catalogue, plain).model_copy(update={"kernel": role})
-        return Row(stands_for, placed(self._catalogue, Plan((point,), None), count).points)
+        replaces = point_id(self._catalogue, plain).model_copy(update={"kernel": role})
+        return Row(replaces, placed(self._catalogue, Plan((point,), None), count).points)
 
     def _has_settings(self, point: Point) -> bool:
         """Whether the kernel has the macros. Asking takes CMake, and what a macro is set to changes no answer."""
-        asked = (point.kernel, frozenset(point.kernel_config))
-        if asked not in self._known:
+        settings = (point.kernel, frozenset(point.kernel_config))
+        if settings not in self._known:
             try:
                 demand_settings(self._catalogue, (point,))
-                self._known[asked] = True
+                self._known[settings] = True
             except PlanError:
-                self._known[asked] = False
-        return self._known[asked]
+                self._known[settings] = False
+        return self._known[settings]
 
 
 def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> list[Point]:
@@ -125,18 +125,18 @@ def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> 
     `authors`: of each kernel the version that the paper measured, else today's, where both are here.
     """
     plain = replace(paper, facts=paper.facts.model_copy(update={"setup": ()}))
-    wanted = statement_places(paper)
+    places = statement_places(paper)
     able = [
-        each
-        for each in paper_plan(catalogue, plain, Options()).points
-        if each.not_applicable is None and any(_fits(catalogue, paper, each, place) for place in wanted)
+        item
+        for item in paper_plan(catalogue, plain, Options()).points
+        if item.not_applicable is None and any(_fits(catalogue, paper, item, place) for place in places)
     ]
     roles = paper.facts.roles
     chosen: dict[tuple[str, str], Point] = {}
-    for each in sorted(able, key=lambda point: (point.kernel in roles) != authors):
-        role = roles.get(each.kernel, each.kernel)
-        chosen.setdefault((role, repr(replace(each, kernel=""))), each)
-    return [each for each in able if each in chosen.values()]
+    for item in sorted(able, key=lambda point: (point.kernel in roles) != authors):
+        role = roles.get(item.kernel, item.kernel)
+        chosen.setdefault((role, repr(replace(item, kernel=""))), item)
+    return [item for item in able if item in chosen.values()]
 
 
 def _changed(catalogue: Catalogue, plain: Point, changes: Mapping[str, str]) -> Point | None:
@@ -199,4 +199,4 @@ def _fits(catalogue: Catalogue, paper: PaperFolder, point: Point, place: Selecto
 def _several(named: object) -> list[str]:
     if named is None:
         return []
-    return [str(each) for each in named] if isinstance(named, list | tuple) else [str(named)]
+    return [str(point) for point in named] if isinstance(named, list | tuple) else [str(named)]

@@ -47,8 +47,8 @@ class Build:
 
     def changes(self, base: "Build", factors: Sequence[Factor]) -> tuple[str, ...]:
         """Returns what differs from another build, in words: `-O3`, `assertions on`."""
-        told = zip(factors, self.levels, base.levels, strict=True)
-        return tuple(factor.words(level) for factor, level, usual in told if level != usual)
+        pairs = zip(factors, self.levels, base.levels, strict=True)
+        return tuple(factor.words(level) for factor, level, usual in pairs if level != usual)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +85,19 @@ def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[Switch]:
     """Returns every switch of the paper's kernels, each in both positions. Its own position changes nothing."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     varied = {key for experiment in experiments for key in (*experiment.sweep, *experiment.config)}
-    found = []
+    switches = []
     for kernel in paper.facts.kernels:
         entry = catalogue.kernels.get(kernel)
         if entry is None or entry.facts.export is not None:
             continue  # an export is built by its user, with the switches that its own configuration has
         macros = [entry.facts.parity[switch] for switch in _SWITCHES if switch in entry.facts.parity]
-        found += [
+        switches += [
             Switch(kernel, macro, value)
             for macro in macros
             if not macro.startswith("=") and macro not in varied
             for value in ("0", "1")
         ]
-    return found
+    return switches
 
 
 def base_build(factors: Sequence[Factor]) -> Build:
@@ -110,8 +110,8 @@ def paper_builds(factors: Sequence[Factor]) -> list[Build]:
     crossed = [factor for factor in factors if factor.name != SWITCH]
     builds = [Build((*levels, *([NONE] if len(crossed) < len(factors) else []))) for levels in _products(crossed)]
     usual = base_build(factors).levels[: len(crossed)]
-    alone = (level for factor in factors if factor.name == SWITCH for level in factor.levels[1:])
-    return [*builds, *(Build((*usual, level)) for level in alone)]
+    single = (level for factor in factors if factor.name == SWITCH for level in factor.levels[1:])
+    return [*builds, *(Build((*usual, level)) for level in single)]
 
 
 def _products(factors: Sequence[Factor]) -> Iterator[tuple[str, ...]]:
@@ -152,4 +152,4 @@ def _switched(level: str, role: str) -> Mapping[str, str]:
 
 
 def _place(factors: Sequence[Factor], name: str) -> int:
-    return next(number for number, each in enumerate(factors) if each.name == name)
+    return next(number for number, item in enumerate(factors) if item.name == name)

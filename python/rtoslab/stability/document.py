@@ -47,7 +47,7 @@ def summary(judged: JudgedPaper) -> str:
     never = sum(whole.held == 0 for whole in wholes)
     turning = len(wholes) - always - never
     by_placement = sum(_placement_turns(statement.whole) for statement in judged.statements)
-    said = (
+    text = (
         f"{counted(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} placements. "
         f"{counted(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in some. "
         f"The place of the code alone turns {by_placement}."
@@ -55,12 +55,12 @@ def summary(judged: JudgedPaper) -> str:
     changes = {change: count for change, count in turned_by(judged.statements).items() if change != PLACEMENT and count}
     if changes:
         change, count = next(iter(changes.items()))
-        said += f" Of the other changes {change} turns the most: {count}."
-    return said
+        text += f" Of the other changes {change} turns the most: {count}."
+    return text
 
 
-def _placement_turns(each: Stability) -> bool:
-    return any(turn.change == PLACEMENT and turn.turned for turn in each.turns())
+def _placement_turns(stability: Stability) -> bool:
+    return any(turn.change == PLACEMENT and turn.turned for turn in stability.turns())
 
 
 def _statements(judged: JudgedPaper) -> Section:
@@ -89,11 +89,11 @@ def share_text(share: Share | None, *, interval: bool = False) -> str:
     """Returns `29 of 32 (76 to 97 %)`, or a dash where nothing was computed."""
     if share is None or not share.observed:
         return _DASH
-    said = f"{share.held} of {share.observed}"
+    text = f"{share.held} of {share.observed}"
     if interval and share.observed > 1:
         low, high = share.interval
-        said += f" ({100 * low:.0f} to {100 * high:.0f} %)"
-    return f"{said}, {counted(share.tied, 'tie')}" if share.tied else said
+        text += f" ({100 * low:.0f} to {100 * high:.0f} %)"
+    return f"{text}, {counted(share.tied, 'tie')}" if share.tied else text
 
 
 def turn_text(turns: Sequence[Turn]) -> str:
@@ -102,11 +102,11 @@ def turn_text(turns: Sequence[Turn]) -> str:
     return f"{turned[0].change}: {turned[0].turned} of {counted(turned[0].pairs, 'pair')}" if turned else _DASH
 
 
-def _fewest_text(each: Stability) -> str:
-    found = each.fewest()
-    if found is None:
-        return "nothing measured turns it" if each.first != "tie" else "a tie in the suites' build"
-    return ", ".join(found)
+def _fewest_text(stability: Stability) -> str:
+    fewest_changes = stability.fewest()
+    if fewest_changes is None:
+        return "nothing measured turns it" if stability.first != "tie" else "a tie in the suites' build"
+    return ", ".join(fewest_changes)
 
 
 def _changes(judged: JudgedPaper) -> Section:
@@ -115,8 +115,8 @@ def _changes(judged: JudgedPaper) -> Section:
         for turn in statement.whole.turns():
             turns.setdefault(turn.change, []).append(turn)
     rows = [
-        [change, str(sum(bool(each.turned) for each in found)), str(len(found)), _percent(found)]
-        for change, found in sorted(turns.items(), key=lambda item: -_mean(item[1]))
+        [change, str(sum(bool(entry.turned) for entry in result)), str(len(result)), _percent(result)]
+        for change, result in sorted(turns.items(), key=lambda item: -_mean(item[1]))
     ]
     columns = ("change", ">statements turned", ">statements compared", ">pairs turned, mean")
     table = TableData("What turns statements", columns, rows)
@@ -144,14 +144,14 @@ def _drawn(judged: JudgedPaper) -> Section:
 
 def _least_stable(statements: Sequence[JudgedStatement]) -> list[JudgedStatement]:
     """Those whose share is nearest to a half."""
-    return sorted(statements, key=lambda each: abs(each.whole.whole.part - 0.5))[:_LEAST_STABLE]
+    return sorted(statements, key=lambda statement: abs(statement.whole.whole.part - 0.5))[:_LEAST_STABLE]
 
 
 def _chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
     """The values of the statement's least stable case, a row for each member."""
     cases = statement.cases or (statement.whole,)
-    chosen = min(cases, key=lambda each: abs(each.whole.part - 0.5))
-    number = next((at for at, each in enumerate(statement.cases) if each is chosen), 0)
+    chosen = min(cases, key=lambda stability: abs(stability.whole.part - 0.5))
+    number = next((at for at, item in enumerate(statement.cases) if item is chosen), 0)
     members = max(len(statement.claim.of), 1)
     places = [place for place in claim_places(statement.claim) if not statement.claim.over]
     of_case = places[number * members : (number + 1) * members]
@@ -159,11 +159,11 @@ def _chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
     units = set()
     builds = [judged.stored.values(number) for number in range(len(judged.stored.builds))]
     for place in of_case:
-        name = ", ".join(judged.names.get(str(each), str(each)) for each in _member(statement, place))
+        name = ", ".join(judged.names.get(str(item), str(item)) for item in _member(statement, place))
         for values in builds:
             for value in select(values, place):
                 units.add(value.unit)
-                rows += [{"series": name, "value": each} for each in value.placed.values]
+                rows += [{"series": name, "value": item} for item in value.placed.values]
     if len(units) != 1 or len({row["series"] for row in rows}) < 2:
         return None
     (unit,) = units
@@ -208,8 +208,8 @@ def _builds(judged: JudgedPaper) -> Section:
         rows.append([changes + same, ", ".join(kernels), str(len(members) - missing), str(missing)])
     columns = ("build", "kernels", ">points", ">points refused")
     table = TableData("Builds", columns, rows)
-    made = "; ".join(f"{key}: {value}" for key, value in stored.made_by.items())
-    return Section("builds", "Builds", (f"Measured with {made}.",), (), (table,), folded=True)
+    versions_text = "; ".join(f"{key}: {value}" for key, value in stored.made_by.items())
+    return Section("builds", "Builds", (f"Measured with {versions_text}.",), (), (table,), folded=True)
 
 
 def _open(judged: JudgedPaper) -> Section:

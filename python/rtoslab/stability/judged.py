@@ -48,7 +48,7 @@ def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStabili
         )
         for number in numbers
     }
-    found = [
+    statements = [
         _statement(claim, {build: verdicts[place] for build, verdicts in by_build.items()}, stored.factors)
         for place, claim in enumerate(paper.claims)
     ]
@@ -56,9 +56,9 @@ def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStabili
         paper=paper,
         stored=stored,
         builds=tuple(by_build),
-        statements=tuple(statement for statement in found if statement.whole.by_build),
+        statements=tuple(statement for statement in statements if statement.whole.by_build),
         names=names,
-        not_judged=tuple(statement.claim for statement in found if not statement.whole.by_build),
+        not_judged=tuple(statement.claim for statement in statements if not statement.whole.by_build),
     )
 
 
@@ -71,23 +71,23 @@ def _distinct(stored: StoredStability) -> Iterator[int]:
 
 
 def _statement(claim: Claim, verdicts: Mapping[Build, ClaimVerdict], factors: tuple[Factor, ...]) -> JudgedStatement:
-    whole = {build: told for build, each in verdicts.items() if (told := over_cases(each))}
+    whole = {build: outcome for build, item in verdicts.items() if (outcome := over_cases(item))}
     named: dict[str, dict[Build, tuple[Told, ...]]] = {}
     for build, verdict in verdicts.items():
         for case in verdict.cases:
             if case.in_placements:
                 named.setdefault(case.name, {})[build] = case.in_placements
-    cases = [Stability(name, told, factors) for name, told in named.items()]
+    cases = [Stability(name, outcome, factors) for name, outcome in named.items()]
     return JudgedStatement(claim, Stability(claim.says, whole, factors), tuple(cases if len(cases) > 1 else ()))
 
 
 def turned_by(statements: Sequence[JudgedStatement]) -> dict[str, int]:
     """Returns for each change how many statements it turns in at least one pair of builds."""
-    found: dict[str, int] = {}
+    turned: dict[str, int] = {}
     for statement in statements:
         for turn in statement.whole.turns():
-            found[turn.change] = found.get(turn.change, 0) + bool(turn.turned)
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+            turned[turn.change] = turned.get(turn.change, 0) + bool(turn.turned)
+    return dict(sorted(turned.items(), key=lambda item: -item[1]))
 
 
 def held_in_builds(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:

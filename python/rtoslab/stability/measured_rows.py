@@ -50,16 +50,16 @@ def _row(
     places: Sequence[Selector],
 ) -> StoredRow:
     names = [point_id(catalogue, point).model_dump_json() for point in row.points]
-    found = [by_point[name] for name in names if name in by_point]
+    results = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
     reason = failed.message if failed else "it was not measured"
-    whole = row_of_points(row.stands_for, row.points[0].kernel, found, reason)
+    whole = row_of_points(row.stands_for, row.points[0].kernel, results, reason)
     return replace(whole, values=_needed(whole.values, places))
 
 
-def _needed(found: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:
-    chosen = {id(value) for place in places for value in select(found, place)}
-    return tuple(value for value in found if id(value) in chosen)
+def _needed(values: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:
+    chosen = {id(value) for place in places for value in select(values, place)}
+    return tuple(value for value in values if id(value) in chosen)
 
 
 def _made_by(manifest: Mapping[str, Any]) -> dict[str, str]:

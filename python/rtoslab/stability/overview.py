@@ -65,11 +65,11 @@ def overview_summary(
     whole, first = pairs[-1], board_spreads(figures)[0]
     share = _percent(whole.turned / whole.pairs)
     turned = f"{whole.turned} ({share})"
-    said = [f"Of {counted(whole.pairs, 'pair')} of kernels the place of the code turns the order of {turned}."]
+    sentences = [f"Of {counted(whole.pairs, 'pair')} of kernels the place of the code turns the order of {turned}."]
     if whole.close:
         share = _percent(whole.close_turned / whole.close)
-        said.append(f"Of the {whole.close} whose medians differ by less than a tenth it turns {share}.")
-    said.append(
+        sentences.append(f"Of the {whole.close} whose medians differ by less than a tenth it turns {share}.")
+    sentences.append(
         f"On the {first.board} the slowest placement of a build takes {_percent(first.middle)} more than the quickest, "
         "in the median over its figures."
     )
@@ -77,8 +77,8 @@ def overview_summary(
     if statements:
         some = sum(0 < statement.held < statement.observed for statement in statements)
         whole_of = f"{counted(len(statements), 'statement')} of {counted(len(judged), 'paper')}"
-        said.append(f"Of {whole_of} {some} hold in some builds and not in others.")
-    return " ".join(said)
+        sentences.append(f"Of {whole_of} {some} hold in some builds and not in others.")
+    return " ".join(sentences)
 
 
 def _pairs_tables(

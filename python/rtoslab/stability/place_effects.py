@@ -78,11 +78,11 @@ class RankedPairs:
 
 def placed_figures(papers: Mapping[str, PaperFolder], references: Sequence[Reference]) -> list[PlacedFigure]:
     """Returns every figure that stands in several placements. Figures of zero are left out: they have no ratio."""
-    found: list[PlacedFigure] = []
+    figures: list[PlacedFigure] = []
     for reference in references:
         if reference.paper in papers:
-            found += _of_reference(papers[reference.paper], reference, references)
-    return found
+            figures += _of_reference(papers[reference.paper], reference, references)
+    return figures
 
 
 def _of_reference(paper: PaperFolder, reference: Reference, references: Sequence[Reference]) -> Iterator[PlacedFigure]:
@@ -90,7 +90,7 @@ def _of_reference(paper: PaperFolder, reference: Reference, references: Sequence
     role = roles.get(reference.kernel, reference.kernel)
     if role not in paper.facts.kernels:
         return  # what a paper sets beside kernels is none
-    rivals = {each.kernel for each in references if each.paper == paper.key}
+    rivals = {item.kernel for item in references if item.paper == paper.key}
     has_older = any(roles.get(name) == role for name in rivals if name != reference.kernel)
     ages = {"authors"} if reference.kernel in roles else {"today"} if has_older else {"authors", "today"}
     points = {
@@ -112,12 +112,12 @@ def _of_reference(paper: PaperFolder, reference: Reference, references: Sequence
 
 def board_spreads(figures: Sequence[PlacedFigure]) -> list[BoardSpread]:
     """Returns a row for each board, the one whose figures move most first."""
-    found = []
+    result = []
     for board in dict.fromkeys(figure.board for figure in figures):
         spreads = [figure.spread for figure in figures if figure.board == board]
         ninth = quantiles(spreads, n=_TENTHS)[-1] if len(spreads) > 1 else spreads[0]
-        found.append(BoardSpread(board, len(spreads), median(spreads), ninth, max(spreads)))
-    return sorted(found, key=lambda each: -each.middle)
+        result.append(BoardSpread(board, len(spreads), median(spreads), ninth, max(spreads)))
+    return sorted(result, key=lambda spread: -spread.middle)
 
 
 def ranked_pairs(figures: Sequence[PlacedFigure], by: str) -> list[RankedPairs]:

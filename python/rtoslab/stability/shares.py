@@ -50,10 +50,10 @@ class Share:
         return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def share_of(told: Sequence[Told]) -> Share:
+def share_of(outcomes: Sequence[Told]) -> Share:
     """Returns the share of verdicts."""
-    found = Counter(told)
-    return Share(found["same"], found["different"], found["tie"])
+    counts = Counter(outcomes)
+    return Share(counts["same"], counts["different"], counts["tie"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +83,24 @@ class Stability:
     @property
     def whole(self) -> Share:
         """Over all builds and placements: a count, no estimate."""
-        return share_of([told for each in self.by_build.values() for told in each])
+        return share_of([outcome for outcomes_by_place in self.by_build.values() for outcome in outcomes_by_place])
 
     @property
     def base(self) -> Share | None:
         """Over the placements of the suites' own build. None if it could not be computed there."""
-        told = self.by_build.get(base_build(self.factors))
-        return None if told is None else share_of(told)
+        outcomes = self.by_build.get(base_build(self.factors))
+        return None if outcomes is None else share_of(outcomes)
 
     @property
     def first(self) -> Told | None:
         """The verdict of the suites' own build in the linker's own order."""
-        told = self.by_build.get(base_build(self.factors))
-        return None if told is None else told[0]
+        outcomes = self.by_build.get(base_build(self.factors))
+        return None if outcomes is None else outcomes[0]
 
     def turns(self) -> list[Turn]:
         """Returns how often each change turns the verdict, the most frequent first."""
-        found = [self._placement(), *(self._change(*change) for change in self._changes())]
-        return sorted((turn for turn in found if turn.pairs), key=lambda each: -each.part)
+        turns = [self._placement(), *(self._change(*change) for change in self._changes())]
+        return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.part)
 
     def fewest(self) -> tuple[str, ...] | None:
         """Returns the smallest set of changes to the suites' own build that turns the verdict.
@@ -111,14 +111,14 @@ class Stability:
         base = base_build(self.factors)
         sets = [
             (*build.changes(base, self.factors), *((f"{PLACEMENT} {number}",) if number else ()))
-            for build, told in self.by_build.items()
-            for number, each in enumerate(told)
-            if each == opposite
+            for build, outcomes in self.by_build.items()
+            for number, item in enumerate(outcomes)
+            if item == opposite
         ]
-        return min(sets, key=lambda each: (len(each), each), default=None)
+        return min(sets, key=lambda pair: (len(pair), pair), default=None)
 
     def _placement(self) -> Turn:
-        pairs = [pair for told in self.by_build.values() for pair in combinations(told, 2)]
+        pairs = [pair for outcomes in self.by_build.values() for pair in combinations(outcomes, 2)]
         return Turn(PLACEMENT, sum(one != other for one, other in pairs), len(pairs))
 
     def _changes(self) -> Iterator[tuple[int, str]]:
@@ -129,12 +129,12 @@ class Stability:
     def _change(self, number: int, level: str) -> Turn:
         usual = self.factors[number].levels[0]
         turned = pairs = 0
-        for build, told in self.by_build.items():
+        for build, outcomes in self.by_build.items():
             if build.levels[number] != level:
                 continue
             levels = (*build.levels[:number], usual, *build.levels[number + 1 :])
             before = self.by_build.get(Build(levels), ())
-            matched = list(_matched(before, told))
+            matched = list(_matched(before, outcomes))
             pairs += len(matched)
             turned += sum(one != other for one, other in matched)
         return Turn(self.factors[number].words(level), turned, pairs)
@@ -152,5 +152,5 @@ def over_cases(verdict: ClaimVerdict) -> tuple[Told, ...]:
     """Returns a statement's verdict in each placement: the same where all of its cases hold, different where one does
     not. Cases that could not be computed do not count. Empty if none could be."""
     cases = [case_verdict.in_placements for case_verdict in verdict.cases if case_verdict.in_placements]
-    count = max((len(each) for each in cases), default=0)
-    return tuple(worst([each[min(number, len(each) - 1)] for each in cases]) for number in range(count))
+    count = max((len(case) for case in cases), default=0)
+    return tuple(worst([case[min(number, len(case) - 1)] for case in cases]) for number in range(count))

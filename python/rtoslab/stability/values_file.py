@@ -36,11 +36,11 @@ class StoredStability:
     @property
     def deviations(self) -> dict[str, dict[str, str]]:
         """By kernel, what it does against the port contract as it declares."""
-        found: dict[str, dict[str, str]] = {}
+        by_kernel: dict[str, dict[str, str]] = {}
         for row in self.rows:
             if row.deviations:
-                found.setdefault(row.kernel, {}).update(row.deviations)
-        return found
+                by_kernel.setdefault(row.kernel, {}).update(row.deviations)
+        return by_kernel
 
     def values(self, build: int) -> list[Value]:
         """Returns all values of one build."""
@@ -85,12 +85,12 @@ def _stored(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any
     if (head["format"], head["paper"]) != (FORMAT, path.stem):
         raise ValueError("it says another format or paper")
     stored = tuple(row_from_json(f"row {number}", line) for number, line in enumerate(rows))
-    members = tuple(tuple(int(number) for number in each) for each in head["members"])
-    builds = tuple(Build(tuple(map(str, each))) for each in head["builds"])
+    members = tuple(tuple(int(number) for number in item) for item in head["members"])
+    builds = tuple(Build(tuple(map(str, item))) for item in head["builds"])
     factors = tuple(Factor(str(name), tuple(map(str, levels))) for name, levels in head["factors"])
-    if len(members) != len(builds) or any(not 0 <= each < len(stored) for build in members for each in build):
+    if len(members) != len(builds) or any(not 0 <= item < len(stored) for build in members for item in build):
         raise ValueError("its builds name rows that it does not have")
-    if any(len(each.levels) != len(factors) for each in builds):
+    if any(len(item.levels) != len(factors) for item in builds):
         raise ValueError("its builds have other factors than it names")
-    made_by = {str(key): str(value) for key, value in head["made_by"].items()}
-    return StoredStability(str(head["paper"]), int(head["placements"]), factors, builds, members, stored, made_by)
+    made_with = {str(key): str(value) for key, value in head["made_by"].items()}
+    return StoredStability(str(head["paper"]), int(head["placements"]), factors, builds, members, stored, made_with)

@@ -82,15 +82,15 @@ def last_session(run: Path) -> Session:
 
 def read_sessions(run: Path) -> list[Session]:
     """Every whole line, the oldest first. Raises AlteredError."""
-    found = []
-    for number, each in enumerate(_lines(run), 1):
-        if each is None:
+    sessions = []
+    for number, item in enumerate(_lines(run), 1):
+        if item is None:
             raise AlteredError(
                 f"Line {number} of {run / JOURNAL_FILE} was altered after it was written; "
                 "delete it if no copy can be had."
             )
-        found.append(each)
-    return found
+        sessions.append(item)
+    return sessions
 
 
 def _whole_lines(run: Path) -> list[Session]:

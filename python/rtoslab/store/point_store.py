@@ -44,7 +44,7 @@ def keep(store: PointStore, name: str, files: Mapping[str, bytes]) -> bool:
     if known is None:
         store.put(name, files)
         return True
-    others = [each for each in known if each not in _MAY_DIFFER and known[each] != files.get(each)]
+    others = [item for item in known if item not in _MAY_DIFFER and known[item] != files.get(item)]
     if others:
         raise StoreError(
             f"{store.place(name)} was measured again under the same manifest and gave another {', '.join(others)}; the "

@@ -84,12 +84,12 @@ class RunDirectory:
     def other_build(self, folder_name: str) -> Path | None:
         """A finished folder of the same point with another run id: measured with another build or board."""
         point = folder_name.rpartition("-")[0]
-        found = [
+        builds = [
             path
             for path in (self.path / POINTS).glob(f"{glob.escape(point)}-*")
             if path.name.rpartition("-")[0] == point
         ]
-        return next((each for each in found if each.name != folder_name), None)
+        return next((build for build in builds if build.name != folder_name), None)
 
     def add(
         self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
@@ -131,10 +131,10 @@ class RunDirectory:
     def points(self) -> list[StoredPoint]:
         """Every finished point, in the plan's order. One that was altered is Failed, with an AlteredWarning."""
         plan = self._plan_if_whole()
-        found = [each for folder in self.folders() if (each := self._point(folder, plan)) is not None]
+        points = [item for folder in self.folders() if (item := self._point(folder, plan)) is not None]
         order = {point.model_dump_json(): index for index, point in enumerate(plan)}
         return sorted(
-            found, key=lambda each: (order.get(each.result.point.model_dump_json(), len(order)), each.folder.name)
+            points, key=lambda point: (order.get(point.result.point.model_dump_json(), len(order)), point.folder.name)
         )
 
     def whole_points(self) -> Iterator[StoredPoint]:
@@ -168,11 +168,11 @@ class RunDirectory:
 
 def run_directories(places: Iterable[Path]) -> list[Path]:
     """The run directories among `places` and their direct subfolders, oldest first by their journals."""
-    found = []
+    directories = []
     for place in places:
         folders = [place] if (place / PLAN).is_file() else sorted(path.parent for path in place.glob(f"*/{PLAN}"))
-        found += folders
-    return sorted(dict.fromkeys(found), key=lambda each: (last_session(each).date, each.name))
+        directories += folders
+    return sorted(dict.fromkeys(directories), key=lambda path: (last_session(path).date, path.name))
 
 
 def remove_unfinished(path: Path) -> None:
@@ -208,7 +208,7 @@ def _is_foreign(path: Path) -> bool:
     """Whether something lies there that is no run directory, nor one that somebody is making."""
     if not path.exists() or (path / PLAN).is_file():
         return False
-    return not path.is_dir() or any(each.name not in {POINTS, LOCK, _PLAN_IN_WORK} for each in path.iterdir())
+    return not path.is_dir() or any(item.name not in {POINTS, LOCK, _PLAN_IN_WORK} for item in path.iterdir())
 
 
 def _write(path: Path, content: bytes) -> None:

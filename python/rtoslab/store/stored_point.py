@@ -57,13 +57,13 @@ def point_files(
     name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
 ) -> dict[str, bytes]:
     """A point as the sealed files of the folder `name`: `files` and those of the result and its manifest."""
-    made = {MANIFEST: canonical(dict(manifest)).encode(), **files}
+    contents = {MANIFEST: canonical(dict(manifest)).encode(), **files}
     series = result.series if isinstance(result, Measured) else ()
     if series:
-        made[SAMPLES_FILE] = write_samples(series)
+        contents[SAMPLES_FILE] = write_samples(series)
     apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
-    made[RESULT] = canonical(result.model_dump(mode="json", exclude=apart)).encode()
-    return sealed(name, made)
+    contents[RESULT] = canonical(result.model_dump(mode="json", exclude=apart)).encode()
+    return sealed(name, contents)
 
 
 def read_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:

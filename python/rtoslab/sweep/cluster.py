@@ -56,7 +56,7 @@ def run_on_cluster(
     scheduler: str,
     *,
     listener: Listener = lambda _: None,
-    manner: Manner = Manner(),  # noqa: B008 (it is frozen)
+    options: Manner = Manner(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
     """Every point of the plan, stored as it comes back; points in `out` already are kept.
 
@@ -64,27 +64,27 @@ def run_on_cluster(
     lost, StoreError.
     """
     catalogue = Catalogue(root)
-    run = RunDirectory.create(out, plan.suite, [point_id(catalogue, each) for each in plan.points])
+    run = RunDirectory.create(out, plan.suite, [point_id(catalogue, item) for item in plan.points])
     note_session(out, root)
-    found = dict(_finished(catalogue, plan, run))
-    for index, outcome in found.items():
+    finished = dict(_finished(catalogue, plan, run))
+    for index, outcome in finished.items():
         listener(Note(index, plan.points[index], "done", 1.0, outcome))
     with _connected(scheduler) as client:
-        sources = {index: _sources(root, point) for index, point in enumerate(plan.points) if index not in found}
+        sources = {index: _sources(root, point) for index, point in enumerate(plan.points) if index not in finished}
         with _saying_lost(scheduler):
             waiting = {
-                client.submit(measure_here, plan.points[index], mine, manner, pure=False, retries=2): index
+                client.submit(measure_here, plan.points[index], mine, options, pure=False, retries=2): index
                 for index, mine in sources.items()
             }
         for future in _completed(client, list(waiting), scheduler):
             index = waiting.pop(future)
             outcome = _stored(run, _value(future, plan.points[index], scheduler))
-            found[index] = outcome
+            finished[index] = outcome
             listener(Note(index, plan.points[index], "done", 1.0, outcome))
-    return [found[index] for index in sorted(found)]
+    return [finished[index] for index in sorted(finished)]
 
 
-def measure_here(point: Point, sources: tuple[str, ...], manner: Manner) -> Shipped:
+def measure_here(point: Point, sources: tuple[str, ...], options: Manner) -> Shipped:
     """On the worker: the point measured into a folder of its own, and its files."""
     root = find_root()
     try:
@@ -97,7 +97,7 @@ def measure_here(point: Point, sources: tuple[str, ...], manner: Manner) -> Ship
         with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
             catalogue = Catalogue(root)
             run = RunDirectory.create(Path(folder) / "run", None, [point_id(catalogue, point)])
-            outcome = run_point(catalogue, point, run, manner=manner)
+            outcome = run_point(catalogue, point, run, options=options)
             if outcome.folder == run.path:
                 return Shipped(outcome.result)
             name = outcome.folder.name

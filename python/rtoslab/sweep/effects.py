@@ -38,17 +38,17 @@ class Effect:
     @property
     def by_target(self) -> Mapping[str, float]:
         """Of the medians."""
-        return {target: each.value for target, each in self.ratios.items()}
+        return {target: item.value for target, item in self.ratios.items()}
 
     @property
     def claimed(self) -> Sequence[str]:
         """The targets on which it exceeds what the place of the code is worth."""
-        return [target for target, each in self.ratios.items() if each.is_claimed]
+        return [target for target, item in self.ratios.items() if item.is_claimed]
 
     @property
     def open(self) -> Sequence[str]:
         """The targets that it changes in one placement each, where the place matters."""
-        return [target for target, each in self.ratios.items() if each.is_open]
+        return [target for target, item in self.ratios.items() if item.is_open]
 
     @property
     def mean(self) -> Ratio:
@@ -58,7 +58,7 @@ class Effect:
     @property
     def strength(self) -> float:
         """How far it moves a target on average, in whichever direction, as a logarithm."""
-        return sum(abs(math.log(each)) for each in self.by_target.values()) / len(self.by_target)
+        return sum(abs(math.log(ratio)) for ratio in self.by_target.values()) / len(self.by_target)
 
     @property
     def name(self) -> str:
@@ -85,10 +85,10 @@ class Observations:
     def __init__(self, points: Iterable[Measured], bound: Collection[int] = ()) -> None:
         """`bound`: which points' figures may depend on where their code lies, by identity."""
         measured = list(points)
-        rows = [_axes(each.point) for each in measured]
+        rows = [_axes(item.point) for item in measured]
         names = dict.fromkeys(key for axes in rows for key in axes if key != PLACEMENT)
         levels = {name: list(dict.fromkeys(axes.get(name, AS_USUAL) for axes in rows)) for name in names}
-        self.levels = {name: each for name, each in levels.items() if len(each) > 1}
+        self.levels = {name: item for name, item in levels.items() if len(item) > 1}
         """Option -> its levels, the first one being the reference."""
         self.options = list(self.levels)
         self.times: dict[str, dict[Config, float]] = {}
@@ -106,17 +106,17 @@ class Observations:
 
     def effects(self) -> list[Effect]:
         """Every level of every option, the strongest first."""
-        found = []
+        effects = []
         for place, option in enumerate(self.options):
             reference, *others = self.levels[option]
             for level in others:
                 ratios = {
-                    target: each for target in self.times if (each := self._ratios(target, place, reference, level))
+                    target: item for target in self.times if (item := self._ratios(target, place, reference, level))
                 }
                 if ratios:
-                    means = {target: mean_ratio(each) for target, each in ratios.items()}
-                    found.append(Effect(option, reference, level, means, sum(map(len, ratios.values()))))
-        return sorted(found, key=lambda each: (-each.strength, each.name))
+                    means = {target: mean_ratio(item) for target, item in ratios.items()}
+                    effects.append(Effect(option, reference, level, means, sum(map(len, ratios.values()))))
+        return sorted(effects, key=lambda effect: (-effect.strength, effect.name))
 
     def ranked_options(self) -> list[str]:
         """By the strongest effect of a level of each."""
@@ -124,12 +124,20 @@ class Observations:
 
     def interactions(self) -> list[Interaction]:
         """Every pair of changes on every target, the largest first."""
-        found: list[Interaction] = []
+        interactions: list[Interaction] = []
         for one, other in combinations(range(len(self.options)), 2):
             for level in self.levels[self.options[one]][1:]:
                 for also in self.levels[self.options[other]][1:]:
-                    found += self._squares(one, level, other, also)
-        return sorted(found, key=lambda each: (-abs(math.log(each.ratio.value)), each.target, each.first, each.second))
+                    interactions += self._squares(one, level, other, also)
+        return sorted(
+            interactions,
+            key=lambda interaction: (
+                -abs(math.log(interaction.ratio.value)),
+                interaction.target,
+                interaction.first,
+                interaction.second,
+            ),
+        )
 
     def best(self, target: str) -> tuple[dict[str, str], PlacedTime]:
         """The quickest configuration of a target and its time."""

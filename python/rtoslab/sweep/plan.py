@@ -47,7 +47,7 @@ class Skip(Strict):
         """Whether the point is one of them."""
         axes = {name: str(getattr(point, name)) for name in _AXES}
         return all(
-            {**axes, **config}.get(key) in {str(each) for each in (value if isinstance(value, tuple) else (value,))}
+            {**axes, **config}.get(key) in {str(item) for item in (value if isinstance(value, tuple) else (value,))}
             for key, value in self.when.items()
         )
 
@@ -73,8 +73,8 @@ class SweepPlan(Strict):
         """Every one, in the order of the file; the grid's last key changes fastest."""
         grid = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
         usual = grid[0]
-        listed = [*(grid if self.grid or not self.point else []), *({**usual, **each} for each in self.point)]
-        return [{**self.config, **{key: str(value) for key, value in each.items()}} for each in listed]
+        listed = [*(grid if self.grid or not self.point else []), *({**usual, **item} for item in self.point)]
+        return [{**self.config, **{key: str(value) for key, value in item.items()}} for item in listed]
 
 
 def read_sweep(path: Path) -> SweepPlan:

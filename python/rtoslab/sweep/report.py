@@ -63,20 +63,21 @@ def _ends(ratio: Ratio) -> dict[str, float]:
     return {} if ratio.least == ratio.most else {"low": 100 * (ratio.least - 1), "high": 100 * (ratio.most - 1)}
 
 
-def _summary(seen: Observations, effects: Sequence[Effect], measured: int, asked: int) -> str:
+def _summary(seen: Observations, effects: Sequence[Effect], measured: int, requested: int) -> str:
     first = next((effect for effect in effects if effect.claimed), None)
-    said = (
-        f"{measured} of {asked} points were measured: "
+    text = (
+        f"{measured} of {requested} points were measured: "
         f"{counted(len(seen.options), 'option')} on {counted(len(seen.times), 'benchmark')}. "
     )
     if first is not None:
-        return f"{said}What matters most is {first.name}: {_most(first, first.claimed)}."
-    alone = next((effect for effect in effects if effect.open), None)
-    if alone is None:
-        return f"{said}No option changes the time by more than the place of the code does."
+        return f"{text}What matters most is {first.name}: {_most(first, first.claimed)}."
+    open_effect = next((effect for effect in effects if effect.open), None)
+    if open_effect is None:
+        return f"{text}No option changes the time by more than the place of the code does."
     return (
-        f"{said}In one placement each the largest change is that of {alone.name}: {_most(alone, alone.open)}. What of "
-        "it is the place of the code is not known, so no effect is claimed."
+        f"{text}In one placement each the largest change is that of {open_effect.name}: "
+        f"{_most(open_effect, open_effect.open)}. What of it is the place of the code is not known, so no effect is "
+        "claimed."
     )
 
 
@@ -87,7 +88,7 @@ def _most(effect: Effect, targets: Sequence[str]) -> str:
 
 def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
     rows = []
-    alone = any(effect.open for effect in effects)
+    has_open = any(effect.open for effect in effects)
     for effect in effects:
         ordered = sorted(effect.ratios.items(), key=lambda item: item[1].value)
         (least, low), (most, high) = ordered[0], ordered[-1]
@@ -98,7 +99,7 @@ def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
             f"{_change(high)} {most}",
             str(effect.pairs),
         ]
-        rows.append([*row, _beyond(effect)] if seen.most_placements > 1 or alone else row)
+        rows.append([*row, _beyond(effect)] if seen.most_placements > 1 or has_open else row)
     chart = [
         {"x": effect.name, "y": 100 * (ratio.value - 1), "series": target, **_ends(ratio)}
         for effect in effects
@@ -111,9 +112,9 @@ def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
         "others. Less is faster."
     )
     columns: tuple[str, ...] = ("option", ">mean", ">least", ">most", ">pairs of points")
-    if seen.most_placements > 1 or alone:
+    if seen.most_placements > 1 or has_open:
         columns = (*columns, "more than placement")
-    if alone:
+    if has_open:
         prose += f" {_ONE_PLACEMENT}"
     if seen.most_placements > 1:
         prose += (
@@ -141,22 +142,22 @@ def _beyond(effect: Effect) -> str:
 
 def _interactions(seen: Observations) -> Section | None:
     off = [interaction for interaction in seen.interactions() if abs(interaction.ratio.value - 1) >= LEAST_INTERACTION]
-    found = [each for each in off if each.ratio.is_claimed or each.ratio.is_open]
+    unclear = [item for item in off if item.ratio.is_claimed or item.ratio.is_open]
     if len(seen.options) < 2:
         return None
     rows = [
-        [_from_to(each.first), _from_to(each.second), each.target, _change(each.ratio), str(each.squares)]
-        for each in found[:SHOWN_INTERACTIONS]
+        [_from_to(item.first), _from_to(item.second), item.target, _change(item.ratio), str(item.squares)]
+        for item in unclear[:SHOWN_INTERACTIONS]
     ]
-    pairs = counted(len(found), "pair", "of changes is", "of changes and benchmarks are")
+    pairs = counted(len(unclear), "pair", "of changes is", "of changes and benchmarks are")
     prose = (
         "How far two changes together are from what each does alone: 0 % would say that their effects multiply. "
         f"{pairs} off by {LEAST_INTERACTION:.1%} or more."
     )
-    if any(each.ratio.is_open for each in found):
+    if any(item.ratio.is_open for item in unclear):
         prose += f" {_ONE_PLACEMENT}"
-    if len(off) > len(found):
-        prose += f" Of {len(off) - len(found)} more, some choice of places would undo it: placement."
+    if len(off) > len(unclear):
+        prose += f" Of {len(off) - len(unclear)} more, some choice of places would undo it: placement."
     columns = ("one", "other", "benchmark", ">together", ">squares of points")
     tables = [TableData("Largest first", columns, rows)] if rows else []
     return Section("interactions", "Pairs that interact", (prose,), (), tables)
@@ -185,11 +186,11 @@ def _multiples(seen: Observations) -> Section | None:
                 "facet": target,
                 "x": x,
                 "series": f"{series} {name}",
-                "y": fmean(one.median for one in each),
-                "low": min(one.least for one in each),
-                "high": max(one.most for one in each),
+                "y": fmean(one.median for one in item),
+                "low": min(one.least for one in item),
+                "high": max(one.most for one in item),
             }
-            for (x, name), each in cells.items()
+            for (x, name), item in cells.items()
         ]
     caption = (
         f"Time by {along} and {series}, as a multiple of the first configuration; marks are means over all other "
@@ -212,11 +213,11 @@ def _best(seen: Observations) -> Section:
     prose: tuple[str, ...] = ()
     if seen.most_placements > 1:
         columns = (*columns, ">as quick")
-        said = (
+        note = (
             "By the median over the placements. As quick: so many others are not slower than it wherever their code "
             "is placed, so that none of them can be told to be the quickest."
         )
-        prose = (said,)
+        prose = (note,)
     return Section("best", "Quickest configurations", prose, (), [TableData("By benchmark", columns, rows)])
 
 

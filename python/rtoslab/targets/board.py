@@ -87,14 +87,14 @@ def load_image(machine: VirtualMachine, image: bytes, name: str) -> None:
 
 def fitting_boards(image: bytes, name: str) -> list[str]:
     """Boards of the checkout whose memories an image can be loaded into."""
-    sim, found = simulator(), []
+    sim, boards = simulator(), []
     for board in Catalogue(find_root()).boards.values():
         try:
             make_machine(board.facts, cores=1).load(image, name)
         except sim.SimError:
             continue
-        found.append(board.id)
-    return found
+        boards.append(board.id)
+    return boards
 
 
 def apply_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:
@@ -141,10 +141,10 @@ def _without_parameters(place: str, symbols: Sequence[tuple[int, int, str]]) -> 
 
 def best_names(symbols: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """One symbol for each address, in order. It is the first one given: the board gives weak ones last."""
-    found: dict[int, tuple[int, int, str]] = {}
+    names: dict[int, tuple[int, int, str]] = {}
     for symbol in symbols:
-        found.setdefault(symbol[0], symbol)
-    return [found[address] for address in sorted(found)]
+        names.setdefault(symbol[0], symbol)
+    return [names[address] for address in sorted(names)]
 
 
 def cycle_number(text: str) -> int | None:
@@ -167,11 +167,11 @@ def pin_number(pin: int | str) -> int:
 def board_pin(board: Board, name: str) -> int:
     """The number of a pin that a user names: `PB0`, or on a chip without ports `GP5` or `5`. Raises PlanError."""
     is_ported = not isinstance(board.pins.out, int)
-    found = re.fullmatch(r"P([A-K])([0-9]|1[0-5])" if is_ported else r"(GP)?([0-9]|[12][0-9])", name.upper())
-    if found is None:
+    match = re.fullmatch(r"P([A-K])([0-9]|1[0-5])" if is_ported else r"(GP)?([0-9]|[12][0-9])", name.upper())
+    if match is None:
         example = "PB0" if is_ported else "GP5"
         raise PlanError(f"{board.title} has no pin {shown(name)}; its pins are named like {example}.")
-    return pin_number(found[0] if is_ported else int(found[2]))
+    return pin_number(match[0] if is_ported else int(match[2]))
 
 
 def _near(place: str, names: Iterable[str]) -> str:

@@ -80,15 +80,15 @@ def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, i
 def _of_core(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
     fields = {**_CORE, **(_ARMV7M if board.cpu == "armv7m" else {}), **(_M7 if board.core == "cortex-m7" else {})}
     if not core:
-        fields.update(next(found for name, found in _CHIPS.items() if board.chip.startswith(name)))
+        fields.update(next(register for name, register in _CHIPS.items() if board.chip.startswith(name)))
     words = -(-board.irq.lines // _LINES_IN_WORD)
     enabled = [_ENABLED + 4 * word for word in range(words)]
     priorities = [_PRIORITIES + line for line in range(0, board.irq.lines, 4)]
     settings = [field.address for field in fields.values()]
     # All at once, for each question is asked of a copy of the board.
     answers = machine.read_registers(core, [*settings, *enabled, *priorities])
-    told = zip(fields.items(), answers, strict=False)
-    state = {name: each.of(word) for (name, each), word in told if word is not None}
+    pairs = zip(fields.items(), answers, strict=False)
+    state = {name: pair.of(word) for (name, pair), word in pairs if word is not None}
     lines = [word or 0 for word in answers[len(settings) :]]
     shift = _TOP_BIT - board.irq.priority_bits
     for line in range(board.irq.lines):

@@ -39,15 +39,15 @@ def find_word(machine: VirtualMachine, place: str) -> int:
 
 def _offset(machine: VirtualMachine, text: str, place: str) -> int:
     try:
-        found: int | None = int(text, 0)
+        offset: int | None = int(text, 0)
     except ValueError:
-        found = machine.symbol(text)
-    if found is None or not 0 <= found <= _MOST_OFFSET:
+        offset = machine.symbol(text)
+    if offset is None or not 0 <= offset <= _MOST_OFFSET:
         raise SymbolError(
             f"The offset {text!r} of {place!r} is neither a number below 65536 nor an absolute symbol of the image; "
             "correct kernel.toml."
         )
-    return found
+    return offset
 
 
 def current_task_words(machine: VirtualMachine, kernel: Kernel, cores: int) -> dict[int, int]:
@@ -104,19 +104,19 @@ class TasksOnly:
             begins |= self._begins(
                 core, idles & (events["core"] == core), named & (events["id"] == IDENT_CURRENT + core)
             )
-        made = events.copy()
-        made["kind"][begins], made["value"][begins] = KIND_WRITE, self._no_task[0]
-        made["id"][begins] = IDENT_CURRENT + events["core"][begins]
-        return made[~(none | labels) | begins].tobytes()
+        task_events = events.copy()
+        task_events["kind"][begins], task_events["value"][begins] = KIND_WRITE, self._no_task[0]
+        task_events["id"][begins] = IDENT_CURRENT + events["core"][begins]
+        return task_events[~(none | labels) | begins].tobytes()
 
     def _begins(self, core: int, idles: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Of the turns of the idling loop, the first ones since a task was named."""
         at = np.flatnonzero(idles | named)
-        found = np.zeros(len(idles), dtype=np.bool_)
-        found[at] = _changes(idles[at], before=self._idles.get(core, False)) & idles[at]
+        is_start = np.zeros(len(idles), dtype=np.bool_)
+        is_start[at] = _changes(idles[at], before=self._idles.get(core, False)) & idles[at]
         if len(at):
             self._idles[core] = bool(idles[at[-1]])
-        return found
+        return is_start
 
 
 class LastNamed:
@@ -136,18 +136,18 @@ class LastNamed:
         """The same events, read so; those that may still change come with the next chunk."""
         raw = self._waiting + raw
         events = np.frombuffer(raw, dtype=EVENT)
-        keep = np.ones(len(events), dtype=np.bool_)
+        is_last = np.ones(len(events), dtype=np.bool_)
         end = len(events)
         for core in range(_CORES):
             names = (events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)
             is_switch = (events["kind"] == KIND_EXCEPTION_ENTER) & np.isin(events["id"], self._switching)
             at = np.flatnonzero(names | (is_switch & (events["core"] == core)))
             named = names[at]
-            keep[at[:-1][named[:-1] & named[1:]]] = False
+            is_last[at[:-1][named[:-1] & named[1:]]] = False
             if len(at) and named[-1]:
                 end = min(end, int(at[-1]))
         self._waiting = raw[end * EVENT.itemsize :]
-        return events[:end][keep[:end]].tobytes()
+        return events[:end][is_last[:end]].tobytes()
 
     def rest(self) -> bytes:
         """The events that still wait, where no further ones come."""
@@ -178,12 +178,12 @@ def last_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dic
     """Core -> who runs, or ran last where the word says nobody; `raw`: the events until now, read by `TasksOnly`."""
     events = np.frombuffer(raw, dtype=EVENT)
     writes = events[_is_current(events)]
-    found = dict(now)
+    tasks = dict(now)
     for core, value in now.items():
         if value in no_task:
             mine = writes["value"][writes["id"] == IDENT_CURRENT + core]
-            found[core] = int(mine[-1]) if len(mine) else value
-    return found
+            tasks[core] = int(mine[-1]) if len(mine) else value
+    return tasks
 
 
 def _is_current(events: NDArray[np.void]) -> NDArray[np.bool_]:
@@ -222,27 +222,27 @@ class IdlingAsReturns:
         if not labels.any():
             self._follow(events[handlers])
             return events
-        made, keep = events.copy(), ~labels
+        returns, is_kept = events.copy(), ~labels
         for at in np.flatnonzero(handlers | self._turns(events, labels)).tolist():
             if handlers[at]:
                 self._follow(events[at : at + 1])
                 continue
-            told = self._told(int(events["core"][at]), idles=events["id"][at] == IDENT_IDLE)
-            if told is not None:
-                made["kind"][at], made["id"][at], made["value"][at] = *told, 0
-                keep[at] = True
-        return np.asarray(made[keep])
+            reported = self._told(int(events["core"][at]), idles=events["id"][at] == IDENT_IDLE)
+            if reported is not None:
+                returns["kind"][at], returns["id"][at], returns["value"][at] = *reported, 0
+                is_kept[at] = True
+        return np.asarray(returns[is_kept])
 
     def _turns(self, events: NDArray[np.void], labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Labels behind the other one: those between are further turns of the same loop."""
-        found = np.zeros(len(events), dtype=np.bool_)
+        turns = np.zeros(len(events), dtype=np.bool_)
         for core in range(_CORES):
             at = np.flatnonzero(labels & (events["core"] == core))
             idles = np.asarray(events["id"][at] == IDENT_IDLE, dtype=np.bool_)
-            found[at] = _changes(idles, before=self._labels.get(core, False))
+            turns[at] = _changes(idles, before=self._labels.get(core, False))
             if len(at):
                 self._labels[core] = bool(idles[-1])
-        return found
+        return turns
 
     def _told(self, core: int, *, idles: bool) -> tuple[int, int] | None:
         """Kind and exception of what a label's event is told as; None outside a handler."""

@@ -78,17 +78,17 @@ def fault_entries(events: bytes) -> Iterator[tuple[int, int, int]]:
 
 def fault_returns(events: bytes) -> dict[tuple[int, int], int]:
     """Core and exception of each fault whose handler returned, and the cycle in which it did first."""
-    found: dict[tuple[int, int], int] = {}
+    returns: dict[tuple[int, int], int] = {}
     for core, number, cycle in _of_kind(events, KIND_EXCEPTION_EXIT):
-        found.setdefault((core, number), cycle)
-    return found
+        returns.setdefault((core, number), cycle)
+    return returns
 
 
 def _of_kind(events: bytes, kind: int) -> Iterator[tuple[int, int, int]]:
-    found = np.frombuffer(events, dtype=EVENT)
-    chosen = found[(found["kind"] == kind) & np.isin(found["id"], list(NAMES))]
-    for each in chosen:
-        yield int(each["core"]), int(each["id"]), int(each["cycle"])
+    array = np.frombuffer(events, dtype=EVENT)
+    chosen = array[(array["kind"] == kind) & np.isin(array["id"], list(NAMES))]
+    for row in chosen:
+        yield int(row["core"]), int(row["id"]), int(row["cycle"])
 
 
 def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -> Fault:
@@ -122,8 +122,8 @@ def _general() -> Iterator[str]:
 
 
 def _status(machine: VirtualMachine, core: int) -> dict[str, int]:
-    found = machine.read_registers(core, list(_STATUS.values()))
-    return {name: word for name, word in zip(_STATUS, found, strict=True) if word is not None}
+    status = machine.read_registers(core, list(_STATUS.values()))
+    return {name: word for name, word in zip(_STATUS, status, strict=True) if word is not None}
 
 
 def _words(machine: VirtualMachine, address: int, count: int) -> list[int]:

@@ -93,8 +93,8 @@ class HandlerReader:
         # Where one handler follows another without a return between, the board tells the entry before the return.
         events = self._idling.feed(events[np.argsort(events["cycle"], kind="stable")])
         ours = (events["id"] >= IDENT_CURRENT) & (events["id"] <= IDENT_SELECTED)
-        wanted = (events["kind"] >= KIND_EXCEPTION_ENTER) | ours
-        columns = (events[wanted][name].tolist() for name in ("cycle", "value", "id", "kind"))
+        selected = (events["kind"] >= KIND_EXCEPTION_ENTER) | ours
+        columns = (events[selected][name].tolist() for name in ("cycle", "value", "id", "kind"))
         for cycle, value, ident, kind in zip(*columns, strict=True):
             if kind == KIND_EXCEPTION_ENTER:
                 self._enter(cycle, value, ident)
@@ -106,8 +106,8 @@ class HandlerReader:
                 self._select(ident, cycle)
 
     def _enter(self, cycle: int, latency: int, exception: int) -> None:
-        for each in self._open:
-            each.interrupted += 1
+        for handler in self._open:
+            handler.interrupted += 1
         self._open.append(_Open(exception, cycle, latency, self._runs, self._top))
 
     def _exit(self, cycle: int, exception: int) -> None:
@@ -119,16 +119,16 @@ class HandlerReader:
             self._runs = self._current
         elif exception not in _KERNELS_OWN:
             return
-        found = self.found
-        found.exception.append(exception)
-        found.start_cycle.append(done.start_cycle)
-        found.cycles.append(cycle - done.start_cycle)
-        found.entry_cycles.append(done.entry_cycles)
-        found.before.append(done.before)
-        found.after.append(self._runs)
-        found.select_cycles.append(done.select_cycles)
-        found.steps.append(done.steps)
-        found.interrupted.append(done.interrupted)
+        handlings = self.found
+        handlings.exception.append(exception)
+        handlings.start_cycle.append(done.start_cycle)
+        handlings.cycles.append(cycle - done.start_cycle)
+        handlings.entry_cycles.append(done.entry_cycles)
+        handlings.before.append(done.before)
+        handlings.after.append(self._runs)
+        handlings.select_cycles.append(done.select_cycles)
+        handlings.steps.append(done.steps)
+        handlings.interrupted.append(done.interrupted)
 
     def _write(self, ident: int, value: int) -> None:
         if ident == IDENT_CURRENT:
@@ -173,12 +173,12 @@ def calls_in(machine: VirtualMachine, caller: str, callee: int) -> list[int]:
     size = next((size for address, size, name in machine.symbols() if name == caller and address == start), 0)
     code = machine.read(start, size & ~1)
     halfwords = [int.from_bytes(code[at : at + 2], "little") for at in range(0, len(code), 2)]
-    found = []
+    calls = []
     for index, (high, low) in enumerate(pairwise(halfwords)):
         behind = start + 2 * index + 4
         if high >> 11 == 0b11110 and low >> 14 == 0b11 and low & 0x1000 and behind + _offset(high, low) == callee:
-            found.append(behind)
-    return found
+            calls.append(behind)
+    return calls
 
 
 def _offset(high: int, low: int) -> int:

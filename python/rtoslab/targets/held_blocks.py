@@ -26,7 +26,7 @@ def held_blocks(taking: NDArray[np.void], giving: NDArray[np.void], entries: NDA
 
 def _may_be_cut_off(calls: NDArray[np.void], entries: NDArray[np.void]) -> NDArray[np.bool_]:
     """Which calls began when an exception was recognised on their core, or just before."""
-    found = np.zeros(len(calls), dtype=np.bool_)
+    is_cut = np.zeros(len(calls), dtype=np.bool_)
     for core in distinct(calls["core"]):
         mine = calls["core"] == core
         of_core = entries[entries["core"] == core]
@@ -34,5 +34,5 @@ def _may_be_cut_off(calls: NDArray[np.void], entries: NDArray[np.void]) -> NDArr
         cycles = calls["cycle"][mine].astype(np.int64)
         # Behind the last exception there is one that never comes.
         following = np.append(recognised, np.iinfo(np.int64).max)[np.searchsorted(recognised, cycles)]
-        found[mine] = following - cycles <= _FIRST_INSTRUCTION_CYCLES
-    return found
+        is_cut[mine] = following - cycles <= _FIRST_INSTRUCTION_CYCLES
+    return is_cut

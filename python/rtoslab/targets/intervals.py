@@ -103,18 +103,18 @@ def find_intervals(
         else:
             reader.inside(kind, cycle, ident, value, core)
     resumed = {number: frozenset(addresses) for number, addresses in reader.resumed.items()}
-    kept = tuple(reader.kept) or None
-    return Intervals(tuple(reader.found), tuple(reader.pulses), tuple(reader.disorder), resumed, kept)
+    stored = tuple(reader.kept) or None
+    return Intervals(tuple(reader.found), tuple(reader.pulses), tuple(reader.disorder), resumed, stored)
 
 
 def _matters(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
     """Which events an interval can be told by, or what is in it."""
     ident, kind = events["id"], events["kind"]
-    told = (kind == KIND_EXEC) & (((ident >= IDENT_CALL) & (ident < IDENT_SYMBOL)) | (ident == IDENT_KEEP))
+    is_relevant = (kind == KIND_EXEC) & (((ident >= IDENT_CALL) & (ident < IDENT_SYMBOL)) | (ident == IDENT_KEEP))
     task = (kind == KIND_WRITE) & (ident == IDENT_CURRENT + events["core"].astype(np.uint16))
     ours = (kind == KIND_PIN) & (ident == (-1 if pin is None else pin))
     return np.asarray(
-        told | task | ours | (kind == KIND_EXCEPTION_ENTER) | (kind == KIND_EXCEPTION_EXIT), dtype=np.bool_
+        is_relevant | task | ours | (kind == KIND_EXCEPTION_ENTER) | (kind == KIND_EXCEPTION_EXIT), dtype=np.bool_
     )
 
 

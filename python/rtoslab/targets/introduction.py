@@ -19,25 +19,25 @@ def introduce(image: bytes, name: str, board: Board, settings: Mapping[str, int]
     machine = make_machine(board, cores=board.cores)
     apply_settings(machine, settings)
     load_image(machine, image, name)
-    said = b""
+    output = b""
     with simulator_errors(RunError):
-        while machine.cycle() < LIMIT_S * board.clock.sys_hz and not _over(said):
+        while machine.cycle() < LIMIT_S * board.clock.sys_hz and not _over(output):
             stop = machine.run(CHUNK_CYCLES)
-            said += machine.take_uart()
+            output += machine.take_uart()
             if stop["reason"] != "cycles":
                 break
-    known = decode_begun(said, constants, None)
+    known = decode_begun(output, constants, None)
     if known is None:
-        start = said[:40].decode("ascii", "replace")
+        start = output[:40].decode("ascii", "replace")
         raise RunError(
             f"{name} does not hold rtoslab's runner, or is for another board than {board.id}: within {LIMIT_S:g} s "
-            + (f"it sent no begin record but {start!r}" if said else "it sent nothing")
+            + (f"it sent no begin record but {start!r}" if output else "it sent nothing")
             + f"; the boards that it fits are {', '.join(fitting_boards(image, name))}."
         )
     return known
 
 
-def _over(said: bytes) -> bool:
+def _over(output: bytes) -> bool:
     """Whether something else follows the parameters."""
-    lines = said.split(b"\n")[:-1]
+    lines = output.split(b"\n")[:-1]
     return any(not any(word in line for word in _SAID_FIRST) for line in lines if line.startswith(b"@"))

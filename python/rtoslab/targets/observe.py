@@ -166,13 +166,13 @@ class Observer:
     def finish(self, exceptions: dict[int, dict[int, int]]) -> Observed:
         """The counts, with the exception entries of the window."""
         tally = self._tally
-        found = Observed(exceptions=exceptions, event_count=tally.events(), event_digest=self._digest.hexdigest())
-        found.critical = {core: CriticalCycles(*tally.sections(core)) for core in self._depths}
+        observed = Observed(exceptions=exceptions, event_count=tally.events(), event_digest=self._digest.hexdigest())
+        observed.critical = {core: CriticalCycles(*tally.sections(core)) for core in self._depths}
         for core, ident, value, count in tally.objects():
-            found.objects[core, self._service(ident), value] = count
+            observed.objects[core, self._service(ident), value] = count
         for core, before, after, ident, count in tally.switches():
-            found.switches[Switch(core, before, after, "" if ident is None else self._service(ident))] = count
-        return found
+            observed.switches[Switch(core, before, after, "" if ident is None else self._service(ident))] = count
+        return observed
 
     def _service(self, ident: int) -> str:
         return self._services[ident - IDENT_CALL]

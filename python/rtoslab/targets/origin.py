@@ -42,8 +42,8 @@ def _demand_same(own: str, root: Path) -> None:
     files = [root / line.rpartition(" ")[0] for line in own.splitlines()]
     folders = {root.joinpath(*path.relative_to(root).parts[:3]) for path in files if "src" in path.parts}
     code = {path for folder in folders for path in folder.rglob("*.rs") if _is_made_of(path.relative_to(root))}
-    there = code | {file for file in files if file.is_file()}
-    now, then = (dict(line.rsplit(" ", 1) for line in text.splitlines()) for text in (listing(root, there), own))
+    present = code | {file for file in files if file.is_file()}
+    now, then = (dict(line.rsplit(" ", 1) for line in text.splitlines()) for text in (listing(root, present), own))
     changed = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
     if changed:
         others = f" and {len(changed) - 1} other files" if changed[1:] else ""

@@ -52,7 +52,7 @@ def own_functions(
     ours = FirmwareCode(image)
     together: dict[Symbol, Counter[int]] = defaultdict(Counter)
     spent: Counter[int] = Counter()
-    found: list[OwnFunction] = []
+    functions: list[OwnFunction] = []
     for core, data in sorted(profiles.items()):
         rows: dict[Symbol, Counter[int]] = defaultdict(Counter)
         cycles: Counter[int] = Counter()
@@ -65,10 +65,12 @@ def own_functions(
                 together[place][address] += executions
                 cycles[address] += took
                 spent[address] += took
-        found += [_function(core, place, mine, cycles, places, read) for place, mine in sorted(rows.items())]
+        functions += [_function(core, place, mine, cycles, places, read) for place, mine in sorted(rows.items())]
     if len(profiles) > 1:
-        found += [_function(ALL_CORES, place, mine, spent, places, read) for place, mine in sorted(together.items())]
-    return tuple(found)
+        functions += [
+            _function(ALL_CORES, place, mine, spent, places, read) for place, mine in sorted(together.items())
+        ]
+    return tuple(functions)
 
 
 def _records(data: bytes) -> Iterator[tuple[int, int, int]]:
@@ -92,7 +94,7 @@ class FirmwareCode:
         """By the image's debug information. An image that is no ELF file has none."""
         with simulator_errors(RunError):
             units = simulator().sources(image) if image.startswith(_ELF) else []
-        ranges = sorted(each for name, mine in units if _FIRMWARE.search(name) for each in mine)
+        ranges = sorted(function for name, mine in units if _FIRMWARE.search(name) for function in mine)
         self._starts = [start for start, _ in ranges]
         self._ends = [end for _, end in ranges]
 

@@ -38,12 +38,12 @@ def functions_with_floats(image: bytes) -> tuple[str, ...]:
         for symbol in symbols
         if symbol.kind == _FUNC and symbol.size
     }
-    found = set()
+    names = set()
     for start, size, name in functions:
         code = next((data[start - at :][:size] for at, data in parts if at and at <= start < at + len(data)), b"")
         if ours.has(start) and _has_floats(start, code, pools):
-            found.add(name)
-    return tuple(sorted(found))
+            names.add(name)
+    return tuple(sorted(names))
 
 
 def _has_floats(start: int, code: bytes, pools: "_Pools") -> bool:

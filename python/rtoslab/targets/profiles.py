@@ -65,7 +65,7 @@ def by_function(
     ordered = best_names(symbols)
     starts = [address for address, _, _ in ordered]
     labels = {name for _, _, name in idling}
-    found: list[FunctionCycles] = []
+    functions: list[FunctionCycles] = []
     for core, data in sorted(raw.items()):
         totals: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
         records = np.frombuffer(data, dtype=PROFILE)
@@ -78,13 +78,13 @@ def by_function(
             total[1] += waited
             total[2] += executions if is_entry else 0
             total[3] += executions
-        found += [
+        functions += [
             FunctionCycles(
                 core, name, IDLE if name in labels else kind_of(name, kernel), cycles, wait, entries, executed
             )
             for name, (cycles, wait, entries, executed) in totals.items()
         ]
-    return tuple(sorted(found, key=lambda each: (each.core, -each.cycles, each.name)))
+    return tuple(sorted(functions, key=lambda cycles: (cycles.core, -cycles.cycles, cycles.name)))
 
 
 def _function(address: int, ordered: list[tuple[int, int, str]], starts: list[int]) -> tuple[str, bool]:

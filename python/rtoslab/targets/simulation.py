@@ -165,9 +165,9 @@ def simulate(
 
 def _limit(request: SimRequest, board: Board) -> int:
     """Cycles since reset with which the run ends at the latest."""
-    asked = None if request.until is None else cycle_number(request.until)
-    if asked is not None:
-        return min(asked, CYCLES_MOST)
+    cycle = None if request.until is None else cycle_number(request.until)
+    if cycle is not None:
+        return min(cycle, CYCLES_MOST)
     if request.max_cycles is not None:
         return min(request.max_cycles, CYCLES_MOST)
     return CYCLES_MOST if request.timeout_s is not None else DEFAULT_SECONDS * board.clock.sys_hz
@@ -229,8 +229,8 @@ def _is_failure(reason: str, detail: str) -> bool:
 
 
 def _between(machine: VirtualMachine, start: str, end: str, index: int) -> Between:
-    found = machine.between_result(index)
-    return Between(start, end, found["count"], found["min_cycles"], found["max_cycles"], found["total_cycles"])
+    result = machine.between_result(index)
+    return Between(start, end, result["count"], result["min_cycles"], result["max_cycles"], result["total_cycles"])
 
 
 def parse_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:

@@ -53,9 +53,9 @@ def return_addresses(raw: bytes, watching: Watching) -> list[int]:
     """Where callers outside the kernel go on, from the calls seen so far."""
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
-    found = {code_address(int(each)) for each in distinct(events["pc"][mine])}
+    addresses = {code_address(int(address)) for address in distinct(events["pc"][mine])}
     top = architecture().code.exception_return_from
-    return sorted(each for each in found if each < top and not watching.is_kernels(each))
+    return sorted(address for address in addresses if address < top and not watching.is_kernels(address))
 
 
 def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tuple[Step, ...]:
@@ -237,7 +237,7 @@ class _Reader:
         nested = self.nested.get(core, [])
         while nested and nested.pop() != number:
             pass  # one that was entered before the first event has no entry here
-        self.settle(core, is_handler=any(each >= _FIRST_OWN for each in nested))
+        self.settle(core, is_handler=any(call >= _FIRST_OWN for call in nested))
         spans = self.kernels.get(core)
         if number < _FIRST_OWN and spans:
             spans[-1] = (spans[-1][0], cycle)

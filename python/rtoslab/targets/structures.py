@@ -44,10 +44,10 @@ def places(image: bytes, structures: Iterable[str]) -> Places:
     whose debug information is damaged."""
     sim = simulator()
     try:
-        found = sim.structures(image, sorted(set(structures)))
+        result = sim.structures(image, sorted(set(structures)))
     except sim.ImageError:
         return {}
-    return {structure: {name: Place(*told) for name, *told in members} for structure, members in found}
+    return {structure: {name: Place(*member) for name, *member in members} for structure, members in result}
 
 
 def _named(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
@@ -56,12 +56,20 @@ def _named(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
         yield f"objects.{name}", facts.type, list(facts.members.values())
     block = kernel.memory.task_block if kernel.memory else None
     if block is not None:
-        asked = (block.name, block.stack, block.stack_pointer, block.bytes, block.words, block.priority, block.number)
-        yield "memory.task_block", block.type, [each for each in asked if each]
+        structures = (
+            block.name,
+            block.stack,
+            block.stack_pointer,
+            block.bytes,
+            block.words,
+            block.priority,
+            block.number,
+        )
+        yield "memory.task_block", block.type, [item for item in structures if item]
 
 
-def _demand_members(kernel: str, table: str, structure: str, names: Iterable[str], there: Places) -> None:
-    members = there.get(structure)
+def _demand_members(kernel: str, table: str, structure: str, names: Iterable[str], places: Places) -> None:
+    members = places.get(structure)
     lacking = [name for name in names if members is not None and name not in members]
     if members is not None and lacking:
         raise SymbolError(
@@ -98,20 +106,22 @@ class Structures:
         if self._block is None or member is None:
             return {}
         place = self._members.get(self._block.type, {}).get(member)
-        found = {each: place.read(word, each) for each in sorted(blocks) if each} if place is not None else {}
-        return {block: value for block, value in found.items() if value is not None}
+        values = {item: place.read(word, item) for item in sorted(blocks) if item} if place is not None else {}
+        return {block: value for block, value in values.items() if value is not None}
 
     def objects(self, word: Word, calls: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], dict[str, int]]:
         """(kind, address) -> facts, for every kind of object that a called function may be of. `calls`: function ->
         the first arguments it was called with."""
-        found: dict[tuple[str, int], dict[str, int]] = {}
+        objects: dict[tuple[str, int], dict[str, int]] = {}
         for kind, facts in self._kernel.objects.items():
             members = self._members.get(facts.type, {})
             called = {call for name in self._functions(kind) & calls.keys() for call in calls[name]}
             for address in sorted(called):  # a set of names has another order in every process
-                told = {name: members[member].read(word, address) for name, member in facts.members.items() if members}
-                found[kind, address] = {name: value for name, value in told.items() if value is not None}
-        return found
+                values = {
+                    name: members[member].read(word, address) for name, member in facts.members.items() if members
+                }
+                objects[kind, address] = {name: value for name, value in values.items() if value is not None}
+        return objects
 
     def _functions(self, kind: str) -> set[str]:
         services = self._kernel.symbols.items()

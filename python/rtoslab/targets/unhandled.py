@@ -25,8 +25,8 @@ _BRANCH: Final = 0xE000
 
 def unhandled_exceptions(machine: VirtualMachine, cores: int) -> list[str]:
     """A sentence for each core that stands in a handler that nobody wrote."""
-    found = (_of_core(machine, core) for core in range(cores))
-    return [each for each in found if each]
+    by_core = (_of_core(machine, core) for core in range(cores))
+    return [item for item in by_core if item]
 
 
 def _of_core(machine: VirtualMachine, core: int) -> str:

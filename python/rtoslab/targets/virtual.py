@@ -164,9 +164,9 @@ class _Run:
 
     def _watch_keep(self) -> None:
         """Each sample as the runner is told it."""
-        keep = self.machine.symbol(KEEP_SYMBOL) if self.job.latency else None
-        if keep is not None:
-            self.machine.watch_call(code_address(keep), IDENT_KEEP)
+        keep_address = self.machine.symbol(KEEP_SYMBOL) if self.job.latency else None
+        if keep_address is not None:
+            self.machine.watch_call(code_address(keep_address), IDENT_KEEP)
 
     def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
         """Of the functions a service may end in, an image holds those of its number of cores."""
@@ -192,7 +192,7 @@ class _Run:
         now = {core: self._word(address) for core, address in self.current_words.items()}
         self.current = last_tasks(before, self.no_task, now)
         opened = self.machine.cycle()
-        depths = {core: (opened, self._word(each)) for core, each in self.nesting_words.items()}
+        depths = {core: (opened, self._word(word)) for core, word in self.nesting_words.items()}
         self.observer = Observer(self.job.watched_services, self.current, depths)
         self.watch.open(before, self.current)
         urgency = self.machine.symbol(URGENCY_SYMBOL)
@@ -206,11 +206,11 @@ class _Run:
 
     def _look_at_clock(self) -> None:
         """A board's clocks scale together: with a wrong factor of a PLL all agrees but for the second."""
-        by_registers, said = self.machine.clock_hz(), self.job.clock_hz
-        if abs(by_registers - said) > CLOCK_TOLERANCE * said:
+        by_registers, clocks = self.machine.clock_hz(), self.job.clock_hz
+        if abs(by_registers - clocks) > CLOCK_TOLERANCE * clocks:
             raise RunError(
                 f"The image set the core to {by_registers} Hz by the board's registers and is measured as one for "
-                f"{said} Hz; correct its clock set-up, or the clock it is built for."
+                f"{clocks} Hz; correct its clock set-up, or the clock it is built for."
             )
 
     def _close(self, output: RunOutput) -> None:
@@ -243,8 +243,8 @@ class _Run:
             pin = pin_number(self.job.board.pins.out)
             line = self.job.stamping_line
             stamping = FIRST_EXTERNAL + line if line is not None else None
-            found = find_intervals(bytes(self.events), self.job.watched_services, self.current, pin, stamping)
-            output.observed.intervals = found
+            intervals = find_intervals(bytes(self.events), self.job.watched_services, self.current, pin, stamping)
+            output.observed.intervals = intervals
         self.observer = None
         if self.handlers is not None:
             output.observed.handled = self.handlers.found
@@ -265,11 +265,11 @@ class _Run:
             stop = self._run(phase, limit_s)
             if stop["reason"] == "until":
                 raise RunError(f"The image ended during its {phase}, before the window was through.")
-            found = self._word(find_address(self.machine, WINDOW_SYMBOL))
-            if found == state:
+            window = self._word(find_address(self.machine, WINDOW_SYMBOL))
+            if window == state:
                 return
-            if found != 0:
-                raise RunError(f"The image set its window state to {found} during its {phase}.")
+            if window != 0:
+                raise RunError(f"The image set its window state to {window} during its {phase}.")
 
     def _until_done(self) -> None:
         while self._run("sending", self.job.sending_limit_s)["reason"] != "until":

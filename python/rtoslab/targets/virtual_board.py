@@ -155,17 +155,17 @@ class VirtualBoard:
 
     def probe(self, place: Place) -> Probe:
         """Notes every execution of an instruction from now on. Raises SymbolError."""
-        found = self._new_probe(str(place), self.address(place))
+        probe = self._new_probe(str(place), self.address(place))
         with simulator_errors(SymbolError):
-            self._machine.watch_exec(found.address, len(self._probes) - 1)
-        return found
+            self._machine.watch_exec(probe.address, len(self._probes) - 1)
+        return probe
 
     def watch(self, place: Place) -> Probe:
         """Notes every write to a word of RAM from now on. Raises SymbolError."""
-        found = self._new_probe(str(place), self._place(place) & ~3)
+        probe = self._new_probe(str(place), self._place(place) & ~3)
         with simulator_errors(SymbolError):
-            self._machine.watch_write(found.address, len(self._probes) - 1)
-        return found
+            self._machine.watch_write(probe.address, len(self._probes) - 1)
+        return probe
 
     def between(self, start: Place, end: Place) -> "Between":
         """Measures from each execution of one place to the next of the other. Raises SymbolError."""
@@ -262,5 +262,5 @@ class Between:
     @property
     def interval(self) -> Interval:
         """What was measured so far."""
-        found = self._machine.between_result(self._index)
-        return Interval(found["count"], found["min_cycles"], found["max_cycles"], found["total_cycles"])
+        interval = self._machine.between_result(self._index)
+        return Interval(interval["count"], interval["min_cycles"], interval["max_cycles"], interval["total_cycles"])

@@ -54,10 +54,10 @@ def _port_functions(image: bytes) -> frozenset[str]:
     """Those of port.c, which are on the kernel's side; those of port.h are the benchmark's, also where they are not
     inlined (-O0)."""
     try:
-        found = list(Elf(image).symbols())
+        symbols = list(Elf(image).symbols())
     except ValueError:
         return frozenset()
-    return frozenset(symbol.name for symbol in found if symbol.name.startswith(_PORT) and not symbol.is_local)
+    return frozenset(symbol.name for symbol in symbols if symbol.name.startswith(_PORT) and not symbol.is_local)
 
 
 class StepsWatch:
@@ -82,7 +82,7 @@ class StepsWatch:
     def attach(self) -> None:
         """Before the image runs: one probe a function. A yield that ends in the switch's own handler shows nothing."""
         switch = self._kernel.probes.switch_symbol if self._kernel.probes else None
-        names = {name for service, each in self._kernel.symbols.items() if service not in _NOT_CALLED for name in each}
+        names = {name for service, item in self._kernel.symbols.items() if service not in _NOT_CALLED for name in item}
         for name in sorted((names | self._kernel.completes.keys()) - {switch}):
             address = self._machine.symbol(name)
             if address is not None:
@@ -94,7 +94,7 @@ class StepsWatch:
     def _third_told(self, function: str) -> bool:
         """Whether the third argument says more than the second, as that of an allocator which gives a code."""
         services = (service for service, names in self._kernel.symbols.items() if function in names)
-        return any(len(self._kernel.arguments.get(each, ())) > 2 for each in services)
+        return any(len(self._kernel.arguments.get(item, ())) > 2 for item in services)
 
     def open(self, before: bytes, current: Mapping[int, int]) -> None:
         """As the window opens. `before`: the events so far; `current`: core -> running task."""
@@ -179,16 +179,16 @@ class StepsWatch:
         events = np.frombuffer(before, dtype=EVENT)
         writes = (events["kind"] == KIND_WRITE) & (events["id"] >= IDENT_CURRENT)
         mine = writes & (events["id"] < IDENT_CURRENT + self._cores)
-        return {int(each) for each in distinct(events["value"][mine])}
+        return {int(block) for block in distinct(events["value"][mine])}
 
     def _called(self, before: bytes) -> dict[str, set[int]]:
         events = np.frombuffer(before, dtype=EVENT)
         calls = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
         names = tuple(self._functions)
-        found: dict[str, set[int]] = defaultdict(set)
+        addresses: dict[str, set[int]] = defaultdict(set)
         for both in distinct(events["id"][calls].astype(np.uint64) << _HALF | events["value"][calls]).tolist():
-            found[names[(both >> 32) - IDENT_SYMBOL]].add(both & 0xFFFF_FFFF)
-        return found
+            addresses[names[(both >> 32) - IDENT_SYMBOL]].add(both & 0xFFFF_FFFF)
+        return addresses
 
     def _blocks_filled(self, before: bytes, is_kernels: Callable[[int], bool]) -> tuple[tuple[int, int], ...]:
         """Address and size of the heap blocks used so far, where each is given back before the next one is taken."""
@@ -199,21 +199,21 @@ class StepsWatch:
             return ()
         events = np.frombuffer(before, dtype=EVENT)
         events = events[(events["kind"] == KIND_EXEC) & np.isin(events["id"], idents)]
-        found: set[tuple[int, int]] = set()
+        blocks: set[tuple[int, int]] = set()
         calls = nested = 0  # one that an interrupt hits is seen twice
-        asked: dict[int, int] = {}
+        sizes: dict[int, int] = {}
         bytes_at = self._kernel.told_as("malloc", "bytes")
         for ident, value, pc, core, more in events[["id", "value", "pc", "core", "zero"]].tolist():
             name = names[ident - IDENT_SYMBOL]
             if name in taking and not is_kernels(code_address(pc)):
                 calls += 1
-                nested += core in asked
-                asked[core] = (value, more)[bytes_at]
+                nested += core in sizes
+                sizes[core] = (value, more)[bytes_at]
             elif name in giving and not is_kernels(code_address(pc)):
-                size = asked.pop(core, 0)
+                size = sizes.pop(core, 0)
                 if size >= _WORD:
-                    found.add((value, size))
-        return tuple(sorted(found)) if len(found) <= _MOST_BLOCKS and nested * _RARE <= calls else ()
+                    blocks.add((value, size))
+        return tuple(sorted(blocks)) if len(blocks) <= _MOST_BLOCKS and nested * _RARE <= calls else ()
 
     def word(self, address: int) -> int | None:
         """Reads a word of the board's memory. None: there is none."""

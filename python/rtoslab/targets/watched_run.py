@@ -79,7 +79,7 @@ class WatchedRun:
         """Runs to the end."""
         rtt = find_rtt(self.machine, self.rtt_typed)
         self.machine.trace_exceptions(True)
-        looks = any(each is not None for each in (rtt, self.expect, self.fail, self.timeout_s))
+        looks = any(condition is not None for condition in (rtt, self.expect, self.fail, self.timeout_s))
         elapsed_s = 0.0
         drives = sorted(self.drives)
         try:
@@ -121,10 +121,10 @@ class WatchedRun:
             self.handled.append(self.fault)
             self.fault, since = None, returned
         entered = [entry for entry in fault_entries(events) if entry[2] > since]
-        for each in entered:
-            found = self._read_fault(before, *each)
-            if found is not None:
-                return found
+        for item in entered:
+            fault = self._read_fault(before, *item)
+            if fault is not None:
+                return fault
         return self._again(before, cycles) if entered else stop
 
     def _read_fault(self, before: "Snapshot", core: int, exception: int, cycle: int) -> "Stop | None":
@@ -132,10 +132,10 @@ class WatchedRun:
         self.machine.restore(before)
         stop = self.machine.run(cycle - self.machine.cycle())
         self.machine.take_events()
-        found = read_fault(self.machine, core, exception, cycle)
-        if found.is_breakpoint:
+        fault = read_fault(self.machine, core, exception, cycle)
+        if fault.is_breakpoint:
             return None
-        self.fault = found
+        self.fault = fault
         return stop
 
     def _again(self, before: "Snapshot", cycles: int) -> "Stop":
@@ -156,13 +156,13 @@ class WatchedRun:
 
     def _take(self, rtt: Rtt | None) -> Ended | None:
         """Hands on what was printed. Says whether one of the patterns is in it."""
-        found = [self._keep("uart", self.machine.take_uart())]
+        outputs = [self._keep("uart", self.machine.take_uart())]
         for number, fresh in rtt.take() if rtt is not None else ():
             channel = f"rtt{number}"
             self.rtt_names.setdefault(channel, rtt.names.get(number, "") if rtt is not None else "")
-            found.append(self._keep(channel, fresh))
-        matched = [each for each in found if each is not None]
-        return next((each for each in matched if each.reason == FAILED), next(iter(matched), None))
+            outputs.append(self._keep(channel, fresh))
+        matched = [output for output in outputs if output is not None]
+        return next((output for output in matched if output.reason == FAILED), next(iter(matched), None))
 
     def _keep(self, channel: str, fresh: bytes) -> Ended | None:
         if not fresh:

@@ -38,8 +38,8 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
     index = _indexed(path, wants)
     cores = {core: _core_part(index, wants, words) for core, words in wants.cores.items()}
     common = _common(index, kernel, wants)
-    kept = {core: part for core, part in cores.items() if part["sources"]}
-    if not kept:
+    usable = {core: part for core, part in cores.items() if part["sources"]}
+    if not usable:
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
         raise CatalogueError(f"No folder in {path} holds the port for one core (looked for {looked}); check the path.")
     headers = _header_folders(index, wants, common)
@@ -51,7 +51,7 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
             "version": version or _version(index, wants, headers) or described(path) or "unknown",
             "sources": tuple(common),
             "headers": tuple(headers),
-            "cores": kept,
+            "cores": usable,
         }
     )
     return tree.model_copy(update={"absent": absent_names(kernel, tree)})
@@ -82,13 +82,13 @@ def _has(name: str, words: Iterable[str]) -> bool:
 def _avoided(name: str, wants: TreeWants) -> bool:
     """Whether a folder's or file's name is, or has between underscores, one of the words to avoid."""
     parts = {name.lower(), *name.lower().split("_")}
-    return any(each.lower() in parts for each in wants.avoid)
+    return any(pattern.lower() in parts for pattern in wants.avoid)
 
 
 def _core_part(index: _Index, wants: TreeWants, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """The files for one core (`TreePart`), each by its name: those of another one may lie beside them."""
     named = ((header, name) for header in index.headers for name in wants.headers if _is_called(header, name))
-    headers = dict.fromkeys(str(_folder(each, name)) for each, name in named if _fits(each, words))
+    headers = dict.fromkeys(str(_folder(item, name)) for item, name in named if _fits(item, words))
     return {"sources": tuple(str(path) for path in index.code if _fits(path, words)), "headers": tuple(headers)}
 
 
@@ -119,17 +119,17 @@ def _common(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
         text = _text(index.root / path)
         names -= {label.decode() for label in re.findall(rb"^[ \t]*(\w+):", text, re.MULTILINE)}
         names -= _defined(text, names)
-    found: dict[PurePosixPath, set[str]] = {}
+    headers: dict[PurePosixPath, set[str]] = {}
     for path in index.code:
         if path.suffix == ".c" and path not in own:
-            found.setdefault(path.parent, set()).update(_defined(_text(index.root / path), names))
-    chosen = _covering(found)
+            headers.setdefault(path.parent, set()).update(_defined(_text(index.root / path), names))
+    chosen = _covering(headers)
     if not chosen:
         raise CatalogueError(
             f"Nothing that the port of {kernel.title} calls is in {index.root}; check the path, or what `[symbols]` "
             f"and `also` of the port's kernel.toml name: {_some(names)}."
         )
-    missing = names.intersection(wants.also).difference(*found.values())
+    missing = names.intersection(wants.also).difference(*headers.values())
     if missing:
         raise CatalogueError(f"No file in {index.root} defines {', '.join(sorted(missing))}; check the path.")
     return [pattern for folder in sorted(chosen, key=str) for pattern in _glob(folder, index, wants)]
@@ -147,12 +147,12 @@ def _defined(text: bytes, names: Iterable[str]) -> set[str]:
     return {match[1].decode() for match in pattern.finditer(text) if _is_definition(text, match.end())}
 
 
-def _covering(found: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
+def _covering(headers: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
     """Folder by folder the one that defines most of what those before it do not; of equal ones the least deep."""
     chosen: list[PurePosixPath] = []
     covered: set[str] = set()
     while True:
-        rest = {folder: names - covered for folder, names in found.items()}
+        rest = {folder: names - covered for folder, names in headers.items()}
         best = min(rest, key=lambda folder: (-len(rest[folder]), len(folder.parts), str(folder)), default=None)
         if best is None or not rest[best]:
             return chosen
@@ -180,7 +180,7 @@ def _glob(folder: PurePosixPath, index: _Index, wants: TreeWants) -> Iterator[st
 
 def _header_folders(index: _Index, wants: TreeWants, common: list[str]) -> list[str]:
     """The folder of each header that is not one core's: of several the one nearest to the sources."""
-    near = [PurePosixPath(each.removeprefix("!")).parent for each in common]
+    near = [PurePosixPath(folder.removeprefix("!")).parent for folder in common]
     folders = []
     for name in wants.headers:
         places = [_folder(header, name) for header in index.headers if _is_called(header, name)]
@@ -203,14 +203,14 @@ def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
     """What the text of a header says, or the values of the macros that tell it, joined by dots; empty if they are not
     there. Headers of the folders that are used come first: an old one of the same name may lie elsewhere."""
     values = []
-    headers = sorted(index.headers, key=lambda each: str(each.parent) not in used)
+    headers = sorted(index.headers, key=lambda path: str(path.parent) not in used)
     if wants.version_text:
-        told = re.compile(re.escape(wants.version_text.encode()) + rb"[ \t]+([Vv]?\d[\w.+-]*)")
+        pattern = re.compile(re.escape(wants.version_text.encode()) + rb"[ \t]+([Vv]?\d[\w.+-]*)")
         texts = (
             _text(index.root / header) for header in headers if any(_is_called(header, name) for name in wants.headers)
         )
-        if found := next(filter(None, map(told.search, texts)), None):
-            return found[1].decode()
+        if match := next(filter(None, map(pattern.search, texts)), None):
+            return match[1].decode()
     for macro in wants.version:
         value = next(filter(None, (_macro(index.root / header, macro) for header in headers)), None)
         if value is None:

@@ -35,13 +35,13 @@ def settings(path: Path) -> Settings:
 
 def parse_settings(text: str) -> Settings:
     """Of a configuration in the form that Kconfig writes; lines of no such form say nothing."""
-    found: dict[str, str | None] = {}
+    settings_: dict[str, str | None] = {}
     for line in text.splitlines():
-        if told := _SET.fullmatch(line.strip()):
-            found[told[1]] = told[2]
-        elif told := _NOT_SET.fullmatch(line.strip()):
-            found[told[1]] = None
-    return found
+        if match := _SET.fullmatch(line.strip()):
+            settings_[match[1]] = match[2]
+        elif match := _NOT_SET.fullmatch(line.strip()):
+            settings_[match[1]] = None
+    return settings_
 
 
 def defconfig(
@@ -50,8 +50,8 @@ def defconfig(
     """What the kernel's own build must be given; `absent`: names that its version has not yet. Raises CatalogueError
     for a board that the port does not know."""
     wants = _wants(kernel)
-    asked = {**_asked(kernel, board, needs, absent), wants.optimisation: f'"{opt}"'}
-    written = {option: value for option, value in asked.items() if option not in wants.asked_elsewhere}
+    requested = {**_asked(kernel, board, needs, absent), wants.optimisation: f'"{opt}"'}
+    written = {option: value for option, value in requested.items() if option not in wants.asked_elsewhere}
     lines = [f"# {option} is not set" if value is None else f"{option}={value}" for option, value in written.items()]
     return "\n".join(lines) + "\n"
 
@@ -65,8 +65,8 @@ def handed_over(
     wants, config = _wants(kernel), kernel.folder / "config"
     absent = () if version is None else earlier_names(kernel.facts, version)
     machine = str(_asked(kernel, board, (), absent).get(wants.board)).strip('"')
-    made_for = [need for need in needs if wants.lacks[need]]
-    ident = "-".join([kernel.folder.name, *([] if version is None else [version]), *made_for])
+    offered_for = [need for need in needs if wants.lacks[need]]
+    ident = "-".join([kernel.folder.name, *([] if version is None else [version]), *offered_for])
     words = {"board": board, "machine": machine, "folder": str(folder), "id": ident, "port": kernel.folder.name}
     words["needs"] = "".join(f", {need}" for need in needs)
 
@@ -74,7 +74,7 @@ def handed_over(
         text = read_text(path, what, CatalogueError)
         return re.sub(r"(?<!\$)\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
 
-    files = {each.name: told(each, "a file for the kernel's build") for each in sorted(config.glob("application/*"))}
+    files = {item.name: told(item, "a file for the kernel's build") for item in sorted(config.glob("application/*"))}
     files[wants.asked_in] = defconfig(kernel, board, needs, opt, absent)
     return files, told(config / "README.in", "the port's instructions")
 
@@ -84,14 +84,18 @@ def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree
     wants, title = _wants(kernel), kernel.facts.title
     if not (path / wants.config).is_file():
         raise CatalogueError(f"{path} is no export of {title}: it has no {wants.config}; see {_how(kernel)}.")
-    said, absent = settings(path / wants.config), _absent(kernel, path)
-    board, cores, needs = _board(kernel, said, absent), _cores(wants, said), _needs(kernel, said)
-    wrong = _differences(kernel, board, needs, absent, said)
+    option_values, absent = settings(path / wants.config), _absent(kernel, path)
+    board, cores, needs = (
+        _board(kernel, option_values, absent),
+        _cores(wants, option_values),
+        _needs(kernel, option_values),
+    )
+    wrong = _differences(kernel, board, needs, absent, option_values)
     if wrong:
         raise CatalogueError(f"The export {path} was not made as the port of {title} asks: {wrong}; {_again(kernel)}.")
     if stale := _stale(wants, path):
         raise CatalogueError(f"The export {path} {stale}; {_again(kernel)}.")
-    key, version = export_key(board, cores, _opt(wants, said)), _version(wants, path)
+    key, version = export_key(board, cores, _opt(wants, option_values)), _version(wants, path)
     lacks = _lacks(wants, needs)
     if before is not None and (before.version, before.lacks) != (version, lacks):
         raise CatalogueError(
@@ -100,8 +104,8 @@ def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree
         )
     exports = {**(before.exports if before else {}), key: str(path)}
     first = before.path if before else str(path)
-    told = {"id": ident, "port": port, "path": first, "version": version, "lacks": lacks, "absent": absent}
-    return described_as({**told, "exports": exports}), key
+    description = {"id": ident, "port": port, "path": first, "version": version, "lacks": lacks, "absent": absent}
+    return described_as({**description, "exports": exports}), key
 
 
 def one_export(kernel: Entry[Kernel], key: str) -> Tree:
@@ -121,17 +125,17 @@ def export_trouble(kernel: Entry[Kernel], key: str) -> str | None:
     if not (path / wants.config).is_file():
         gone = f"the export of {kernel.id} for {_place(key)} is gone from {path}"
         return f"{gone}: `rtoslab tree add {kernel.id}` names another"
-    said = settings(path / wants.config)
-    needs, absent = _needs(kernel, said), _absent(kernel, path)
-    wrong = _differences(kernel, board, needs, absent, said)
+    option_values = settings(path / wants.config)
+    needs, absent = _needs(kernel, option_values), _absent(kernel, path)
+    wrong = _differences(kernel, board, needs, absent, option_values)
     if wrong:
         return f"the export {path} was not made as the port asks: {wrong}; {_again(kernel)}"
     if stale := _stale(wants, path):
         return f"the export {path} {stale}; {_again(kernel)}"
-    found = (_version(wants, path), _lacks(wants, needs), absent)
+    facts = (_version(wants, path), _lacks(wants, needs), absent)
     if (
-        found != (tree.version, tree.lacks, tree.absent)
-        or export_key(board, _cores(wants, said), _opt(wants, said)) != key
+        facts != (tree.version, tree.lacks, tree.absent)
+        or export_key(board, _cores(wants, option_values), _opt(wants, option_values)) != key
     ):
         return f"the export {path} is another than was described: `rtoslab tree add {kernel.id} {path} --force`"
     return None
@@ -175,17 +179,17 @@ def _asked(
     boards = _boards(kernel)
     if board not in boards:
         raise CatalogueError(f"The port of {kernel.facts.title} is for {', '.join(boards)}, not for {board}.")
-    asked = {**boards[board], **_part(kernel, _COMMON)}
+    requested = {**boards[board], **_part(kernel, _COMMON)}
     needs = tuple(needs)
     for need in needs:
-        asked |= _part(kernel, need)
+        requested |= _part(kernel, need)
     places = ("", f".{board}", *(f".{need}" for need in needs))
-    for each in (f"earlier/{name}{place}" for name in absent for place in places):
-        path = kernel.folder / "config" / f"{each}.defconfig"
-        asked |= settings(path) if path.is_file() else {}
+    for item in (f"earlier/{name}{place}" for name in absent for place in places):
+        path = kernel.folder / "config" / f"{item}.defconfig"
+        requested |= settings(path) if path.is_file() else {}
         for option in _unknown(path) if path.is_file() else ():
-            asked.pop(option, None)
-    return asked
+            requested.pop(option, None)
+    return requested
 
 
 def _unknown(path: Path) -> list[str]:
@@ -197,20 +201,20 @@ def _absent(kernel: Entry[Kernel], path: Path) -> tuple[str, ...]:
     return absent_in_export(kernel.facts, [path / header for header in _wants(kernel).headers])
 
 
-def _board(kernel: Entry[Kernel], said: Settings, absent: Iterable[str]) -> str:
+def _board(kernel: Entry[Kernel], option_values: Settings, absent: Iterable[str]) -> str:
     """The board of ours that an export was made for."""
     option = _wants(kernel).board
     boards = {str(_asked(kernel, board, (), absent).get(option)): board for board in _boards(kernel)}
-    found = str(said.get(option))
-    if found not in boards:
-        raise CatalogueError(f"The export is for the board {shown(found)}; the port knows {', '.join(boards)}.")
-    return boards[found]
+    value = str(option_values.get(option))
+    if value not in boards:
+        raise CatalogueError(f"The export is for the board {shown(value)}; the port knows {', '.join(boards)}.")
+    return boards[value]
 
 
-def _needs(kernel: Entry[Kernel], said: Settings) -> tuple[str, ...]:
+def _needs(kernel: Entry[Kernel], option_values: Settings) -> tuple[str, ...]:
     """Those that it was made for, by the first option of each."""
     firsts = {need: next(iter(_part(kernel, need).items())) for need in _wants(kernel).lacks}
-    return tuple(need for need, (option, value) in firsts.items() if said.get(option) == value)
+    return tuple(need for need, (option, value) in firsts.items() if option_values.get(option) == value)
 
 
 def _lacks(wants: ExportWants, needs: Iterable[str]) -> tuple[str, ...]:
@@ -218,22 +222,24 @@ def _lacks(wants: ExportWants, needs: Iterable[str]) -> tuple[str, ...]:
     return tuple(service for need, services in wants.lacks.items() if need not in needs for service in services)
 
 
-def _cores(wants: ExportWants, said: Settings) -> int:
-    told = said.get(wants.cores) or "1"
-    return int(told) if re.fullmatch(r"[1-9]", told) else 1
+def _cores(wants: ExportWants, option_values: Settings) -> int:
+    cores = option_values.get(wants.cores) or "1"
+    return int(cores) if re.fullmatch(r"[1-9]", cores) else 1
 
 
-def _opt(wants: ExportWants, said: Settings) -> str:
-    return str(said.get(wants.optimisation)).strip('"')
+def _opt(wants: ExportWants, option_values: Settings) -> str:
+    return str(option_values.get(wants.optimisation)).strip('"')
 
 
-def _differences(kernel: Entry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str], said: Settings) -> str:
+def _differences(
+    kernel: Entry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str], option_values: Settings
+) -> str:
     """The options that are not as they should be, as a clause; empty: none."""
     wrong = [
-        f"{option} {_word(said.get(option))}, should be {_word(value, '')}"
+        f"{option} {_word(option_values.get(option))}, should be {_word(value, '')}"
         for option, value in _asked(kernel, board, needs, absent).items()
-        if said.get(option) != value
-        and not (option == _wants(kernel).optimisation and _opt(_wants(kernel), said) in OPTIMISATIONS)
+        if option_values.get(option) != value
+        and not (option == _wants(kernel).optimisation and _opt(_wants(kernel), option_values) in OPTIMISATIONS)
     ]
     more = f" and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
     return ", ".join(wrong[:MOST_NAMED]) + more
@@ -246,21 +252,21 @@ def _word(value: str | None, verb: str = "is ") -> str:
 def _version(wants: ExportWants, path: Path) -> str:
     header = path / wants.version_header
     text = read_text(header, "the export's header of its version", CatalogueError, _BYTES)
-    told = re.search(rf'^[ \t]*#[ \t]*define[ \t]+{wants.version}[ \t]+"([\w.+-]+)"', text, re.MULTILINE)
-    return told[1] if told else "unknown"
+    match = re.search(rf'^[ \t]*#[ \t]*define[ \t]+{wants.version}[ \t]+"([\w.+-]+)"', text, re.MULTILINE)
+    return match[1] if match else "unknown"
 
 
 def _stale(wants: ExportWants, path: Path) -> str | None:
     """Whether a file that it was made of was changed since, as a sentence's end; one that is gone does not tell."""
-    made = path / wants.made_of
+    product = path / wants.made_of
     if not wants.made_of:
         return None
-    if not made.is_file():
+    if not product.is_file():
         return f"does not say what it was made of, for lack of {wants.made_of}"
-    since = made.stat().st_mtime_ns
-    listed = read_text(made, "the list of what the export was made of", CatalogueError, _BYTES).splitlines()
-    edited = (each for each in map(Path, listed) if each.is_file() and each.stat().st_mtime_ns > since)
-    return next((f"is older than {each}, which it was made of" for each in edited), None)
+    since = product.stat().st_mtime_ns
+    listed = read_text(product, "the list of what the export was made of", CatalogueError, _BYTES).splitlines()
+    edited = (item for item in map(Path, listed) if item.is_file() and item.stat().st_mtime_ns > since)
+    return next((f"is older than {item}, which it was made of" for item in edited), None)
 
 
 def _named(services: Iterable[str]) -> str:

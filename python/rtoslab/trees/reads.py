@@ -29,23 +29,23 @@ def names_in(tree: Tree, core: str) -> str:
     root, part = Path(tree.path), tree.part(core)
     folders = {root / header.removeprefix("!") for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for source in (*part.sources, *tree.linked)}
-    found = {
+    result = {
         (Path(base) / name).relative_to(root).as_posix()
         for folder in folders
         for base, _, names in os.walk(folder)
         for name in names
     }
-    return "\n".join(sorted(found))
+    return "\n".join(sorted(result))
 
 
 def sources_in(tree: Tree, core: str) -> tuple[str, ...]:
     """The files that a description's patterns stand for, for one core; relative to the tree, in order."""
-    root, found = Path(tree.path), set[str]()
+    root, files = Path(tree.path), set[str]()
     patterns = tree.part(core).sources
-    for pattern in sorted(patterns, key=lambda each: each.startswith("!")):  # what is left out comes last
+    for pattern in sorted(patterns, key=lambda inside: inside.startswith("!")):  # what is left out comes last
         matches = {path.relative_to(root).as_posix() for path in root.glob(pattern.removeprefix("!"))}
-        found = found - matches if pattern.startswith("!") else found | matches
-    return tuple(sorted(found))
+        files = files - matches if pattern.startswith("!") else files | matches
+    return tuple(sorted(files))
 
 
 def linked_digest(tree: Tree) -> str:
@@ -64,43 +64,45 @@ def names_missing(tree: Tree, core: str | None = None) -> list[str]:
         return [f"There is no folder {path}, an export of {tree.id}." for path in gone]
     if not root.is_dir():
         return [f"The tree {tree.id} is not at {tree.path}; {path_variable(tree.id)} names another place for one call."]
-    found = []
+    missing = []
     cores = {name: part for name, part in tree.cores.items() if core in (None, name)}
     for where, part in (("", tree), *((f" (for {name})", part) for name, part in cores.items())):
-        there = {source: any(root.glob(source.removeprefix("!"))) for source in part.sources}
-        found += [f"No file is {source}{where}." for source in part.sources if not there[source] and source[0] != "!"]
-        left = (source[1:] for source in part.sources if not there[source] and source[0] == "!")
-        found += [f"No file is {each}, which is to be left out{where}." for each in left]
-        found += [f"There is no folder {header}{where}." for header in part.headers if not (root / header).is_dir()]
-    return found
+        present = {source: any(root.glob(source.removeprefix("!"))) for source in part.sources}
+        missing += [
+            f"No file is {source}{where}." for source in part.sources if not present[source] and source[0] != "!"
+        ]
+        left = (source[1:] for source in part.sources if not present[source] and source[0] == "!")
+        missing += [f"No file is {item}, which is to be left out{where}." for item in left]
+        missing += [f"There is no folder {header}{where}." for header in part.headers if not (root / header).is_dir()]
+    return missing
 
 
-def contents(tree: Tree, kept: Path) -> str:
+def contents(tree: Tree, cache: Path) -> str:
     """What the files hold now that were read when this was built last; a word of its own if it never was.
 
     A file that is gone is said to be, which gives another key.
     """
-    files = remembered(kept)
+    files = remembered(cache)
     if files is None:
         return _UNREAD
     root = Path(tree.path)
-    there = [file for file in files if (root / file).is_file()]
-    gone = sorted(set(files) - set(there))
-    return listing(root, [root / each for each in there]) + "".join(f"{each} gone\n" for each in gone)
+    present = [file for file in files if (root / file).is_file()]
+    gone = sorted(set(files) - set(present))
+    return listing(root, [root / path for path in present]) + "".join(f"{path} gone\n" for path in gone)
 
 
-def remembered(kept: Path) -> tuple[str, ...] | None:
+def remembered(cache: Path) -> tuple[str, ...] | None:
     """The files, relative to the tree; None if nothing readable is there."""
     try:
-        return _Reads.model_validate(read_object(kept, "what was read of a tree", BuildError)).files
+        return _Reads.model_validate(read_object(cache, "what was read of a tree", BuildError)).files
     except (BuildError, ValidationError):
         return None
 
 
-def remember(kept: Path, files: tuple[str, ...]) -> None:
+def remember(cache: Path, files: tuple[str, ...]) -> None:
     """Raises StoreError."""
-    make_folder(kept.parent)
-    write_whole(kept, canonical({"files": files}), "what was read of a tree")
+    make_folder(cache.parent)
+    write_whole(cache, canonical({"files": files}), "what was read of a tree")
 
 
 def read_by(read: Iterable[str], tree: Tree) -> tuple[str, ...]:
@@ -109,11 +111,11 @@ def read_by(read: Iterable[str], tree: Tree) -> tuple[str, ...]:
     Raises BuildError if it read none.
     """
     root = Path(os.path.normpath(tree.path)).as_posix() + "/"
-    found = {each[len(root) :] for each in read if each.startswith(root)}
-    found |= {path.relative_to(root).as_posix() for name in tree.linked for path in Path(root).glob(name)}
-    if not found:
+    files = {item[len(root) :] for item in read if item.startswith(root)}
+    files |= {path.relative_to(root).as_posix() for name in tree.linked for path in Path(root).glob(name)}
+    if not files:
         raise BuildError(
             f"No file of the tree {tree.id} was compiled; its description names the wrong ones: "
             f"`rtoslab tree check {tree.id}` tries it."
         )
-    return tuple(sorted(found))
+    return tuple(sorted(files))

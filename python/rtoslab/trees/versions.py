@@ -19,9 +19,9 @@ FILE_BYTES: Final = 4 << 20
 def recognised(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
     """The one port all of whose headers are in a folder, or whose export it is. Raises CatalogueError."""
     files = islice((name for _, _, names in os.walk(path) for name in names), MOST_FILES)
-    there = {name for name in files if name.endswith(".h")}
+    headers = {name for name in files if name.endswith(".h")}
     ports = [catalogue.port(folder) for folder in sorted({kernel.folder for kernel in catalogue.kernels.values()})]
-    fitting = [port for port in ports if _fits(port.facts, path, there)]
+    fitting = [port for port in ports if _fits(port.facts, path, headers)]
     if len(fitting) != 1:
         known = ", ".join(entry.id for entry in fitting or ports if entry.facts.tree or entry.facts.export)
         why = "more than one port fits" if fitting else "no port finds all its headers there"
@@ -31,7 +31,7 @@ def recognised(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
 
 def _fits(facts: Kernel, path: Path, headers: set[str]) -> bool:
     if facts.export is not None:
-        return all((path / each).is_file() for each in (facts.export.config, facts.export.version_header))
+        return all((path / name).is_file() for name in (facts.export.config, facts.export.version_header))
     return facts.tree is not None and headers.issuperset(Path(header).name for header in facts.tree.headers)
 
 
@@ -45,8 +45,8 @@ def absent_names(kernel: Kernel, tree: Tree) -> tuple[str, ...]:
 
 def absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]:
     """The same of an export, by its folders of headers and the folders in these."""
-    found = {path for folder in headers for pattern in ("*.h", "*/*.h") for path in folder.glob(pattern)}
-    return _absent_in(kernel, sorted(found))
+    paths = {path for folder in headers for pattern in ("*.h", "*/*.h") for path in folder.glob(pattern)}
+    return _absent_in(kernel, sorted(paths))
 
 
 def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(each) for each in re.findall(r"\d+", version)[:3])
+    return tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
 
 
 def _absent_in(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:

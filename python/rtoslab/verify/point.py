@@ -113,8 +113,8 @@ def _evaluated(
         image = _kept_image(catalogue, manifest)
         if image is None:
             remarks.append("the image's size and code were not looked at again: no image of that hash is kept here.")
-        kept = {"image": result.image, "code": result.code}
-        again = again.model_copy(update=kept if image is None else of_image(again, image))
+        fields = {"image": result.image, "code": result.code}
+        again = again.model_copy(update=fields if image is None else of_image(again, image))
         if CONFORMANCE_FILE in files:
             verdict = Conformance.model_validate_json(files[CONFORMANCE_FILE])
             again = again.model_copy(update={"deviations": verdict.deviations})
@@ -123,10 +123,10 @@ def _evaluated(
 
 def _kept_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | None:
     """The image that was run, if it is still among those built here."""
-    run_id, wanted = manifest["build"]["run_id"], manifest["elf_sha256"]
+    run_id, stated = manifest["build"]["run_id"], manifest["elf_sha256"]
     folders = build_folder(catalogue.root).glob(f"*-{run_id}")
     images = (folder / IMAGE for folder in folders if (folder / IMAGE).is_file())
-    return next((image for image in images if sha256_of(image) == wanted), None)
+    return next((image for image in images if sha256_of(image) == stated), None)
 
 
 def _differences(stored: AnyResult, again: AnyResult) -> list[str]:
@@ -135,13 +135,13 @@ def _differences(stored: AnyResult, again: AnyResult) -> list[str]:
         why = f": {again.message}" if isinstance(again, Failed) else ""
         return [f"{RESULT} says {stored.status}, but computed again the point is {again.status}{why}"]
     one, two = (_flat(result.model_dump(mode="json")) for result in (stored, again))
-    found = [
+    differences = [
         f"{key} is stored as {one.get(key, 'nothing')}, computed {two.get(key, 'nothing')}."
         for key in sorted({*one, *two})
         if one.get(key) != two.get(key) and not (one.get(key) == "null" and key.endswith(_COUNTED_LATER))
     ]
-    more = len(found) - MOST_DIFFERENCES
-    return found if more <= 0 else [*found[:MOST_DIFFERENCES], f"and {more:,} more values."]
+    more = len(differences) - MOST_DIFFERENCES
+    return differences if more <= 0 else [*differences[:MOST_DIFFERENCES], f"and {more:,} more values."]
 
 
 def _flat(value: Any) -> dict[str, str]:
@@ -151,7 +151,7 @@ def _flat(value: Any) -> dict[str, str]:
 
 def _by_place(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _by_place(each) for key, each in value.items()}
+        return {str(key): _by_place(item) for key, item in value.items()}
     if isinstance(value, list):
-        return {str(place): _by_place(each) for place, each in enumerate(value)} or []
+        return {str(place): _by_place(item) for place, item in enumerate(value)} or []
     return value

@@ -57,19 +57,19 @@ class EndedSweepError(KeyboardInterrupt):
         self.arrivals = arrivals
 
 
-def choose_span(scenario: Scenario, asked: str, samples: int | None = None, seed: int = 1) -> Span:
+def choose_span(scenario: Scenario, text: str, samples: int | None = None, seed: int = 1) -> Span:
     """`period`, `tick`, either with a number in front, or cycles; all of them, or `samples` drawn by `seed`.
 
     Raises PlanError.
     """
     units = {"period": scenario.period_cycles, "tick": scenario.tick_cycles}
-    unit = next((each for each in units if asked.endswith(each)), None)
-    count = asked.removesuffix(unit) if unit else asked
+    unit = next((item for item in units if text.endswith(item)), None)
+    count = text.removesuffix(unit) if unit else text
     try:
         number = whole(count or ("1" if unit else ""), 1, MOST_CYCLES)
     except ValueError:
         raise PlanError(
-            f"{shown(asked)} is no span; give up to {MOST_CYCLES:,} cycles, or `period`, `tick`, `3period` and so on."
+            f"{shown(text)} is no span; give up to {MOST_CYCLES:,} cycles, or `period`, `tick`, `3period` and so on."
         ) from None
     if unit is None:
         cycles, name = number, f"{number:,} cycles"
@@ -106,17 +106,17 @@ def inject_at_each(
     """
     first = scenario.snapshot.cycle()
     cycles = [first + offset for offset in (span.offsets if span.offsets is not None else range(span.cycles))]
-    found: list[NDArray[np.void]] = []
+    arrays: list[NDArray[np.void]] = []
     try:
-        _sweep(scenario, cycles, found, threads or os.cpu_count() or 1, progress)
+        _sweep(scenario, cycles, arrays, threads or os.cpu_count() or 1, progress)
     except KeyboardInterrupt as cause:
-        known = sum(map(len, found))
+        known = sum(map(len, arrays))
         if not 0 < known < len(cycles):
             raise
-        arrivals = np.concatenate(found)
+        arrivals = np.concatenate(arrays)
         _all_answered(scenario, arrivals)
         raise EndedSweepError(cause, span.begun(known), arrivals) from None
-    arrivals = np.concatenate(found)
+    arrivals = np.concatenate(arrays)
     _all_answered(scenario, arrivals)
     return arrivals
 
@@ -124,11 +124,11 @@ def inject_at_each(
 def _sweep(
     scenario: Scenario,
     cycles: list[int],
-    found: list[NDArray[np.void]],
+    arrays: list[NDArray[np.void]],
     threads: int,
     progress: Callable[[int, int], None],
 ) -> None:
-    """Adds to `found` what the arrivals in these cycles give, batch by batch."""
+    """Adds to `arrays` what the arrivals in these cycles give, batch by batch."""
     with simulator_errors(RunError):
         for start in range(0, len(cycles), BATCH):
             progress(start, len(cycles))
@@ -140,7 +140,7 @@ def _sweep(
                 patience_cycles=int(PATIENCE_S * scenario.clock_hz),
                 threads=threads,
             )
-            found.append(np.frombuffer(batch, ARRIVAL))
+            arrays.append(np.frombuffer(batch, ARRIVAL))
     progress(len(cycles), len(cycles))
 
 

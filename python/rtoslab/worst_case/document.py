@@ -42,16 +42,16 @@ def _figures(finding: WorstCase, both: list[tuple[str, Latency]]) -> Section:
     rows = [
         [
             name,
-            f"{each.minimum_cycles:,}",
-            cycles_text(each.median_cycles),
-            cycles_text(each.p99_cycles),
-            f"{each.maximum_cycles:,}",
-            f"{finding.microseconds(each.maximum_cycles):.3f}",
-            f"{each.worst_count:,}",
-            f"{each.worst_offset:,}",
-            ("asleep, then " if each.asleep else "") + str(each.executing),
+            f"{item.minimum_cycles:,}",
+            cycles_text(item.median_cycles),
+            cycles_text(item.p99_cycles),
+            f"{item.maximum_cycles:,}",
+            f"{finding.microseconds(item.maximum_cycles):.3f}",
+            f"{item.worst_count:,}",
+            f"{item.worst_offset:,}",
+            ("asleep, then " if item.asleep else "") + str(item.executing),
         ]
-        for name, each in both
+        for name, item in both
     ]
     columns = ("first instruction of", ">min", ">median", ">p99", ">max", ">max, us", ">arrivals with max",
                ">first at offset", "executing there")  # fmt: skip
@@ -87,9 +87,9 @@ def _against_offset(finding: WorstCase, arrivals: NDArray[np.void], both: list[t
 
 def _distribution(both: list[tuple[str, Latency]]) -> Section:
     rows: list[dict[str, Any]] = []
-    for name, each in both:
-        cycles = [value for value, count in each.histogram for _ in range(count)]
-        counts, edges = np.histogram(cycles, bins=min(BINS, max(1, each.maximum_cycles - each.minimum_cycles)))
+    for name, item in both:
+        cycles = [value for value, count in item.histogram for _ in range(count)]
+        counts, edges = np.histogram(cycles, bins=min(BINS, max(1, item.maximum_cycles - item.minimum_cycles)))
         rows += [
             {"series": name, "low": float(low), "high": float(high), "count": int(count)}
             for low, high, count in zip(edges, edges[1:], counts, strict=False)

@@ -44,7 +44,7 @@ class Places:
 
     def function(self, address: int, *, offset: bool = False) -> str:
         """The function that covers an address; with `offset` also how far in."""
-        place = bisect_right(self._symbols, address, key=lambda each: each[0]) - 1
+        place = bisect_right(self._symbols, address, key=lambda row: row[0]) - 1
         while place >= 0 and self._symbols[place][0] + 0x10000 > address:
             start, size, name = self._symbols[place]
             if start <= address < start + max(size, 2):

@@ -203,15 +203,15 @@ def own_entries(scenario: Scenario, cycles: int) -> tuple[int, ...]:
     start, end = machine.cycle(), machine.cycle() + cycles
     machine.take_events()
     machine.trace_exceptions(True)
-    found: list[int] = []
+    entries: list[int] = []
     while machine.cycle() < end:
         stop = machine.run(min(CHUNK_CYCLES, end - machine.cycle()))
         events = np.frombuffer(machine.take_events(), EVENT)
         mine = (events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == scenario.exception)
-        found += (events["cycle"][mine & (events["core"] == scenario.core)].astype(np.int64) - start).tolist()
+        entries += (events["cycle"][mine & (events["core"] == scenario.core)].astype(np.int64) - start).tolist()
         if stop["reason"] not in {"cycles", "until", "watch"}:
             break  # an image that comes to an end raises nothing more
-    return tuple(found)
+    return tuple(entries)
 
 
 def _tag(mark: Any) -> int:

@@ -140,12 +140,12 @@ def _latency(scenario: Scenario, places: Places, arrivals: NDArray[np.void], nam
 
 
 def _met(scenario: Scenario, places: Places, arrivals: NDArray[np.void]) -> tuple[Meeting, ...]:
-    found: dict[str, list[NDArray[np.void]]] = {}
+    by_place: dict[str, list[NDArray[np.void]]] = {}
     addresses, which = np.unique(arrivals["pc"], return_inverse=True)
     for index, address in enumerate(addresses.tolist()):
-        found.setdefault(places.function(address), []).append(arrivals[which == index])
+        by_place.setdefault(places.function(address), []).append(arrivals[which == index])
     meetings = []
-    for function, parts in found.items():
+    for function, parts in by_place.items():
         mine = np.concatenate(parts)
         longest = int(mine["task"].max()) if scenario.task is not None else None
         meetings.append(
@@ -156,7 +156,7 @@ def _met(scenario: Scenario, places: Places, arrivals: NDArray[np.void]) -> tupl
                 task_maximum_cycles=longest,
             )
         )
-    meetings.sort(key=lambda each: (-each.handler_maximum_cycles, -each.arrivals, each.function))
+    meetings.sort(key=lambda meeting: (-meeting.handler_maximum_cycles, -meeting.arrivals, meeting.function))
     return tuple(meetings[:WORST_FUNCTIONS])
 
 

@@ -63,7 +63,7 @@ def test_call_paths_reach_from_the_task_to_the_spinlock() -> None:
 def test_a_planted_long_critical_section_is_the_longest_and_named_by_line() -> None:
     found = careless()
     lowest = max(held.priority for held in found.held)
-    worst = max((held for held in found.held if held.priority == lowest), key=lambda each: each.longest_cycles)
+    worst = max((held for held in found.held if held.priority == lowest), key=lambda held: held.longest_cycles)
     assert "careless" in worst.opener
     assert worst.count == pytest.approx(20, abs=2), "once a tick"
     assert worst.longest_cycles > 500 * 5

@@ -25,8 +25,8 @@ _BREAKING = re.compile(r"""^\$|[,;="'\s\x00-\x1f\x7f-\x9f\ud800-\udfff]""")
 @cache
 def capture_forms() -> dict[str, ModuleType]:
     """Every form by name."""
-    found = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
-    return {name: module for name, module in found.items() if hasattr(module, "recognises")}
+    modules = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
+    return {name: module for name, module in modules.items() if hasattr(module, "recognises")}
 
 
 def read_capture(path: Path) -> Capture:
@@ -77,5 +77,5 @@ def named(capture: Capture) -> Capture:
     """With names that no form takes for anything else: no separators, quotes or line ends, no keyword of a VCD."""
     names = distinct("the capture", (_BREAKING.sub("_", channel.name) or "_" for channel in capture.channels))
     return replace(
-        capture, channels=tuple(replace(each, name=name) for each, name in zip(capture.channels, names, strict=True))
+        capture, channels=tuple(replace(pair, name=name) for pair, name in zip(capture.channels, names, strict=True))
     )

@@ -117,7 +117,7 @@ class _Rows:
         is_head = not all(_NUMBER.fullmatch(cell) for cell in cells)
         self.timed = is_head and _TIME.fullmatch(cells[0]) is not None
         columns = cells[1:] if self.timed else cells
-        heads = [f"D{column}" if not is_head or each == "logic" else each for column, each in enumerate(columns)]
+        heads = [f"D{column}" if not is_head or item == "logic" else item for column, item in enumerate(columns)]
         self._tracks = [self._all.add(name) for name in self._names or heads]
         return is_head
 
@@ -125,9 +125,9 @@ class _Rows:
         assert self._tracks is not None
         cells = rest.split(",")
         if len(cells) != len(self._tracks):
-            wanted = len(self._tracks) + self.timed
+            expected = len(self._tracks) + self.timed
             raise CaptureError(
-                f"{where}: {len(cells) + self.timed} columns instead of {wanted}; is it cut short? Export it again."
+                f"{where}: {len(cells) + self.timed} columns instead of {expected}; is it cut short? Export it again."
             )
         rows = 0
         for place, cell in enumerate(cells):
@@ -172,4 +172,4 @@ def write(capture: Capture) -> bytes:
     ticks, levels = merged(capture)
     texts = [",".join(["0"] * count), *(",".join(str(int(level == 1)) for level in row) for row in levels.tolist())]
     place = np.searchsorted(ticks, np.arange(capture.end_tick), side="right")
-    return "\n".join([*head, *(texts[each] for each in place.tolist())]).encode() + b"\n"
+    return "\n".join([*head, *(texts[position] for position in place.tolist())]).encode() + b"\n"

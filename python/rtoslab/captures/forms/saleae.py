@@ -44,14 +44,14 @@ def read(data: bytes, name: str) -> Capture:
 def _read(rows: Any, name: str) -> Capture:
     """`rows` is a csv.reader, whose type has no name."""
     tracks = Tracks(name)
-    kept = [tracks.add(each.strip()) for each in next(rows)[1:]]
+    columns = [tracks.add(item.strip()) for item in next(rows)[1:]]
     clock: _Clock | None = None
     before: list[str] = []
     last, repeats, places = 0, Repeats(name), _Places()
     for number, row in enumerate(_filled(rows, name)):
         where = f"{name}, line {rows.line_num}"
-        if len(row) != len(kept) + 1:
-            raise CaptureError(f"{where}: {len(row)} columns instead of {len(kept) + 1}; is it cut short?")
+        if len(row) != len(columns) + 1:
+            raise CaptureError(f"{where}: {len(row)} columns instead of {len(columns) + 1}; is it cut short?")
         if number >= CAPTURE_ROWS:
             raise CaptureError(f"{name} has more than {CAPTURE_ROWS:,} rows; export a shorter stretch.")
         clock = clock or _Clock(row[0], where)
@@ -64,7 +64,7 @@ def _read(rows: Any, name: str) -> Capture:
         if cells != before:
             tracks.count(
                 sum(
-                    kept[place].set(tick, _level(cell, where))
+                    columns[place].set(tick, _level(cell, where))
                     for place, cell in enumerate(cells)
                     if not before or cell != before[place]
                 )
@@ -137,14 +137,14 @@ class _Clock:
     @staticmethod
     def _moment(text: str, where: str) -> tuple[datetime, int]:
         """The whole second and the picoseconds in it: Python's own times hold microseconds only."""
-        found = _CALENDAR.fullmatch(text.strip())
+        match = _CALENDAR.fullmatch(text.strip())
         try:
-            second = datetime.fromisoformat(found[1] + (found[3] or "").replace("Z", "+00:00")) if found else None
+            second = datetime.fromisoformat(match[1] + (match[3] or "").replace("Z", "+00:00")) if match else None
         except ValueError:
             second = None
-        if found is None or second is None:
+        if match is None or second is None:
             raise CaptureError(f"{where}: {shown(text)} is no time; is it cut short?")
-        return second, int((found[2] or "0").ljust(PLACES, "0"))
+        return second, int((match[2] or "0").ljust(PLACES, "0"))
 
 
 def _picoseconds(text: str, where: str) -> int:

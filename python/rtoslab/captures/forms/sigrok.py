@@ -84,20 +84,20 @@ def _groups(text: str, name: str) -> list[dict[str, str]]:
 def _parts(names: Sequence[str], base: str, name: str) -> list[str]:
     """The members that hold the samples, in order: `logic-1-1` and so on, or `logic-1` alone."""
     parts: dict[int, str] = {}
-    for each in names:
-        digits = each.removeprefix(f"{base}-")
-        if digits == each or not digits.isdecimal() or not digits.isascii():
+    for part in names:
+        digits = part.removeprefix(f"{base}-")
+        if digits == part or not digits.isdecimal() or not digits.isascii():
             continue
         if digits.startswith("0") or len(digits) > _PART_DIGITS or int(digits) in parts:
-            raise CaptureError(f"{name}: its part {shown(each)} is no part of its own; copy or save it again.")
-        parts[int(digits)] = each
+            raise CaptureError(f"{name}: its part {shown(part)} is no part of its own; copy or save it again.")
+        parts[int(digits)] = part
     missing = next((number for number in range(1, len(parts) + 1) if number not in parts), None)
     if missing is not None:
         raise CaptureError(f"{name}: its part {one_line(base[:40])}-{missing} is missing; copy or save it again.")
-    found = [parts[number] for number in sorted(parts)] or [each for each in names if each == base]
-    if not found:
+    parts_in_order = [parts[number] for number in sorted(parts)] or [part for part in names if part == base]
+    if not parts_in_order:
         raise CaptureError(f"{name}: its samples ({one_line(base[:40])}) are missing; copy or save it again.")
-    return found
+    return parts_in_order
 
 
 def write(capture: Capture) -> bytes:
@@ -106,7 +106,7 @@ def write(capture: Capture) -> bytes:
     rate = rate_text(capture.tick_s)
     count = len(capture.channels)
     unit = max(1, -(-count // 8))
-    probes = "".join(f"probe{number}={each.name}\n" for number, each in enumerate(capture.channels, 1))
+    probes = "".join(f"probe{number}={channel.name}\n" for number, channel in enumerate(capture.channels, 1))
     metadata = (
         "[global]\nsigrok version=0.5.2\n\n[device 1]\ncapturefile=logic-1\n"
         f"total probes={count}\nsamplerate={rate}\ntotal analog=0\n{probes}unitsize={unit}\n"

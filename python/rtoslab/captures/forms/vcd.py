@@ -93,10 +93,10 @@ class _Reader:
         self.scope.append(scope)
 
     def _timescale(self, text: str) -> Fraction:
-        found = re.fullmatch(r"(1|10|100)([munpf]?s)", text)
-        if found is None:
+        match = re.fullmatch(r"(1|10|100)([munpf]?s)", text)
+        if match is None:
             raise CaptureError(f"{self.name}: the $timescale {shown(text)} is none (1, 10 or 100, and s to fs).")
-        return Fraction(int(found[1]), 10 ** _UNITS[found[2]])
+        return Fraction(int(match[1]), 10 ** _UNITS[match[2]])
 
     def _variable(self, body: list[str]) -> None:
         if len(body) < 4:  # type, width, identifier, name
@@ -115,9 +115,9 @@ class _Reader:
             raise CaptureError(f"{self.name}: {shown(label)} is {width:,} bits wide, {CHANNELS:,} are read.")
         plain = re.sub(r"\[\d{1,9}:\d{1,9}\]$", "", label)
         labels = [label] if width == 1 else [f"{plain}[{bit}]" for bit in reversed(range(width))]
-        if any(each in self.tracks for each in labels):
-            labels = [".".join([*self.scope, each]) for each in labels]
-        self.variables[ident] = Vector([self.tracks.add(each) for each in labels])
+        if any(item in self.tracks for item in labels):
+            labels = [".".join([*self.scope, item]) for item in labels]
+        self.variables[ident] = Vector([self.tracks.add(item) for item in labels])
 
     def _changes(self) -> int:
         now, variables, count = 0, self.variables, self.tracks.count
@@ -196,8 +196,8 @@ def write(capture: Capture) -> bytes:
 def _lines(capture: Capture, unit: str, places: int, idents: list[str]) -> Iterator[str]:
     yield f"$timescale {unit} $end"
     yield "$scope module pins $end"
-    for ident, each in zip(idents, capture.channels, strict=True):
-        yield f"$var wire 1 {ident} {re.sub(r'[^!-~]', '_', each.name)} $end"
+    for ident, pair in zip(idents, capture.channels, strict=True):
+        yield f"$var wire 1 {ident} {re.sub(r'[^!-~]', '_', pair.name)} $end"
     yield "$upscope $end"
     yield "$enddefinitions $end"
     scale = capture.tick_s * 10**places

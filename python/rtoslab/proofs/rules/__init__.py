@@ -15,5 +15,5 @@ from types import ModuleType
 @cache
 def all_rules() -> dict[str, ModuleType]:
     """Every rule by name."""
-    found = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
-    return {name: module for name, module in found.items() if hasattr(module, "judge")}
+    modules = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
+    return {name: module for name, module in modules.items() if hasattr(module, "judge")}

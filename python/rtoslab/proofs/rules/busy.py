@@ -51,7 +51,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         counted = [core] if evidence.pinned else list(evidence.cores)
         counts = sum(count.count for count in evidence.decoded.counts if count.core in counted)
         idle = 100 * load.idle_cycles / max(load.cycles, 1)
-        own = sum(evidence.observed.loads[each].instructions for each in counted) / max(counts, 1)
+        own = sum(evidence.observed.loads[counter].instructions for counter in counted) / max(counts, 1)
         left = _to_idle(evidence, core)
         seen_idle = f"{left} switches to idle" if by_switches else f"{idle:.1f} % idle"
         text = f"core {core}: {seen_idle}, {own:.0f} instructions a count"
@@ -63,6 +63,6 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 def _to_idle(evidence: Evidence, core: int) -> int:
     """Switches of a core to a task that the image did not make."""
-    made = {task.handle for task in evidence.decoded.tasks}
+    handles = {task.handle for task in evidence.decoded.tasks}
     switches = evidence.observed.switches if evidence.observed else {}
-    return sum(count for each, count in switches.items() if each.core == core and each.after not in made)
+    return sum(count for item, count in switches.items() if item.core == core and item.after not in handles)

@@ -17,8 +17,8 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the calls and ticks on core 0."""
-    said = evidence.decoded.params
-    periods = [int(said[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in said]
+    stated = evidence.decoded.params
+    periods = [int(stated[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in stated]
     demands = f"tasks 0 to {len(periods) - 1} call {params.service} once in {', '.join(map(str, periods))} ticks"
     if evidence.observed is None:
         return unseen(params.rule, demands)

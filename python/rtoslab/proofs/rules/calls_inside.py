@@ -30,24 +30,24 @@ def watched(params: Params) -> tuple[str, ...]:
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the executions of the service's function between the marks."""
-    wanted = Wanted(params.calls, params.per, params.slack)
-    count = wanted.words(evidence, f"call of {params.service}", f"calls of {params.service}")
+    required = Wanted(params.calls, params.per, params.slack)
+    count = required.words(evidence, f"call of {params.service}", f"calls of {params.service}")
     demands = f"{count} in every sample of {params.series}"
     if evidence.observed is None:
         return unseen(params.rule, demands)
     sliced = 2 if evidence.kernel.time_slice_ticks else 0
-    found = sampled(evidence, params.series)
+    samples = sampled(evidence, params.series)
     wrong = [
         interval.calls[params.service]
-        for interval in found
-        if not wanted.fits(
+        for interval in samples
+        if not required.fits(
             evidence,
             interval.calls[params.service],
             interval.interrupts + (1 + sliced) * interval.ticks,
             sliced * interval.ticks,
         )
     ]
-    problems = [f"{len(wrong)} of {len(found)} samples have another number, the first {wrong[0]}"] if wrong else []
-    if not found:
+    problems = [f"{len(wrong)} of {len(samples)} samples have another number, the first {wrong[0]}"] if wrong else []
+    if not samples:
         problems = ["there are no samples"]
-    return finding(params.rule, demands, problems, [f"in all {len(found)}"])
+    return finding(params.rule, demands, problems, [f"in all {len(samples)}"])

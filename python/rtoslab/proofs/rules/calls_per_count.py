@@ -23,25 +23,25 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(params.rule, demands)
     alike = _alike(params, evidence)
     if alike:
-        others = ", ".join(f"{each.ratio:g} of {each.service}" for each in alike)
+        others = ", ".join(f"{proof.ratio:g} of {proof.service}" for proof in alike)
         demands = f"{demands}, counted with {others} of the same function"
-    ratio = params.ratio + sum(each.ratio for each in alike)
+    ratio = params.ratio + sum(proof.ratio for proof in alike)
     problems: list[str] = []
     seen: list[str] = []
     for where, cores in evidence.parties:
         calls = sum(evidence.observed.calls[core, params.service] for core in cores)
-        wanted = sum(map(evidence.counted, cores)) * ratio
-        text, agrees = compare(where, "calls", calls, wanted, params.tolerance * len(cores))
+        required = sum(map(evidence.counted, cores)) * ratio
+        text, agrees = compare(where, "calls", calls, required, params.tolerance * len(cores))
         named = ", ".join(evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())) or "no function"
-        told = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
-        (seen if agrees else problems).append(text if agrees else f"{text}{told}")
+        origin = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
+        (seen if agrees else problems).append(text if agrees else f"{text}{origin}")
     return finding(params.rule, demands, problems, seen)
 
 
 def _alike(params: Params, evidence: Evidence) -> list[Params]:
     """The same proof of the benchmark's other services that end in the same function."""
     symbols = evidence.kernel.on(evidence.board.cpu).symbols
-    others = [Params.model_validate(each) for each in evidence.benchmark.proof if each.get("rule") == params.rule]
+    others = [Params.model_validate(proof) for proof in evidence.benchmark.proof if proof.get("rule") == params.rule]
     return [
         other
         for other in others

@@ -21,8 +21,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if missing:
             problems.append(f"core {core}: {', '.join(missing)} not reported")
             continue
-        found = {name: values[name] for name in params.checks}
-        text = f"core {core}: " + ", ".join(f"{name} = {value}" for name, value in found.items())
-        agrees = max(found.values()) - min(found.values()) <= params.tolerance and min(found.values()) > 0
+        checks = {name: values[name] for name in params.checks}
+        text = f"core {core}: " + ", ".join(f"{name} = {value}" for name, value in checks.items())
+        agrees = max(checks.values()) - min(checks.values()) <= params.tolerance and min(checks.values()) > 0
         (seen if agrees else problems).append(text)
     return finding(params.rule, f"{' and '.join(params.checks)} are equal", problems, seen)

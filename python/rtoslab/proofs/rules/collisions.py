@@ -21,16 +21,18 @@ def watched(params: Params) -> tuple[str, ...]:
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the kernel's own functions or switches; on a real board from the firmware's own look alone."""
     demands = f"calls of {params.service} collide"
-    text, probed, found = count_collisions(params, evidence)
-    if probed is None and found is None:
+    text, probed, collisions = count_collisions(params, evidence)
+    if probed is None and collisions is None:
         return unseen(params.rule, demands)
-    happened = (found if probed is None else probed) != 0  # a look before the call may well miss what the call meets
+    happened = (
+        collisions if probed is None else probed
+    ) != 0  # a look before the call may well miss what the call meets
     return finding(params.rule, demands, [] if happened else [text], [text])
 
 
 def count_collisions(params: Params, evidence: Evidence) -> tuple[str, int | None, int | None]:
     """(in words, collisions by the probes, busy objects seen by the firmware); None where it cannot be told."""
-    probed = found = None
+    probed = collisions = None
     parts = []
     by_core = {core: evidence.collisions(core, params.service) for core in evidence.cores}
     collided = [number for number in by_core.values() if number is not None]
@@ -39,6 +41,6 @@ def count_collisions(params: Params, evidence: Evidence) -> tuple[str, int | Non
         parts.append(", ".join(f"core {core} collided {number:,} times" for core, number in by_core.items()))
     if params.found is not None:
         values = {core: evidence.checks(core).get(params.found, 0) for core in evidence.cores}
-        found = sum(values.values())
+        collisions = sum(values.values())
         parts.append(", ".join(f"core {core} saw it taken {number} times" for core, number in values.items()))
-    return "; ".join(parts), probed, found
+    return "; ".join(parts), probed, collisions

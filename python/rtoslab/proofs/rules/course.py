@@ -80,38 +80,38 @@ class Params(RuleParams):
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the steps on each core."""
     services = evidence.benchmark.services
-    texts = tuple(present(each, services) for each in params.rounds or (params.round,))
+    texts = tuple(present(item, services) for item in params.rounds or (params.round,))
     demands = "each round is: " + "; or: ".join(", ".join(text) for text in texts)
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    wanted = [parse(text, evidence.decoded.params) for text in texts]
+    parsed = [parse(text, evidence.decoded.params) for text in texts]
     besides = parse(params.besides, evidence.decoded.params)
-    asked = {kind for one in wanted for each in one for kind in _kinds(each)}
+    kinds = {kind for one in parsed for item in one for kind in _kinds(item)}
     problems: list[str] = []
     words: list[str] = []
     for core in params.cores if params.cores is not None else evidence.cores:
         matcher = Matcher(evidence, core)
         mine = [step for step in steps_of(evidence) if step.core == core and not matcher.is_others(step)]
         ticks = sum(step.kind == seen.TICK for step in mine)
-        steps = [step for step in mine if step.kind not in {seen.TICK, seen.PIN} or step.kind in asked]
+        steps = [step for step in mine if step.kind not in {seen.TICK, seen.PIN} or step.kind in kinds]
         names = Names()
         tests = [matcher.test(beside) for beside in besides]
         steps = [step for step in steps if not any(fits(step, names) for fits in tests)]
         latency = evidence.benchmark.kind == "latency"
-        rounds = [matcher.visible(each) for each in wanted]
+        rounds = [matcher.visible(item) for item in parsed]
         if not all(rounds):
             return unseen(params.rule, demands, "what a round calls is no function of this kernel")
         if evidence.kernel.behaviour.sleep_adds_ticks:
             steps = _without_waited(steps, rounds, matcher)
-        found = follow(matcher, steps, rounds, only_inside=latency and not params.everywhere)
+        followed = follow(matcher, steps, rounds, only_inside=latency and not params.everywhere)
         allowed = params.tolerance + (3 * ticks if evidence.kernel.time_slice_ticks else 0)
         own_cycles = _longest_own(params, evidence, core)
         least = min(params.at_least, max(1, evidence.samples // 2)) if latency else params.at_least
         if are_cut(evidence):
             least = 0  # What is kept may be the beginning of one.
-        limits = _limits(params, evidence, found, own_cycles, {each[0].text for each in rounds})
-        problems += [f"core {core}: {problem}" for problem in _problems(found, least, allowed, limits)]
-        words.append(f"core {core}: {found.rounds} rounds")
+        limits = _limits(params, evidence, followed, own_cycles, {item[0].text for item in rounds})
+        problems += [f"core {core}: {problem}" for problem in _problems(followed, least, allowed, limits)]
+        words.append(f"core {core}: {followed.rounds} rounds")
     return finding(params.rule, demands, problems, words)
 
 
@@ -137,48 +137,50 @@ def _without_waited(
         for tick, step in pairwise(sequence)
         if tick.kind == seen.TICK and step.kind != seen.TICK
     ]
-    told = [
+    outcome = [
         matcher.test(before)
         for sequence in rounds
         for before, tick, more in zip(sequence, sequence[1:], sequence[2:], strict=False)
         if tick.kind == more.kind == seen.TICK
     ]
-    kept: list[seen.Step] = []
-    waited = is_told = False
+    steps_left: list[seen.Step] = []
+    waited = is_waited = False
     for step, next_one in zip(steps, [*steps[1:], None], strict=True):
         if step.kind != seen.TICK:
-            is_told = any(fits(step, Names()) for fits in told)
-        elif not is_told:
+            is_waited = any(fits(step, Names()) for fits in outcome)
+        elif not is_waited:
             ends = next_one is None or any(fits(next_one, Names()) for fits in behind)
             waited = not (waited or ends)
             if waited:
                 continue
-        kept.append(step)
-    return kept
+        steps_left.append(step)
+    return steps_left
 
 
-def _kinds(wanted: Wanted) -> set[str]:
-    return {wanted.kind}.union(*map(_kinds, wanted.parts))
+def _kinds(step: Wanted) -> set[str]:
+    return {step.kind}.union(*map(_kinds, step.parts))
 
 
-def _limits(params: Params, evidence: Evidence, found: Followed, own_cycles: int, first: set[str]) -> Mapping[str, int]:
+def _limits(
+    params: Params, evidence: Evidence, followed: Followed, own_cycles: int, first: set[str]
+) -> Mapping[str, int]:
     """Text of a step -> cycles of own code before it."""
-    limits = dict.fromkeys(found.own_cycles, own_cycles)
+    limits = dict.fromkeys(followed.own_cycles, own_cycles)
     if params.drawn is not None:
         percent = int(evidence.decoded.params[params.drawn.percent])
         for text in first & limits.keys():
-            passes = params.drawn.passes(percent, len(found.own_cycles[text]))
+            passes = params.drawn.passes(percent, len(followed.own_cycles[text]))
             limits[text] += int(passes * params.drawn.cycles * evidence.slowness())
     return limits
 
 
-def _problems(found: Followed, least: int, allowed: int, limits: Mapping[str, int]) -> list[str]:
+def _problems(followed: Followed, least: int, allowed: int, limits: Mapping[str, int]) -> list[str]:
     problems = []
-    if len(found.broken) > allowed or (found.broken and not found.rounds):
-        problems.append(f"after {found.rounds} rounds: {'; '.join(found.broken[:2])}")
-    elif found.rounds < least:
-        problems.append(f"{found.rounds} rounds, {least} or more expected")
-    for text, cycles in found.own_cycles.items():
+    if len(followed.broken) > allowed or (followed.broken and not followed.rounds):
+        problems.append(f"after {followed.rounds} rounds: {'; '.join(followed.broken[:2])}")
+    elif followed.rounds < least:
+        problems.append(f"{followed.rounds} rounds, {least} or more expected")
+    for text, cycles in followed.own_cycles.items():
         usual = sorted(cycles)[len(cycles) * USUAL_OF_FOUR // 4]
         if usual > limits[text]:
             problems.append(f"{usual} cycles of the benchmark's own code before `{text}`, {limits[text]} at most")

@@ -18,9 +18,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = f"each task and idle is followed by every other one at least {params.at_least} times"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
         return unseen(params.rule, demands)
-    found = switches(evidence.observed.handled, evidence.decoded, evidence.benchmark)
+    seen_switches = switches(evidence.observed.handled, evidence.decoded, evidence.benchmark)
     names = sorted(task_names(evidence.decoded, evidence.benchmark).values())
-    counts = {pair: len(found.get(pair, ())) for pair in permutations([*names, IDLE_TASK], 2)}
+    counts = {pair: len(seen_switches.get(pair, ())) for pair in permutations([*names, IDLE_TASK], 2)}
     missing = [f"{one} to {two} {count} times" for (one, two), count in counts.items() if count < params.at_least]
     rarest = min(counts, key=counts.__getitem__)
     rare = f"the rarest {rarest[0]} to {rarest[1]} {counts[rarest]} times"

@@ -47,7 +47,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     for name, mine in costs.items():
         if mine:
             text = f"{name}: {min(mine)} to {max(mine)} cycles longer than between the marks"
-            far = sum(abs(each - own) > params.slack_cycles for each in mine)
+            far = sum(abs(sample - own) > params.slack_cycles for sample in mine)
             usual = abs(median(mine) - own) <= params.usual_cycles
             good = far * params.rare <= len(mine) and usual and min(mine) >= shortest
             good = good and (name != EMPTY_SERIES or own <= params.usual_cycles * evidence.slowness())
@@ -56,5 +56,5 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _range(costs: dict[str, list[int]]) -> str:
-    every = [each for mine in costs.values() for each in mine]
+    every = [sample for mine in costs.values() for sample in mine]
     return f"{min(every)} to {max(every)} cycles longer than between the marks, over all series"

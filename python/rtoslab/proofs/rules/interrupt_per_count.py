@@ -26,7 +26,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for where, cores in evidence.parties:
         taken = (evidence.observed.exceptions.get(core, {}).get(FIRST_EXTERNAL + line, 0) for core in cores)
-        wanted = sum(map(evidence.counted, cores)) * params.ratio
-        text, agrees = compare(where, "interrupts taken", sum(taken), wanted, params.tolerance * len(cores))
+        required = sum(map(evidence.counted, cores)) * params.ratio
+        text, agrees = compare(where, "interrupts taken", sum(taken), required, params.tolerance * len(cores))
         (seen if agrees else problems).append(text)
     return finding(params.rule, demands, problems, seen)

@@ -27,6 +27,6 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(params.rule, demands)
     line = FIRST_EXTERNAL + evidence.board.irq.asynchronous
     numbers = switching_exceptions(evidence.kernel) if params.by_switch else {line}
-    found = len({place for number in numbers for place in observed.intervals.resumed.get(number, ())})
-    text = f"{found} addresses"
-    return finding(params.rule, demands, [] if found >= places else [text], [text])
+    result = len({place for number in numbers for place in observed.intervals.resumed.get(number, ())})
+    text = f"{result} addresses"
+    return finding(params.rule, demands, [] if result >= places else [text], [text])

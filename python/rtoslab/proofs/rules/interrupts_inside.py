@@ -21,9 +21,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
-        found = [interval.interrupts for interval in sampled(evidence, name)]
-        wrong = [count for count in found if count != params.interrupts]
+        interrupts = [interval.interrupts for interval in sampled(evidence, name)]
+        wrong = [count for count in interrupts if count != params.interrupts]
         first = f", the first {wrong[0]}" if wrong else ""
-        text = f"{name}: {len(found) - len(wrong)} of {len(found)}{first}"
-        (seen if found and not wrong else problems).append(text)
+        text = f"{name}: {len(interrupts) - len(wrong)} of {len(interrupts)}{first}"
+        (seen if interrupts and not wrong else problems).append(text)
     return finding(params.rule, demands, problems, seen)

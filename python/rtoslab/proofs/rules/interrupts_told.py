@@ -23,13 +23,13 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the exceptions that each core entered in the window."""
-    asked = [*params.lines, *(line for line in LINES if _names(evidence, line))]
+    lines = [*params.lines, *(line for line in LINES if _names(evidence, line))]
     demands = (
-        f"no interrupt but {', '.join(dict.fromkeys(asked)) or 'none of the board'}, the kernel's own and its ticks"
+        f"no interrupt but {', '.join(dict.fromkeys(lines)) or 'none of the board'}, the kernel's own and its ticks"
     )
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    numbers = {FIRST_EXTERNAL + _line(evidence, each) for each in asked}
+    numbers = {FIRST_EXTERNAL + _line(evidence, item) for item in lines}
     between, problems = _between_cores(evidence)
     ticks = 0
     for core, entered in sorted(evidence.observed.exceptions.items()):
@@ -74,7 +74,7 @@ def _names(evidence: Evidence, line: str) -> bool:
 def _words(value: object) -> list[str]:
     if isinstance(value, str):
         return value.split()
-    return [word for each in value for word in _words(each)] if isinstance(value, list | tuple) else []
+    return [word for item in value for word in _words(item)] if isinstance(value, list | tuple) else []
 
 
 def _line(evidence: Evidence, name: str) -> int:

@@ -49,13 +49,13 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if function.core in evidence.cores and function.name not in params.asking:
             for called, times in function.calls:
                 calls[function.name, called] += times
-    asked = _looks_at_clock(kernel, services, calls) + _asks_for_core(kernel, observed.own, evidence.cores)
+    exempt = _looks_at_clock(kernel, services, calls) + _asks_for_core(kernel, observed.own, evidence.cores)
     own = {own_function.name for own_function in observed.own}
     edge = _EDGE * (len(evidence.decoded.counts) + len(evidence.cores))
     strange = {
         (by, called): times
         for (by, called), times in calls.items()
-        if times - asked[by, called] > edge and called not in allowed | own and _is_kernels(called, evidence)
+        if times - exempt[by, called] > edge and called not in allowed | own and _is_kernels(called, evidence)
     }
     problems = [f"{by} called {called} {times} times" for (by, called), times in sorted(strange.items())]
     known = sum(times for (_, called), times in calls.items() if called in allowed)
@@ -68,8 +68,8 @@ def _looks_at_clock(
     kernel: Kernel, services: Collection[str], calls: Mapping[tuple[str, str], int]
 ) -> Counter[tuple[str, str]]:
     """Returns how often each caller may look at the clock for the calls that it tells a tick: once for each."""
-    told = [each for each in services if not TICKS_OF_THE_CLOCK.isdisjoint(kernel.arguments.get(each, ()))]
-    ends = {name for service in told for name in kernel.symbols.get(service, ())}
+    clock_services = [item for item in services if not TICKS_OF_THE_CLOCK.isdisjoint(kernel.arguments.get(item, ()))]
+    ends = {name for service in clock_services for name in kernel.symbols.get(service, ())}
     looks = Counter[tuple[str, str]]()
     for (by, called), times in calls.items():
         if called in ends:
@@ -93,16 +93,16 @@ def _is_kernels(called: str, evidence: Evidence) -> bool:
 
 def _told(evidence: Evidence) -> set[str]:
     """Services that the benchmark's proofs speak of."""
-    found = set[str]()
+    kinds = set[str]()
     for table in evidence.benchmark.proof:
-        found |= {str(table[key]) for key in ("service", "services") if isinstance(table.get(key), str)}
-        found |= {name for name in table.get("services", ()) if not isinstance(table.get("services"), str)}
+        kinds |= {str(table[key]) for key in ("service", "services") if isinstance(table.get(key), str)}
+        kinds |= {name for name in table.get("services", ()) if not isinstance(table.get("services"), str)}
         texts = [*table.get("rounds", ()), table.get("round", ()), table.get("besides", ())]
         steps = [
-            each for one in texts for each in parse(present(one, evidence.benchmark.services), evidence.decoded.params)
+            item for one in texts for item in parse(present(one, evidence.benchmark.services), evidence.decoded.params)
         ]
-        found |= {name for step in steps for name in _services(step)}
-    return found
+        kinds |= {name for step in steps for name in _services(step)}
+    return kinds
 
 
 def _services(step: Wanted) -> set[str]:

@@ -11,7 +11,7 @@ watched = collisions.watched
 def judge(params: Params, evidence: Evidence) -> Finding:
     """As `collisions`, but there must be none; that something was called at all is for `calls_per_count` to say."""
     demands = f"no call of {params.service} collides"
-    text, probed, found = collisions.count_collisions(params, evidence)
-    if probed is None and found is None:
+    text, probed, collisions_found = collisions.count_collisions(params, evidence)
+    if probed is None and collisions_found is None:
         return unseen(params.rule, demands)
-    return finding(params.rule, demands, [text] if probed or found else [], [text])
+    return finding(params.rule, demands, [text] if probed or collisions_found else [], [text])

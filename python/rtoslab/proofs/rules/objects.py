@@ -24,11 +24,11 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the objects' memory as the window opened; those called in the window must be among them."""
-    said = evidence.decoded.params
-    wanted = {fact: int(str(value).format(**said)) for fact, value in params.are.items()}
+    stated = evidence.decoded.params
+    required = {fact: int(str(value).format(**stated)) for fact, value in params.are.items()}
     if len(evidence.cores) > 1:
-        wanted = {fact: value for fact, value in wanted.items() if fact not in _STATE}
-    listed = ", ".join(f"{fact} {value}" for fact, value in wanted.items())
+        required = {fact: value for fact, value in required.items() if fact not in _STATE}
+    listed = ", ".join(f"{fact} {value}" for fact, value in required.items())
     kind = params.service.split("_", maxsplit=1)[0]
     demands = f"each {kind} that {params.service} is called with has {listed}"
     if evidence.observed is None:
@@ -49,7 +49,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if facts is None:
             problems.append(f"{address:#x} was not used before the window")
             continue
-        wrong = {fact: facts[fact] for fact, value in wanted.items() if fact in facts and facts[fact] != value}
+        wrong = {fact: facts[fact] for fact, value in required.items() if fact in facts and facts[fact] != value}
         problems += [f"{address:#x} has {fact} {value}" for fact, value in wrong.items()]
         seen.append(f"{address:#x} has {', '.join(f'{fact} {value}' for fact, value in facts.items())}")
     return finding(params.rule, demands, problems, seen)

@@ -86,17 +86,17 @@ class _Books:
     def problems(self) -> list[str]:
         strange = [(own_function, part) for own_function in self.functions for part in self._strange(own_function)]
         waiting = sum(part.instructions for _, part in strange)
-        found = [problem for name in self.entered for problem in self._without_caller(name)]
+        problems = [problem for name in self.entered for problem in self._without_caller(name)]
         if waiting > self.params.waits * self.evidence.slowness():
-            found += [_words(function, part) for function, part in strange]
+            problems += [_words(function, part) for function, part in strange]
         executed = sum(
             part.instructions * part.executions for own_function in self.functions for part in own_function.stretches
         )
         taken = executed / max(sum(self.counts), 1)
         most = self.params.instructions
         if most is not None and taken > most * self.evidence.slowness():
-            found.append(f"a round takes {taken:.0f} instructions of the benchmark's own")
-        return found
+            problems.append(f"a round takes {taken:.0f} instructions of the benchmark's own")
+        return problems
 
     def _without_caller(self, name: str) -> Iterator[str]:
         """A function that is entered more often than the benchmark calls it."""
@@ -116,7 +116,7 @@ class _Books:
                 yield part
 
     def _is_accounted(self, executions: int, rounds: Collection[int]) -> bool:
-        return any(abs(executions - times * each) <= self.edge * times for each in rounds for times in self.passes)
+        return any(abs(executions - times * round_) <= self.edge * times for round_ in rounds for times in self.passes)
 
     def _rounds(self) -> set[int]:
         """How often an instruction may have been executed that is part of rounds."""
@@ -125,8 +125,8 @@ class _Books:
             sums |= {count + sum_ for sum_ in sums}
         intervals = self.evidence.observed.intervals if self.evidence.observed else None
         series = Counter(interval.series for interval in intervals.intervals) if intervals else Counter[int]()
-        told = {check.value for check in self.evidence.decoded.checks if check.name in self.params.checks}
-        return (sums - {0}) | set(series.values()) | told
+        expected = {check.value for check in self.evidence.decoded.checks if check.name in self.params.checks}
+        return (sums - {0}) | set(series.values()) | expected
 
     def _number(self, text: str) -> int:
         """A number, a parameter, or several of them from left to right with `*` or `/` between."""

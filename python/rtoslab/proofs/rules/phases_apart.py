@@ -28,8 +28,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     if evidence.observed is None:
         return unseen(params.rule, demands)
     ids = evidence.benchmark.series_ids
-    names = {ids.index(each): each for each in params.series if each in ids}
-    distances: dict[str, list[int]] = {each: [] for each in names.values()}
+    names = {ids.index(series): series for series in params.series if series in ids}
+    distances: dict[str, list[int]] = {series: [] for series in names.values()}
     ticked: dict[int, int] = {}
     for step in steps_of(evidence):
         if step.kind == seen.TICK:
@@ -38,7 +38,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             distances[names[step.first]].append(step.cycle - ticked[step.core])
     problems: list[str] = []
     words: list[str] = []
-    for name, found in distances.items():
-        text = f"{name}: {len(set(found))} distances of {len(found)} samples"
-        (words if found and len(set(found)) >= SHARE * min(len(found), ENOUGH) else problems).append(text)
+    for name, distance in distances.items():
+        text = f"{name}: {len(set(distance))} distances of {len(distance)} samples"
+        (words if distance and len(set(distance)) >= SHARE * min(len(distance), ENOUGH) else problems).append(text)
     return finding(params.rule, demands, problems, words)

@@ -49,12 +49,17 @@ def judge(params: Params, evidence: Evidence) -> Finding:
                 for switch, count in switches.items()
                 if (switch.before, switch.after) == ends and switch.cause != params.service
             )
-            wanted = counts.get(above, 0)
+            required = counts.get(above, 0)
             steps.append(preempted)
-            if None in ends or wanted == 0 or abs(preempted - wanted) > params.tolerance or other > params.tolerance:
+            if (
+                None in ends
+                or required == 0
+                or abs(preempted - required) > params.tolerance
+                or other > params.tolerance
+            ):
                 problems.append(
                     f"core {core}, task {below} to {above}: {preempted} preemptions by {params.service}, "
-                    f"{other} other switches, {wanted} counts"
+                    f"{other} other switches, {required} counts"
                 )
         seen.append(f"core {core}: {' + '.join(map(str, steps))} preemptions upwards, one per count")
     return finding(params.rule, demands, problems, seen)

@@ -25,14 +25,14 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
-        said = {task.index: task for task in evidence.decoded.tasks if task.core == core}
-        wrong = [index for index, each in enumerate(params.of) if index not in said or said[index].priority != each]
+        stated = {task.index: task for task in evidence.decoded.tasks if task.core == core}
+        wrong = [index for index, item in enumerate(params.of) if index not in stated or stated[index].priority != item]
         problems += [f"core {core}: the image says another priority of task {index}" for index in wrong]
         if evidence.observed is None or wrong:
             continue
-        numbers = [evidence.observed.priorities.get(said[index].handle or 0) for index in range(len(params.of))]
+        numbers = [evidence.observed.priorities.get(stated[index].handle or 0) for index in range(len(params.of))]
         text = f"core {core}: {', '.join(map(str, numbers))} in the kernel's numbers"
-        known = [(each, number) for each, number in zip(params.of, numbers, strict=True) if number is not None]
+        known = [(item, number) for item, number in zip(params.of, numbers, strict=True) if number is not None]
         sign = -1 if evidence.kernel.urgent_first else 1
         good = all(
             _order(one[0] - other[0]) == sign * _order(one[1] - other[1]) for one, other in combinations(known, 2)

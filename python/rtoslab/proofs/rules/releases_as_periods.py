@@ -33,23 +33,23 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = "each tick is followed by those tasks, and only those, whose period begins"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
         return unseen(params.rule, demands)
-    said = evidence.decoded.params
+    stated = evidence.decoded.params
     late = evidence.kernel.behaviour.sleep_adds_ticks
     seen = ticks(evidence.observed.handled, evidence.decoded, evidence.benchmark)
-    at = due(said)
-    wanted = [at(number - late) if number > late else frozenset() for number in range(1, len(seen) + 1)]
+    at = due(stated)
+    expected = [at(number - late) if number > late else frozenset() for number in range(1, len(seen) + 1)]
     wrong = [
-        f"tick {number} of the window was followed by {_list(each.ran)} instead of {_list(tasks)}"
-        for number, (each, tasks) in enumerate(zip(seen, wanted, strict=True), start=1)
-        if each.ran != tasks
+        f"tick {number} of the window was followed by {_list(pair.ran)} instead of {_list(tasks)}"
+        for number, (pair, tasks) in enumerate(zip(seen, expected, strict=True), start=1)
+        if pair.ran != tasks
     ]
     window_ms = evidence.decoded.begin.window_us // 1000
     if len(seen) != window_ms - 1 + late:
         wrong.insert(0, f"{len(seen)} ticks with their successor were seen in a window of {window_ms} ms")
-    together = sum(len(tick.ran) == len(periods_ms(said)) for tick in seen)
+    together = sum(len(tick.ran) == len(periods_ms(stated)) for tick in seen)
     releases = sum(len(tick.ran) for tick in seen)
-    text = f"{len(seen)} ticks, {releases} releases; {together} times all {len(periods_ms(said))} tasks together"
-    pattern = f"; the pattern of all periods lasts {lcm(*periods_ms(said))} ms"
+    text = f"{len(seen)} ticks, {releases} releases; {together} times all {len(periods_ms(stated))} tasks together"
+    pattern = f"; the pattern of all periods lasts {lcm(*periods_ms(stated))} ms"
     return finding(params.rule, demands, wrong[:3], [text + pattern])
 
 

@@ -28,25 +28,24 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the switches on core 0, and what lies between a task's calls."""
-    said = evidence.decoded.params
-    asked = [int(said[f"work_{index}_us"]) for index in range(26) if f"work_{index}_us" in said]
-    demands = (
-        f"tasks 0 to {len(asked) - 1} work for {', '.join(map(str, asked))} us from call to call of {params.service}"
-    )
+    stated = evidence.decoded.params
+    work_us = [int(stated[f"work_{index}_us"]) for index in range(26) if f"work_{index}_us" in stated]
+    lengths = ", ".join(map(str, work_us))
+    demands = f"tasks 0 to {len(work_us) - 1} work for {lengths} us from call to call of {params.service}"
     if evidence.observed is None:
         return unseen(params.rule, demands)
     jobs = _jobs(params, evidence)
     per_us = evidence.decoded.begin.clock_hz / 1e6
     problems: list[str] = []
     seen: list[str] = []
-    for index, wanted_us in enumerate(asked):
+    for index, required_us in enumerate(work_us):
         mine = jobs.get(evidence.handle(0, index) or 0, [])
-        found_us = median(mine) / per_us if mine else 0.0
-        slack_us = wanted_us * params.percent / 100
+        measured_us = median(mine) / per_us if mine else 0.0
+        slack_us = required_us * params.percent / 100
         window_ms = evidence.decoded.begin.window_us / 1000
-        too_short = not mine and window_ms < _PERIODS * int(said[f"period_{index}_ms"])
-        good = too_short or -slack_us <= found_us - wanted_us <= slack_us + params.beside_us
-        (seen if good else problems).append(f"task {index}: {found_us:.0f} us, {len(mine)} jobs")
+        too_short = not mine and window_ms < _PERIODS * int(stated[f"period_{index}_ms"])
+        good = too_short or -slack_us <= measured_us - required_us <= slack_us + params.beside_us
+        (seen if good else problems).append(f"task {index}: {measured_us:.0f} us, {len(mine)} jobs")
     return finding(params.rule, demands, problems, seen)
 
 

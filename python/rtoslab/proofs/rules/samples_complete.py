@@ -33,10 +33,10 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if not 0 <= missing <= 1:  # the window may close between the last interval's end and its edge
             problems.append(f"{len(intervals.pulses)} pulses of the pin for {len(intervals.intervals)} intervals")
     for number, facts in numbered:
-        found = len(readings(evidence.decoded, observed, number, facts.id, evidence.samples))
-        marked = min(len(intervals.of(number)), evidence.samples) if intervals else found
-        if not found == marked == evidence.samples:
-            problems.append(f"{facts.id}: {found} samples, {marked} intervals between marks")
+        readings_count = len(readings(evidence.decoded, observed, number, facts.id, evidence.samples))
+        marked = min(len(intervals.of(number)), evidence.samples) if intervals else readings_count
+        if not readings_count == marked == evidence.samples:
+            problems.append(f"{facts.id}: {readings_count} samples, {marked} intervals between marks")
     problems += _untold(params, evidence, intervals) if intervals else []
     return finding(params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"])
 
@@ -47,29 +47,32 @@ def _untold(params: Params, evidence: Evidence, intervals: Intervals) -> list[st
         return []
     problems = _kept_too_few(params, evidence, intervals.kept)
     for number, facts in enumerate(series_facts(evidence.benchmark)):
-        told = [raw for series, raw in intervals.kept if series == number]
+        raw_values = [raw for series, raw in intervals.kept if series == number]
         seen = len(intervals.of(number))
-        if not told and facts.id == EMPTY_SERIES:
+        if not raw_values and facts.id == EMPTY_SERIES:
             continue  # compiled into the function that measures it
-        if not 0 <= seen - len(told) <= 1:  # the window may close between the last interval's end and the call
-            problems.append(f"{facts.id}: the runner was told {len(told)} samples of {seen} intervals")
+        if not 0 <= seen - len(raw_values) <= 1:  # the window may close between the last interval's end and the call
+            problems.append(f"{facts.id}: the runner was told {len(raw_values)} samples of {seen} intervals")
         sent = [value for sample in evidence.decoded.samples if sample.metric == facts.id for value in sample.values]
-        if instrument_of(evidence.decoded) == "counter" and sent != told[: len(sent)]:
-            at = next((at for at, pair in enumerate(zip(sent, told, strict=False)) if pair[0] != pair[1]), len(told))
-            problems.append(f"{facts.id}: sample {at} is {sent[at]}, but the runner was told {[*told, None][at]}")
+        if instrument_of(evidence.decoded) == "counter" and sent != raw_values[: len(sent)]:
+            at = next(
+                (at for at, pair in enumerate(zip(sent, raw_values, strict=False)) if pair[0] != pair[1]),
+                len(raw_values),
+            )
+            problems.append(f"{facts.id}: sample {at} is {sent[at]}, but the runner was told {[*raw_values, None][at]}")
     return problems
 
 
-def _kept_too_few(params: Params, evidence: Evidence, kept: Sequence[tuple[int, int]]) -> list[str]:
+def _kept_too_few(params: Params, evidence: Evidence, intervals: Sequence[tuple[int, int]]) -> list[str]:
     """The image ends when each series has its samples: where it goes on for more than a round, it has dropped some."""
     left = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
-    for at, (series, _) in enumerate(kept):
+    for at, (series, _) in enumerate(intervals):
         if series in left:
             left[series] -= 1
             if not left[series]:
                 del left[series]
         if not left:
-            more = len(kept) - at - 1
+            more = len(intervals) - at - 1
             edge = len(evidence.benchmark.series_ids) + int(evidence.decoded.params.get(params.held, 0))
             return [f"the runner was told {more} samples when each series had its own"] if more > edge else []
     return []

@@ -30,10 +30,10 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         seen = {handled.steps[place] for place in places}
         if seen == {UNKNOWN}:
             return unseen(params.rule, demands, "the kernel does not search: it keeps its ready priorities as bits")
-        wanted = max(0, priority[one] - priority[two])
-        steps[f"{one}_{two}"] = wanted
-        if seen != {wanted}:
-            problems.append(f"{one} to {two} took {', '.join(map(str, sorted(seen)))} steps, {wanted} expected")
+        required = max(0, priority[one] - priority[two])
+        steps[f"{one}_{two}"] = required
+        if seen != {required}:
+            problems.append(f"{one} to {two} took {', '.join(map(str, sorted(seen)))} steps, {required} expected")
     text = ", ".join(f"{pair} {count}" for pair, count in steps.items() if count)
     if not steps:
         problems.append("no switch between the tasks under test was seen")

@@ -29,10 +29,12 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for name in params.series:
         stamps = readings(evidence.decoded, observed, 0, name, evidence.samples)
-        kept = [stamp - each.cycles for stamp, each in zip(stamps, sampled(evidence, name), strict=False)]
-        text = f"{name}: {min(kept)} to {max(kept)} cycles longer" if kept else f"{name}: no samples"
-        long_enough = [each for each in kept if each >= -params.slack_cycles]
-        few = (len(kept) - len(long_enough)) * params.rare <= len(kept)
+        differences = [stamp - item.cycles for stamp, item in zip(stamps, sampled(evidence, name), strict=False)]
+        text = (
+            f"{name}: {min(differences)} to {max(differences)} cycles longer" if differences else f"{name}: no samples"
+        )
+        long_enough = [item for item in differences if item >= -params.slack_cycles]
+        few = (len(differences) - len(long_enough)) * params.rare <= len(differences)
         good = bool(long_enough) and few and min(long_enough) <= params.slack_cycles
         (seen if good else problems).append(text)
     return finding(params.rule, demands, problems, seen)

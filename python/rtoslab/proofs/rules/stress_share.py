@@ -23,8 +23,8 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the firmware's counters, and from the calls seen on the stress tasks' cores where there are probes."""
-    wanted = int(evidence.decoded.params[params.percent])
-    demands = f"{wanted} % of the stress iterations, and nothing else there, call {params.service}"
+    required = int(evidence.decoded.params[params.percent])
+    demands = f"{required} % of the stress iterations, and nothing else there, call {params.service}"
     problems: list[str] = []
     seen: list[str] = []
     for core in set(evidence.cores) - set(evidence.metric_cores):
@@ -34,11 +34,13 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             problems.append(f"core {core}: {params.accesses} was not reported")
             continue
         text = f"core {core}: {accesses} accesses in {draws} iterations ({accesses / max(draws, 1):.2%})"
-        spread = sqrt(draws * wanted * (100 - wanted)) / 100
-        good = abs(accesses - draws * wanted / 100) <= params.deviations * spread + (params.tolerance if wanted else 0)
+        spread = sqrt(draws * required * (100 - required)) / 100
+        good = abs(accesses - draws * required / 100) <= params.deviations * spread + (
+            params.tolerance if required else 0
+        )
         if evidence.observed is not None:
             calls = evidence.observed.calls[core, params.service]
             text += f", {calls} calls"
-            good = good and abs(calls - accesses) <= (params.tolerance if wanted else 0)
+            good = good and abs(calls - accesses) <= (params.tolerance if required else 0)
         (seen if good else problems).append(text)
     return finding(params.rule, demands, problems, seen)

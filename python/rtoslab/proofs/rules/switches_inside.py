@@ -23,8 +23,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
     A kernel that cannot be told not to slice time among equals may switch there and back once more for each tick.
     """
-    wanted = Wanted(params.switches, params.per, params.slack)
-    demands = f"{wanted.words(evidence, 'context switch', 'context switches')} in every sample"
+    required = Wanted(params.switches, params.per, params.slack)
+    demands = f"{required.words(evidence, 'context switch', 'context switches')} in every sample"
     if evidence.observed is None:
         return unseen(params.rule, demands)
     if evidence.kernel.probes is None:
@@ -33,15 +33,15 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
-        found = sampled(evidence, name)
+        samples = sampled(evidence, name)
         wrong = [
             interval.switches
-            for interval in found
-            if not wanted.fits(evidence, interval.switches, extra * interval.ticks)
+            for interval in samples
+            if not required.fits(evidence, interval.switches, extra * interval.ticks)
         ]
         if wrong:
-            text = f"{name}: {len(wrong)} of {len(found)} samples have another number, the first {wrong[0]}"
+            text = f"{name}: {len(wrong)} of {len(samples)} samples have another number, the first {wrong[0]}"
         else:
-            text = f"{name}: all {len(found)}"
-        (seen if found and len(wrong) <= params.tolerance else problems).append(text)
+            text = f"{name}: all {len(samples)}"
+        (seen if samples and len(wrong) <= params.tolerance else problems).append(text)
     return finding(params.rule, demands, problems, seen)

@@ -20,7 +20,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for where, cores in evidence.parties:
         total = sum(evidence.switches(core).total() for core in cores)
-        wanted = sum(map(evidence.counted, cores)) * params.ratio
-        text, agrees = compare(where, "context switches", total, wanted, params.tolerance * len(cores), evidence.slices)
+        required = sum(map(evidence.counted, cores)) * params.ratio
+        text, agrees = compare(
+            where, "context switches", total, required, params.tolerance * len(cores), evidence.slices
+        )
         (seen if agrees else problems).append(text)
     return finding(params.rule, demands, problems, seen)

@@ -18,11 +18,11 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """From the entries of the tick's exception between the marks."""
-    wanted = int(evidence.decoded.params[params.at_least])
-    demands = f"{wanted} samples of {params.series} or more hold a tick; with fewer, ask for more samples"
+    required = int(evidence.decoded.params[params.at_least])
+    demands = f"{required} samples of {params.series} or more hold a tick; with fewer, ask for more samples"
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    found = sampled(evidence, params.series)
-    met = sum(interval.ticks > 0 for interval in found)
-    text = f"{met} of {len(found)} samples"
-    return finding(params.rule, demands, [] if met >= wanted else [text], [text])
+    samples = sampled(evidence, params.series)
+    met = sum(interval.ticks > 0 for interval in samples)
+    text = f"{met} of {len(samples)} samples"
+    return finding(params.rule, demands, [] if met >= required else [text], [text])

@@ -22,8 +22,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(params.rule, demands)
     begin, (window, *_) = evidence.decoded.begin, evidence.decoded.windows
     a_tick = begin.clock_hz / begin.timer_hz
-    told = (window.close_ticks - window.open_ticks) * a_tick
+    ticks_cycles = (window.close_ticks - window.open_ticks) * a_tick
     seen = evidence.observed.loads[0].cycles
-    text = f"{told:.0f} cycles by its stamps, {seen} seen"
-    apart = abs(told - seen) > 2 * a_tick + _EDGE_CYCLES
+    text = f"{ticks_cycles:.0f} cycles by its stamps, {seen} seen"
+    apart = abs(ticks_cycles - seen) > 2 * a_tick + _EDGE_CYCLES
     return finding(params.rule, demands, [text] if apart else [], [text])

@@ -75,11 +75,11 @@ def _axes(point: PointId, where: str) -> tuple[str | int, ...]:
 
 def _bands(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
     """Every value that all placements have."""
-    found: dict[tuple[int | str, str, str], list[float]] = {}
-    for each in placed.all:
-        for core, quantity, value, unit in _values(each):
-            found.setdefault((core, quantity, unit), []).append(value)
-    for (core, quantity, unit), values in found.items():
+    bands: dict[tuple[int | str, str, str], list[float]] = {}
+    for placed_point in placed.all:
+        for core, quantity, value, unit in _values(placed_point):
+            bands.setdefault((core, quantity, unit), []).append(value)
+    for (core, quantity, unit), values in bands.items():
         if len(values) == len(placed.all):
             band = Band(values)
             for name, value in (("median", band.median), ("least", band.least), ("most", band.most)):

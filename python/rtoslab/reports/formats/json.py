@@ -79,10 +79,10 @@ def _bands(placed: PlacedPoint) -> dict[str, Any]:
 
 def _gains(placed: Sequence[PlacedPoint]) -> list[dict[str, Any]]:
     places = Places(placed)
-    found = []
-    for each in gains(one.middle for one in placed):
-        gain = places.gain(each)
-        axes = {"benchmark": each.benchmark, "kernel": each.kernel, "board": each.board, "cores": each.cores}
-        band = {"gain": gain.value, "gain_band": [gain.least, gain.most], "per_core": gain.value / each.cores}
-        found.append({**axes, **band})
-    return found
+    rows = []
+    for item in gains(one.middle for one in placed):
+        gain = places.gain(item)
+        axes = {"benchmark": item.benchmark, "kernel": item.kernel, "board": item.board, "cores": item.cores}
+        band = {"gain": gain.value, "gain_band": [gain.least, gain.most], "per_core": gain.value / item.cores}
+        rows.append({**axes, **band})
+    return rows

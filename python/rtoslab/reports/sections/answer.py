@@ -80,9 +80,9 @@ def _chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
         if figures[0].is_rate
         else f"Median of each interval{where}, in cycles of the core's clock: shorter is faster."
     )
-    each_own = " Each test has its own scale, from zero." if len({figure.series for figure in figures}) > 1 else ""
+    scale_note = " Each test has its own scale, from zero." if len({figure.series for figure in figures}) > 1 else ""
     title = "counts per second, all cores" if figures[0].is_rate else "median, cycles"
-    return ChartData("panels", rows, what + each_own + left, y_title=title)
+    return ChartData("panels", rows, what + scale_note + left, y_title=title)
 
 
 def _without(board: str, series: str) -> str:

@@ -27,7 +27,7 @@ def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
         return None
     rows, absent, deviating = [], [], []
     for digest, (name, checks) in verdicts.items():
-        counts = {word: sum(each == word for each in checks.values()) for word in ("holds", "fails", "unseen")}
+        counts = {word: sum(item == word for item in checks.values()) for word in ("holds", "fails", "unseen")}
         reasons: dict[str, list[str]] = {}
         for check, words in checks.items():
             if words.startswith(_NOT_APPLICABLE):

@@ -103,14 +103,14 @@ def functions_section(points: Sequence[Measured]) -> Section | None:
     for test, series, point in named(points):
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0
         counts = sum(share.counts for share in shares(point))
-        found = [
+        functions = [
             function for function in top_functions(point, TOP_FUNCTIONS) if function.cycles / total >= SMALLEST_FUNCTION
         ]
         leading.append(
             [
                 test,
                 series,
-                ", ".join(f"{use.name} {use.cycles / total:.0%}" for use in found[:3]) or "none above 0.5 %",
+                ", ".join(f"{use.name} {use.cycles / total:.0%}" for use in functions[:3]) or "none above 0.5 %",
             ]
         )
         rows += [
@@ -124,7 +124,7 @@ def functions_section(points: Sequence[Measured]) -> Section | None:
                 f"{use.entries / counts:,.2f}",
                 f"{use.cycles / use.entries:,.1f}" if use.entries else "-",
             ]
-            for use in found
+            for use in functions
         ]
     if not rows:
         return None

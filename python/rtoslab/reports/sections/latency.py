@@ -40,37 +40,37 @@ _AGREEMENT = (
 
 def latency_section(points: Sequence[Measured], places: Places) -> Section | None:
     """The figures by the instrument that disturbs least, with a histogram for each series."""
-    found = comparisons(points)
-    if not found:
+    compared = comparisons(points)
+    if not compared:
         return None
     absent = absences(points)
-    names = _names([*found, *absent])[: len(found)]
+    names = _names([*compared, *absent])[: len(compared)]
     boards = dict.fromkeys(
-        [*(comparison.point.board for comparison in found), *(absence.point.board for absence in absent)]
+        [*(comparison.point.board for comparison in compared), *(absence.point.board for absence in absent)]
     )
     tables = [
         _figures_table(
             f"Latencies, cycles, {board}" if len(boards) > 1 else "Latencies, cycles",
-            [comparison for comparison in found if comparison.point.board == board],
+            [comparison for comparison in compared if comparison.point.board == board],
             [absence for absence in absent if absence.point.board == board],
             places,
         )
         for board in boards
     ]
-    return Section("latency", "Latencies", (_PROSE,), _charts(found, names, places), tables)
+    return Section("latency", "Latencies", (_PROSE,), _charts(compared, names, places), tables)
 
 
-def _figures_table(title: str, found: Sequence[Comparison], absent: Sequence[Absence], places: Places) -> TableData:
+def _figures_table(title: str, compared: Sequence[Comparison], absent: Sequence[Absence], places: Places) -> TableData:
     """The figures of one board."""
-    together = _names([*found, *absent])
-    rows = [_figures(each, name, places) for each, name in zip(found, together, strict=False)]
+    together = _names([*compared, *absent])
+    rows = [_figures(item, name, places) for item, name in zip(compared, together, strict=False)]
     columns = ("series", "run with", "by", ">n", ">min", ">median", ">mean", ">p99", ">max", ">at sample", ">jitter",
                ">median, us", ">max, us", ">with a tick")  # fmt: skip
     empty = [NONE] * (len(columns) - 3)
-    missing = zip(absent, together[len(found) :], strict=True)
-    rows += [[each.title, name, NOT_APPLICABLE, *empty] for each, name in missing]
+    missing = zip(absent, together[len(compared) :], strict=True)
+    rows += [[item.title, name, NOT_APPLICABLE, *empty] for item, name in missing]
     note = "; ".join(dict.fromkeys(f"{NOT_APPLICABLE}: {absence.reason}" for absence in absent))
-    records = [record for comparison in found for record in _records(comparison, places)]
+    records = [record for comparison in compared for record in _records(comparison, places)]
     records += [
         {**record_axes(absence.point), "metric": absence.title, "note": f"{NOT_APPLICABLE}: {absence.reason}"}
         for absence in absent
@@ -80,18 +80,18 @@ def _figures_table(title: str, found: Sequence[Comparison], absent: Sequence[Abs
 
 def instruments_section(points: Sequence[Measured], places: Places) -> Section | None:
     """Every instrument's median beside the others'."""
-    found = comparisons(points)
-    if not any(len(comparison.by) > 1 for comparison in found):
+    compared = comparisons(points)
+    if not any(len(comparison.by) > 1 for comparison in compared):
         return None
     rows = [
         [
-            each.title,
+            pair.title,
             name,
-            *(_median(each.by.get(one), places) for one in INSTRUMENTS),
-            *(_left_over(each.by.get(one), places) for one in ("counter", "pin")),
-            *(_effect(each.by.get(one), each.by.get("probe"), places) for one in ("counter", "pin")),
+            *(_median(pair.by.get(one), places) for one in INSTRUMENTS),
+            *(_left_over(pair.by.get(one), places) for one in ("counter", "pin")),
+            *(_effect(pair.by.get(one), pair.by.get("probe"), places) for one in ("counter", "pin")),
         ]
-        for each, name in zip(found, _names(found), strict=True)
+        for pair, name in zip(compared, _names(compared), strict=True)
     ]
     columns = ("series", "run with", ">counter", ">pin", ">probe", ">left over, counter", ">left over, pin",
                ">probe effect, counter", ">probe effect, pin")  # fmt: skip
@@ -101,13 +101,17 @@ def instruments_section(points: Sequence[Measured], places: Places) -> Section |
 
 
 def _median(latency: Latency | None, places: Places) -> str:
-    return NONE if latency is None else banded(places.of_series(latency, lambda each: each.spread.median), cycles_text)
+    return (
+        NONE
+        if latency is None
+        else banded(places.of_series(latency, lambda latency: latency.spread.median), cycles_text)
+    )
 
 
 def _left_over(latency: Latency | None, places: Places) -> str:
     if latency is None or latency.left_over is None:
         return NONE
-    return banded(places.of_series(latency, lambda each: each.left_over or 0.0), _signed)
+    return banded(places.of_series(latency, lambda latency: latency.left_over or 0.0), _signed)
 
 
 def _effect(latency: Latency | None, without: Latency | None, places: Places) -> str:
@@ -118,17 +122,17 @@ def _effect(latency: Latency | None, without: Latency | None, places: Places) ->
 
 def _costs(points: Sequence[Measured], places: Places) -> TableData:
     """What was subtracted: the empty interval of every image."""
-    found = instrument_costs(points)
-    names = series_names([conditions(cost.point.point) for cost in found], with_cores=False)
+    costs = instrument_costs(points)
+    names = series_names([conditions(cost.point.point) for cost in costs], with_cores=False)
     rows = [
         [
-            each.point.point.title,
+            pair.point.point.title,
             name or "-",
-            each.point.instrument,
-            *(_empty(each.point, name, places) for name in ("minimum", "median", "maximum")),
-            str(each.spread.maximum_at),
+            pair.point.instrument,
+            *(_empty(pair.point, name, places) for name in ("minimum", "median", "maximum")),
+            str(pair.spread.maximum_at),
         ]
-        for each, name in zip(found, names, strict=True)
+        for pair, name in zip(costs, names, strict=True)
     ]
     note = "With nothing between its two ends, before the other series; the longest is the first where caches are cold."
     columns = ("benchmark", "run with", "by", ">min", ">median", ">max", ">at sample")
@@ -136,20 +140,20 @@ def _costs(points: Sequence[Measured], places: Places) -> TableData:
 
 
 def _empty(point: Measured, name: str, places: Places) -> str:
-    band = places.band(point, lambda each: getattr(instrument_costs([each])[0].spread, name))
+    band = places.band(point, lambda item: getattr(instrument_costs([item])[0].spread, name))
     return banded(band, cycles_text)
 
 
-def _names(found: Sequence[Comparison | Absence]) -> list[str]:
-    return [name or "-" for name in series_names([each.point for each in found], with_cores=False)]
+def _names(compared: Sequence[Comparison | Absence]) -> list[str]:
+    return [name or "-" for name in series_names([item.point for item in compared], with_cores=False)]
 
 
-def _figures(each: Comparison, name: str, places: Places) -> list[str]:
-    best = each.best
+def _figures(comparison: Comparison, name: str, places: Places) -> list[str]:
+    best = comparison.best
     of = {one: places.of_series(best, attrgetter(f"spread.{one}")) for one in FIGURES}
     at = places.of_series(best, attrgetter("spread.maximum_at"))
     return [
-        each.title,
+        comparison.title,
         name,
         best.instrument,
         str(best.spread.n),
@@ -166,49 +170,54 @@ def _figures(each: Comparison, name: str, places: Places) -> list[str]:
     ]
 
 
-def _records(each: Comparison, places: Places) -> Iterator[Record]:
+def _records(comparison: Comparison, places: Places) -> Iterator[Record]:
     """Yields each figure in cycles and in microseconds."""
-    best = each.best
-    axes = {**record_axes(each.point), "metric": each.title, "instrument": best.instrument, "n": best.spread.n}
+    best = comparison.best
+    axes = {
+        **record_axes(comparison.point),
+        "metric": comparison.title,
+        "instrument": best.instrument,
+        "n": best.spread.n,
+    }
     for name in FIGURES:
         band = places.of_series(best, attrgetter(f"spread.{name}"))
         for unit, scale in (("cycles", 1.0), ("us", best.us(1.0))):
             yield {**axes, "stat": name, "value": scale * band.median, **ends(band, scale), "unit": unit}
 
 
-def _charts(found: Sequence[Comparison], names: Sequence[str], places: Places) -> list[ChartData]:
+def _charts(compared: Sequence[Comparison], names: Sequence[str], places: Places) -> list[ChartData]:
     charts = []
-    for ident in dict.fromkeys(comparison.id for comparison in found):
-        mine = [(each, name) for each, name in zip(found, names, strict=True) if each.id == ident]
-        drawn = {len(places.of(each.best.point)) for each, _ in mine}
+    for ident in dict.fromkeys(comparison.id for comparison in compared):
+        mine = [(item, name) for item, name in zip(compared, names, strict=True) if item.id == ident]
+        drawn = {len(places.of(item.best.point)) for item, _ in mine}
         middle = f" {MIDDLE}" if drawn != {1} else ""
         if len(mine) > _MOST_PANELS:
             charts.append(_ranges(mine, middle))
             continue
         rows = [
-            {"series": name, "low": one.low, "high": one.high, "count": one.count, **axes(each.point)}
-            for each, name in mine
-            for one in histogram(each.best.net)
+            {"series": name, "low": one.low, "high": one.high, "count": one.count, **axes(item.point)}
+            for item, name in mine
+            for one in histogram(item.best.net)
         ]
         caption = f"{mine[0][0].title}: how many samples took how many cycles."
         charts.append(ChartData("histogram", rows, caption + middle))
     return charts
 
 
-def _ranges(found: Sequence[tuple[Comparison, str]], middle: str) -> ChartData:
+def _ranges(compared: Sequence[tuple[Comparison, str]], middle: str) -> ChartData:
     """One series under many conditions: a mark at each median, with a line from the shortest sample to the longest."""
     rows = [
         {
             "x": name,
-            "series": each.point.kernel,
-            "y": each.best.spread.median,
-            "low": each.best.spread.minimum,
-            "high": each.best.spread.maximum,
-            **axes(each.point),
+            "series": item.point.kernel,
+            "y": item.best.spread.median,
+            "low": item.best.spread.minimum,
+            "high": item.best.spread.maximum,
+            **axes(item.point),
         }
-        for each, name in found
+        for item, name in compared
     ]
-    caption = f"{found[0][0].title}: the median, and a line from the shortest sample to the longest.{middle}"
+    caption = f"{compared[0][0].title}: the median, and a line from the shortest sample to the longest.{middle}"
     return ChartData("pairs", rows, caption, y_title="cycles")
 
 

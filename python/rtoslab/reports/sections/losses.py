@@ -35,16 +35,16 @@ _CRITICAL_NOTE = (
 
 def losses_section(points: Sequence[Measured], figures: Sequence[SpeedFigure]) -> Section | None:
     """The cycles behind the answer's sentences on what more cores cost."""
-    found = losses(points)
-    if not found:
+    losses_ = losses(points)
+    if not losses_:
         return None
-    names = series_names([loss.gain.many.point.point for loss in found])
+    names = series_names([loss.gain.many.point.point for loss in losses_])
     return Section(
         "losses",
         "What more cores cost a single operation",
         (_PROSE, *lock_sentences(figures)),
-        (_chart(found, names),),
-        (_loss_table(found, names), _critical_table(found, names)),
+        (_chart(losses_, names),),
+        (_loss_table(losses_, names), _critical_table(losses_, names)),
     )
 
 
@@ -52,13 +52,13 @@ def _name(loss: Loss) -> str:
     return brief_test(loss.gain.many.point.point)
 
 
-def _chart(found: Sequence[Loss], names: Sequence[str]) -> ChartData:
+def _chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
     rows = []
-    for loss, name in zip(found, names, strict=True):
+    for loss, name in zip(losses_, names, strict=True):
         if _is_long(loss):
             continue
-        alone = name.replace(cores_of(loss.gain.many.point.point), counted(1, "core"))
-        for cost, row in ((loss.one, alone), (loss.many, name)):
+        single_core = name.replace(cores_of(loss.gain.many.point.point), counted(1, "core"))
+        for cost, row in ((loss.one, single_core), (loss.many, name)):
             rows += [
                 {
                     "test": loss.gain.title,
@@ -71,7 +71,7 @@ def _chart(found: Sequence[Loss], names: Sequence[str]) -> ChartData:
                 for part in PARTS
             ]
     caption = "Cycles that one count costs a core, by cause, in multiples of the core alone."
-    longer = [f"{_name(each)} with {name}" for each, name in zip(found, names, strict=True) if _is_long(each)]
+    longer = [f"{_name(pair)} with {name}" for pair, name in zip(losses_, names, strict=True) if _is_long(pair)]
     return ChartData("losses", rows, caption + (f" Too long for it: {', '.join(longer)}." if longer else ""))
 
 
@@ -79,20 +79,20 @@ def _is_long(loss: Loss) -> bool:
     return loss.many.total > LONGEST_BAR * loss.one.total
 
 
-def _loss_table(found: Sequence[Loss], names: Sequence[str]) -> TableData:
-    used = [part for part in PARTS if any(abs(each.extra[part]) >= VISIBLE_PART * each.many.total for each in found)]
+def _loss_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
+    used = [part for part in PARTS if any(abs(item.extra[part]) >= VISIBLE_PART * item.many.total for item in losses_)]
     rows = [
         [_name(loss), name, f"{loss.one.total:,.1f}", f"{loss.many.total:,.1f}"]
         + [f"{round(loss.extra[part], 1) + 0.0:+,.1f}" for part in used]
-        for loss, name in zip(found, names, strict=True)
+        for loss, name in zip(losses_, names, strict=True)
     ]
     columns = ("test", "run with", ">cycles per count, 1 core", ">with all", *(f">{part}" for part in used))
     return TableData("Cycles that a count costs more", columns, rows, "Cycles of one core, mean over the cores.")
 
 
-def _critical_table(found: Sequence[Loss], names: Sequence[str]) -> TableData:
+def _critical_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
     rows = []
-    for loss, name in zip(found, names, strict=True):
+    for loss, name in zip(losses_, names, strict=True):
         cost = [_cycles(loss.one.critical), _cycles(loss.many.critical), _cycles(loss.many.sections)]
         rows.append([_name(loss), name, *cost, *_lock_cells(loss.lock)])
     columns = (

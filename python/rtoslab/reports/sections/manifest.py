@@ -37,17 +37,17 @@ def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
         ("test", "cores", "run id", "image SHA-256"),
         [
             [
-                short_test(each.result.point),
-                cores_of(each.result.point),
-                each.result.run_id,
+                short_test(pair.result.point),
+                cores_of(pair.result.point),
+                pair.result.run_id,
                 flat.get("elf_sha256", ""),
             ]
-            for each, flat in zip(with_manifest, flats, strict=True)
+            for pair, flat in zip(with_manifest, flats, strict=True)
         ],
     )
     names = [
-        f"{short_test(each.result.point)} {name}"
-        for each, name in zip(with_manifest, _series(with_manifest), strict=True)
+        f"{short_test(pair.result.point)} {name}"
+        for pair, name in zip(with_manifest, _series(with_manifest), strict=True)
     ]
     differing = TableData(
         "What differs",

@@ -18,7 +18,7 @@ def memory_section(points: Sequence[Measured], places: Places) -> Section | None
     rows, stacks, pieces = [], [], []
     for test, series, point in named(points):
         if point.heap:
-            peak = places.band(point, lambda each: each.heap.peak_bytes if each.heap else 0)
+            peak = places.band(point, lambda item: item.heap.peak_bytes if item.heap else 0)
             rows.append(
                 [
                     point.point.title,
@@ -32,10 +32,10 @@ def memory_section(points: Sequence[Measured], places: Places) -> Section | None
             )
         left = fragmentation(point)
         if left is not None:
-            found = [left for each in places.of(point) if (left := fragmentation(each)) is not None]
-            share = banded(Band([each.share for each in found]), "{:.1%}".format)
+            fragments = [left for item in places.of(point) if (left := fragmentation(item)) is not None]
+            share = banded(Band([item.share for item in fragments]), "{:.1%}".format)
             pieces.append(
-                [test, series, *(banded(Band([of(each) for each in found]), _bytes) for of in _PIECES), share]
+                [test, series, *(banded(Band([of(item) for item in fragments]), _bytes) for of in _PIECES), share]
             )
         stacks += [
             [
@@ -65,13 +65,13 @@ def _heap_charts(points: Sequence[Measured], places: Places) -> list[ChartData]:
     """The peaks of the heap; of a test in several variants (its own parameters, instruments), the highest."""
     marks: dict[tuple[str, str], dict[str, Any]] = {}
     names = series_names([plain_axes(point.point) for point in points])
-    for series, each in zip(names, points, strict=True):
-        if each.heap:
-            peak = places.band(each, lambda at: at.heap.peak_bytes if at.heap else 0)
-            mark = {"test": each.point.title, "series": series, "bytes": peak.median, "text": _bytes(peak.median)}
-            known = marks.get((each.point.title, series))
+    for series, pair in zip(names, points, strict=True):
+        if pair.heap:
+            peak = places.band(pair, lambda at: at.heap.peak_bytes if at.heap else 0)
+            mark = {"test": pair.point.title, "series": series, "bytes": peak.median, "text": _bytes(peak.median)}
+            known = marks.get((pair.point.title, series))
             if known is None or known["bytes"] < peak.median:
-                marks[each.point.title, series] = {**mark, **axes(each.point), **ends(peak)}
+                marks[pair.point.title, series] = {**mark, **axes(pair.point), **ends(peak)}
     caption = "Highest use of the kernel's heap in bytes, by test; of a test in several variants, the most."
     return [ChartData("heap", list(marks.values()), caption)] if marks else []
 

@@ -21,7 +21,7 @@ def not_measured(
     groups = [(group, conditions(point)) for group, point in numberless([*failed, *missing], measured)]
     if not groups:
         return None
-    names = series_names([*(point for _, point in groups), *(conditions(each.point) for each in measured)])
+    names = series_names([*(point for _, point in groups), *(conditions(result.point) for result in measured)])
     tests: dict[tuple[str, str, str], list[str]] = {}
     for (group, point), name in zip(groups, names, strict=False):
         test = tests.setdefault((_named(name, len(group)), *_outcome(group[0])), [])
@@ -39,10 +39,10 @@ def not_measured(
 
 def _alike(tests: Mapping[tuple[str, str, str], Sequence[str]]) -> dict[tuple[tuple[str, ...], str, str], list[str]]:
     """(tests, outcome, why) -> where: one row for what has one reason on several boards or with several kernels."""
-    found: dict[tuple[tuple[str, ...], str, str], list[str]] = {}
+    groups: dict[tuple[tuple[str, ...], str, str], list[str]] = {}
     for (where, outcome, why), named_tests in tests.items():
-        found.setdefault((tuple(named_tests), outcome, why), []).append(where)
-    return found
+        groups.setdefault((tuple(named_tests), outcome, why), []).append(where)
+    return groups
 
 
 def _outcome(result: Failed | NotApplicable) -> tuple[str, str]:

@@ -21,7 +21,7 @@ def one_placement(section: Section) -> Section:
 def named(points: Sequence[Measured]) -> list[tuple[str, str, Measured]]:
     """(test, series, point)"""
     names = series_names([point.point for point in points])
-    return [(brief_test(each.point), name, each) for name, each in zip(names, points, strict=True)]
+    return [(brief_test(pair.point), name, pair) for name, pair in zip(names, points, strict=True)]
 
 
 def by_board(points: Sequence[Measured]) -> dict[str, list[Measured]]:

@@ -11,14 +11,15 @@ def paper_section(points: Sequence[PlacedPoint], suite: Suite | None, paper: Pap
     """What of the paper's statements this run can tell, and what to know of it; None if it can tell none."""
     if suite is None or paper is None:
         return None
-    found = values_over_placements(points)
-    told = [
-        claim for claim in judge_claims(paper.claims, found, paper.facts.resolution) if claim.outcome != "not computed"
+    values = values_over_placements(points)
+    claims = [
+        claim for claim in judge_claims(paper.claims, values, paper.facts.resolution) if claim.outcome != "not computed"
     ]
-    if not told:
+    if not claims:
         return None  # of another board, another number of cores: the paper's notes would be about nothing here
     rows = [
-        [verdict.claim.section, verdict.claim.says, verdict.words, verdict.seen, verdict.threshold] for verdict in told
+        [verdict.claim.section, verdict.claim.says, verdict.words, verdict.seen, verdict.threshold]
+        for verdict in claims
     ]
     columns = ("section", "the paper says", "here", "seen", "judged by")
     tables = [TableData(f"{suite.paper}: its statements and this run", columns, rows)]

@@ -16,7 +16,7 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
     for name, point in zip(series_names([placed_point.middle.point for placed_point in several]), several, strict=True):
         for metric, band in point.bands:
             text = cycles_text if metric.unit == CYCLES else "{:,.1f}".format
-            figures = [text(each) for each in (band.median, band.least, band.most)]
+            figures = [text(bound) for bound in (band.median, band.least, band.most)]
             share = f"{band.percent:.1f} %" if band.width else "none"
             rows.append(
                 [brief_test(point.middle.point), name, metric.id, *figures, share, str(len(point.all)), point.number]
@@ -27,10 +27,10 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
         "points are medians, with their bands in brackets; one without brackets is the same in all placements. What "
         "belongs together, such as the parts of all cycles, is of one placement, the one in the middle."
     )
-    alone = [placed_point.middle.point for placed_point in points if len(placed_point.all) == 1]
-    names = series_names([*alone, *(placed_point.middle.point for placed_point in several)])
-    said = [f"{brief_test(point)} ({name})" for point, name in zip(alone, names, strict=False)]
-    lone = (f"In one placement alone, without a band, stand: {', '.join(said)}.",) if alone else ()
+    single = [placed_point.middle.point for placed_point in points if len(placed_point.all) == 1]
+    names = series_names([*single, *(placed_point.middle.point for placed_point in several)])
+    sentences = [f"{brief_test(point)} ({name})" for point, name in zip(single, names, strict=False)]
+    lone = (f"In one placement alone, without a band, stand: {', '.join(sentences)}.",) if single else ()
     columns = (
         "test",
         "run with",

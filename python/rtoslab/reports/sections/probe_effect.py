@@ -14,33 +14,36 @@ _PROSE = (
 
 
 def probe_effect_section(
-    points: Sequence[Measured], places: Places, made_of: Mapping[str, tuple[str, ...]]
+    points: Sequence[Measured], places: Places, parts_of: Mapping[str, tuple[str, ...]]
 ) -> Section | None:
     """None where no operation was measured by counts and by intervals under the same conditions."""
-    found = four_ways(points, places, made_of)
-    if not found:
+    agreements = four_ways(points, places, parts_of)
+    if not agreements:
         return None
-    names = [name or each.title for each, name in zip(found, series_names([ways.point for ways in found]), strict=True)]
+    names = [
+        name or item.title
+        for item, name in zip(agreements, series_names([ways.point for ways in agreements]), strict=True)
+    ]
     columns = ("operation", "run with", *(f">{way}" for way in WAYS), *(f">{way} less probe" for way in WAYS[:-1]))
     rows = [
         [
-            each.title,
+            item.title,
             name,
-            *(banded(each.by[way], cycles_text) if way in each.by else "-" for way in WAYS),
-            *("-" if (more := each.more_than_probe(way)) is None else banded(more, _signed) for way in WAYS[:-1]),
+            *(banded(item.by[way], cycles_text) if way in item.by else "-" for way in WAYS),
+            *("-" if (more := item.more_than_probe(way)) is None else banded(more, _signed) for way in WAYS[:-1]),
         ]
-        for each, name in zip(found, names, strict=True)
+        for item, name in zip(agreements, names, strict=True)
     ]
     table = TableData("One operation by four instruments, cycles", columns, rows)
-    return Section("probe-effect", "Probe effect", (_PROSE,), _chart(found, names), (table,))
+    return Section("probe-effect", "Probe effect", (_PROSE,), _chart(agreements, names), (table,))
 
 
-def _chart(found: Sequence[FourWays], names: Sequence[str]) -> list[ChartData]:
+def _chart(agreements: Sequence[FourWays], names: Sequence[str]) -> list[ChartData]:
     rows = [
         {"x": name, "y": round(more.median, 2), "series": way, "text": _signed(more.median), **ends(more)}
-        for each, name in zip(found, names, strict=True)
+        for pair, name in zip(agreements, names, strict=True)
         for way in WAYS[:-1]
-        if (more := each.more_than_probe(way)) is not None
+        if (more := pair.more_than_probe(way)) is not None
     ]
     if not rows:
         return []

@@ -59,7 +59,7 @@ def origin(manifest: Mapping[str, Any]) -> str:
 
 
 def _at(manifest: Mapping[str, Any], *path: str) -> Any:
-    found: Any = manifest
+    value: Any = manifest
     for key in path:
-        found = found[key]
-    return found
+        value = value[key]
+    return value

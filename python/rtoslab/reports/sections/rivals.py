@@ -39,20 +39,21 @@ class Scope:
         parts += [self.conditions] * bool(self.conditions)
         on = [f"{'With' if parts[0] == self.conditions else 'On'} {', '.join(parts)}"] if parts else []
         by = [] if self.is_rate else ["by the median of each interval"]
-        said = ", ".join([*on, *by, *more])
-        return f"{said[0].upper()}{said[1:]}: " if said else ""
+        text = ", ".join([*on, *by, *more])
+        return f"{text[0].upper()}{text[1:]}: " if text else ""
 
 
 def scopes_of(figures: Sequence[SpeedFigure]) -> dict[Scope, list[SpeedFigure]]:
     """Figures that may be compared, together; boards in their order, on each the smallest number of cores first."""
-    found: dict[Scope, list[SpeedFigure]] = {}
+    scopes: dict[Scope, list[SpeedFigure]] = {}
     for figure in figures:
-        found.setdefault(Scope(figure.board, figure.cores, figure.conditions, figure.is_rate), []).append(figure)
+        scopes.setdefault(Scope(figure.board, figure.cores, figure.conditions, figure.is_rate), []).append(figure)
     boards = list(dict.fromkeys(figure.board for figure in figures))
     return {
-        scope: found[scope]
+        scope: scopes[scope]
         for scope in sorted(
-            found, key=lambda each: (boards.index(each.board), each.conditions != "", not each.is_rate, each.cores)
+            scopes,
+            key=lambda scope: (boards.index(scope.board), scope.conditions != "", not scope.is_rate, scope.cores),
         )
     }
 
@@ -60,15 +61,18 @@ def scopes_of(figures: Sequence[SpeedFigure]) -> dict[Scope, list[SpeedFigure]]:
 def rival_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
     """One paragraph for each scope in which several kernels have figures."""
     scopes = scopes_of(figures)
-    told = [
+    sentences = [
         f"{scope.words(list(scopes), *([IN_ONE] if rests_on_place(mine) else []))}{text}"
         for scope, mine in scopes.items()
         if len({figure.kernel for figure in mine}) > 1 and (text := _compared(mine))
     ]
-    if len(told) > _PARAGRAPHS:
-        left = len(told) - _PARAGRAPHS
-        told = [*told[:_PARAGRAPHS], f"The tables have {left} more combinations of board, cores and configuration."]
-    return told
+    if len(sentences) > _PARAGRAPHS:
+        left = len(sentences) - _PARAGRAPHS
+        sentences = [
+            *sentences[:_PARAGRAPHS],
+            f"The tables have {left} more combinations of board, cores and configuration.",
+        ]
+    return sentences
 
 
 def rests_on_place(figures: Sequence[SpeedFigure]) -> bool:
@@ -86,7 +90,7 @@ def _plainly(figures: Sequence[SpeedFigure]) -> str:
     kernel, verb, to = figures[0].kernel, *(("reaches", "at") if figures[0].is_rate else ("takes", "for"))
     if len(figures) <= MOST:
         return f"{kernel} {verb} {listed([f'{figure.text} {to} {figure.test.with_figure()}' for figure in figures])}."
-    ordered = sorted(figures, key=lambda each: each.figure.median)
+    ordered = sorted(figures, key=lambda figure: figure.figure.median)
     ends = " to ".join(
         f"{speed_figure.text} {to} {speed_figure.test.with_figure()}" for speed_figure in (ordered[0], ordered[-1])
     )
@@ -129,7 +133,7 @@ def _compared(figures: Sequence[SpeedFigure]) -> str:
 
 def is_alike(ratio: Ratio) -> bool:
     """Whether two figures are the same to a reader, in whichever placement."""
-    return max(abs(each - 1) for each in (ratio.value, ratio.least, ratio.most)) < SAME
+    return max(abs(value - 1) for value in (ratio.value, ratio.least, ratio.most)) < SAME
 
 
 def is_undoable(ratio: Ratio) -> bool:
@@ -139,7 +143,7 @@ def is_undoable(ratio: Ratio) -> bool:
 
 def _ranked(figures: Sequence[SpeedFigure]) -> tuple[SpeedFigure, SpeedFigure, SpeedFigure]:
     """The fastest, the next and the slowest; of two kernels the last two are one."""
-    ordered = sorted(figures, key=lambda each: each.figure.median, reverse=figures[0].is_rate)
+    ordered = sorted(figures, key=lambda figure: figure.figure.median, reverse=figures[0].is_rate)
     return ordered[0], ordered[1], ordered[-1]
 
 
@@ -168,7 +172,7 @@ def _than(words: str) -> str:
 def _leader(kernel: str, items: Sequence[tuple[float, str]], kernels: Sequence[str], tests: int) -> str:
     """`FreeRTOS is faster than NuttX at …`; the largest lead first."""
     ordered = [text for _, text in sorted(items, key=lambda item: -item[0])]
-    others = [each for each in kernels if each != kernel]
+    others = [entry for entry in kernels if entry != kernel]
     rank = f"faster than {others[0]}" if len(others) == 1 else "the fastest"
     share = f" in {len(items)} of {counted(tests, 'test')}" if tests > 1 else ""
     return f"{kernel} is {rank}{share}: {listed(ordered)}"

@@ -23,27 +23,27 @@ _NOTE = (
 
 def scaling_section(points: Sequence[Measured], places: Places) -> Section | None:
     """The paper's figure 16, and the same on one shared object."""
-    pairs = [each for each in gains(points) if each.many.point.metric.startswith(FAMILY)]
+    pairs = [item for item in gains(points) if item.many.point.metric.startswith(FAMILY)]
     if not pairs:
         return None
     names = series_names([plain_axes(pair.many.point.point) for pair in pairs])
     several = len(set(names)) > 1
     rows, marks = [], []
-    for each, name in zip(pairs, names, strict=True):
-        point = each.many.point
+    for item, name in zip(pairs, names, strict=True):
+        point = item.many.point
         objects = "one object for all cores" if point.params.get("shared") == "1" else "an object for each core"
         series = f"{name}, {objects}" if several else objects
-        parts = ", ".join(_core(core, point, places) for core in each.many.core_parts)
-        gain = places.gain(each)
+        parts = ", ".join(_core(core, point, places) for core in item.many.core_parts)
+        gain = places.gain(item)
         total = places.band(point, lambda one: throughput(one).total_hz)
         evenness = places.band(point, lambda one: throughput(one).least_over_most)
         rates = [
-            *(banded(one, "{:.1%}".format) for one in (gain.by(each.cores), gain)),
+            *(banded(one, "{:.1%}".format) for one in (gain.by(item.cores), gain)),
             banded(total, "{:,.0f}".format),
         ]
-        rows.append([each.title, series, *rates, parts, banded(evenness, "{:.3f}".format)])
-        percent = gain.by(each.cores / 100)
-        mark = {"x": each.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
+        rows.append([item.title, series, *rates, parts, banded(evenness, "{:.3f}".format)])
+        percent = gain.by(item.cores / 100)
+        mark = {"x": item.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
         marks.append({**mark, **axes(point.point), **ends(percent)})
     columns = (
         "access pattern",
@@ -66,4 +66,4 @@ def scaling_section(points: Sequence[Measured], places: Places) -> Section | Non
 
 
 def _core(core: int, point: Measured, places: Places) -> str:
-    return banded(places.band(point, lambda each: throughput(each).core_parts[core]), "{:.1%}".format)
+    return banded(places.band(point, lambda row: throughput(row).core_parts[core]), "{:.1%}".format)

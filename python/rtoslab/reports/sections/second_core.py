@@ -77,14 +77,14 @@ def _bring(head: str, cores: int, pairs: Sequence[_Pair]) -> str:
         "lowers": lambda ratio: ratio.value < 1 and not is_undoable(ratio),
     }
     parts: list[str] = []
-    told = [pair for pair in pairs if not is_alike(pair.ratio)]
+    unequal = [pair for pair in pairs if not is_alike(pair.ratio)]
     for verb, holds in verbs.items():
-        mine = sorted((each for each in told if holds(each.ratio)), key=lambda each: -abs(each.ratio.value - 1))
+        mine = sorted((item for item in unequal if holds(item.ratio)), key=lambda item: -abs(item.ratio.value - 1))
         if mine:
-            names = listed([each.name.with_figure(times(each.ratio)) for each in mine])
+            names = listed([item.name.with_figure(times(item.ratio)) for item in mine])
             whose = "it" if parts else f"the total throughput of {head}"
             parts.append(f"{verb if cores == 2 else verb.removesuffix('s')} {whose} at {names}")
-    placed = [each.name.with_figure(times(each.ratio)) for each in told if is_undoable(each.ratio)]
+    placed = [item.name.with_figure(times(item.ratio)) for item in unequal if is_undoable(item.ratio)]
     if placed:
         verb = "changes" if cores == 2 else "change"
         whose = "it" if parts else f"the total throughput of {head}"
@@ -93,8 +93,8 @@ def _bring(head: str, cores: int, pairs: Sequence[_Pair]) -> str:
     if same:
         whose = "it" if parts else f"the total throughput of {head}"
         parts.append(f"{'leaves' if cores == 2 else 'leave'} {whose} as it was at {listed(same)}")
-    alone = f", {IN_ONE}" if rests_on_place([pair.figure for pair in pairs]) else ""
-    return f"{subject} {' and '.join(parts)}{alone}."
+    placement_note = f", {IN_ONE}" if rests_on_place([pair.figure for pair in pairs]) else ""
+    return f"{subject} {' and '.join(parts)}{placement_note}."
 
 
 def _why(pairs: Sequence[_Pair], explained: Mapping[int, Loss]) -> str:

@@ -20,9 +20,9 @@ def throughput_section(points: Sequence[Measured], places: Places) -> Section | 
 def _throughput_table(title: str, points: Sequence[Measured], places: Places) -> TableData:
     rows = []
     for _, series, point in named(points):
-        total = places.band(point, lambda each: throughput(each).total_hz)
-        cycles = places.band(point, lambda each: throughput(each).cycles_per_count)
-        fairness = places.band(point, lambda each: throughput(each).fairness)
+        total = places.band(point, lambda row: throughput(row).total_hz)
+        cycles = places.band(point, lambda row: throughput(row).cycles_per_count)
+        fairness = places.band(point, lambda row: throughput(row).fairness)
         rows.append(
             [
                 point.point.title,
@@ -54,17 +54,17 @@ def _core(core: int, point: Measured, places: Places) -> str:
 
 
 def _core_band(core: int, point: Measured, places: Places) -> Band:
-    return places.band(point, lambda each: throughput(each).per_core_hz[core])
+    return places.band(point, lambda row: throughput(row).per_core_hz[core])
 
 
 def _records(point: Measured, places: Places) -> Iterator[Record]:
     """Yields the figures of a point; `core` is empty for all cores together."""
     rate, count = f"{point.unit}/s", len(places.of(point))
     figures: list[tuple[str, str, str, Band]] = [
-        ("throughput", "", rate, places.band(point, lambda each: throughput(each).total_hz)),
+        ("throughput", "", rate, places.band(point, lambda row: throughput(row).total_hz)),
         *(("throughput", str(core), rate, _core_band(core, point, places)) for core in throughput(point).per_core_hz),
-        ("cycles_per_count", "", "cycles", places.band(point, lambda each: throughput(each).cycles_per_count)),
-        ("fairness", "", "", places.band(point, lambda each: throughput(each).fairness)),
+        ("cycles_per_count", "", "cycles", places.band(point, lambda row: throughput(row).cycles_per_count)),
+        ("fairness", "", "", places.band(point, lambda row: throughput(row).fairness)),
     ]
     for metric, core, unit, band in figures:
         axes = {**record_axes(point.point), "metric": metric, "core": core}
@@ -78,11 +78,11 @@ def gain_section(points: Sequence[Measured], places: Places) -> Section | None:
         return None
     names = series_names([pair.many.point.point for pair in pairs])
     data, rows = [], []
-    for name, each in zip(names, pairs, strict=True):
-        gain = places.gain(each)
-        mark = {"test": each.title, "series": name, "cores": each.cores, **axes(each.many.point.point)}
+    for name, item in zip(names, pairs, strict=True):
+        gain = places.gain(item)
+        mark = {"test": item.title, "series": name, "cores": item.cores, **axes(item.many.point.point)}
         data.append({**mark, "gain": gain.value, "text": f"{gain.value:.2f}", **ends(gain)})
-        rows.append([each.title, name, banded(gain, "x {:.3f}".format), banded(gain.by(each.cores), "{:.1%}".format)])
+        rows.append([item.title, name, banded(gain, "x {:.3f}".format), banded(gain.by(item.cores), "{:.1%}".format)])
     table = TableData(
         "Gain over one core",
         ("test", "run with", ">total", ">per core"),

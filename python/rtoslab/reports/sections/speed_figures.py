@@ -89,7 +89,7 @@ def speed_figures(
 
     `bound`: results, by identity, whose figures may depend on where their code lies. Figures of 0 are left out.
     """
-    series = dict(zip(map(id, points), series_names([plain_axes(each.point) for each in points]), strict=True))
+    series = dict(zip(map(id, points), series_names([plain_axes(item.point) for item in points]), strict=True))
     conditions = dict(zip(map(id, points), _conditions(points), strict=True))
     parameters = dict(zip(map(id, points), _parameters(points), strict=True))
 
@@ -102,13 +102,13 @@ def speed_figures(
             point.point.cores, conditions[id(point)], series[id(point)], point, Band(values, 0.0, known), unit, is_rate,
         )  # fmt: skip
 
-    found = []
+    figures = []
     for point in points:
         if not point.is_latency:
-            rates = places.band(point, lambda each: throughput(each).total_hz).values
+            rates = places.band(point, lambda item: throughput(item).total_hz).values
             name = named_test(point.point, parameters[id(point)])
-            found.append(figure_of(name, point, rates, f"{point.unit}/s", is_rate=True))
-    rows = comparisons([each for each in points if each.is_latency])
+            figures.append(figure_of(name, point, rates, f"{point.unit}/s", is_rate=True))
+    rows = comparisons([item for item in points if item.is_latency])
     homes: dict[str, set[str]] = {}
     for row in rows:
         homes.setdefault(row.title, set()).add(row.point.title)
@@ -117,8 +117,8 @@ def speed_figures(
         cycles = places.of_series(row.best, attrgetter("spread.median")).values
         words = row.title if len(homes[row.title]) == 1 else f"{row.point.title}: {row.title}"
         name = NamedTest(words, "", parameters[id(point)])
-        found.append(figure_of(name, point, cycles, "cycles", is_rate=False))
-    return [each for each in found if min(each.figure.values) > 0]
+        figures.append(figure_of(name, point, cycles, "cycles", is_rate=False))
+    return [item for item in figures if min(item.figure.values) > 0]
 
 
 def plain_axes(point: PointId) -> PointId:

@@ -26,10 +26,10 @@ _NOTE = (
 
 def stress_section(points: Sequence[Measured]) -> Section | None:
     """The paper's figure 17, with the collisions counted."""
-    found = steps(levels(points))
-    if not found:
+    steps_ = steps(levels(points))
+    if not steps_:
         return None
-    names = _series(found)
+    names = _series(steps_)
     marks = [
         {
             "x": step.percent,
@@ -38,7 +38,7 @@ def stress_section(points: Sequence[Measured]) -> Section | None:
             "text": f"{100 * step.normalised[1]:.0f}",
             **axes(step.series.point),
         }
-        for step, name in zip(found, names, strict=True)
+        for step, name in zip(steps_, names, strict=True)
         if step.normalised
     ]
     chart = ChartData(
@@ -50,13 +50,13 @@ def stress_section(points: Sequence[Measured]) -> Section | None:
     )
     charts = (chart,) if marks else ()
     return Section(
-        "stress", "One semaphore under stress", (_PROSE, *_findings(found, names)), charts, (_table(found, names),)
+        "stress", "One semaphore under stress", (_PROSE, *_findings(steps_, names)), charts, (_table(steps_, names),)
     )
 
 
-def _series(found: Sequence[Step]) -> list[str]:
+def _series(steps_: Sequence[Step]) -> list[str]:
     hidden = {f"param.{LEVEL}", f"param.{SEED}"}
-    identities = [step.series.point for step in found]
+    identities = [step.series.point for step in steps_]
     plain = [
         identity.model_copy(
             update={"config": {key: value for key, value in identity.config.items() if key not in hidden}}
@@ -66,30 +66,30 @@ def _series(found: Sequence[Step]) -> list[str]:
     return series_names(plain)
 
 
-def _findings(found: Sequence[Step], names: Sequence[str]) -> list[str]:
+def _findings(steps_: Sequence[Step], names: Sequence[str]) -> list[str]:
     """A paragraph for each series of steps, with its name where there are several."""
     several = len(set(names)) > 1
-    told = []
+    outcome = []
     for name in dict.fromkeys(names):
-        sentences = _finding([step for step, one in zip(found, names, strict=True) if one == name])
+        sentences = _finding([step for step, one in zip(steps_, names, strict=True) if one == name])
         if sentences:
-            told.append(f"{name}: {sentences}" if several else sentences)
-    return told
+            outcome.append(f"{name}: {sentences}" if several else sentences)
+    return outcome
 
 
-def _finding(found: Sequence[Step]) -> str:
+def _finding(steps_: Sequence[Step]) -> str:
     sentences = []
-    first = next((each for each in found if each.percent > 0 and each.normalised), None)
-    last = found[-1]
+    first = next((item for item in steps_ if item.percent > 0 and item.normalised), None)
+    last = steps_[-1]
     if first and first.normalised and last.normalised and last is not first:
         sentences.append(
             f"At {first.percent} % the target keeps {first.normalised[1]:.0%} of its undisturbed rate, at "
             f"{last.percent} % {last.normalised[1]:.0%}."
         )
-    stressed = [run for step in found if step.percent for run in step.runs]
+    stressed = [run for step in steps_ if step.percent for run in step.runs]
     starving = [run for run in stressed if _starving(run)]
     if starving:
-        run = max(starving, key=lambda each: (each.percent, max(each.failed.values())))
+        run = max(starving, key=lambda level: (level.percent, max(level.failed.values())))
         core = _starving(run)[0]
         pairs = throughput(run.point).total_hz * run.point.window_s
         calls = counted(run.collided[core], "call")
@@ -117,10 +117,10 @@ def _starving(run: Level) -> list[int]:
     return [core for core in worst if run.failed[core] >= STARVES * max(1, run.collided[core])]
 
 
-def _table(found: Sequence[Step], names: Sequence[str]) -> TableData:
+def _table(steps_: Sequence[Step], names: Sequence[str]) -> TableData:
     several = len(set(names)) > 1
     rows = []
-    for step, name in zip(found, names, strict=True):
+    for step, name in zip(steps_, names, strict=True):
         rows += [[*([name] if several else []), f"{step.percent}", *_cells(run)] for run in step.runs]
     columns = (
         *(["run with"] if several else []),

@@ -9,7 +9,7 @@ from rtoslab.results import Failed, Measured, NotApplicable
 
 def summary(measured: Sequence[Measured], failed: Sequence[Failed], missing: Sequence[NotApplicable]) -> str:
     """One paragraph."""
-    tests = list(dict.fromkeys(each.point.title for each in measured))
+    tests = list(dict.fromkeys(result.point.title for result in measured))
     sentences = ["No point was measured."]
     if measured:
         done = f"{counted(len(measured), 'point')} of {counted(len(tests), 'test', 'was', 'were')} measured"

@@ -21,11 +21,11 @@ _SEARCH = (
 def tick_section(points: Sequence[Measured]) -> Section | None:
     """Base and cost of each task, with what the line leaves over; None if no point shows the tick."""
     shown = [(point, tick_model(released(point))) for point in points]
-    models = [(each, model) for each, model in shown if model is not None]
+    models = [(item, model) for item, model in shown if model is not None]
     if not models:
         return None
-    names = series_names([each.point for each, _ in models], with_cores=False)
-    rows = [_model(name or "-", model, each.clock_hz) for name, (each, model) in zip(names, models, strict=True)]
+    names = series_names([item.point for item, _ in models], with_cores=False)
+    rows = [_model(name or "-", model, item.clock_hz) for name, (item, model) in zip(names, models, strict=True)]
     columns = ("run with", ">ticks", ">base", ">each task", ">each task, us", ">rms left over", ">longest tick",
                ">it released", ">share of each", ">share, us")  # fmt: skip
     left = chain.from_iterable(_left(name or "-", model) for name, (_, model) in zip(names, models, strict=True))
@@ -77,8 +77,8 @@ def search_section(points: Sequence[Measured]) -> Section | None:
     searching = [point for point in points if by_loops(point)]
     if not searching:
         return None
-    names = series_names([each.point for each in searching], with_cores=False)
-    rows = [row for name, each in zip(names, searching, strict=True) for row in _choices(name or "-", each)]
+    names = series_names([item.point for item in searching], with_cores=False)
+    rows = [row for name, item in zip(names, searching, strict=True) for row in _choices(name or "-", item)]
     columns = ("run with", ">steps", "choice", ">n", ">min", ">max", ">max, us")
     table = TableData("The choice of the next task by steps of the search, cycles", columns, rows)
     return Section("search", "The search for the next task", (_SEARCH,), (), (table,), folded=True)
@@ -90,7 +90,9 @@ def _whole(value: float) -> str:
 
 def _choices(name: str, point: Measured) -> list[list[str]]:
     rows = []
-    for samples in sorted(chain.from_iterable(by_loops(point).values()), key=lambda each: (each.steps or 0, each.id)):
+    for samples in sorted(
+        chain.from_iterable(by_loops(point).values()), key=lambda samples: (samples.steps or 0, samples.id)
+    ):
         figures = spread(samples.cycles)
         ends = (_whole(figures.minimum), _whole(figures.maximum), f"{figures.maximum * 1e6 / point.clock_hz:.3f}")
         rows.append([name, str(samples.steps), samples.title, str(figures.n), *ends])

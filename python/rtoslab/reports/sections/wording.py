@@ -25,12 +25,12 @@ def listed(items: Sequence[str]) -> str:
 
 
 def _outside_brackets(text: str) -> str:
-    depth, kept = 0, []
+    depth, stored = 0, []
     for letter in text:
         depth += (letter == "(") - (letter == ")")
         if depth == 0:
-            kept.append(letter)
-    return "".join(kept)
+            stored.append(letter)
+    return "".join(stored)
 
 
 def number_word(number: int) -> str:
@@ -58,6 +58,6 @@ def times(ratio: Ratio) -> str:
 
 def _with_band(ratio: Ratio, form: Callable[[float], str], unit: str = "") -> str:
     """A ratio with its band, to stand inside brackets itself."""
-    text, least, most = (form(each) for each in (ratio.value, ratio.least, ratio.most))
-    said = f"{text} {unit}".rstrip()
-    return said if least == most else f"{said}, {least} to {most}"
+    text, least, most = (form(value) for value in (ratio.value, ratio.least, ratio.most))
+    text_with_unit = f"{text} {unit}".rstrip()
+    return text_with_unit if least == most else f"{text_with_unit}, {least} to {most}"
