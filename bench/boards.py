@@ -1,4 +1,4 @@
-"""What `make bench` must know of the boards: the facts of board.toml, the bars, the emulators of their cores."""
+"""The facts about boards that `make bench` needs: board.toml, the bars, the emulators of their cores."""
 
 from __future__ import annotations
 

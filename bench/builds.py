@@ -25,10 +25,10 @@ FURTHER = "further image"
 
 @dataclass(frozen=True)
 class Row:
-    """What an image is to its configuration, and the times of both ways, in seconds of a processor."""
+    """The size of an image and of its configuration, and the times of both ways, in seconds of a processor."""
 
     what: str
-    kept_s: float
+    cached_s: float
     whole_s: float
 
 
@@ -49,7 +49,7 @@ def main() -> None:
             for row in of_kernel(catalogue, kernel, arguments.board, Path(folder))
         ]
     further = [item for item in rows if item.what == FURTHER]
-    medians = statistics.median(item.kept_s for item in further), statistics.median(item.whole_s for item in further)
+    medians = statistics.median(item.cached_s for item in further), statistics.median(item.whole_s for item in further)
     show(f"median of {len(further)} {FURTHER}s", Row("", *medians))
 
 
@@ -91,7 +91,7 @@ def whole_s(catalogue: Catalogue, point: Point, built: Build, parent: Path) -> f
 
 def show(title: str, row: Row) -> None:
     """One line, at once."""
-    print(f"{title:48}{row.kept_s:8.2f}{row.whole_s:9.2f}{row.kept_s / row.whole_s:7.2f}", flush=True)
+    print(f"{title:48}{row.cached_s:8.2f}{row.whole_s:9.2f}{row.cached_s / row.whole_s:7.2f}", flush=True)
 
 
 def processor_s() -> float:

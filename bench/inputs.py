@@ -26,13 +26,13 @@ from tests.inputs.kinds import KINDS
 LIMIT_S: Final = 10
 LIMIT_BYTES: Final = 500 << 20
 LONGEST_REFUSAL: Final = 1000
-MOST_KEPT: Final = 20
+MOST_STORED: Final = 20
 """Of one kind: more of them say nothing new."""
 
 
 @dataclass
-class Found:
-    """Of one kind, or a part of its inputs."""
+class Recorder:
+    """The recorder of one kind of input, or of a part of it."""
 
     kind: str
     inputs: int = 0
@@ -51,10 +51,10 @@ def _ring(_: int, __: FrameType | None) -> None:
     raise TooLongError
 
 
-def run(request: tuple[str, int, int, Path]) -> Found:
+def run(request: tuple[str, int, int, Path]) -> Recorder:
     """`count` inputs of one kind from one seed."""
     name, seed, count, out = request
-    kind, recorder, random = KINDS[name], Found(name), Random(f"{name} {seed}")  # noqa: S311 (a seed, no secret)
+    kind, recorder, random = KINDS[name], Recorder(name), Random(f"{name} {seed}")  # noqa: S311 (a seed, no secret)
     kind.made(Random(0))  # noqa: S311
     signal.signal(signal.SIGPROF, _ring)
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES + _now_bytes(), resource.RLIM_INFINITY))
@@ -68,8 +68,8 @@ def run(request: tuple[str, int, int, Path]) -> Found:
                 assert "\n" not in sentence and len(sentence) < LONGEST_REFUSAL, sentence  # noqa: PT018
         except (Exception, TooLongError):  # noqa: BLE001 (that is what is looked for)
             recorder.broken += 1
-            if recorder.broken <= MOST_KEPT:
-                _keep(out, name, seed, number, data)
+            if recorder.broken <= MOST_STORED:
+                _store(out, name, seed, number, data)
             sentence = None
         signal.setitimer(signal.ITIMER_PROF, 0)
         recorder.longest_s = max(recorder.longest_s, time.process_time() - began)
@@ -80,11 +80,11 @@ def run(request: tuple[str, int, int, Path]) -> Found:
 
 
 def _now_bytes() -> int:
-    """What this process has mapped before the first input."""
+    """Returns what this process has mapped before the first input."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
-def _keep(out: Path, name: str, seed: int, number: int, data: bytes) -> None:
+def _store(out: Path, name: str, seed: int, number: int, data: bytes) -> None:
     out.mkdir(parents=True, exist_ok=True)
     stem = f"{name.replace(' ', '-').replace(',', '')}-{seed}-{number}"
     (out / f"{stem}.input").write_bytes(data)

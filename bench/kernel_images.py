@@ -50,7 +50,7 @@ class Stretch:
 
 
 @dataclass
-class Timed:
+class StartedMachine:
     """A machine that takes the time from where its profile is switched on to where it is switched off: the window."""
 
     machine: VirtualMachine
@@ -91,9 +91,9 @@ def run_to(machine: Any, word: int, state: int) -> None:
             raise SystemExit(f"the image stopped before its window was in state {state}: {stop['detail']}")
 
 
-def watched(job: VirtualJob) -> Stretch:
+def watch_window(job: VirtualJob) -> Stretch:
     """The window as `rtoslab run` watches it."""
-    timed = Timed(make_machine(job.board, cores=job.cores))
+    timed = StartedMachine(make_machine(job.board, cores=job.cores))
     failure = run_virtual(job, machine=timed).failure
     if failure:
         raise SystemExit(f"{job.name}: {failure}")
@@ -129,7 +129,7 @@ def table(catalogue: Catalogue, window_ms: int, repeats: int) -> list[str]:
             image = (build(catalogue, point).folder / "image.elf").read_bytes()
             job = virtual_job(catalogue, point, image, f"{point.benchmark} on {board}")
             # In turn, and the fastest of each: a machine that others use has spells in which it runs at half its speed.
-            runs = [(plain(job).speed, watched(job).speed) for _ in range(repeats)]
+            runs = [(plain(job).speed, watch_window(job).speed) for _ in range(repeats)]
             without, with_all = (max(values) for values in zip(*runs, strict=True))
             name = f"{point.benchmark}, {board}, {cores} core{'s' * (cores > 1)}"
             rows.append(f"| {name} | {without:.0f} | {with_all:.0f} | {without / with_all:.1f} |")

@@ -40,7 +40,7 @@ _FOLDED = """() => [...document.querySelectorAll("details")].filter(each => {
 }).length"""
 
 
-def made() -> list[Path]:
+def build_pages() -> list[Path]:
     """One page of each kind, by the commands a user would type. What was measured before comes from the cache."""
     FOLDER.mkdir(parents=True, exist_ok=True)
 
@@ -74,13 +74,13 @@ def made() -> list[Path]:
 
 
 def complaints(browser: Browser, path: Path) -> list[str]:
-    """What is wrong with one page, a sentence each."""
+    """Returns what is wrong with one page, a sentence each."""
     views = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
-    problems = [problem for width, scheme in views for problem in _viewed(browser, path, width, scheme)]
-    return list(dict.fromkeys([*problems, *_printed(browser, path)]))
+    problems = [problem for width, scheme in views for problem in _view_page(browser, path, width, scheme)]
+    return list(dict.fromkeys([*problems, *_print_page(browser, path)]))
 
 
-def _viewed(browser: Browser, path: Path, width: int, scheme: str) -> list[str]:
+def _view_page(browser: Browser, path: Path, width: int, scheme: str) -> list[str]:
     problems: list[str] = []
     page = browser.new_page(viewport={"width": width, "height": HEIGHT}, color_scheme=scheme)
     page.on("pageerror", lambda error: problems.append(f"a script failed: {error}"))
@@ -109,7 +109,7 @@ def _of_page(page: Page) -> list[str]:
     return problems
 
 
-def _printed(browser: Browser, path: Path) -> list[str]:
+def _print_page(browser: Browser, path: Path) -> list[str]:
     page = browser.new_page(java_script_enabled=True)
     page.goto(path.resolve().as_uri())
     page.emulate_media(media="print")
@@ -128,7 +128,7 @@ def main() -> int:
     program = shutil.which("chromium")
     if program is None:
         sys.exit("chromium is not installed; `make report-check` installs it.")
-    paths = [Path(item) for item in sys.argv[1:]] or made()
+    paths = [Path(item) for item in sys.argv[1:]] or build_pages()
     faults = 0
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])

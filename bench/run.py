@@ -62,7 +62,7 @@ def two_cores(board: Board, image: Path) -> Speed:
 
 
 def summary(board: Board, runs: list[Speed]) -> tuple[Measured, dict[str, float]]:
-    """What was measured under the names of the table, and the bars."""
+    """Returns what was measured under the names of the table, and the bars."""
     by_engine = {run.engine: run for run in runs}
     own = by_engine["virtual"]
 

@@ -6,7 +6,7 @@ from typing import Final
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.plan import Options
-from rtoslab.worst_case import WINDOW_MS, Span, find, inject_at_each, of_benchmark
+from rtoslab.worst_case import WINDOW_MS, Span, find, inject_at_every_cycle, of_benchmark
 
 OFFSETS: Final = 100_000
 THREADS: Final = 2
@@ -18,7 +18,7 @@ def main() -> None:
     scenario = of_benchmark(Catalogue(find_root()), "phase_sweep", options)
     span = Span(OFFSETS, f"{OFFSETS:,} cycles")
     began = time.monotonic()
-    arrivals = inject_at_each(scenario, span, threads=THREADS)
+    arrivals = inject_at_every_cycle(scenario, span, threads=THREADS)
     seconds = time.monotonic() - began
     print(f"{seconds:.1f} s for {len(arrivals):,} offsets with {THREADS} threads on the {scenario.board.title}")
     print(find(scenario, span, arrivals).claim)

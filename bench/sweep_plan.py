@@ -42,33 +42,33 @@ def main() -> None:
         ):
             names = {"RTOSLAB_BUILD": str(folder / "build"), "RTOSLAB_CACHE": str(folder / cache)}
             command = ["sweep", str(arguments.plan), "--out", str(folder / out), "--jobs", str(arguments.jobs)]
-            print(f"{title:34}{measured(command, names)}", flush=True)
+            print(f"{title:34}{run_command(command, names)}", flush=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def measured(command: list[str], names: dict[str, str]) -> str:
+def run_command(command: list[str], names: dict[str, str]) -> str:
     """One command of this checkout as a row."""
     # A point that its proof refuses is no reason to measure none: T1 at -O3 is one, and the row's last words tell it.
     seen = run_measured([sys.executable, "-m", "rtoslab", *command], names, well=(EXIT_OK, EXIT_POINT_FAILED))
-    last = seen.said.splitlines()[-1].partition(" Stored")[0]
+    last = seen.output.splitlines()[-1].partition(" Stored")[0]
     return f"{seen.wall_s:8.0f}{seen.processor_s:13.0f}{seen.load:6.1f}   {last}"
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a command took and said."""
+class CommandResult:
+    """The time that a command took, and its output."""
 
     wall_s: float
     processor_s: float
     load: float
     """The mean number of processes of the whole machine that wanted to run."""
-    said: str
+    output: str
 
 
 def run_measured(
     command: list[str], names: dict[str, str], folder: Path | None = None, well: tuple[int, ...] = (EXIT_OK,)
-) -> Seen:
+) -> CommandResult:
     """Runs a command to its end, with all processes that it leaves; an exit code that is not among `well` ends the
     program with its words."""
     began, spent, loads = time.monotonic(), processor_s(), []
@@ -85,7 +85,7 @@ def run_measured(
     if running.returncode not in well:
         sys.exit(f"{' '.join(command)} ended with {running.returncode}:\n{text[-2000:]}")
     wait_for_orphans()
-    return Seen(seconds, processor_s() - spent, sum(loads) / max(1, len(loads)), text)
+    return CommandResult(seconds, processor_s() - spent, sum(loads) / max(1, len(loads)), text)
 
 
 def processor_s() -> float:

@@ -51,7 +51,7 @@ def main() -> int:
 
 def _board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
     """Whether all was well there."""
-    bench = Bench.made(catalogue, kernel, board, {})
+    bench = Bench.build(catalogue, kernel, board, {})
     firmware, work, overheads = bench.firmware, bench.work, bench.overheads
     ratios: dict[Model, list[float]] = {model: [] for model in Model}
     jobs = exceeded = uncovered = 0
@@ -59,11 +59,11 @@ def _board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
         system = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)  # noqa: S311 (seeded on purpose)
         seen = check(system, firmware, work, TICKS)
         jobs += seen.jobs
-        uncovered += bool(seen.uncovered(overheads))
+        uncovered += bool(seen.uncovered_entries(overheads))
         for model in Model:
             analysis = analyse(system, overheads, model)
             ratios[model] += seen.tightness(analysis).values()
-            exceeded += len(seen.exceeded(analysis)) if model is Model.PARTITION else 0
+            exceeded += len(seen.exceeded_tasks(analysis)) if model is Model.PARTITION else 0
     goal = GOALS.get(catalogue.board(board).facts.core, GOAL)
     print(f"Response-time bounds, {kernel} on {board}: {sets} random task sets, {jobs:,} jobs")
     for model, ratio_values in ratios.items():
@@ -79,7 +79,7 @@ def _others(catalogue: Catalogue, kernel: str, board: str, sets: int, *, events:
     """Sets with interrupts, sections and masks; else sets on two cores. Whether no job was above its bound."""
     what = "with events" if events else "on two cores"
     try:
-        bench = Bench.made(catalogue, kernel, board, {}, events=events, cores=1 if events else 2)
+        bench = Bench.build(catalogue, kernel, board, {}, events=events, cores=1 if events else 2)
     except (BuildError, CheckError) as cause:
         print(f"  {what}: n/a, {cause}")
         return True
@@ -99,9 +99,9 @@ def _others(catalogue: Catalogue, kernel: str, board: str, sets: int, *, events:
             continue
         ran += 1
         jobs += seen.jobs
-        uncovered += bool(seen.uncovered(bench.overheads))
+        uncovered += bool(seen.uncovered_entries(bench.overheads))
         analysis = analyse(system, bench.overheads)
-        above += len(seen.exceeded(analysis))
+        above += len(seen.exceeded_tasks(analysis))
         for name, ratio in seen.tightness(analysis).items():
             by_kind.setdefault(_kind(system, name), []).append(ratio)
     for kind, ratios in sorted(by_kind.items()):

@@ -41,7 +41,7 @@ class Stretch:
 
 
 def printing(job: VirtualJob, *, executed: bool) -> Stretch:
-    """Behind the measured window, where the firmware prints what it measured."""
+    """Returns the section after the measured window, in which the firmware prints its measurements."""
     machine: Any = make_machine(job.board, cores=job.cores)
     machine.load(job.image, job.name)
     word = machine.symbol(WINDOW_SYMBOL)

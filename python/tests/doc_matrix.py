@@ -32,7 +32,7 @@ def _lines(found: Sequence[Matrix]) -> Iterator[str]:
     for matrix in found:
         titles[matrix.kernel] = catalogue.kernels[matrix.kernel].facts.title
         own = coverage(matrix)
-        cells = (f"{own[name].measured} of {own[name].asked}" if name in own else "-" for name in boards)
+        cells = (f"{own[name].measured} of {own[name].requested}" if name in own else "-" for name in boards)
         versions = ", ".join(matrix.versions)
         yield f"| {titles[matrix.kernel]} | {versions} | {matrix.date} | {' | '.join(cells)} |"
     yield ""

@@ -12,7 +12,7 @@ from typing import Final
 import click
 from pydantic import BaseModel
 
-from rtoslab.base.counting import counted
+from rtoslab.base.counting import count_text
 from rtoslab.base.paths import find_root
 from rtoslab.calibrate import calibration_table, silicon_file
 from rtoslab.catalogue import benchmark, claim_schemas, paper_schemas, schemas
@@ -78,8 +78,8 @@ def generated() -> dict[str, str]:
 
 def mutants_page(catalogue: Catalogue, mutants: Mapping[str, MutantsOf]) -> str:
     """Returns a page with a table of mutants for each benchmark."""
-    count = counted(sum(len(of.mutant) for of in mutants.values()), "mutant")
-    parts = [f"# Mutants\n\n{count} of {counted(len(mutants), 'benchmark')}. [What a mutant is](../mutants.md).\n"]
+    count = count_text(sum(len(of.mutant) for of in mutants.values()), "mutant")
+    parts = [f"# Mutants\n\n{count} of {count_text(len(mutants), 'benchmark')}. [What a mutant is](../mutants.md).\n"]
     for name, of in sorted(mutants.items()):
         parts.append(f"## {name}: {catalogue.benchmark(name).facts.title}\n")
         rows = [

@@ -14,15 +14,15 @@ from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board
 from rtoslab.proofs import Evidence
 from rtoslab.proofs.rules import all_rules
-from rtoslab.records.decoder import Expected, decode
-from rtoslab.records.samples import Decoded
+from rtoslab.records.decoder import ExpectedIdentity, decode
+from rtoslab.records.samples import DecodedRun
 from rtoslab.records.wire import WireConstants
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.observe import Observed, Switch
+from rtoslab.targets.observe import Switch, WindowObservations
 
 WIRE = WireConstants(wire_version=2, line_max_chars=240)
-EXPECTED = Expected(run="0123456789abcdef", manifest=0x01234567)
+EXPECTED = ExpectedIdentity(run="0123456789abcdef", manifest=0x01234567)
 Fields = dict[str, str | int]
 
 
@@ -88,7 +88,7 @@ def stream(
     return noise + b"".join(lines) + end
 
 
-def decoded(body: Sequence[tuple[str, Fields]] = BODY) -> Decoded:
+def decoded(body: Sequence[tuple[str, Fields]] = BODY) -> DecodedRun:
     return decode(stream(body), WIRE, EXPECTED)
 
 
@@ -131,7 +131,7 @@ def evidence(
     time_slice_ticks: int = 0,
 ) -> Evidence:
     """Evidence of one core; switches are (from task, to task, cause) -> count."""
-    observed = Observed(
+    observed = WindowObservations(
         switches=Counter(
             {Switch(0, handle(a), handle(b), why): number for (a, b, why), number in (switches or {}).items()}
         ),
@@ -190,10 +190,10 @@ def proof(verdict: Verdict = Verdict.HOLDS) -> Finding:
 
 def measured(
     cores: int = 1, per_core: int = 1000, *, wait: int = 0, heap: int = 3000, **names: Any
-) -> results.Measured:
+) -> results.MeasuredPoint:
     """A verified point whose every core counts `per_core` in a window of 31 250 000 cycles."""
     window = 31_250_000
-    return results.Measured(
+    return results.MeasuredPoint(
         run_id=f"{cores:016x}", point=point(cores, **names), metric="m", unit="counts", metric_tasks=(0,),
         metric_cores=tuple(range(cores)),
         clock_hz=125_000_000, window_ticks=250_000, timer_hz=1_000_000,

@@ -20,7 +20,7 @@ from rtoslab.targets.events import (
     KIND_WRITE,
 )
 from rtoslab.targets.intervals import find_intervals
-from rtoslab.targets.observe import Observed
+from rtoslab.targets.observe import WindowObservations
 from tests.fakes import Fields, board, decoded, kernel, measured
 
 PIN = 8
@@ -106,7 +106,7 @@ def evidence(
     slices: bool = False,
 ) -> Evidence:
     found = find_intervals(raw(orderly() if rows is None else rows), ("semaphore_give",), {0: 1}, PIN)
-    observed = Observed(intervals=found) if probes else None
+    observed = WindowObservations(intervals=found) if probes else None
     return Evidence(
         decoded(body or counted()), observed, benchmark([rule]), board(), kernel(time_slice_ticks=int(slices)), 2
     )
@@ -114,7 +114,7 @@ def evidence(
 
 def timed(
     instrument: str, cycles: Sequence[int], *, empty: int = 0, marks: Sequence[int] | None = None, **series: Any
-) -> results.Measured:
+) -> results.MeasuredPoint:
     """A verified latency point of one series; the marks are the samples less the empty interval unless given."""
     point = measured()
     identity = point.point.model_copy(update={"config": {"instrument": instrument, "samples": str(len(cycles))}})

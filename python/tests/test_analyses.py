@@ -10,7 +10,7 @@ from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import pinning_note, series_names
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.results import LockSleep
-from rtoslab.targets.observe import Waited
+from rtoslab.targets.observe import BlockingCalls
 from rtoslab.targets.profiles import FunctionCycles, by_function, calls_of_services, clones_of, waits
 from tests.fakes import measured, point
 
@@ -148,7 +148,7 @@ def test_waits_are_entries_of_the_kernels_functions() -> None:
     assert waits(functions, KERNEL, [0, 1]) == {}
     telling = {"waits": {"collided": ["xSend"], "failed": ["xSend", "xLate"], "blocked": ["xLate"]}}
     kernel = Kernel.model_validate({**KERNEL.model_dump(), **telling})
-    assert waits(functions, kernel, [0, 1]) == {0: Waited(5, 5, 0), 1: Waited(0, 2, 2)}
+    assert waits(functions, kernel, [0, 1]) == {0: BlockingCalls(5, 5, 0), 1: BlockingCalls(0, 2, 2)}
 
 
 def test_only_the_metrics_cores_count() -> None:

@@ -14,8 +14,8 @@ from rtoslab.reports import ChartData, Document, make_document, report_formats
 from rtoslab.reports.sections.answer import answer_section
 from rtoslab.reports.sections.rivals import IN_ONE, UNDOABLE
 from rtoslab.reports.sections.speed_figures import speed_figures
-from rtoslab.reports.sections.wording import listed
-from rtoslab.results.results import Measured, NotApplicable
+from rtoslab.reports.sections.wording import join_listed
+from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import STEADY, measured
 from tests.latency_fakes import timed
@@ -37,7 +37,7 @@ class Planted:
     board: str = "x"
 
 
-def points(planted: Iterable[Planted]) -> list[Measured]:
+def points(planted: Iterable[Planted]) -> list[MeasuredPoint]:
     found = []
     for number, each in enumerate(planted):
         for place, rate in enumerate(each.rates):
@@ -168,7 +168,7 @@ def test_a_second_core_that_changes_nothing(rates: dict[int, tuple[int, ...]], s
 
 
 def test_why_it_loses_is_said_as_a_range_over_the_tests_that_lose() -> None:
-    def one(title: str, waits: int) -> list[Measured]:
+    def one(title: str, waits: int) -> list[MeasuredPoint]:
         names: dict[str, Any] = {"benchmark_id": title, "title": title, "kernel": "a"}
         return [measured(1, 1000, **names), measured(2, 400, wait=waits, **names)]
 
@@ -209,20 +209,20 @@ def test_of_many_variants_the_plain_one_alone_is_here() -> None:
     assert few.prose == ["At test (T2) and test (T2, bytes=8), the two are within 0.1 % of each other."]
 
 
-def document(*results: Measured, manifest: dict[str, Any] = STEADY) -> Document:
+def document(*results: MeasuredPoint, manifest: dict[str, Any] = STEADY) -> Document:
     return make_document(CATALOGUE, [StoredPoint(Path("p"), result, manifest) for result in results], None)
 
 
 def test_titles_stand_for_ids_from_the_first_line_to_the_chart() -> None:
     made = document(*points([Planted("freertos", (2000,), board="pico"), Planted("rt", (1000,), board="pico")]))
-    (answer,) = (section for section in made.shown if section.leads)
-    assert made.shown[0] is not None
-    assert made.shown[0].id == answer.id
+    (answer,) = (section for section in made.shown_sections if section.leads)
+    assert made.shown_sections[0] is not None
+    assert made.shown_sections[0].id == answer.id
     assert answer.prose[0].startswith("FreeRTOS is faster than rt")
     (chart,) = answer.charts
     assert [row["series"] for row in chart.rows] == ["FreeRTOS", "rt"]
     assert {row["x"] for row in chart.rows} == {"T2 cooperative scheduling"}
-    runs = [row[1] for table in made.shown[1].tables for row in table.rows]
+    runs = [row[1] for table in made.shown_sections[1].tables for row in table.rows]
     assert runs == ["FreeRTOS, 1 core", "rt, 1 core"]
 
 
@@ -238,7 +238,7 @@ def test_nothing_but_the_answer_stands_before_the_chart_and_the_conditions(form:
 
 def test_tables_are_divided_by_board_and_reasons_are_not() -> None:
     made = points([Planted(kernel, (rate,), board=board) for kernel in "ab" for board, rate in (("x", 10), ("y", 20))])
-    absent: list[Measured | NotApplicable] = [
+    absent: list[MeasuredPoint | NotApplicable] = [
         NotApplicable(
             point=made[0].point.model_copy(update={"kernel": "c", "board": board, "title": test, "benchmark": test}),
             reason="no yield", run_id=f"{board}{test}",
@@ -248,7 +248,9 @@ def test_tables_are_divided_by_board_and_reasons_are_not() -> None:
     ]  # fmt: skip
     stored = [StoredPoint(Path(), each, STEADY) for each in (*made, *absent)]
     tables = {
-        table.title: table for section in make_document(CATALOGUE, stored, None).shown for table in section.tables
+        table.title: table
+        for section in make_document(CATALOGUE, stored, None).shown_sections
+        for table in section.tables
     }
     for board in "xy":
         rows = tables[f"Throughput, {board}"].rows
@@ -260,7 +262,7 @@ def test_tables_are_divided_by_board_and_reasons_are_not() -> None:
 
 def test_a_chart_for_each_board() -> None:
     planted = [Planted(kernel, (1000,), board=board) for board in "xy" for kernel in "ab"]
-    charts = [data for section in document(*points(planted)).shown if section.leads for data in section.charts]
+    charts = [data for section in document(*points(planted)).shown_sections if section.leads for data in section.charts]
     assert [{row["board"] for row in chart.rows} for chart in charts] == [{"x"}, {"y"}]
     assert all({row["series"] for row in chart.rows} == {"a", "b"} for chart in charts)
 
@@ -276,17 +278,17 @@ def test_a_chart_for_each_board() -> None:
     ],
 )
 def test_lists(items: list[str], said: str) -> None:
-    assert listed(items) == said
+    assert join_listed(items) == said
 
 
 def test_a_kernel_that_deviates_is_marked_in_the_answer() -> None:
     odd, even = points([Planted("a", (2000,)), Planted("b", (1000,))])
     odd = odd.model_copy(update={"deviations": {"Order": "noted 2 1"}})
-    assert document(odd, even).shown[0].prose[0].startswith("a\N{DAGGER} is faster than b")
+    assert document(odd, even).shown_sections[0].prose[0].startswith("a\N{DAGGER} is faster than b")
 
 
 def test_a_chart_row_has_its_kernel_and_its_board() -> None:
-    (chart,) = document(*points([Planted("a", (2000,)), Planted("b", (1000,))])).shown[0].charts
+    (chart,) = document(*points([Planted("a", (2000,)), Planted("b", (1000,))])).shown_sections[0].charts
     assert isinstance(chart, ChartData)
     assert [(row["kernel"], row["board"]) for row in chart.rows] == [("a", "x"), ("b", "x")]
     assert replace(chart, rows=()).rows == ()

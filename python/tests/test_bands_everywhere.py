@@ -16,14 +16,14 @@ from typing import Final
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses.placed_times import unplaced
+from rtoslab.analyses.placed_times import without_placement
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import ChartData, Section, TableData, make_document, report_formats, show_points
 from rtoslab.reports.sections.naming import MIDDLE
 from rtoslab.reports.sections.rivals import IN_ONE
 from rtoslab.reports.table import Document
-from rtoslab.results.results import HeapUse, Measured, NotApplicable, StackUse
+from rtoslab.results.results import HeapUse, MeasuredPoint, NotApplicable, StackUse
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured
 from tests.latency_fakes import timed
@@ -34,7 +34,7 @@ PLACES: Final = 3
 BAND: Final = re.compile(r"\([^()]+ to [^()]+\)")
 
 
-def at(place: int) -> list[Measured]:
+def at(place: int) -> list[MeasuredPoint]:
     """Every kind of point; each of its figures is another one in each placement."""
     more = 20 * place
     locked = [measured(1, 1000 + more), measured(2, 600 + more, wait=3_000_000 + 9000 * more, heap=3000 + more)]
@@ -58,15 +58,15 @@ def at(place: int) -> list[Measured]:
     return found
 
 
-def stored(points: Sequence[Measured]) -> list[StoredPoint]:
+def stored(points: Sequence[MeasuredPoint]) -> list[StoredPoint]:
     return [StoredPoint(Path(point.run_id), point, {}) for point in points]
 
 
-def alone(place: int) -> list[Measured]:
-    return [each.model_copy(update={"point": unplaced(each.point)}) for each in at(place)]
+def alone(place: int) -> list[MeasuredPoint]:
+    return [each.model_copy(update={"point": without_placement(each.point)}) for each in at(place)]
 
 
-def of_all() -> list[Measured]:
+def of_all() -> list[MeasuredPoint]:
     return [each for alike in zip(*(at(place) for place in range(PLACES)), strict=True) for each in alike]
 
 
@@ -97,8 +97,8 @@ def says_one(section: Section, table: TableData) -> bool:
 def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
     found: dict[str, int] = {}
     wanting = []
-    whole = {each.id: each for each in together.shown}
-    for sections in zip(*(single.shown for single in singles), strict=True):
+    whole = {each.id: each for each in together.shown_sections}
+    for sections in zip(*(single.shown_sections for single in singles), strict=True):
         section = whole[sections[0].id]
         for tables in zip(*(each.tables for each in sections), strict=True):
             (table,) = [data for data in section.tables if data.title == tables[0].title]
@@ -117,8 +117,8 @@ def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document],
 
 def test_a_mark_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
     drawn = 0
-    whole = {each.id: each for each in together.shown}
-    for sections in zip(*(single.shown for single in singles), strict=True):
+    whole = {each.id: each for each in together.shown_sections}
+    for sections in zip(*(single.shown_sections for single in singles), strict=True):
         section = whole[sections[0].id]
         for number, charts in enumerate(zip(*(each.charts for each in sections), strict=True)):
             chart: ChartData = section.charts[number]
@@ -132,7 +132,7 @@ def test_a_mark_that_the_placement_decides_has_its_band(singles: list[Document],
 
 
 def answer(document: Document) -> str:
-    return "\n".join(text for section in document.shown if section.leads for text in section.prose)
+    return "\n".join(text for section in document.shown_sections if section.leads for text in section.prose)
 
 
 def test_a_report_of_one_placement_names_no_band(singles: list[Document]) -> None:
@@ -188,18 +188,18 @@ def test_a_statement_of_a_suites_paper_is_judged_in_each_placement(
     assert row[3].startswith(seen), row
 
 
-def places(points: Sequence[Measured]) -> Iterator[tuple[int, Measured]]:
+def places(points: Sequence[MeasuredPoint]) -> Iterator[tuple[int, MeasuredPoint]]:
     for point in points:
         yield int(point.point.config.get("placement", "0")), point
 
 
-def counted(point: Measured, per_core: int) -> Measured:
+def counted(point: MeasuredPoint, per_core: int) -> MeasuredPoint:
     return point.model_copy(
         update={"counters": tuple(counter.model_copy(update={"count": per_core}) for counter in point.counters)}
     )
 
 
-def lines(points: Sequence[Measured]) -> list[list[str]]:
+def lines(points: Sequence[MeasuredPoint]) -> list[list[str]]:
     text = io.StringIO()
     show_points(points, Console(file=text, width=300))
     return [[cell.strip() for cell in line.split("│")] for line in text.getvalue().splitlines() if "│" in line]
@@ -221,12 +221,12 @@ def test_a_point_without_a_number_in_all_placements_is_one_row() -> None:
     absent = [
         NotApplicable(point=each.point.model_copy(update={"kernel": "other"}), reason="no heap", run_id=each.run_id)
         for each in of_all()
-        if unplaced(each.point) == point
+        if without_placement(each.point) == point
     ]
     document = make_document(
         CATALOGUE, [*stored(of_all()), *(StoredPoint(Path(), applicable, {}) for applicable in absent)], None
     )
-    (section,) = [each for each in document.shown if each.id == "missing"]
+    (section,) = [each for each in document.shown_sections if each.id == "missing"]
     ((_, name, outcome, why),) = section.tables[0].rows
     assert (name.endswith(f", {PLACES} placements"), outcome, why) == (True, "n/a", "no heap")
     text = io.StringIO()
@@ -263,7 +263,7 @@ def test_a_point_in_one_placement_among_others_says_so() -> None:
     point = lone.point.model_copy(update={"kernel": "exported"})
     points = [*of_all(), lone.model_copy(update={"point": point, "run_id": "e"})]
     document = make_document(CATALOGUE, stored(points), None)
-    (section,) = [each for each in document.shown if each.id == "placements"]
+    (section,) = [each for each in document.shown_sections if each.id == "placements"]
     assert section.prose[-1] == "In one placement alone, without a band, stand: T0 (exported, 1 core)."
     text = io.StringIO()
     show_points(points, Console(file=text, width=300))

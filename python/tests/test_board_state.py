@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rtoslab import _sim, api
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 from rtoslab.targets.board import make_machine
 from rtoslab.targets.board_state import read_state
 from tests.test_boards import CATALOGUE
@@ -19,7 +19,7 @@ def state(tmp_path: Path, board: str, **config: str) -> dict[str, Any]:
     (outcome,) = api.run(
         "t4", kernels=["bare"], boards=[board], cores=[1], window_ms=5, config=config, out=tmp_path / str(len(config))
     )
-    assert isinstance(outcome.result, Measured), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
     return outcome.result.state
 
 

@@ -10,7 +10,7 @@ from rtoslab.base.errors import RtoslabError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.schemas import Board
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.targets.board import make_machine
 
 CATALOGUE: Final = Catalogue(find_root())
@@ -40,15 +40,15 @@ COUNTING: Final = [
 
 def _measure(
     out: Path, benchmark: str, board: str, window_ms: int, kernel: str = "freertos", **config: str
-) -> Measured:
+) -> MeasuredPoint:
     (outcome,) = api.run(
         benchmark, kernels=[kernel], boards=[board], cores=[1], window_ms=window_ms, config=config, out=out, jobs=1
     )
-    assert isinstance(outcome.result, Measured), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
     return outcome.result
 
 
-def _check(result: Measured, clock_hz: int, window_ms: int) -> None:
+def _check(result: MeasuredPoint, clock_hz: int, window_ms: int) -> None:
     assert result.clock_hz == clock_hz
     assert result.timer_hz == 1_000_000
     assert sum(counter.count for counter in result.counters) > 0

@@ -127,7 +127,7 @@ def test_a_moved_module_changes_the_digest(tmp_path: Path) -> None:
 
 def _measure_once(folder: Path, log: Path, hang: bool) -> None:
     cache = ResultCache(folder)
-    with cache.alone(KEY):
+    with cache.exclusive_lock(KEY):
         if cache.get(KEY) is None:
             with log.open("a") as file:
                 file.write(f"{os.getpid()}\n")

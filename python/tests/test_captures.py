@@ -15,7 +15,7 @@ from rtoslab.captures.capture import UNKNOWN, Capture, channel_of
 from rtoslab.captures.forms import parse_capture, read_capture, write_capture
 from rtoslab.captures.pins import from_events
 from rtoslab.captures.pulses import Pulses, find_pulses, unsure_note
-from rtoslab.captures.sampling import sampled
+from rtoslab.captures.sampling import resample
 from rtoslab.targets.events import EVENT, KIND_PIN
 from tests.capture_files import META, SIGROK_CSV, VCD, session
 
@@ -65,7 +65,7 @@ def test_pins_to_a_form_of_times_and_back(made: tuple[Capture, int], form: str, 
 @given(made=captures(), form=st.sampled_from(OF_SAMPLES))
 def test_samples_to_a_form_of_samples_and_back(made: tuple[Capture, int], form: str, tmp_path: Path) -> None:
     """Through the file nothing changes; through sampling, an interval by less than a sample."""
-    seen = sampled(made[0], RATE)
+    seen = resample(made[0], RATE)
     write_capture(seen, tmp_path / "x", form)
     again = read_capture(tmp_path / "x")
     assert (again.tick_s, again.end_tick) == (seen.tick_s, seen.end_tick)
@@ -84,14 +84,14 @@ def test_sampling_errs_by_less_than_a_sample(starts: list[int], high: int, phase
         levels += [1, 0]
         now += gap + high
     capture = Capture(Fraction(1, 125_000_000), (channel_of("out", ticks, levels),), now + 100)
-    seen = find_pulses(sampled(capture, RATE, phase).channels[0], Fraction(1, RATE))
+    seen = find_pulses(resample(capture, RATE, phase).channels[0], Fraction(1, RATE))
     assert len(seen.ticks) == len(starts)
     assert np.abs(seen.cycles(125_000_000) - high).max() < 125_000_000 / RATE
 
 
 def test_a_pulse_between_two_samples_is_not_seen() -> None:
     capture = Capture(Fraction(1, 80_000_000), (channel_of("out", [0, 11, 13, 35, 45], [0, 1, 0, 1, 0]),), 60)
-    seen = sampled(capture, RATE)
+    seen = resample(capture, RATE)
     assert find_pulses(seen.channels[0], seen.tick_s).ticks.tolist() == [1]
     assert seen.end_tick == 6
 

@@ -13,10 +13,10 @@ from rtoslab.base.paths import find_root
 from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import read_capture, write_capture
 from rtoslab.captures.recording import OUT, Recording, record
-from rtoslab.captures.sampling import sampled
+from rtoslab.captures.sampling import resample
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.plan.plan import Options
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from tests.test_cli import error, rtoslab
 
 POINT = ("call_times", "--kernel", "bare", "--board", "nucleo-l073rz", "--config", "samples=9")
@@ -37,7 +37,7 @@ def cycles(of: Recording, capture: Capture) -> dict[str, list[float]]:
 def test_the_decoder_finds_what_the_virtual_instrument_measured(recording: Recording, tmp_path: Path) -> None:
     config = {"samples": "9", "instrument": "pin"}
     (outcome,) = api.run("call_times", kernels=["bare"], boards=["nucleo-l073rz"], config=config, out=tmp_path / "run")
-    assert isinstance(outcome.result, Measured), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert outcome.result.series
     decoded = cycles(recording, recording.capture)
     for samples in outcome.result.series:
@@ -61,7 +61,7 @@ def test_eight_megasamples_err_by_a_sample_and_miss_the_shortest(recording: Reco
     assert set(before["pin.clear"]) == {1}
     seen = 0
     for phase in range(4):
-        write_capture(sampled(recording.capture, 8_000_000, Fraction(phase, 4)), tmp_path / "x.sr")
+        write_capture(resample(recording.capture, 8_000_000, Fraction(phase, 4)), tmp_path / "x.sr")
         after = cycles(recording, read_capture(tmp_path / "x.sr"))
         seen += len(after["pin.clear"])
         for ident in recording.series:
@@ -79,7 +79,7 @@ def test_captures_that_are_not_of_this_image(recording: Recording) -> None:
         CaptureError, match=r"holds 4 whole pulses, but the image makes \d+ from its window's opening on"
     ):
         recording.by_series(cut, half)
-    coarse = sampled(recording.capture, 100_000)
+    coarse = resample(recording.capture, 100_000)
     with pytest.raises(CaptureError, match="With a sample every 10000 ns some of the image's pulses are too short"):
         recording.by_series(coarse.channels[0], coarse)
 

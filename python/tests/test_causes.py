@@ -12,12 +12,12 @@ from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline
 from rtoslab.compare.brief_manifest import brief_manifest
 from rtoslab.compare.causes import Cause, Reason, find_reason
 from rtoslab.compare.comparison import compare
-from rtoslab.compare.executed import ExecutedFunction, executed_functions
+from rtoslab.compare.executed import ExecutedFunction, executions
 from rtoslab.compare.gate import gate_document, judge, verdict_text, without_moved
 from rtoslab.compare.rules import Rules
 from rtoslab.compare.sides import Figures, Side, figures_of
 from rtoslab.reports import report_formats
-from rtoslab.results.results import CodePlace, Measured
+from rtoslab.results.results import CodePlace, MeasuredPoint
 from rtoslab.store import StoredPoint
 from tests.fakes import point
 from tests.test_compare import profiled
@@ -120,7 +120,7 @@ def test_one_side_alone_may_have_a_function() -> None:
     assert [(each.before.value, each.after.value) for each, _ in judged.regressions] == [(5.0, 7.0)]
 
 
-def stored(result: Measured) -> Figures:
+def stored(result: MeasuredPoint) -> Figures:
     return figures_of(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
 
 
@@ -129,7 +129,7 @@ def test_a_stored_point_gives_all_of_it() -> None:
     assert plain.virtual is not None
     code = {name: CodePlace(digest=name * 8, address=8 * at) for at, name in enumerate(("give", "take"))}
 
-    def counted(result: Measured, each: int | None, **more: Any) -> Measured:
+    def counted(result: MeasuredPoint, each: int | None, **more: Any) -> MeasuredPoint:
         assert result.virtual is not None
         uses = tuple(use.model_copy(update={"instructions": each}) for use in result.virtual.functions)
         virtual = result.virtual.model_copy(update={"functions": uses})
@@ -143,7 +143,7 @@ def test_a_stored_point_gives_all_of_it() -> None:
     moved = {name: place.model_copy(update={"address": 4}) for name, place in code.items()}
     elsewhere = stored(counted(plain, 30_000, state=STATE, code=moved))
     assert (elsewhere.code == found.code, elsewhere.places == found.places) == (True, False)
-    old = executed_functions(counted(plain, None))
+    old = executions(counted(plain, None))
     assert old["take"].instructions is None
     assert not stored(counted(plain, None, code={"give": code["give"]})).code, "a part of it has no digest"
 

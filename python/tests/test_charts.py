@@ -13,7 +13,7 @@ from rtoslab.reports.palette import SERIES_COLOURS, series_colours, text_width
 from rtoslab.reports.sections.latency import latency_section
 from rtoslab.reports.sections.memory import memory_section
 from rtoslab.reports.table import ChartData, Section
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from tests.fakes import measured
 from tests.latency_fakes import timed
 
@@ -156,7 +156,7 @@ def test_a_log_axis_needs_a_decade(kind: str, values: tuple[float, ...], log: bo
 
 
 def sentences(*charts: ChartData) -> Sequence[str]:
-    filled = Section("s", "S", (), charts).filled()
+    filled = Section("s", "S", (), charts).prepare()
     assert filled is not None
     assert not filled.charts
     return filled.prose
@@ -178,7 +178,7 @@ def test_what_is_worth_drawing_is_drawn() -> None:
     spread = [{"series": "a", "low": low, "high": low + 1, "count": 7} for low in (90, 104)]
     filled = Section(
         "s", "S", (), (ChartData("histogram", spread, "c"), ChartData("bars", rows("ab", "s"), "c"))
-    ).filled()
+    ).prepare()
     assert filled is not None
     assert [chart.kind for chart in filled.charts] == ["histogram", "bars"]
     assert not filled.prose
@@ -246,7 +246,7 @@ def test_one_series_has_no_legend() -> None:
 
 
 def test_a_latency_under_many_conditions_is_a_line_each() -> None:
-    def points(count: int) -> list[Measured]:
+    def points(count: int) -> list[MeasuredPoint]:
         found = []
         for number in range(count):
             plain = timed("probe", [100 + number, 110, 120])

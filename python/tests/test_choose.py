@@ -27,8 +27,8 @@ from rtoslab.choose import (
     matrices,
     matrix_boards,
     matrix_points,
-    merged,
-    partly_there,
+    merge_matrix,
+    partly_present_text,
     read_matrix,
     read_operations,
     rows_of_runs,
@@ -149,7 +149,7 @@ def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
 def test_one_placement_that_another_could_move_claims_nothing() -> None:
     found = compared({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, alone=True)
     assert found.best(BY_ID["switch"]) == ("a", "b")
-    assert found.counted == ()
+    assert found.counted_operations == ()
     assert answer(found, NAMES) == ["No figures are here that these kernels share, so none is ranked."]
 
 
@@ -168,8 +168,8 @@ def test_a_kernel_that_lacks_what_is_needed_is_shown_and_not_ranked() -> None:
 def test_what_a_kernel_lacks_counts_between_the_others() -> None:
     figures = {**CLEAR, "c": {"switch": (400.0,), "semaphore_take": (200.0,)}}
     found = compared(figures, lacks={"c": {"queue": "none"}})
-    assert [operation.id for operation in found.counted] == ["switch", "semaphore_take", "queue_send"]
-    assert partly_there(found, NAMES) == (
+    assert [operation.id for operation in found.counted_operations] == ["switch", "semaphore_take", "queue_send"]
+    assert partly_present_text(found, NAMES) == (
         "These count only between kernels that have such a figure: queue, send (not Gamma)."
     )
     assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in found.scores] == [
@@ -239,7 +239,7 @@ def test_what_is_there_and_why_the_rest_is_not() -> None:
     rows = (*example().rows, replace(example().rows[-1], stands_for=row("a", "queue_send", 1).stands_for))
     one = replace(example(), rows=rows)
     (found,) = coverage(one).values()
-    assert (found.measured, found.asked) == (3, 5)
+    assert (found.measured, found.requested) == (3, 5)
     assert reasons([one]) == [("a", "it does not fit", ["footprint", "call_times"], ["board"])]
 
 
@@ -255,7 +255,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     found = read_matrix(path)
     assert (found.boards, found.versions, found.date) == (["board"], ["1.0"], "2026-11-28")
     assert [stored_row.one_of_many for stored_row in found.rows] == [False, False, True, False]
-    assert [[tuple(value.placed.values) for value in stored_row.values] for stored_row in found.rows] == [
+    assert [[tuple(value.placement_band.values) for value in stored_row.values] for stored_row in found.rows] == [
         [(100, 104)], [(50,)], [(9,)], [],
     ]  # fmt: skip
     before = path.read_bytes()
@@ -288,13 +288,13 @@ def test_new_rows_take_the_place_of_those_of_their_boards_alone() -> None:
 
     old = replace(example(), rows=(on("x", 1), on("y", 2)), manifests={"x": {"n": 1}, "y": {"n": 2}})
     new = replace(example(), rows=(on("y", 3),), manifests={"y": {"n": 3}})
-    found = merged(old, new, ["y"])
+    found = merge_matrix(old, new, ["y"])
     assert [(stored_row.stands_for.board, stored_row.values[0].value) for stored_row in found.rows] == [
         ("x", 1),
         ("y", 3),
     ]
     assert found.manifests == {"x": {"n": 1}, "y": {"n": 3}}
-    assert merged(None, new, ["y"]) == new
+    assert merge_matrix(None, new, ["y"]) == new
 
 
 def test_figures_of_an_own_run_come_first(tmp_path: Path) -> None:

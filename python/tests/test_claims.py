@@ -144,7 +144,7 @@ def test_a_statement_holds_where_all_its_cases_do(
 ) -> None:
     one = claim("ascending", [A, B], across={"board": ["x", "y"]})
     found = verdict(one, in_cases(numbers), absence=lambda place: f"no {place['board']} here")
-    assert (found.words, found.seen) == (words, seen)
+    assert (found.words, found.numbers_text) == (words, seen)
 
 
 def test_cases_are_every_combination_and_have_the_readers_names() -> None:
@@ -153,7 +153,7 @@ def test_cases_are_every_combination_and_have_the_readers_names() -> None:
     )
     values = [value for cores in (1, 2) for value in of_kernels((4, 6), cores=cores)]
     found = verdict(one, values, names={"a": "Kernel A"})
-    assert [(case_verdict.name, case_verdict.told) for case_verdict in found.cases] == [
+    assert [(case_verdict.name, case_verdict.outcome) for case_verdict in found.cases] == [
         ("1 core, Kernel A", "same"), ("1 core, b", "different"),
         ("2 cores, Kernel A", "same"), ("2 cores, b", "different"),
     ]  # fmt: skip
@@ -168,7 +168,7 @@ def test_a_share_is_of_the_value_that_is_like_it_in_all_else() -> None:
     plain = claim("ascending", [B, A], where={"metric": "m", "stat": "mean", "param.s": 70})
     share = plain.model_copy(update={"over": {"param.s": 0}})
     assert (verdict(plain, values).outcome, verdict(share, values).outcome) == ("different", "same")
-    assert verdict(share, values).seen == "b 20.0%, a 29.4%"
+    assert verdict(share, values).numbers_text == "b 20.0%, a 29.4%"
     assert verdict(share, values[2:]).outcome == "not computed"
 
 
@@ -179,15 +179,15 @@ def test_runs_that_differ_in_a_seed_count_by_their_median_and_only_where_the_cla
         for seed, count in enumerate(counts)
     ]
     one = claim("first_step_largest", along="param.s", at_least=2)
-    assert verdict(one, values).seen == "several values fit: param.seed 0 or 1 or 2"
+    assert verdict(one, values).numbers_text == "several values fit: param.seed 0 or 1 or 2"
     joined = verdict(one.model_copy(update={"join": ("param.seed",)}), values)
-    assert (joined.outcome, joined.seen) == ("same", "0: 100.0%, 10: 48.0%, 20: 47.0%")
+    assert (joined.outcome, joined.numbers_text) == ("same", "0: 100.0%, 10: 48.0%, 20: 47.0%")
 
 
 def test_values_that_differ_on_an_axis_that_nobody_names_are_no_value() -> None:
     """The median of two kernels is nobody's figure."""
     found = verdict(claim("between", at_most=5, join=("param.seed",)), of_kernels((1, 2)))
-    assert (found.outcome, found.seen) == ("not computed", "several values fit: kernel a or b")
+    assert (found.outcome, found.numbers_text) == ("not computed", "several values fit: kernel a or b")
 
 
 def test_a_mean_over_operations_is_of_the_same_operations() -> None:
@@ -195,9 +195,9 @@ def test_a_mean_over_operations_is_of_the_same_operations() -> None:
     mean = {"join": ["metric"], "join_by": "geometric mean"}
     values = [*of_kernels((1, 2)), *of_kernels((9, 8), metric="n")]
     found = verdict(claim("ascending", [A, B], where=where, **mean), values)
-    assert (found.outcome, found.seen) == ("same", "a 3, b 4 cycles")
+    assert (found.outcome, found.numbers_text) == ("same", "a 3, b 4 cycles")
     lacking = verdict(claim("ascending", [A, B], where=where, **mean), values[:3])
-    assert (lacking.outcome, lacking.seen) == ("not computed", "a and b do not have the same operations")
+    assert (lacking.outcome, lacking.numbers_text) == ("not computed", "a and b do not have the same operations")
 
 
 def swept(counts: Sequence[float]) -> list[Value]:
@@ -240,7 +240,7 @@ def test_two_orders_are_alike_where_their_pairs_agree(second: Sequence[float], o
     one = claim("same_ranking", [{"board": "x"}, {"board": "y"}], along="kernel", at_least=0.8)
     found = verdict(one, values)
     assert found.outcome == outcome
-    assert "x: a < b < c" in found.seen
+    assert "x: a < b < c" in found.numbers_text
     assert verdict(one, values[:4]).outcome == "not computed"
 
 
@@ -258,20 +258,20 @@ def test_a_statement_that_the_placement_of_the_code_decides_is_a_tie(
     values = [planted({"metric": "m", "stat": "mean", "kernel": "a", "placements": first}), of_kernels((0, 9))[1]]
     found = verdict(claim("ascending", [A, B]), values)
     assert found.outcome == outcome
-    assert found.seen.startswith(seen)
+    assert found.numbers_text.startswith(seen)
 
 
 @pytest.mark.parametrize(("places", "outcome"), [([100, 100.5], "same"), ([100, 110], "different")])
 def test_a_result_that_does_not_depend_on_the_layout(places: Sequence[float], outcome: str) -> None:
     one = claim("same_in_all_placements", at_most=0.01)
     assert verdict(one, [planted({"metric": "m", "stat": "mean", "placements": places})]).outcome == outcome
-    assert verdict(one, of_kernels((100,))).seen == "measured in one placement of the code only"
+    assert verdict(one, of_kernels((100,))).numbers_text == "measured in one placement of the code only"
 
 
 def test_a_statement_that_no_figure_can_judge_says_why() -> None:
     one = Claim.model_validate({"id": "c", "section": "1", "says": "so", "kind": "not computed", "why": "an opinion"})
     found = verdict(one, of_kernels((1,)))
-    assert (found.outcome, found.seen, found.threshold) == ("not computed", "an opinion", "")
+    assert (found.outcome, found.numbers_text, found.threshold) == ("not computed", "an opinion", "")
 
 
 def test_a_condition_that_decides_stands_beside_the_threshold() -> None:

@@ -30,7 +30,7 @@ def series(ident: str, count: int, **changes: object) -> SeriesSamples:
 )
 def test_a_column_is_a_tuple_in_few_bytes(values: tuple[int, ...], kept_bytes: int) -> None:
     column = Column(values)
-    assert column.kept_bytes == kept_bytes
+    assert column.memory_bytes == kept_bytes
     assert column == values
     assert (list(column), len(column), bool(column)) == (list(values), len(values), bool(values))
     assert hash(column) == hash(values)
@@ -78,7 +78,7 @@ def test_reading_many_samples_takes_little_more_than_they_do() -> None:
     found = read_samples(content)
     kept, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert sum(column.kept_bytes for column in found["a"].values()) <= MANY * (8 + 5 * 2)
+    assert sum(column.memory_bytes for column in found["a"].values()) <= MANY * (8 + 5 * 2)
     assert kept < 25 * MANY
     assert peak < 60 * MANY
 

@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.base.counting import counted
+from rtoslab.base.counting import count_text
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
@@ -107,7 +107,7 @@ def test_a_label_has_what_varies() -> None:
 
 
 def test_one_point_is_no_points() -> None:
-    assert [counted(number, "point") for number in (0, 1, 2, 1000)] == [
+    assert [count_text(number, "point") for number in (0, 1, 2, 1000)] == [
         "0 points",
         "1 point",
         "2 points",

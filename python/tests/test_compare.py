@@ -16,7 +16,7 @@ from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.noise import ALPHA, claims, shift, too_few
 from rtoslab.compare.sides import Figures, Side, read_side
 from rtoslab.reports import report_formats
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.results.virtual_result import CoreCycles, FunctionUse, Virtual
 from rtoslab.store.store import RunDirectory
 from tests.fakes import STEADY, measured, point
@@ -115,7 +115,7 @@ def test_settings_that_one_kernel_alone_has_come_last() -> None:
     assert keys == ["build.kernel_config.S", "target.kind", "build.kernel_config.A", "build.kernel_config.B"]
 
 
-def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> Measured:
+def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> MeasuredPoint:
     """A point of one core that counted `counts`; name -> (cycles, calls)."""
     plain = measured(1)
     counters = [

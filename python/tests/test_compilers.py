@@ -14,8 +14,8 @@ from rtoslab.images.image_inputs import cmake_options
 from rtoslab.measure.identity import point_id
 from rtoslab.plan import obstacles
 from rtoslab.plan.plan import Options, Point, make_plan
-from rtoslab.records.decoder import Expected
-from rtoslab.results.results import Measured
+from rtoslab.records.decoder import ExpectedIdentity
+from rtoslab.results.results import MeasuredPoint
 
 CATALOGUE = Catalogue(find_root())
 
@@ -49,7 +49,7 @@ def test_only_a_departure_is_said() -> None:
     usual, other = planned("freertos"), planned("freertos", compiler="gcc", lto="1")
     assert point_id(CATALOGUE, usual).config == {}
     assert point_id(CATALOGUE, other).config == {"lto": "1"}
-    options = [set(cmake_options(point, Expected("", 0))) for point in (usual, other)]
+    options = [set(cmake_options(point, ExpectedIdentity("", 0))) for point in (usual, other)]
     assert options[1] - options[0] == {"-DLTO=1"}
 
 
@@ -61,7 +61,7 @@ def test_lto_shortens_the_kernel_and_its_services_stay_calls(tmp_path: Path) -> 
         (outcome,) = api.run(
             "t7", kernels=["freertos"], boards=["nucleo-f446re"], window_ms=20, out=tmp_path / lto, config=config
         )
-        assert isinstance(outcome.result, Measured), "its proof counts the calls"
+        assert isinstance(outcome.result, MeasuredPoint), "its proof counts the calls"
         rates.append(outcome.result.counters[0].count)
     assert rates[1] > rates[0]
 
@@ -72,7 +72,7 @@ def test_clang_builds_what_conforms_and_proves_itself(tmp_path: Path) -> None:
     (outcome,) = api.run(
         "t7", kernels=["freertos"], boards=["nucleo-f446re"], window_ms=20, out=tmp_path, config={"compiler": "clang"}
     )
-    assert isinstance(outcome.result, Measured)
+    assert isinstance(outcome.result, MeasuredPoint)
     stored = api.load(tmp_path)[0].manifest["build"]
     assert isinstance(stored, dict)
     assert stored["compiler"]["banner"] == clang_banner()

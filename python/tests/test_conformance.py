@@ -11,7 +11,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.kernel_facts import Behaviour
 from rtoslab.conformance.examination import Conformance
-from rtoslab.conformance.judge import Broken, CheckFinding, Outcome, Played, judge_all
+from rtoslab.conformance.judge import BrokenScene, CheckFinding, Outcome, Play, judge_all
 from rtoslab.conformance.play import scene_hash
 from rtoslab.records.decoder import decode
 from tests.fakes import EXPECTED, WIRE, Fields, board, kernel, stream
@@ -33,7 +33,7 @@ def judge(
     cycles: int = 1_250_000,
     taken: int = 10,
     core: int = 0,
-    broken: tuple[Broken, ...] = (),
+    broken: tuple[BrokenScene, ...] = (),
     whole: bool = True,
     declared: Mapping[str, object] = NOTHING,
 ) -> CheckFinding:
@@ -45,7 +45,7 @@ def judge(
     body += [("sample", {"metric": f"c/{core}", "n": len(note), "values": ",".join(map(str, note))}) for note in notes]
     stats = {"cores": [{"cycles": cycles, "exceptions": {15: taken}}], "locks": []}
     decoded = decode(stream(body), WIRE, EXPECTED)
-    played = Played(decoded, stats, broken, whole=whole)  # type: ignore[arg-type]
+    played = Play(decoded, stats, broken, whole=whole)  # type: ignore[arg-type]
     return judge_all([asked], played, kernel(**{"services": {"tasks": True}, **declared}), board())[0]
 
 
@@ -148,12 +148,12 @@ def test_a_yield_that_starves_an_equal_is_refused_whatever_is_declared(declared:
 
 
 def test_a_scene_that_broke_fails_alone_and_says_how() -> None:
-    found = judge(SEQUENCE, broken=(Broken("c", 0, "got stuck"),))
+    found = judge(SEQUENCE, broken=(BrokenScene("c", 0, "got stuck"),))
     assert (found.outcome, found.saw) == (FAILS, "its scene got stuck")
-    found = judge(SEQUENCE, broken=(Broken("c", 1, "got stuck"),))
+    found = judge(SEQUENCE, broken=(BrokenScene("c", 1, "got stuck"),))
     assert (found.outcome, found.saw) == (FAILS, "not played, because on core 1 its scene got stuck")
-    assert judge(SEQUENCE, (1, 2, 3), broken=(Broken("c", 1, "got stuck"),)).outcome is HOLDS, "noted before that"
-    assert judge(SEQUENCE, (1, 2, 3), broken=(Broken("d", 0, "got stuck"),)).outcome is HOLDS
+    assert judge(SEQUENCE, (1, 2, 3), broken=(BrokenScene("c", 1, "got stuck"),)).outcome is HOLDS, "noted before that"
+    assert judge(SEQUENCE, (1, 2, 3), broken=(BrokenScene("d", 0, "got stuck"),)).outcome is HOLDS
     assert judge(SEQUENCE, whole=False).outcome is Outcome.UNSEEN, "nobody knows"
     assert judge(SEQUENCE, (1, 2), whole=False).outcome is FAILS
 
@@ -165,7 +165,7 @@ def test_a_declared_deviation_must_show() -> None:
         Outcome.DEVIATES,
         "noted 2 1 where 1 2 3 was due; declared: its manual says so",
     )
-    assert judge(SEQUENCE, broken=(Broken("c", 0, "got stuck"),), declared=declared).outcome is Outcome.DEVIATES
+    assert judge(SEQUENCE, broken=(BrokenScene("c", 0, "got stuck"),), declared=declared).outcome is Outcome.DEVIATES
     found = judge(SEQUENCE, (1, 2, 3), declared=declared)
     assert found.outcome is FAILS
     assert found.saw.endswith("declared to deviate, but conforms: remove it from [deviations] of kernel.toml")
@@ -189,13 +189,13 @@ def test_a_verdict_needs_something_that_holds_and_nothing_that_fails() -> None:
     assert not verdict().holds
     assert verdict(HOLDS, Outcome.DEVIATES).holds
     assert verdict(HOLDS, Outcome.DEVIATES).deviations == {"Order": "noted 2 1"}
-    verdict(HOLDS).demand()
+    verdict(HOLDS).require()
     with pytest.raises(
         ConformanceError, match=r"does not conform: Order demands that all is well, but core 0: noted 2 1\."
     ):
-        verdict(FAILS, HOLDS).demand()
+        verdict(FAILS, HOLDS).require()
     with pytest.raises(ConformanceError, match=r"does not conform: It hung\."):
-        verdict(failure="It hung.").demand()
+        verdict(failure="It hung.").require()
 
 
 def test_the_manifest_has_every_check() -> None:

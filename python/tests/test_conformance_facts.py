@@ -16,7 +16,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.judge import Outcome
 from rtoslab.images import build
 from rtoslab.plan.plan import Options, conformance_points
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta import images
 from rtoslab.rta.firmware import make_firmware
 from rtoslab.worst_case.scenario import of_benchmark
@@ -129,7 +129,7 @@ def test_a_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
     first = re.compile(r"^(?!tasks|sleep =)(\w+) = true$", re.MULTILINE)
     path.write_text(first.sub(r"\1 = false", path.read_text()))
     verdict = conformance(checkout, "rt")
-    verdict.demand()
+    verdict.require()
     held = {finding.check for finding in verdict.findings if finding.outcome is Outcome.HOLDS}
     assert {"priority_order", "sleep_ticks", "tick_rate", "stack_figures"} <= held
 
@@ -149,7 +149,7 @@ def test_a_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: P
     assert verdict.holds
     assert list(verdict.deviations) == ["Queue order"]
     (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
-    assert isinstance(outcome.result, Measured)
+    assert isinstance(outcome.result, MeasuredPoint)
     assert "its manual says so" in outcome.result.deviations["Queue order"]
     options = Options(["bare"], ["pico"], [1], 1000)
     swept = of_benchmark(Catalogue(checkout), "phase_sweep", options)
@@ -212,7 +212,7 @@ def test_the_suite_is_played_on_distinct_priorities(checkout: Path) -> None:
     alter(checkout, "kernels/freertos/config/FreeRTOSConfig.h", "(BENCH_PRIORITIES + 2)", "12")
     for kernel in ("freertos", "rt"):
         verdict = conformance(checkout, kernel)
-        verdict.demand()
+        verdict.require()
         absent = {finding.check for finding in verdict.findings if "equal_priorities" in finding.saw}
         assert absent == {"ready_order", "yield_order", "time_slice", "wake_first"}
 

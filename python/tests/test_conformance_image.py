@@ -17,7 +17,7 @@ from rtoslab.conformance.play import scene_hash
 from rtoslab.images.builder import build
 from rtoslab.measure.own_image import run_image
 from rtoslab.plan.plan import Options, Point, conformance_points
-from rtoslab.targets.brought_image import brought_image
+from rtoslab.targets.brought_image import read_external_image
 from tests.checkouts import alter
 from tests.test_cli import error, rtoslab
 
@@ -36,7 +36,7 @@ def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 
 
 def judged(path: Path) -> Conformance:
     catalogue = Catalogue(ROOT)
-    return examine_image(catalogue, brought_image(catalogue, path, "pico", {}), {})
+    return examine_image(catalogue, read_external_image(catalogue, path, "pico", {}), {})
 
 
 def outcomes(verdict: Conformance, outcome: Outcome) -> set[str]:

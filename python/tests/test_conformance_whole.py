@@ -11,7 +11,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.examination import Conformance, examine
 from rtoslab.conformance.judge import Outcome
 from rtoslab.plan.plan import Options, conformance_points
-from rtoslab.results.results import Failed, Measured
+from rtoslab.results.results import Failed, MeasuredPoint
 from tests.broken_ports import BREAKS
 from tests.checkouts import alter
 from tests.test_cli import rtoslab
@@ -77,7 +77,7 @@ def test_no_number_of_a_port_that_does_not_conform(checkout: Path, tmp_path: Pat
 @pytest.mark.parametrize(("kernel", "cores"), [("freertos", 1), ("freertos", 2), ("rt", 1), ("bare", 1)])
 def test_every_port_conforms_on_the_pico(kernel: str, cores: int) -> None:
     verdict = conformance(find_root(), kernel, cores=cores)
-    verdict.demand()
+    verdict.require()
     assert {finding.core for finding in verdict.findings if finding.outcome is Outcome.HOLDS} == set(range(cores))
 
 
@@ -90,4 +90,4 @@ def test_a_verdict_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setattr("rtoslab.conformance.play.run_virtual", never)
     assert conformance(find_root(), "bare") == first
     (outcome,) = (each for each in api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run"))
-    assert isinstance(outcome.result, Measured), "its own process finds the verdict too"
+    assert isinstance(outcome.result, MeasuredPoint), "its own process finds the verdict too"

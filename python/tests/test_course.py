@@ -10,7 +10,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.proofs.steps_wanted import parse
 from rtoslab.results.finding import Finding, Verdict
-from rtoslab.targets.observe import Load, Observed, OwnFunction, Stretch
+from rtoslab.targets.observe import Load, OwnFunction, Stretch, WindowObservations
 from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
 from tests.fakes import BODY, Fields, benchmark, board, decoded, handle, judge_one, kernel
 
@@ -46,7 +46,7 @@ def switch(before: int, after: int, cause: str = "send") -> Step:
 
 
 def judge(rule: dict[str, Any], steps: Sequence[Step] = (), facts: dict[str, Any] = FACTS, **seen: Any) -> Finding:
-    observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)), **seen)
+    observed = WindowObservations(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)), **seen)
     return judge_one(Evidence(decoded(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
@@ -72,7 +72,7 @@ def test_own_code_may_take_as_much_longer_as_its_instructions_did(
     bound: dict[str, Any], cycles: int, own_cycles: int, verdict: Verdict
 ) -> None:
     own = (OwnFunction(0, "body", 1, (Stretch(0x100, 10, 10, cycles),), ()),)
-    observed = Observed(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
+    observed = WindowObservations(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
     given = Evidence(decoded(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
     (found,) = (finding for finding in judge_all(given) if finding.rule == "course")
     assert found.verdict is verdict, found.saw
@@ -282,7 +282,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "seen", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], seen: dict[str, Any], verdict: Verdict) -> None:
-    observed = Observed(**{name: each for name, each in seen.items() if name not in {"samples", "steps"}})
+    observed = WindowObservations(**{name: each for name, each in seen.items() if name not in {"samples", "steps"}})
     observed.steps = tuple(seen.get("steps", ()))
     facts = decoded([*BODY[:2], *PARAMS, *BODY[2:]])
     finding = judge_one(

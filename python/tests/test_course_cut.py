@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.results.finding import Verdict
-from rtoslab.targets.observe import Observed
+from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.steps import Step
 from tests import latency_fakes
 from tests.fakes import BODY, board, decoded, kernel
@@ -32,7 +32,7 @@ GIVEN: dict[str, Any] = {"rule": "objects", "service": "semaphore_give", "are": 
 def test_of_a_round_that_is_longer_than_what_is_kept_its_beginning_is_judged(
     rule: dict[str, Any], steps: list[Step], cut: bool, verdict: Verdict
 ) -> None:
-    observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)), steps_cut=cut)
+    observed = WindowObservations(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)), steps_cut=cut)
     made = Evidence(decoded(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
     (found,) = (finding for finding in judge_all(made) if finding.rule == rule["rule"])
     assert found.verdict is verdict, found.saw

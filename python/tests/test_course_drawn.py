@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.proofs import Evidence
 from rtoslab.results.finding import Verdict
-from rtoslab.targets.observe import Observed
+from rtoslab.targets.observe import WindowObservations
 from tests.fakes import BODY, Fields, benchmark, board, decoded, judge_one, kernel
 from tests.test_course import FACTS, PAIR, call, give, judge, take
 
@@ -24,7 +24,7 @@ def rolled(percent: int, rounds: int, pass_cycles: int, seed: int) -> Verdict:
             passes += 1
         steps += [take(own_cycles=60 + passes * pass_cycles), give()]
     body: list[tuple[str, Fields]] = [*BODY, ("param", {"name": "percent", "value": str(percent)})]
-    observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
+    observed = WindowObservations(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
     found = judge_one(Evidence(decoded(body), observed, benchmark([SELDOM]), board(), kernel(**FACTS)))
     return found.verdict
 

@@ -30,7 +30,7 @@ from rtoslab.targets.events import (
     KIND_WRITE,
 )
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK, switching_exceptions
-from rtoslab.targets.handlings import UNKNOWN, Handled, HandlerReader
+from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns
 from rtoslab.targets.observe import Observer, Switch
 from rtoslab.targets.profiles import IDLE, PROFILE, by_function, loads
 from tests.fakes import events, kernel
@@ -140,7 +140,7 @@ def test_labels_outside_a_handler_say_nothing() -> None:
     assert IdlingAsReturns().feed(made)["id"].tolist() == [SYSTICK, SYSTICK]
 
 
-def switched(rows: list[tuple[int, int, int, int]], *names: str) -> Handled:
+def switched(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRuns:
     facts = kernel(behaviour={"switch_exceptions": names} if names else {})
     reader = HandlerReader(7, UNKNOWN, switching_exceptions(facts))
     reader.feed(events(rows))

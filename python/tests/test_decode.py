@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rtoslab.base.errors import REFUSALS, DecodeError, OverrideReceivedError
 from rtoslab.base.paths import find_root
-from rtoslab.records.decoder import Expected, decode
+from rtoslab.records.decoder import ExpectedIdentity, decode
 from tests.fakes import BODY, EXPECTED, WINDOW, WIRE, Fields, begin, count, record, stream
 
 WHOLE = stream()
@@ -177,7 +177,7 @@ def test_what_is_out_of_form_is_refused(body: list[tuple[str, dict[str, str | in
 
 def test_another_image_is_refused() -> None:
     with pytest.raises(DecodeError, match="flash the image again"):
-        decode(WHOLE, WIRE, Expected(run="f" * 16, manifest=EXPECTED.manifest))
+        decode(WHOLE, WIRE, ExpectedIdentity(run="f" * 16, manifest=EXPECTED.manifest))
 
 
 def test_another_wire_version_is_refused() -> None:

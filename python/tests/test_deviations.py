@@ -18,10 +18,10 @@ from rtoslab.reports import report_formats
 from rtoslab.reports.charts import svg
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.document import make_document
-from rtoslab.reports.flagged import flagged
+from rtoslab.reports.flagged import mark_deviations
 from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.reports.terminal import show_points
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured
 
@@ -29,12 +29,12 @@ APART = {"Order": "noted 2 1 where 1 2 was due; declared: by design"}
 FOOTNOTE = "† deviates from the port contract, as its kernel.toml declares. odd: Order (noted 2 1"
 
 
-def of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> Measured:
+def of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> MeasuredPoint:
     made = measured(1, per_core)
     return made.model_copy(update={"point": made.point.model_copy(update={"kernel": kernel}), "deviations": deviations})
 
 
-def document(*results: Measured) -> Document:
+def document(*results: MeasuredPoint) -> Document:
     points = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
     return make_document(Catalogue(find_root()), points, None)
 
@@ -86,7 +86,9 @@ def test_a_chart_of_it_alone_is_marked_in_its_caption() -> None:
 def test_what_a_chart_shows_by_fixed_words_stays() -> None:
     chart = ChartData("cycles", [{"test": "T1", "row": "execute", "part": "execute", "share": 1.0, "order": 0}], "")
     (marked,) = (
-        flagged(Document("", "", "", (Section("s", "S", (), (chart,)),)), [of("execute", APART)]).sections[0].charts
+        mark_deviations(Document("", "", "", (Section("s", "S", (), (chart,)),)), [of("execute", APART)])
+        .sections[0]
+        .charts
     )
     assert [(row["row"], row["part"]) for row in marked.rows] == [("execute†", "execute")]
     assert svg(marked)
@@ -117,7 +119,7 @@ def test_the_terminal_shows_it_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert FOOTNOTE in said
 
 
-def side(name: str, *results: Measured) -> Side:
+def side(name: str, *results: MeasuredPoint) -> Side:
     stored = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
     return Side(name, tuple(figures_of(point) for point in stored))
 
@@ -141,7 +143,7 @@ def test_a_comparison_marks_it_by_row_or_by_title() -> None:
 
 def test_a_document_marked_twice_is_marked_once() -> None:
     made = document(ODD, EVEN)
-    again = flagged(made, [ODD, EVEN], {"Oddly": "odd"})
+    again = mark_deviations(made, [ODD, EVEN], {"Oddly": "odd"})
     assert text_of(table for section in again.sections for table in section.tables) == text_of(
         table for section in made.sections for table in section.tables
     )
@@ -153,8 +155,8 @@ def test_a_document_marked_twice_is_marked_once() -> None:
 def test_a_title_of_the_kernel_is_marked_too() -> None:
     table = TableData("Figures", ("figure", ">Oddly", ">even"), [["T7, Oddly", "1", "2"]])
     page = Document("t", "s", "All.", (Section("x", "X", tables=(table,)),))
-    (found,) = flagged(page, [ODD, EVEN], {"Oddly": "odd"}).sections[0].tables
+    (found,) = mark_deviations(page, [ODD, EVEN], {"Oddly": "odd"}).sections[0].tables
     assert found.columns == ("figure", ">Oddly†", ">even")
     assert found.rows == [["T7, Oddly†", "1", "2"]]
     assert FOOTNOTE in found.note
-    assert flagged(page, [EVEN], {"Oddly": "odd"}) is page
+    assert mark_deviations(page, [EVEN], {"Oddly": "odd"}) is page

@@ -22,7 +22,7 @@ from rich.console import Console
 
 from rtoslab.analyses import Band
 from rtoslab.archive.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
-from rtoslab.archive.index import Wanted, find
+from rtoslab.archive.index import Filters, find
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.choose import choice_document
@@ -48,10 +48,10 @@ from rtoslab.reports import report_formats
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.document import make_document
 from rtoslab.reports.export_files import files
-from rtoslab.reports.flagged import flagged
+from rtoslab.reports.flagged import mark_deviations
 from rtoslab.reports.table import Document
 from rtoslab.reports.terminal import show_points
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta.findings import Summary
 from rtoslab.rta.overheads import read_overheads, write_overheads
 from rtoslab.rta.report import document as rta_document
@@ -84,15 +84,15 @@ FOOTNOTE = f"{MARK} deviates from the port contract"
 EXAMPLE = find_root() / "examples" / "response-time" / "control.toml"
 
 
-def odd(per_core: int = 1000, **names: Any) -> Measured:
+def odd(per_core: int = 1000, **names: Any) -> MeasuredPoint:
     return measured(1, per_core, kernel="odd", **names).model_copy(update={"deviations": APART})
 
 
-def stored(*results: Measured) -> list[StoredPoint]:
+def stored(*results: MeasuredPoint) -> list[StoredPoint]:
     return [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
 
 
-def side(name: str, *results: Measured) -> Side:
+def side(name: str, *results: MeasuredPoint) -> Side:
     return Side(name, tuple(figures_of(point) for point in stored(*results)))
 
 
@@ -106,7 +106,7 @@ BEFORE, AFTER = side("a", odd()), side("b", odd(2000))
 def history(tmp_path: Path) -> Document:
     run_of(tmp_path, 0, [odd()])
     run_of(tmp_path, 1, [odd(2000)])
-    return history_document(list(find([tmp_path], Wanted())))
+    return history_document(list(find([tmp_path], Filters())))
 
 
 def placed() -> PlacementStudy:
@@ -145,7 +145,7 @@ DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
     "compare/document.py": lambda _: comparison_document([compare(BEFORE, AFTER)]),
     "compare/history.py": history,
     "sweep/report.py": lambda _: sweep_document("Sweep", stored(odd(), odd(2000, config={"opt": "-Os"}))),
-    "placements/report.py": lambda _: flagged(study_document([placed()]), [odd()]),
+    "placements/report.py": lambda _: mark_deviations(study_document([placed()]), [odd()]),
     "choose/document.py": lambda _: choice_document(compared(CLEAR), CHOICE_NAMES, [], {"a": APART}),
     "stability/document.py": lambda _: stability_document(judged((LEAST,), STABILITY)),
     "stability/overview.py": lambda _: overview_document(
@@ -178,12 +178,12 @@ def test_each_file_for_another_document_explains_by_itself(name: str, tmp_path: 
     made = DOCUMENTS[name](tmp_path)
     found = dict(files(made))
     assert FOOTNOTE in str(found["deviations.txt"])
-    captions = [chart.caption for section in made.shown for chart in section.charts]
+    captions = [chart.caption for section in made.shown_sections for chart in section.charts]
     drawings = [text for name, text in found.items() if name.endswith(".svg") and isinstance(text, str)]
     for caption, text in zip(captions, drawings, strict=True):
         whole = re.sub(r"</text><text[^>]*>", " ", text)
         assert (f">{FOOTNOTE}" in whole) == (FOOTNOTE in caption)
-    tables = [data for section in made.shown for data in section.tables]
+    tables = [data for section in made.shown_sections for data in section.tables]
     written = [text for name, text in found.items() if name.endswith(".tex") and isinstance(text, str)]
     assert written
     for table, text in zip(tables, written, strict=True):
@@ -234,7 +234,7 @@ def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     sampled = timed("probe", [10, 20]).model_copy(update={"deviations": APART})
     run_of(path, 0, [odd(), sampled])
-    found = list(find([path], Wanted()))
+    found = list(find([path], Filters()))
     for rows, columns in ((figure_rows, FIGURE_COLUMNS), (sample_rows, SAMPLE_COLUMNS)):
         for form in ("csv", "jsonl"):
             yield FORMS[form](rows(found), columns).decode()

@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base import paths
 from rtoslab.cli import app
-from rtoslab.compare.baseline import known_baseline
+from rtoslab.compare.baseline import find_baseline
 from rtoslab.parity.costs import read_costs
 
 PLAN = """
@@ -56,10 +56,10 @@ def test_a_baseline_of_the_checkout_is_found_from_elsewhere(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert known_baseline(checkout, "main") == checkout / "baselines" / "main.toml"
+    assert find_baseline(checkout, "main") == checkout / "baselines" / "main.toml"
     (tmp_path / "baselines").mkdir()
     (tmp_path / "baselines" / "main.toml").touch()
-    assert known_baseline(checkout, "main") == tmp_path / "baselines" / "main.toml"
+    assert find_baseline(checkout, "main") == tmp_path / "baselines" / "main.toml"
 
 
 def test_what_is_kept_of_a_checkout_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

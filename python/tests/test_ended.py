@@ -15,7 +15,7 @@ from rtoslab.cli.ended import EndedError, answer, keeping
 from rtoslab.instruments.profiler import load_profile
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory
-from rtoslab.worst_case.folder import recomputed
+from rtoslab.worst_case.folder import recompute
 from tests.command_server import FORKED
 from tests.forking import Forking
 from tests.processes import started
@@ -30,7 +30,7 @@ class Ended:
         os.kill(os.getpid(), {number})
         time.sleep(20)
 board.simulator().Machine = Ended
-board._demand_complete = lambda _: None
+board._require_complete = lambda _: None
 """
 """The command gets a signal as it makes a virtual board."""
 ENDS_ON_THE_WAY = """
@@ -148,7 +148,7 @@ def test_a_sweep_that_is_ended_is_kept_as_far_as_it_came(drawn: bool, forking: F
     assert found["span"] == f"60 cycles, ended after the first {found['span_cycles']:,} cycles"
     assert found["span_cycles"] == 40 or drawn
     assert found["span"] in found["claim"]
-    assert list(recomputed(folder)) == []
+    assert list(recompute(folder)) == []
     offsets = pq.read_table(folder / "arrivals.parquet").to_pydict()["offset"]
     assert len(offsets) == 40
     assert max(offsets) < found["span_cycles"]

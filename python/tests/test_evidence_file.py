@@ -9,19 +9,19 @@ import pyarrow as pa
 import pytest
 
 from rtoslab.store import read_evidence, write_evidence
-from rtoslab.targets import Handled, Intervals, Observed, RunOutput, Step
+from rtoslab.targets import HandlerRuns, Intervals, RunOutput, Step, WindowObservations
 from rtoslab.targets.intervals import Interval
-from rtoslab.targets.observe import Switch, Waited
+from rtoslab.targets.observe import BlockingCalls, Switch
 from rtoslab.targets.profiles import FunctionCycles
 
 INTERVALS = (Interval(1, 4, 10, calls=Counter({"take": 2, "give": 1}), touched=True), Interval(2, 20))
-OBSERVED = Observed(
+OBSERVED = WindowObservations(
     switches=Counter({Switch(0, 1, 2, "yield"): 3}),
     objects=Counter({(0, "take", 5): 7}),
-    waits={1: Waited(collided=1, failed=2, blocked=3)},
+    waits={1: BlockingCalls(collided=1, failed=2, blocked=3)},
     exceptions={0: {15: 4}},
     intervals=Intervals(INTERVALS, (3, 4), ("it's",), {15: frozenset({9, 1, 5})}),
-    handled=Handled(exception=[15], cycles=[2**40]),
+    handled=HandlerRuns(exception=[15], cycles=[2**40]),
     steps=(Step(5, 0, "call", 0x2000_0000, "xQueueSend", 1, 2, None, 9, 4), Step(6, 1, "tick", 1, result=0)),
     objects_at_open={("queue", 4): {"length": 1}},
 )

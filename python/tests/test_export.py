@@ -12,7 +12,7 @@ import pytest
 from rtoslab.base.errors import StoreError
 from rtoslab.reports.citation import LICENCE
 from rtoslab.reports.csv_records import table_cells
-from rtoslab.reports.drawing import drawn_alone, pdf_of
+from rtoslab.reports.drawing import draw_for_file, pdf_of
 from rtoslab.reports.export_files import export, files, latex, slug, to_csv, to_latex
 from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.store.stored_point import StoredPoint
@@ -127,7 +127,7 @@ def test_a_pdf_has_its_text_and_neither_date_nor_id() -> None:
 def test_the_same_drawing_is_the_same_pdf_each_time() -> None:
     """The converter names a page's resources in the order of a hash table; translucent lines have many."""
     marks = [{"x": x, "series": name, "y": x + 1, "low": x, "high": x + 2} for x in range(6) for name in ("a", "b")]
-    drawing = drawn_alone(ChartData("lines", marks, "A chart", "bytes", "us"))
+    drawing = draw_for_file(ChartData("lines", marks, "A chart", "bytes", "us"))
     found = {pdf_of(drawing) for _ in range(6)}
     assert all(len(set(re.findall(rb"/gs[0-9]+ ", pdf))) > 5 for pdf in found)
     assert len(found) == 1

@@ -67,7 +67,7 @@ def change(metric: str, unit: str, before: float, after: float) -> Change:
     ],
 )
 def test_limits(rule: str, unit: str, after: float, broken: bool) -> None:
-    assert (Rules({"*": rule}).broken_by(change("m", unit, 100.0, after)) is not None) is broken
+    assert (Rules({"*": rule}).broken_limit(change("m", unit, 100.0, after)) is not None) is broken
 
 
 def test_the_longest_pattern_counts_and_the_command_line_goes_first() -> None:

@@ -20,8 +20,8 @@ from rtoslab.results.finding import Verdict
 from rtoslab.results.results import SeriesSamples
 from rtoslab.targets.events import EVENT, IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTED, IDENT_TOP
 from rtoslab.targets.exceptions import PENDSV, SYSTICK
-from rtoslab.targets.handlings import UNKNOWN, Handled, HandlerReader, calls_in
-from rtoslab.targets.observe import Observed
+from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns, calls_in
+from rtoslab.targets.observe import WindowObservations
 from tests.fakes import CONTROL, WINDOW, Fields, board, decoded, handle, kernel, task
 
 EXEC, WRITE, ENTER, EXIT = 1, 2, 3, 4
@@ -37,7 +37,7 @@ def events(*rows: Row) -> bytes:
     return made.tobytes()
 
 
-def read(*rows: Row, current: int = IDLE, top: int = UNKNOWN) -> Handled:
+def read(*rows: Row, current: int = IDLE, top: int = UNKNOWN) -> HandlerRuns:
     reader = HandlerReader(current, top)
     reader.feed(events(*rows))
     return reader.found
@@ -140,7 +140,7 @@ def pattern(skip: int = 0, extra: int | None = None) -> list[Row]:
 
 
 def evidence(show: str, rows: list[Row], *, probes: bool = True, current: int = IDLE) -> Evidence:
-    observed = Observed(handled=read(*rows, current=current))
+    observed = WindowObservations(handled=read(*rows, current=current))
     return Evidence(decoded(BODY), observed if probes else None, benchmark(show), board(), kernel())
 
 

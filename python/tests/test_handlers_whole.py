@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from rtoslab.analyses.tick_cost import released, tick_model
+from rtoslab.analyses.tick_cost import tasks_released, tick_model
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build
@@ -12,21 +12,23 @@ from rtoslab.measure.evaluation import evaluate
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan.plan import Options, make_plan
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.targets.virtual import run_virtual
 
 CATALOGUE = Catalogue(find_root())
 BOARD = "nucleo-f446re"
 
 
-def measure(benchmark: str, window_ms: int, kernel: str = "freertos", board_id: str = BOARD, **config: str) -> Measured:
+def measure(
+    benchmark: str, window_ms: int, kernel: str = "freertos", board_id: str = BOARD, **config: str
+) -> MeasuredPoint:
     """One point without the port's conformance, which has tests of its own."""
     chosen = {key.replace("param_", "param.").replace("feature_", "feature."): value for key, value in config.items()}
     (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [board_id], None, window_ms, chosen)).points
     built = build(CATALOGUE, point)
     job = virtual_job(CATALOGUE, point, built.elf.read_bytes(), "image.elf")
     result = evaluate(CATALOGUE, point_id(CATALOGUE, point), "0" * 16, run_virtual(job), built.expected)
-    assert isinstance(result, Measured), result
+    assert isinstance(result, MeasuredPoint), result
     return result
 
 
@@ -34,7 +36,7 @@ def test_the_tick_is_a_base_and_so_much_for_each_task() -> None:
     """300 ms with the coincidence of all ten periods in the middle."""
     result = measure("tick_handler", 300, opt="-O0", param_phase_ms="41250")
     assert result.clock_hz == 84_000_000
-    found = released(result)
+    found = tasks_released(result)
     assert len(found[10]) == 1
     assert sum(map(len, found.values())) == 299
     model = tick_model(found)
@@ -106,4 +108,4 @@ def test_every_board(kernel: str, benchmark: str, board: str) -> None:
 @pytest.mark.long
 def test_six_coincidences_in_250_s() -> None:
     result = measure("tick_handler", 250_000, opt="-O3", param_phase_ms="0")
-    assert len(released(result)[10]) == 6
+    assert len(tasks_released(result)[10]) == 6

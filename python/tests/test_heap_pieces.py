@@ -9,7 +9,7 @@ import pytest
 from rtoslab import api
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 from rtoslab.targets.heap_pieces import HEAP_PIECES, free_pieces
 from rtoslab.targets.machine import VirtualMachine
 
@@ -103,5 +103,5 @@ def test_what_the_image_or_the_kernel_lacks_tells_nothing(image: bytes) -> None:
 @pytest.mark.parametrize(("kernel", "told"), [("freertos", 1), ("bare", None)])
 def test_a_point_tells_of_its_heap(kernel: str, told: int | None, tmp_path: Path) -> None:
     (outcome,) = api.run("t4", kernels=[kernel], boards=["pico"], cores=[1], window_ms=5, out=tmp_path / "run")
-    assert isinstance(outcome.result, Measured), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert outcome.result.state.get(HEAP_PIECES) == told

@@ -18,7 +18,7 @@ from rtoslab.intake.numbers import fraction, ticks, whole
 from rtoslab.intake.objects import parse_object, read_object
 from rtoslab.intake.tables import parse_table
 from rtoslab.intake.texts import lines, words
-from rtoslab.plan.configuration import demand_config
+from rtoslab.plan.configuration import require_config
 
 
 def refusal(path: Path, limit: int = 10) -> str:
@@ -182,7 +182,7 @@ def test_pieces_are_put_together_again(monkeypatch: pytest.MonkeyPatch) -> None:
 )  # fmt: skip
 def test_a_configuration_that_is_none(key: str, value: str) -> None:
     with pytest.raises(PlanError, match=r"is no (key|value)"):
-        demand_config({key: value})
+        require_config({key: value})
 
 
 def test_a_configuration_that_is_one() -> None:
@@ -191,9 +191,9 @@ def test_a_configuration_that_is_one() -> None:
         "configTOTAL_HEAP_SIZE": "( ( size_t ) ( 10 * 1024 ) )", "opt": "-O3", "feature.icache": "1", "x": "",
         "configX": "(1UL<<3)|!0", "instrument": "pin,counter", "timing.boot": "0x10",
     }  # fmt: skip
-    demand_config(good)
+    require_config(good)
     with pytest.raises(PlanError, match="configX='1;2' is no value"):
-        demand_config({**good, "configX": "1;2"})
+        require_config({**good, "configX": "1;2"})
 
 
 @pytest.mark.parametrize("name", ["../../x", "a/b", "", ".hidden", "x" * 101, "a\0b", "-x"])

@@ -10,7 +10,7 @@ import pytest
 
 from rtoslab import interrupts
 from rtoslab.base.paths import find_root
-from rtoslab.interrupts import EXIT_INTERRUPTED, SAID
+from rtoslab.interrupts import EXIT_INTERRUPTED, MESSAGE
 from tests.processes import signals_as_usual, started
 
 BEGUN = "import sys; sys.argv = ['rtoslab', *sys.argv[1:]]; print('begun', flush=True); "
@@ -30,7 +30,11 @@ def interrupted(code: str, after_s: float) -> tuple[int, str]:
 
 
 def demand_quiet(code: int, said: str) -> None:
-    assert (code, said) in {(EXIT_INTERRUPTED, SAID.decode()), (EXIT_INTERRUPTED, "\n" + SAID.decode()), (0, "")}, said
+    assert (code, said) in {
+        (EXIT_INTERRUPTED, MESSAGE.decode()),
+        (EXIT_INTERRUPTED, "\n" + MESSAGE.decode()),
+        (0, ""),
+    }, said
 
 
 def test_what_a_command_left_unheard_is_heard_by_the_next_test() -> None:

@@ -16,7 +16,7 @@ from rtoslab.base.tools import find
 from rtoslab.images import kept_objects, making, shelves
 from rtoslab.images.compilation import Compilation, archiving, compilation
 from rtoslab.images.kept_objects import JUST_NOW_NS, Objects, compilers
-from rtoslab.images.shelves import Shelves
+from rtoslab.images.shelves import ObjectStore
 
 PLAIN = "#define ASKED 1\n#define OTHER 2\n"
 SOURCE = '#include "facts.h"\n#include "own.h"\nint value(void) { return ASKED + OWN; }\n'
@@ -53,7 +53,7 @@ class Place:
         words = (gcc, debug, "-O2", *more, *folders, *mapped, *said, str(self.folder / "source.c"))
         call = Compilation(work, words, self.folder)
         log = io.StringIO()
-        steps = making._Steps(Objects(work, self.folder, Shelves(self.kept), compilers(clang=False)), log)
+        steps = making._Steps(Objects(work, self.folder, ObjectStore(self.kept), compilers(clang=False)), log)
         steps.compile(call)
         self.said = log.getvalue()
         return "Compiled" in log.getvalue(), call.object.read_bytes()
@@ -195,7 +195,7 @@ def test_threads_that_ask_for_one_file_are_told_the_same(tmp_path: Path, monkeyp
         return file
 
     monkeypatch.setattr(kept_objects, "sha256_of", slow)
-    objects = Objects(tmp_path, tmp_path, Shelves(tmp_path / "kept"), "")
+    objects = Objects(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), "")
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(objects._digest, ["a header"] * 2)) == ["a header"] * 2
 
@@ -251,8 +251,8 @@ def test_an_error_of_the_compiler_is_told_and_nothing_kept(place: Place) -> None
 
 def test_a_full_shelf_gives_up_what_was_not_used_for_longest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shelves, "SHELF_BYTES", 3_500)
-    kept = Shelves(tmp_path)
-    keys = [f"{number * shelves.SHELVES:08x}" for number in range(4)]  # of one shelf
+    kept = ObjectStore(tmp_path)
+    keys = [f"{number * shelves.SHARDS:08x}" for number in range(4)]  # of one shelf
     for age, key in enumerate(keys[:3]):
         kept.put(key, bytes(1_000))
         os.utime(tmp_path / "00" / key, ns=(age, age))
@@ -286,5 +286,5 @@ def test_build_files_without_a_step_make_no_image(tmp_path: Path, build_file: st
     (tmp_path / "build.ninja").write_text(build_file)
     log = io.StringIO()
     with pytest.raises(making.StepFailedError):
-        making.make(tmp_path, Objects(tmp_path, tmp_path, Shelves(tmp_path / "kept"), ""), log)
+        making.make(tmp_path, Objects(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), ""), log)
     assert words in log.getvalue()

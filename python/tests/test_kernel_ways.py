@@ -24,7 +24,7 @@ from rtoslab.targets.events import (
 )
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK
 from rtoslab.targets.intervals import Intervals
-from rtoslab.targets.observe import Observed
+from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.profiles import IDLE, FunctionCycles
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
 from tests.fakes import benchmark, board, decoded, evidence, handle, judge_one, kernel
@@ -39,7 +39,7 @@ TAKE_GIVE = {"rule": "course", "round": ["0 pool_take P", "0 pool_give"]}
 
 
 def judge(rule: dict[str, Any], steps: Sequence[Step], facts: dict[str, Any]) -> Finding:
-    observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
+    observed = WindowObservations(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
     return judge_one(Evidence(decoded(), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
@@ -124,7 +124,7 @@ def test_a_chain_may_go_by_resuming_and_suspending(change: dict[Any, int], verdi
 def test_places_are_looked_for_behind_the_exceptions_that_switch(names: list[str], verdict: Verdict) -> None:
     rule = {"rule": "interrupted_anywhere", "line": "asynchronous", "by_switch": True, "places": 2}
     resumed = {PENDSV: frozenset({0x100}), SVCALL: frozenset({0x200})}
-    observed = Observed(intervals=Intervals((), (), (), resumed))
+    observed = WindowObservations(intervals=Intervals((), (), (), resumed))
     facts = kernel(behaviour={"switch_exceptions": names})
     finding = judge_one(Evidence(decoded(), observed, benchmark([rule]), board(), facts))
     assert finding.verdict is verdict
@@ -149,7 +149,10 @@ def test_a_hardfault_by_which_a_kernel_switches_is_a_handler_like_others() -> No
     plain = read_trace(made(*rows), (), 1000, 2000, origin=0)
     assert [handler.exception for handler in plain.handlers] == [SYSTICK]
     asked = read_trace(made(*rows), (), 1000, 2000, origin=0, exceptions={SVCALL, HARDFAULT})
-    assert [(handler.exception, handler.asked) for handler in asked.handlers] == [(SYSTICK, False), (HARDFAULT, True)]
+    assert [(handler.exception, handler.requested) for handler in asked.handlers] == [
+        (SYSTICK, False),
+        (HARDFAULT, True),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_instruments_stand_beside_each_other() -> None:
     assert list(found.by) == ["counter", "probe"]
     assert found.best.instrument == "probe"
     assert found.disagreement_cycles == 3
-    assert found.by["counter"].left_over == 1
+    assert found.by["counter"].left_over_median == 1
     assert [latency.between_marks for latency in found.by.values()] == [101, 99]
 
 

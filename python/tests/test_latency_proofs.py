@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import UnknownNameError
-from rtoslab.proofs import judge_all, watched_services
+from rtoslab.proofs import judge_all, services_to_watch
 from rtoslab.proofs.judge import IMPLIED
 from rtoslab.proofs.rules import all_rules
 from rtoslab.results.finding import Verdict
@@ -122,4 +122,4 @@ def test_an_unknown_series_is_refused() -> None:
 
 
 def test_calls_are_watched() -> None:
-    assert watched_services(benchmark([CALLS])) == ("semaphore_give",)
+    assert services_to_watch(benchmark([CALLS])) == ("semaphore_give",)

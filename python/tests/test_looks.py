@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import BuildError, look_again, looked_at, one_look
+from rtoslab.base import BuildError, look_again, memoize_by_contents, one_look
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import builder
 from rtoslab.images.image_inputs import inputs_digest
@@ -21,7 +21,7 @@ def point(catalogue: Catalogue) -> Point:
 def test_within_a_look_the_same_is_asked_once_and_without_one_each_time() -> None:
     asked: list[int] = []
 
-    @looked_at
+    @memoize_by_contents
     def ask(number: int) -> int:
         asked.append(number)
         return len(asked)

@@ -10,19 +10,19 @@ from rtoslab.reports.sections.costs import cycles_section
 from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
 from rtoslab.reports.sections.stress import stress_section
-from rtoslab.results.results import Counter, Measured
+from rtoslab.results.results import Counter, MeasuredPoint
 from rtoslab.results.virtual_result import CriticalUse, Waits
 from tests.fakes import measured
 
 
-def pattern(cores: int, per_core: int, wait: int = 0, shared: int = 0) -> Measured:
+def pattern(cores: int, per_core: int, wait: int = 0, shared: int = 0) -> MeasuredPoint:
     point = measured(cores, per_core, wait=wait)
     identity = point.point.model_copy(update={"title": "P2-3 take and give", "config": {"param.shared": str(shared)}})
     update = {"metric": "access_pattern.semaphore", "point": identity, "params": {"shared": str(shared)}}
     return point.model_copy(update=update)
 
 
-def stressed(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int] = (0, 0)) -> Measured:
+def stressed(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int] = (0, 0)) -> MeasuredPoint:
     point = measured(2, pairs, wait=3_000_000 if percent else 0)
     assert point.virtual is not None
     config = {"param.stress_percent": str(percent), "param.seed": str(seed)}
@@ -80,7 +80,7 @@ def test_levels_are_normalised_to_the_same_run_without_stress() -> None:
     assert [level.normalised for level in found] == [1.0, 0.25, 1.0, 0.5]
     assert [level.accesses for level in found] == [0, 80, 0, 80]
     assert [level.stress_busy for level in found] == [pytest.approx(1 - 10_000_000 / 31_250_000)] * 4
-    assert [step.normalised for step in steps(found)] == [(1.0, 1.0, 1.0), (0.25, 0.375, 0.5)]
+    assert [step.normalised_range for step in steps(found)] == [(1.0, 1.0, 1.0), (0.25, 0.375, 0.5)]
     assert levels([stressed(10, 250)])[0].normalised is None
     assert levels([measured(2)]) == []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.analyses import grouped
+from rtoslab.analyses import group_by
 from rtoslab.base.errors import ReportError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -78,13 +78,13 @@ def test_a_figure_that_does_not_name_the_kernel_is_refused(key: str, monkeypatch
 
 def test_a_group_is_refused_by_the_axis_that_it_mixes() -> None:
     values = [planted({"metric": "m", "stat": "s", "kernel": kernel, "value": 1}) for kernel in ("a", "b")]
-    assert len(grouped(values, ("kernel",))) == 2
+    assert len(group_by(values, ("kernel",))) == 2
     with pytest.raises(ReportError, match=r"'F' would make one value of several at b \(kernel: 'a', 'b'\)"):
-        grouped(values, ("benchmark",), what="'F'")
+        group_by(values, ("benchmark",), what="'F'")
     with pytest.raises(ReportError, match="has the same value 2 times"):
-        grouped([values[0], values[0]], ("kernel",))
+        group_by([values[0], values[0]], ("kernel",))
     seeds = [planted({"metric": "m", "stat": "s", "param.seed": seed, "value": seed}) for seed in (1, 2)]
-    assert [len(each) for each in grouped(seeds, ("kernel",), ("param.seed",)).values()] == [2]
+    assert [len(each) for each in group_by(seeds, ("kernel",), ("param.seed",)).values()] == [2]
 
 
 def test_whoever_reduces_numbers_for_a_reader_is_known() -> None:

@@ -16,7 +16,7 @@ from rtoslab.conformance.examination import Conformance, examine
 from rtoslab.conformance.judge import Outcome
 from rtoslab.mutants.measure import try_mutants
 from rtoslab.mutants.mutants import read_mutants
-from rtoslab.papers.whole import demand_whole
+from rtoslab.papers.whole import require_complete
 from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.scaffold.new_folder import make
 
@@ -103,8 +103,8 @@ def test_a_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytes
     assert [each["state"] for each in said["figures"]] == ["measured", "measured"]
     assert [each["outcome"] for each in said["claims"]] == ["same"]
     paper = papers(Catalogue(checkout))["doe2026"]
-    demand_whole(Catalogue(checkout), paper)
-    assert {row.id for row in paper.published.values() if row.kind == "ordering"} == set(paper.claims[0].rows)
+    require_complete(Catalogue(checkout), paper)
+    assert {row.id for row in paper.published_rows.values() if row.kind == "ordering"} == set(paper.claims[0].rows)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from rtoslab.targets.events import (
     KIND_WRITE,
     distinct,
 )
-from rtoslab.targets.observe import Observed, Observer, Switch
+from rtoslab.targets.observe import Observer, Switch, WindowObservations
 from rtoslab.targets.steps import Step
 from rtoslab.targets.watch import StepsWatch
 from tests.fakes import events
@@ -91,7 +91,7 @@ def test_the_first_events_that_make_steps_are_kept_however_they_come() -> None:
     whole, size = events([mark if index in marks else other for index in range(many)]), EVENT.itemsize
 
     def seen(most: int, chunk: int) -> tuple[list[Step], bool]:
-        watch, observed = StepsWatch(unused, b"", unused, 1, -1, most), Observed()
+        watch, observed = StepsWatch(unused, b"", unused, 1, -1, most), WindowObservations()
         for first in range(0, many, chunk):
             watch.feed(whole[first * size : (first + chunk) * size])
         watch.close(observed)

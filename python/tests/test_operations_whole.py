@@ -8,21 +8,21 @@ import pytest
 from rtoslab import api
 from rtoslab.analyses.heap_fragmentation import fragmentation
 from rtoslab.analyses.latency import latencies
-from rtoslab.results.results import Failed, Measured
+from rtoslab.results.results import Failed, MeasuredPoint
 from tests.checkouts import alter
 
 
-def measure(name: str, kernel: str, out: Path, samples: int = 40) -> Measured | Failed:
+def measure(name: str, kernel: str, out: Path, samples: int = 40) -> MeasuredPoint | Failed:
     """On the Pico, by the first instrument that can."""
     outcomes = api.run(name, kernels=[kernel], boards=["pico"], cores=[1], out=out, config={"samples": str(samples)})
     result = outcomes[0].result
-    assert isinstance(result, Measured | Failed)
+    assert isinstance(result, MeasuredPoint | Failed)
     return result
 
 
 def test_an_interrupt_at_any_phase_meets_the_floor_and_the_masked_sections(tmp_path: Path) -> None:
     point = measure("interrupt_latency", "bare", tmp_path / "run", samples=100)
-    assert isinstance(point, Measured), point.message
+    assert isinstance(point, MeasuredPoint), point.message
     computing, calling = latencies(point)
     # 15 cycles to the handler, the way to the timer; one more where the event falls into an instruction of two.
     assert (computing.spread.minimum, computing.spread.maximum) == (22, 23)
@@ -35,7 +35,7 @@ def test_an_interrupt_at_any_phase_meets_the_floor_and_the_masked_sections(tmp_p
 def test_a_heap_of_mixed_blocks_falls_to_pieces(samples: int, tmp_path: Path) -> None:
     """With 200, as it has by default, more than a round of blocks is released when each series has its samples."""
     point = measure("heap_mixed", "freertos", tmp_path / "run", samples=samples)
-    assert isinstance(point, Measured), point.message
+    assert isinstance(point, MeasuredPoint), point.message
     malloc, free = latencies(point)
     assert malloc.spread.jitter > 0 < free.spread.jitter
     left = fragmentation(point)

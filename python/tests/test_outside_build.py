@@ -13,7 +13,7 @@ import pytest
 from rtoslab.base.paths import find_root
 from rtoslab.measure.own_image import run_image
 from rtoslab.results.finding import Verdict
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from tests.test_cli import rtoslab
 
 ROOT = find_root()
@@ -73,11 +73,11 @@ def test_an_image_of_another_build_is_measured(
         pytest.skip("clang is not on PATH")
     image = _built(commands, compilers[name], tmp_path)
     _, outcome = run_image(ROOT, image, BOARD, tmp_path / "alone", {})
-    assert isinstance(outcome.result, Measured), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert outcome.result.proofs_held < len(outcome.result.proofs)
     monkeypatch.setenv("RTOSLAB_PORTS", os.fspath(_ports(commands)))
     _, told = run_image(ROOT, image, BOARD, tmp_path / "known", {})
-    assert isinstance(told.result, Measured), told.result
+    assert isinstance(told.result, MeasuredPoint), told.result
     assert told.result.counters == outcome.result.counters
     assert told.result.proofs_held > outcome.result.proofs_held
     assert sum(proof.verdict is Verdict.UNSEEN for proof in told.result.proofs) <= 2

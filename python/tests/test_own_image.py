@@ -12,7 +12,7 @@ from rtoslab.base.errors import ImageFileError, RunError, SettingError, StoreErr
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.own_image import run_image
-from rtoslab.results.results import Failed, Measured
+from rtoslab.results.results import Failed, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from rtoslab.targets import introduction
 from rtoslab.verify import verify_folder
@@ -42,8 +42,8 @@ def stranger(image: Path, folder: Path) -> Path:
 def test_it_gives_what_it_gives_when_built_here(image: Path, tmp_path: Path) -> None:
     folder, outcome = run_image(ROOT, image, "pico", tmp_path / "own", {})
     (here,) = api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], out=tmp_path / "here")
-    assert isinstance(outcome.result, Measured)
-    assert isinstance(here.result, Measured)
+    assert isinstance(outcome.result, MeasuredPoint)
+    assert isinstance(here.result, MeasuredPoint)
     assert outcome.result.counters == here.result.counters
     assert outcome.result.image == here.result.image
     assert [proof.verdict for proof in outcome.result.proofs] == [proof.verdict for proof in here.result.proofs]
@@ -59,7 +59,7 @@ def test_it_gives_what_it_gives_when_built_here(image: Path, tmp_path: Path) -> 
 
 def test_of_a_kernel_that_is_not_known_what_needs_no_symbol_is_proved(image: Path, tmp_path: Path) -> None:
     folder, outcome = run_image(ROOT, stranger(image, tmp_path), "pico", tmp_path / "own", {})
-    assert isinstance(outcome.result, Measured), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert {proof.verdict.value for proof in outcome.result.proofs} >= {"holds", "unseen"}
     (checked,) = verify_folder(Catalogue(ROOT), folder)
     assert not checked.differences
@@ -79,8 +79,8 @@ def test_once_its_port_is_named_it_is_judged_anew(image: Path, tmp_path: Path, m
     (port / "kernel.toml").write_text(facts.replace('id = "freertos"', 'id = "myKernel"'))
     monkeypatch.setenv("RTOSLAB_PORTS", str(port.parent))
     after, known = run_image(ROOT, path, "pico", None, {})
-    assert isinstance(unknown.result, Measured)
-    assert isinstance(known.result, Measured), known.result
+    assert isinstance(unknown.result, MeasuredPoint)
+    assert isinstance(known.result, MeasuredPoint), known.result
     assert known.fresh
     assert "unseen" in {proof.verdict.value for proof in unknown.result.proofs}
     assert {proof.verdict.value for proof in known.result.proofs} == {"holds"}

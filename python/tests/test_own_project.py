@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from rtoslab.base import CatalogueError, PlanError, ToolMissingError, find_root
 from rtoslab.cli import app, own_project
 from rtoslab.compare import Rules
-from rtoslab.project import read_kept, read_project
+from rtoslab.project import read_project, read_project_baseline
 from rtoslab.project.judging import CHANGED, MOVED, OTHER_CODE, OTHER_WORK, SAME_CODE, judge_project
-from rtoslab.project.kept_figures import KeptFigures
+from rtoslab.project.kept_figures import ProjectBaseline
 from rtoslab.project.measuring import ImageFigures, Item
 from tests.foreign_firmware import PROJECT, foreign_repository
 
@@ -50,7 +50,7 @@ def rewrite(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     changed = text.replace(old, new)
-    digest = KeptFigures.model_validate(tomllib.loads(changed)).digest
+    digest = ProjectBaseline.model_validate(tomllib.loads(changed)).digest
     path.write_text(re.sub(r'^seal = "\w+"', f'seal = "{digest}"', changed, flags=re.MULTILINE))
 
 
@@ -168,7 +168,7 @@ def test_wrong_use_is_named(there: Path) -> None:
         read_project(there)
     (there / BASELINE).write_text("format = 9\nimage = {}\n")
     with pytest.raises(PlanError, match="format 9"):
-        read_kept(there / BASELINE)
+        read_project_baseline(there / BASELINE)
 
 
 def test_a_board_of_the_projects_own_lies_beside_it_or_where_a_variable_says(

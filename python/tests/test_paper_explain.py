@@ -20,10 +20,10 @@ from rtoslab.cli.explained import explain, sentence
 from rtoslab.measure import Outcome
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
-from rtoslab.papers.explain import Tried, candidates, explain_plan, own_setups, plain_distance, together, tried
-from rtoslab.papers.setups import stands_for
+from rtoslab.papers.explain import Trial, candidates, explain_plan, own_setups, plain_distance, together, try_changes
+from rtoslab.papers.setups import equivalent_point
 from rtoslab.plan import Options
-from rtoslab.results.results import Failed, Measured
+from rtoslab.results.results import Failed, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured
 from tests.test_cli import error, rtoslab
@@ -58,7 +58,9 @@ def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
         identity = point_id(CATALOGUE, each)
         said = [f"{key}={value}" for key, value in identity.config.items()]
         rate = next((rates[option] for option in said if option in rates), 1000)
-        result: Measured = measured(1, rate // 4).model_copy(update={"run_id": f"{number:016x}", "point": identity})
+        result: MeasuredPoint = measured(1, rate // 4).model_copy(
+            update={"run_id": f"{number:016x}", "point": identity}
+        )
         found.append(StoredPoint(Path("x"), result, {}))
     return found
 
@@ -67,7 +69,7 @@ def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-O0": 500, "opt=-Os": 1600, "configBENCH_ASSERT=1": 1200})
     assert plain_distance(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
-    alone = tried(CATALOGUE, paper, candidates_of(), points, OPTIONS)
+    alone = try_changes(CATALOGUE, paper, candidates_of(), points, OPTIONS)
     assert [each.setup.title for each in alone[:2]] == ["opt=-Os", "configBENCH_ASSERT=1"]
     assert (alone[0].before, alone[0].after, alone[0].whole) == pytest.approx((2, 1.25, 1.25))
     assert alone[-1].setup.title == "opt=-O0"
@@ -95,7 +97,7 @@ def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
             StoredPoint(Path("x"), measured(1, 475 if identity.config else 250).model_copy(update=update), {})
         )
     assert len(points) == 2
-    (found,) = tried(CATALOGUE, paper, own, points, OPTIONS)
+    (found,) = try_changes(CATALOGUE, paper, own, points, OPTIONS)
     assert found.setup.title == "A"
     assert (found.before, found.after) == pytest.approx((2, 1.0526), abs=1e-3)
     alone = replace(found, setup=found.setup.model_copy(update={"title": "opt=-Os"}), whole=1.4)
@@ -132,9 +134,9 @@ def test_a_point_that_failed_is_named(
 
 def test_what_does_not_help_alone_is_not_tried_together(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "1000")
-    alone = tried(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
+    alone = try_changes(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
     assert together(1.0, alone) == []
-    assert isinstance(alone[0], Tried)
+    assert isinstance(alone[0], Trial)
 
 
 @pytest.mark.parametrize("key", ["eren2024", "lentka2022", "miranda2021"])
@@ -153,8 +155,8 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
         alone = PaperFolder(paper.key, paper.folder, facts, paper.suites)
         own = [point_id(CATALOGUE, point) for point in paper_plan(CATALOGUE, alone, OPTIONS).points]
         added = [each for each in own if each.model_dump_json() not in suites]
-        assert all(stands_for(alone, setup, each) is not None for each in added), setup.title
-        stands = [meant for each in own if (meant := stands_for(alone, setup, each)) is not None]
+        assert all(equivalent_point(alone, setup, each) is not None for each in added), setup.title
+        stands = [meant for each in own if (meant := equivalent_point(alone, setup, each)) is not None]
         assert {stand.model_dump_json() for stand in stands} <= suites, setup.title
         changing += bool(stands)
     assert changing > 5

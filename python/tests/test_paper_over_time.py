@@ -5,7 +5,7 @@ from typing import Any
 
 from rtoslab.catalogue.paper_schemas import OverTime
 from rtoslab.papers.over_time import MOST_MARKS, over_time, peaks, samples
-from rtoslab.results.results import Measured, SeriesSamples
+from rtoslab.results.results import MeasuredPoint, SeriesSamples
 from tests.fakes import measured
 
 FIGURE = OverTime(
@@ -22,7 +22,7 @@ def _series(ident: str, times_ms: list[int], cycles: int) -> SeriesSamples:
     )
 
 
-def _run(length_ms: int) -> Measured:
+def _run(length_ms: int) -> MeasuredPoint:
     """A tick of 10 µs, and 5 for each of three tasks that it releases; another series is none of the tick's."""
     by_count: dict[int, list[int]] = {}
     for at in range(length_ms):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses import placed_values
+from rtoslab.analyses import placement_values
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
@@ -95,8 +95,8 @@ def test_a_statement_is_judged_in_every_placement(
     done = _paper(tmp_path, one_core, two_cores)
     (verdict,) = done.verdicts
     assert verdict.outcome == outcome
-    assert verdict.seen.startswith(seen)
-    assert ("placement" in verdict.seen) == (len(one_core) > 1)
+    assert verdict.numbers_text.startswith(seen)
+    assert ("placement" in verdict.numbers_text) == (len(one_core) > 1)
     summary = paper_document(CATALOGUE, done).summary
     assert ("1 is too close to tell" in summary) == (outcome == "tie")
 
@@ -121,7 +121,7 @@ def test_a_point_in_one_placement_stands_beside_all_of_the_others(tmp_path: Path
     rates = {
         value.point.kernel: value for value in done.values if (value.metric, value.stat) == ("throughput", "total")
     }
-    assert [len(rates[name].placed.values) for name in ("freertos", "nuttx")] == [2, 1]
+    assert [len(rates[name].placement_band.values) for name in ("freertos", "nuttx")] == [2, 1]
     assert all(not value.point.config for value in done.values)
 
 
@@ -138,16 +138,18 @@ def test_a_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
 
 def test_reference_results_give_a_point_its_further_placements(tmp_path: Path) -> None:
     """By the run id: what was measured under another manifest says nothing of this build."""
-    known = placed_values([_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
+    known = placement_values([_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
     for run_id, values in (("1.0", [2000, 2400, 1800]), ("other", [2000])):
         further = {run_id: replace(known, run_id=run_id)}
         done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500)), further=further)
         (rate,) = [value for value in done.values if (value.metric, value.stat) == ("throughput", "total")]
-        assert list(rate.placed.values) == values
+        assert list(rate.placement_band.values) == values
     moved = {"1.0": known}
     done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 501)), further=moved)
     (rate,) = [value for value in done.values if (value.metric, value.stat) == ("throughput", "total")]
-    assert list(rate.placed.values) == [2004], "the linker's own order gave another value: these are not its placements"
+    assert list(rate.placement_band.values) == [2004], (
+        "the linker's own order gave another value: these are not its placements"
+    )
 
 
 def test_placements_are_planned() -> None:
@@ -162,7 +164,7 @@ def test_placements_are_planned() -> None:
 def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
     """One core counts 450 to 600, two 180 to 220 each: 360 to 440 of 450 to 600 are 60 to 98 %."""
     done = _paper(tmp_path, [450, 500, 600], [180, 200, 220])
-    (pairs,) = pairs_chart(Table(title="T", rows=(1,)), done.paper.published, done.compared)
+    (pairs,) = pairs_chart(Table(title="T", rows=(1,)), done.paper.published_rows, done.compared)
     mark = pairs.rows[-1]
     assert (mark["y"], mark["low"], mark["high"]) == (2000, 1800, 2400)
     figure = Figure.model_validate(FACTS["part"][1]["figure"][0]).model_copy(

@@ -16,7 +16,7 @@ from rtoslab.papers import reproduction
 from rtoslab.papers.experiment import paper_plan
 from rtoslab.plan import Options
 from rtoslab.reference import of_paper
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured
 
@@ -24,7 +24,7 @@ CATALOGUE = Catalogue(find_root())
 PAPERS = papers(CATALOGUE)
 
 
-def _values(points: Iterable[Measured]) -> list[Value]:
+def _values(points: Iterable[MeasuredPoint]) -> list[Value]:
     """One of each statistic of everything that the points' benchmarks measure."""
     found = []
     for point in points:

@@ -17,8 +17,8 @@ from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
 from rtoslab.papers.reproduction import reproduce
-from rtoslab.papers.setup_report import changed, distance, setups_section, with_ratio
-from rtoslab.papers.setups import stands_for
+from rtoslab.papers.setup_report import changed_verdicts, distance, setups_section, with_ratio
+from rtoslab.papers.setups import equivalent_point
 from rtoslab.plan import Options
 from rtoslab.reference import StoredWeight
 from rtoslab.results.results import ImageBytes, NotApplicable, PointId, Weight
@@ -70,7 +70,7 @@ def test_which_point_a_point_of_a_setup_stands_for(
     facts: dict[str, Any], base: dict[str, str], given: PointId, stands: PointId | None
 ) -> None:
     setup = _setup(**facts)
-    assert stands_for(_paper(PAPERS["vieira2026"], setup, base), setup, given) == stands
+    assert equivalent_point(_paper(PAPERS["vieira2026"], setup, base), setup, given) == stands
 
 
 @pytest.mark.parametrize("key", list(PAPERS))
@@ -81,13 +81,13 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
     whole = paper_plan(CATALOGUE, paper, Options()).points
     assert whole[: len(plain)] == plain
     suites = [point_id(CATALOGUE, each) for each in plain]
-    assert not [point for point in suites for setup in paper.facts.setup if stands_for(paper, setup, point)]
+    assert not [point for point in suites for setup in paper.facts.setup if equivalent_point(paper, setup, point)]
     here = set(CATALOGUE.kernels_here)
     for setup in paper.facts.setup:
         if not setup.config and not here.intersection(setup.kernel):
             continue
         own = paper_plan(CATALOGUE, paper, Options(), [setup.id]).points[len(plain) :]
-        stands = [stands_for(paper, setup, point_id(CATALOGUE, each)) for each in own]
+        stands = [equivalent_point(paper, setup, point_id(CATALOGUE, each)) for each in own]
         assert stands, "the set-up changes nothing"
         assert all(stand in suites for stand in stands), (setup.id, [stand for stand in stands if stand not in suites])
 
@@ -110,7 +110,7 @@ def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     (setup,) = done.setups
     assert (done.compared[1].ratio, setup.compared[1].ratio) == (2, 1)
     assert (distance(done.compared), distance(setup.own())) == (2, 1)
-    assert [(above.outcome, there.outcome) for above, there in changed(done, setup)] == [("same", "different")]
+    assert [(above.outcome, there.outcome) for above, there in changed_verdicts(done, setup)] == [("same", "different")]
     (section,) = setups_section(done)
     overview, figures, rates, statements = section.tables
     assert [row[1:] for row in rates.rows] == [
@@ -181,7 +181,9 @@ def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, t
     assert (done.today.compared[1].here, done.today.setup.title) == (
         2000, "the kernels' versions of today: freertos V-freertos"
     )  # fmt: skip
-    assert [(above.outcome, there.outcome) for above, there in changed(done, done.today)] == [("same", "different")]
+    assert [(above.outcome, there.outcome) for above, there in changed_verdicts(done, done.today)] == [
+        ("same", "different")
+    ]
     assert "today" in [row[0].partition(":")[0] for row in setups_section(done)[0].tables[0].rows]
 
 
@@ -238,7 +240,7 @@ def test_a_lent_weight_judges_a_statement_and_is_told_as_a_reference(tmp_path: P
     paper = folder(tmp_path, [row], claims)
     lent = [_weight("other", 14_000), _weight("k", 7_000)]
     done = reproduce(CATALOGUE, paper, [], lent_weights=lent)
-    assert [(verdict.outcome, "14,000" in verdict.seen) for verdict in done.verdicts] == [("same", True)]
+    assert [(verdict.outcome, "14,000" in verdict.numbers_text) for verdict in done.verdicts] == [("same", True)]
     assert (done.compared[1].here, done.compared[1].state) == (14_000, "reference")
     assert reproduce(CATALOGUE, paper, []).verdicts[0].outcome == "not computed"
 

@@ -14,11 +14,11 @@ from rtoslab.analyses.axis_values import select, values
 from rtoslab.base.errors import CatalogueError, ReportError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.paper_folders import PaperFolder, Published
+from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow
 from rtoslab.catalogue.paper_schemas import Figure, Paper, Table
 from rtoslab.papers.absences import Absences
 from rtoslab.papers.arithmetic import evaluate
-from rtoslab.papers.compare import Compared, compare
+from rtoslab.papers.compare import ComparedRow, compare
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.paper_charts import replot
@@ -36,7 +36,7 @@ KERNELS = ("k",)
 
 
 def published(ident: int, **changes: str) -> dict[str, str]:
-    row = dict.fromkeys(Published.model_fields, "")
+    row = dict.fromkeys(PublishedRow.model_fields, "")
     row |= {
         "id": str(ident), "section": "Table 1", "kind": "result", "kernel": "K", "metric": "rate", "stat": "total",
         "value": "2000", "unit": "1/s", "lab_benchmark": "t2", "lab_metric": "throughput", "lab_stat": "total",
@@ -62,7 +62,7 @@ FACTS: dict[str, Any] = {
 
 def folder(tmp_path: Path, rows: list[dict[str, str]], claims: str = "", slips: str = "") -> PaperFolder:
     with (tmp_path / "published.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(Published.model_fields))
+        writer = csv.DictWriter(file, list(PublishedRow.model_fields))
         writer.writeheader()
         writer.writerows(rows)
     (tmp_path / "claims.toml").write_text(claims)
@@ -77,7 +77,7 @@ LOSES = (
 """Two cores count less than one in total."""
 
 
-def done_with(paper: PaperFolder, *found: results.Measured) -> Reproduction:
+def done_with(paper: PaperFolder, *found: results.MeasuredPoint) -> Reproduction:
     """The paper against these points, of kernel `k` alone."""
     told = list(values(found))
     compared = compare(paper, found, told, KERNELS, {})
@@ -87,11 +87,11 @@ def done_with(paper: PaperFolder, *found: results.Measured) -> Reproduction:
     return Reproduction(paper, (), (), found, tuple(told), compared, (), sources, absences, names)
 
 
-def of_measured(stored: Iterable[AnyResult]) -> list[results.Measured]:
-    return [result for result in stored if isinstance(result, results.Measured)]
+def of_measured(stored: Iterable[AnyResult]) -> list[results.MeasuredPoint]:
+    return [result for result in stored if isinstance(result, results.MeasuredPoint)]
 
 
-def compared(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> Compared:
+def compared(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> ComparedRow:
     return compare(folder(tmp_path, [row]), stored, values(of_measured(stored)), KERNELS, {})[1]
 
 
@@ -146,9 +146,9 @@ def test_a_mapping_to_another_quantity_is_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_row_is_named(tmp_path: Path) -> None:
     with pytest.raises(CatalogueError, match=r"published.csv, line 3: id 1 stands there twice"):
-        _ = folder(tmp_path, [published(1), published(1)]).published
+        _ = folder(tmp_path, [published(1), published(1)]).published_rows
     with pytest.raises(CatalogueError, match=r"published.csv, line 2, id: "):
-        _ = folder(tmp_path, [published(1, id="one")]).published
+        _ = folder(tmp_path, [published(1, id="one")]).published_rows
 
 
 def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
 def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
     found = compare(paper, (), values([measured(1, 1000)]), KERNELS, {})
-    (chart,) = pairs_chart(Table(title="T", rows=(1, 2)), paper.published, found)
+    (chart,) = pairs_chart(Table(title="T", rows=(1, 2)), paper.published_rows, found)
     assert [(row["x"], row["series"], row["y"]) for row in chart.rows] == [
         ("rate (K)", "paper", 2000), ("rate (K)", "here", 4000), ("rate (Other)", "paper", 900),
     ]  # fmt: skip

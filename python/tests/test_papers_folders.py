@@ -12,7 +12,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import find_paper, papers
 from rtoslab.cli import app, cmd_paper
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
-from rtoslab.papers.whole import demand_whole
+from rtoslab.papers.whole import require_complete
 from rtoslab.plan.plan import Options, Plan
 from rtoslab.reports.document import make_document
 from rtoslab.store.store import RunDirectory
@@ -93,8 +93,8 @@ def test_the_folder_of_a_paper_is_whole(key: str) -> None:
     """Every id that a file names is a published row, every slip can be computed, every board and axis exists."""
     paper = papers(CATALOGUE)[key]
     shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
-    demand_whole(CATALOGUE, paper)
-    mapped = [row for row in paper.published.values() if row.lab_benchmark]
+    require_complete(CATALOGUE, paper)
+    mapped = [row for row in paper.published_rows.values() if row.lab_benchmark]
     assert {row.id for row in mapped if row.number is not None} <= set(shown), "a mapped figure stands in no table"
     assert len({claim.id for claim in paper.claims}) == len(paper.claims)
 
@@ -103,7 +103,7 @@ def test_the_folder_of_a_paper_is_whole(key: str) -> None:
 def test_every_statement_of_a_paper_is_registered(key: str) -> None:
     """Each row that states something stands in a claim, which judges it or says why not."""
     paper = papers(CATALOGUE)[key]
-    stated = {row.id for row in paper.published.values() if row.kind in {"finding", "ordering"}}
+    stated = {row.id for row in paper.published_rows.values() if row.kind in {"finding", "ordering"}}
     assert stated <= {row for claim in paper.claims for row in claim.rows}
     assert all(claim.kind == "not computed" or claim.cases for claim in paper.claims)
 

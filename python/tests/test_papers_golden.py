@@ -7,14 +7,14 @@ import pytest
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, papers
-from rtoslab.papers.slips import computed_value
+from rtoslab.papers.slips import compute_value
 
 PAPERS = papers(Catalogue(find_root()))
 MIRANDA, LENTKA, EREN = (PAPERS[key] for key in ("miranda2021", "lentka2022", "eren2024"))
 
 
 def number(paper: PaperFolder, ident: int) -> float:
-    found = paper.published[ident].number
+    found = paper.published_rows[ident].number
     assert found is not None
     return found
 
@@ -38,11 +38,11 @@ def selection_loops(leaving: int, entering: int) -> int:
 
 
 def test_the_generic_searchs_loop_counts_and_the_two_rows_that_break_the_rule() -> None:
-    priority = {name: int(MIRANDA.published[78 + at].value.rpartition("/")[2]) for at, name in enumerate("ABCD")}
+    priority = {name: int(MIRANDA.published_rows[78 + at].value.rpartition("/")[2]) for at, name in enumerate("ABCD")}
     priority["IDLE"] = int(number(MIRANDA, 82))
     wrong = {}
     for loops, ident in enumerate(range(84, 89), start=1):
-        pairs = MIRANDA.published[ident].metric.rpartition(": ")[2].split(",")
+        pairs = MIRANDA.published_rows[ident].metric.rpartition(": ")[2].split(",")
         for pair in pairs:
             leaving, entering = pair.split("-")
             if selection_loops(priority[leaving], priority[entering]) != loops:
@@ -77,4 +77,4 @@ def test_the_papers_slips_are_recomputed_from_its_own_figures(
 ) -> None:
     found = next(each for each in paper.slips if each.id == slip)
     assert found.printed == printed
-    assert computed_value(paper, found) == pytest.approx(computed, rel=3e-4)
+    assert compute_value(paper, found) == pytest.approx(computed, rel=3e-4)

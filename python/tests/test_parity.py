@@ -12,10 +12,10 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
 from rtoslab.parity.concepts import CONCEPTS, OF_KERNELS, facts_of, kernel_of
-from rtoslab.parity.costs import COSTS_FILE, Cost, cost_of, measured_costs, read_cost_file, read_costs, write_costs
+from rtoslab.parity.costs import COSTS_FILE, Cost, cost_of, costs_from_runs, read_cost_file, read_costs, write_costs
 from rtoslab.parity.unfairness import Subject, alike, lint
 from rtoslab.reference.stand_ins import references
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from tests.fakes import measured, point
 from tests.test_cli import error, rtoslab
 
@@ -123,7 +123,7 @@ def test_a_kernel_that_cannot_be_configured_still_says_how_it_is() -> None:
     assert (facts["assertions"], facts["time_slicing"]) == ("1", "1")
 
 
-def at(counts: int, **config: str) -> Measured:
+def at(counts: int, **config: str) -> MeasuredPoint:
     plain = measured(1, counts)
     where = plain.point.model_copy(update={"kernel": "freertos", "config": config})
     return plain.model_copy(update={"point": where})
@@ -132,7 +132,7 @@ def at(counts: int, **config: str) -> Measured:
 def test_costs_come_from_points_that_differ_in_one_key_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     points = [at(2000, x="0", y="0"), at(1000, x="1", y="0"), at(500, x="1", y="1")]
-    costs = measured_costs(points)
+    costs = costs_from_runs(points)
     assert {(cost.key, cost.before, cost.after): cost.percent for cost in costs} == {
         ("x", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
         ("y", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
@@ -149,7 +149,7 @@ def test_costs_come_from_points_that_differ_in_one_key_alone(tmp_path: Path, mon
 
 def test_an_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "costs.toml"
-    costs = measured_costs([at(2000, x="0"), at(1000, x="1")])
+    costs = costs_from_runs([at(2000, x="0"), at(1000, x="1")])
     write_costs(costs, path)
     written = path.read_text()
     path.write_text("# A comment.\n" + written)
@@ -174,7 +174,7 @@ def test_commands_refuse_an_edited_cost(checkout: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], window_ms=5, out=run)
     assert rtoslab("lint", run).returncode == 0
-    write_costs(measured_costs([at(2000, x="0"), at(1000, x="1")]), checkout / COSTS_FILE)
+    write_costs(costs_from_runs([at(2000, x="0"), at(1000, x="1")]), checkout / COSTS_FILE)
     edit_cost(checkout / COSTS_FILE)
     for words in (("lint", run), ("report", run, "-o", tmp_path / "report.html")):
         message = error(rtoslab(*words), 1)
@@ -184,7 +184,7 @@ def test_commands_refuse_an_edited_cost(checkout: Path, tmp_path: Path) -> None:
 
 def test_a_sweep_refuses_an_edited_cost_before_it_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_costs(measured_costs([at(2000, x="0"), at(1000, x="1")]), tmp_path / COSTS_FILE)
+    write_costs(costs_from_runs([at(2000, x="0"), at(1000, x="1")]), tmp_path / COSTS_FILE)
     edit_cost(tmp_path / COSTS_FILE)
     plan = tmp_path / "plan.toml"
     plan.write_text(
@@ -207,7 +207,7 @@ def test_our_own_costs_are_sealed() -> None:
 
 
 def test_a_cost_that_was_measured_is_told() -> None:
-    costs = measured_costs([at(2000, configBENCH_ASSERT="0"), at(1000, configBENCH_ASSERT="1")])
+    costs = costs_from_runs([at(2000, configBENCH_ASSERT="0"), at(1000, configBENCH_ASSERT="1")])
     unequal = alike([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
     elsewhere = [cost.model_copy(update={"board": "other"}) for cost in costs]
     (finding,) = lint(CATALOGUE, unequal, elsewhere)
@@ -229,7 +229,7 @@ def test_the_costs_told_are_those_of_the_benchmarks_compared() -> None:
 
 def test_a_cost_from_the_usual_value_is_told_of_no_other() -> None:
     """Sweeps name what departs; a side that asked for another value than the usual one is another matter."""
-    costs = measured_costs([at(2000), at(1000, configMAX_PRIORITIES="32")])
+    costs = costs_from_runs([at(2000), at(1000, configMAX_PRIORITIES="32")])
     plain, many = subject("a"), subject("b", **macros(configMAX_PRIORITIES="32"))
     (finding,) = lint(CATALOGUE, alike([plain, many]), costs)
     assert finding.cost.startswith("freertos, from 8 to 32: t2 +")

@@ -13,7 +13,7 @@ from rtoslab.proofs.rules.phases_apart import ENOUGH
 from rtoslab.proofs.rules.ticks_met import Params
 from rtoslab.proofs.rules.ticks_met import judge as judge_ticks
 from rtoslab.results.finding import Verdict
-from rtoslab.targets.observe import Observed
+from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.steps import START, STOP, TICK, Step
 from tests.fakes import decoded, judge_own, kernel
 from tests.latency_fakes import Row, enter, evidence, orderly
@@ -47,7 +47,9 @@ def test_samples_begin_at_distances_of_their_own(
     rule: dict[str, Any], distances: Sequence[int], verdict: Verdict
 ) -> None:
     made = evidence(rule)
-    seen = replace(made, samples=max(4, len(distances)), observed=Observed(steps=tuple(behind_ticks(distances))))
+    seen = replace(
+        made, samples=max(4, len(distances)), observed=WindowObservations(steps=tuple(behind_ticks(distances)))
+    )
     (found,) = (finding for finding in judge_own(seen) if finding.rule == APART["rule"])
     assert found.verdict is verdict, found.saw
 

@@ -16,10 +16,10 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.parity.concepts import CONCEPTS
-from rtoslab.parity.costs import Cost, CostFile, measured_costs, read_costs, write_costs
+from rtoslab.parity.costs import Cost, CostFile, costs_from_runs, read_costs, write_costs
 from rtoslab.parity.unfairness import Unfairness
 from rtoslab.reports import make_document, report_formats, show_points
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.effects import Observations
 from rtoslab.sweep.plan import read_sweep, sweep_points
@@ -31,7 +31,7 @@ CYCLES = 20
 """Of a count: few, so that rounding to whole counts is worth nothing."""
 
 
-def placed(benchmark: str, percents: list[float], **config: str) -> list[Measured]:
+def placed(benchmark: str, percents: list[float], **config: str) -> list[MeasuredPoint]:
     """One point in as many placements as there are figures, each so many percent over CYCLES."""
     found = []
     for number, each in enumerate(percents):
@@ -40,7 +40,7 @@ def placed(benchmark: str, percents: list[float], **config: str) -> list[Measure
     return found
 
 
-def swept() -> list[Measured]:
+def swept() -> list[MeasuredPoint]:
     """Of `a`, t depends beyond all places and u within them; of `b`, neither does."""
     return [
         *placed("t", [0, 1, 2], a="0", b="0"),
@@ -63,17 +63,17 @@ def test_a_point_in_several_placements_is_one_point_with_a_band() -> None:
 def test_an_effect_is_claimed_where_no_choice_of_places_undoes_it() -> None:
     effects = {(effect.option, effect.level): effect for effect in Observations(swept()).effects()}
     assert set(effects) == {("a", "1"), ("b", "1")}, "the placement is no option"
-    assert effects["a", "1"].claimed == ["t"]
+    assert effects["a", "1"].claimed_targets == ["t"]
     assert effects["a", "1"].by_target["t"] == pytest.approx(1.06 / 1.01, rel=1e-3)
     assert effects["a", "1"].ratios["t"].least == pytest.approx(1.05 / 1.02, rel=1e-3)
     assert effects["a", "1"].pairs == 2
-    assert effects["b", "1"].claimed == []
+    assert effects["b", "1"].claimed_targets == []
 
 
 def test_in_one_placement_every_change_counts() -> None:
     alone = [each for each in swept() if each.point.config["placement"] == "0"]
     assert Observations(alone).most_placements == 1
-    assert [effect.claimed for effect in Observations(alone).effects() if effect.option == "a"] == [["t", "u"]]
+    assert [effect.claimed_targets for effect in Observations(alone).effects() if effect.option == "a"] == [["t", "u"]]
 
 
 def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: Path) -> None:
@@ -81,17 +81,17 @@ def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: P
     stored = [StoredPoint(Path("x"), each, FLASH) for each in alone]
     bound = place_bound(stored)
     effects = {effect.option: effect for effect in Observations(alone, bound).effects()}
-    assert (effects["a"].claimed, effects["a"].open) == ([], ["t", "u"])
+    assert (effects["a"].claimed_targets, effects["a"].open) == ([], ["t", "u"])
     document = sweep_document("T", stored)
     assert "In one placement each the largest change is that of a 0 to 1: +3.0 % of time on average" in document.summary
     assert "so no effect is claimed" in document.summary
     text = report_formats()["md"](document)
     assert "not known: one placement" in text
     assert "in the plan, what exceeds the bands is claimed" in text
-    costs = {cost.key: cost for cost in measured_costs(alone, bound)}
+    costs = {cost.key: cost for cost in costs_from_runs(alone, bound)}
     assert (costs["a"].placement, costs["a"].one_placement) == ((), ("t", "u"))
     assert unfairness("a", costs["a"]).cost == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
-    assert costs["a"].turned().one_placement == ("t", "u")
+    assert costs["a"].reverse().one_placement == ("t", "u")
     write_costs([costs["a"]], tmp_path / "costs.toml")
     assert read_toml(tmp_path / "costs.toml", CostFile).cost == (costs["a"],)
     several = sweep_document("T", [StoredPoint(Path("x"), each, FLASH) for each in swept()])
@@ -111,14 +111,14 @@ def test_the_report_says_placement() -> None:
 
 
 def test_costs_name_the_benchmarks_whose_change_is_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    costs = {cost.key: cost for cost in measured_costs(swept())}
+    costs = {cost.key: cost for cost in costs_from_runs(swept())}
     assert set(costs) == {"a", "b"}
     assert costs["a"].placement == ("u",)
     assert costs["a"].percent["t"] == pytest.approx(4.95, abs=0.05)
     assert costs["b"].placement == ("u",), "the medians of t are the same: no change to explain"
-    assert costs["a"].turned().placement == ("u",)
+    assert costs["a"].reverse().placement == ("u",)
     assert costs["a"].band["t"] == pytest.approx((2.94, 7.0), abs=0.05)
-    turned = costs["a"].turned()
+    turned = costs["a"].reverse()
     assert turned.band["t"][0] < turned.percent["t"] < turned.band["t"][1] < 0
     assert unfairness("a", costs["a"]).cost == "k, a: t +5.0 % (+2.9 to +7.0), u +1.5 % (-1.0 to +3.0; placement)"
     narrow = costs["a"].model_copy(update={"band": {"t": (4.96, 5.04)}})
@@ -133,7 +133,7 @@ def unfairness(change: str, cost: Cost) -> Unfairness:
     return Unfairness(CONCEPTS[0], "b", {}, ("t", "u"), ((f"k, {change}", cost),))
 
 
-def squares(extra: float) -> list[Measured]:
+def squares(extra: float) -> list[MeasuredPoint]:
     """`a` and `b` cost a tenth each; both together `extra` percent more than that; each in three placements."""
     cells = [("0", "0", 0.0), ("0", "1", 10.0), ("1", "0", 10.0), ("1", "1", 21 + 1.21 * extra)]
     return [
@@ -193,7 +193,7 @@ def test_a_reader_sees_the_middle_placement_and_its_band() -> None:
 def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -> None:
     points = [*placed("t", [3, 1, 2], a="0"), *placed("u", [0], a="0")]
     document = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), point, {}) for point in points], None)
-    sections = {section.id: section for section in document.shown}
+    sections = {section.id: section for section in document.shown_sections}
     assert len(sections["throughput"].tables[0].rows) == 2
     ((_, name, figure, median, least, most, share, count, middle),) = sections["placements"].tables[0].rows
     assert (name, figure, median, least, most, share, count, middle) == (
@@ -205,4 +205,4 @@ def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -
     assert f"{middle} ({worst} to {best})" in text.getvalue()
     assert "4 points measured" in text.getvalue()
     plain = make_document(Catalogue(find_root()), [StoredPoint(Path("x"), points[3], {})], None)
-    assert "placements" not in {section.id for section in plain.shown}
+    assert "placements" not in {section.id for section in plain.shown_sections}

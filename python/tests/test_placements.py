@@ -22,10 +22,10 @@ from rtoslab.images.builder import build
 from rtoslab.images.elf import Symbol, read_elf
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pool import run_plan
-from rtoslab.placements.moved_functions import PlacedFunction, placed_functions
-from rtoslab.plan.placements import placed
+from rtoslab.placements.moved_functions import PlacedFunction, functions_by_placement
+from rtoslab.plan.placements import in_placements
 from rtoslab.plan.plan import Options, Point, make_plan, one_point
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
 
 ROOT: Final = find_root()
@@ -143,27 +143,27 @@ def _function(cycles: list[float], addresses: list[int] | None, figure: list[flo
     symbols = [[Symbol("f", address, 8, True, True)] for address in addresses or [0] * len(cycles)]
     if addresses is None:
         symbols = [[*symbol, Symbol("f", 64, 8, True, False)] for symbol in symbols]  # a second one of its name
-    (found,) = placed_functions([{"f": cycle} for cycle in cycles], symbols, figure, 16, 0.01)
+    (found,) = functions_by_placement([{"f": cycle} for cycle in cycles], symbols, figure, 16, 0.01)
     return found
 
 
 def test_a_function_whose_own_place_it_is() -> None:
     found = _function([10, 14, 10, 14], [0x100, 0x10C, 0x240, 0x24C], [100, 104, 101, 104])
-    assert found.moved == 4
-    assert found.explained == 1.0
+    assert found.spread_cycles == 4
+    assert found.explained_share == 1.0
     assert found.with_figure == pytest.approx(0.98, abs=0.01)
     assert [(place.offset, place.cycles, place.placements) for place in found.places] == [(0, 10, 2), (12, 14, 2)]
 
 
 def test_a_function_whose_place_explains_nothing() -> None:
     found = _function([10, 14, 14, 10], [0x100, 0x10C, 0x240, 0x24C], [100, 100, 100, 100])
-    assert found.explained == 0.0
+    assert found.explained_share == 0.0
     assert found.with_figure is None, "the figure did not move"
 
 
 def test_what_cannot_be_told_is_not_told() -> None:
-    assert _function([10, 14], [0x100, 0x10C], [1, 2]).explained is None, "no two placements share an offset"
-    assert _function([10, 14, 12], [0x100, 0x200, 0x300], [1, 2, 3]).explained is None, "one offset only"
+    assert _function([10, 14], [0x100, 0x10C], [1, 2]).explained_share is None, "no two placements share an offset"
+    assert _function([10, 14, 12], [0x100, 0x200, 0x300], [1, 2, 3]).explained_share is None, "one offset only"
     ambiguous = _function([10, 14, 12], None, [1, 2, 3])
     assert ambiguous.addresses is None
     assert ambiguous.places == []
@@ -171,7 +171,7 @@ def test_what_cannot_be_told_is_not_told() -> None:
 
 def test_a_function_that_stayed_is_left_out() -> None:
     symbols = [[Symbol("f", 0, 8, True, True)]] * 2
-    assert placed_functions([{"f": 10.0}, {"f": 10.009}], symbols, [1, 2], 16, 0.01) == []
+    assert functions_by_placement([{"f": 10.0}, {"f": 10.009}], symbols, [1, 2], 16, 0.01) == []
 
 
 def test_a_band_within_the_grain_of_its_clock_is_none() -> None:
@@ -183,17 +183,19 @@ def test_a_band_within_the_grain_of_its_clock_is_none() -> None:
 
 def test_a_plan_in_placements() -> None:
     plan = make_plan(CATALOGUE, ["t2", "t8"], Options(["freertos"], ["pico"]))
-    assert placed(CATALOGUE, plan, 1) == plan
-    assert [point.placement for point in placed(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
+    assert in_placements(CATALOGUE, plan, 1) == plan
+    assert [point.placement for point in in_placements(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
     with pytest.raises(PlanError, match="leave one out"):
-        placed(CATALOGUE, make_plan(CATALOGUE, ["t2"], Options(["freertos"], ["pico"], config={"placement": "2"})), 3)
+        in_placements(
+            CATALOGUE, make_plan(CATALOGUE, ["t2"], Options(["freertos"], ["pico"], config={"placement": "2"})), 3
+        )
 
 
 def test_of_kernels_with_a_script_of_their_own_those_that_come_as_exports_have_placements() -> None:
     """What comes as an export is n/a everywhere as long as none is named, so the reason is taken away first."""
     named = make_plan(CATALOGUE, ["t2"], Options(["zephyr", "freertos"], ["pico"]))
     plan = replace(named, points=tuple(replace(point, not_applicable=None) for point in named.points))
-    assert [point.not_applicable for point in placed(CATALOGUE, plan, 2).points] == [None] * 4
+    assert [point.not_applicable for point in in_placements(CATALOGUE, plan, 2).points] == [None] * 4
 
 
 def test_the_command_says_why_there_is_one_placement_only(tmp_path: Path) -> None:
@@ -209,7 +211,7 @@ def test_the_command_says_what_was_measured(tmp_path: Path) -> None:
     assert done.exit_code in {None, 0}, done.output
     (study,) = json.loads(done.stdout)["studies"]
     stored = RunDirectory.open(tmp_path / "run").points()
-    of_run = {point.result.run_id: point.result for point in stored if isinstance(point.result, Measured)}
+    of_run = {point.result.run_id: point.result for point in stored if isinstance(point.result, MeasuredPoint)}
     cycles = [throughput(of_run[each]).cycles_per_count for each in study["run_ids"]]
     band = study["figures"]["cycles_per_count"]
     assert band["cycles"] == cycles

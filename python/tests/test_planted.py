@@ -22,10 +22,10 @@ from rtoslab.catalogue.paper_folders import PaperFolder
 from rtoslab.cli import app
 from rtoslab.papers.reproduction import reproduce
 from rtoslab.parity.concepts import CONCEPTS
-from rtoslab.parity.costs import measured_costs
+from rtoslab.parity.costs import costs_from_runs
 from rtoslab.parity.unfairness import Unfairness
 from rtoslab.reports import report_formats
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.report import sweep_document
@@ -62,8 +62,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, P
     return found
 
 
-def points(run: Path) -> list[Measured]:
-    return [point.result for point in RunDirectory.open(run).points() if isinstance(point.result, Measured)]
+def points(run: Path) -> list[MeasuredPoint]:
+    return [point.result for point in RunDirectory.open(run).points() if isinstance(point.result, MeasuredPoint)]
 
 
 def labelled(runs: tuple[Path, Path], **axes: Any) -> list[StoredPoint]:
@@ -112,7 +112,7 @@ def test_lint(planted: dict[str, tuple[Path, Path]]) -> None:
     said = {}
     for what, runs in planted.items():
         stored = labelled(runs, config={"planted": "1"})
-        (cost,) = measured_costs(point.result for point in stored if isinstance(point.result, Measured))
+        (cost,) = costs_from_runs(point.result for point in stored if isinstance(point.result, MeasuredPoint))
         said[what] = Unfairness(CONCEPTS[0], "b", {}, (BENCHMARKS[what],), (("k", cost),)).cost
     assert said["move"].endswith("; placement)")
     assert re.fullmatch(rf"k: {BENCHMARKS['nop']} \+0\.\d %( \(\+0\.\d to \+0\.\d\))?", said["nop"]), said["nop"]

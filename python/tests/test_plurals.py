@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from rtoslab.base import all_of, counted, find_root
+from rtoslab.base import all_of, count_text, find_root
 
 HOME = find_root() / "python" / "rtoslab"
 EVIDENCE = ("proofs/", "conformance/")
@@ -20,8 +20,8 @@ OWN_PLURAL = re.compile(r"""["']s["'] *(if|\*)|else ["']s["']""")
 
 
 def test_numbers_of_things() -> None:
-    assert counted(1, "point", "was", "were") == "1 point was"
-    assert counted(2000, "point", "was", "were") == "2,000 points were"
+    assert count_text(1, "point", "was", "were") == "1 point was"
+    assert count_text(2000, "point", "was", "were") == "2,000 points were"
     assert [all_of(number, "test") for number in (1, 2, 1000)] == ["the one test", "all 2 tests", "all 1,000 tests"]
 
 

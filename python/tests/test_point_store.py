@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base.errors import AlteredError, StoreError
 from rtoslab.images import LOG
-from rtoslab.store import MANIFEST, RESULT, ResultCache, RunDirectory, keep, point_files, read_files
+from rtoslab.store import MANIFEST, RESULT, ResultCache, RunDirectory, point_files, read_files, store_point
 from rtoslab.store.point_store import PointStore
 from tests.fakes import measured, point
 
@@ -43,26 +43,26 @@ def test_what_was_altered_is_refused(store: PointStore) -> None:
     with pytest.raises(AlteredError, match=file.name):
         store.get(NAME)
     with pytest.raises(AlteredError, match=file.name):
-        keep(store, NAME, FILES)
+        store_point(store, NAME, FILES)
 
 
 def test_the_same_is_kept_once_and_another_never(store: PointStore) -> None:
-    assert keep(store, NAME, FILES)
-    assert not keep(store, NAME, FILES)
-    assert not keep(store, NAME, SAME), "a compiler's processes end in any order"
+    assert store_point(store, NAME, FILES)
+    assert not store_point(store, NAME, FILES)
+    assert not store_point(store, NAME, SAME), "a compiler's processes end in any order"
     with pytest.raises(StoreError, match=rf"gave another {RESULT};"):
-        keep(store, NAME, OTHER)
+        store_point(store, NAME, OTHER)
     with pytest.raises(StoreError, match=rf"gave another {MANIFEST};"):
-        keep(store, NAME, {name: each for name, each in FILES.items() if name != MANIFEST})
+        store_point(store, NAME, {name: each for name, each in FILES.items() if name != MANIFEST})
     assert store.get(NAME) == FILES
 
 
 def test_what_was_stored_in_one_can_be_kept_in_the_other(tmp_path: Path) -> None:
     run, cache = RunDirectory.create(tmp_path / "run", "suite", [point(1)]), ResultCache(tmp_path / "cache")
     run.put(NAME, FILES)
-    assert keep(cache, NAME, run.get(NAME) or {})
+    assert store_point(cache, NAME, run.get(NAME) or {})
     shutil.rmtree(run.place(NAME))
-    assert keep(run, NAME, cache.get(NAME) or {})
+    assert store_point(run, NAME, cache.get(NAME) or {})
     assert run.read(NAME).result == measured(1)
 
 

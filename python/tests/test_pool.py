@@ -14,10 +14,10 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure import pool
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.pipeline import Manner, Outcome
+from rtoslab.measure.pipeline import MeasureOptions, Outcome
 from rtoslab.measure.pool import Note
 from rtoslab.plan.plan import Options, make_plan
-from rtoslab.results.results import Failed, Measured
+from rtoslab.results.results import Failed, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from tests.checkouts import build_apart
 
@@ -37,10 +37,10 @@ def test_a_process_that_dies_costs_one_point(tmp_path: Path, monkeypatch: pytest
         out=tmp_path / "run",
     )  # fmt: skip
     assert killed
-    assert isinstance(first.result, Measured)
+    assert isinstance(first.result, MeasuredPoint)
     assert isinstance(second.result, Failed)
     assert second.result.message.endswith("died (exit code -9); run again to retry it.")
-    assert isinstance(third.result, Measured)
+    assert isinstance(third.result, MeasuredPoint)
     assert len(list((tmp_path / "run" / "points").iterdir())) == 2, "what died left nothing"
 
 
@@ -61,16 +61,18 @@ def test_the_first_news_of_each_point_is_sent_however_fast_the_points_follow(
         def send(self, message: object) -> None:
             sent.append(message)
 
-    def measure(_root: Path, _out: Path, point: str, progress: Callable[[str, float], None], _manner: Manner) -> str:
+    def measure(
+        _root: Path, _out: Path, point: str, progress: Callable[[str, float], None], _manner: MeasureOptions
+    ) -> str:
         progress(f"build {point}", 0.0)
         progress(f"run {point}", 0.5)
         return point
 
-    monkeypatch.setattr(pool, "_measured", measure)
+    monkeypatch.setattr(pool, "_measure", measure)
     monkeypatch.setattr(pool, "PROGRESS_INTERVAL_S", 60.0)
     for name in ("interrupts.ignore", "gc.freeze"):
         monkeypatch.setattr(f"rtoslab.measure.pool.{name}", lambda: None)
-    pool._work(tmp_path, tmp_path, dict(os.environ), Pipe(), Manner())  # type: ignore[arg-type]
+    pool._work(tmp_path, tmp_path, dict(os.environ), Pipe(), MeasureOptions())  # type: ignore[arg-type]
     starts = [("build first", 0.0), ("build second", 0.0), ("build third", 0.0)]
     assert sent == [item for pair in zip(starts, ["first", "second", "third"], strict=True) for item in pair]
 
@@ -103,7 +105,7 @@ def test_a_failure_of_the_simulator_costs_one_point_and_is_told(
         raise _sim.PanicException("index out of bounds")
 
     monkeypatch.setattr(pool, "run_point", panics)
-    outcome = pool._measured(find_root(), run.path, plan.points[0], lambda *_: None, Manner())
+    outcome = pool._measure(find_root(), run.path, plan.points[0], lambda *_: None, MeasureOptions())
     assert isinstance(outcome, Outcome)
     assert isinstance(outcome.result, Failed)
     assert outcome.result.message.startswith(

@@ -8,7 +8,7 @@ from rtoslab.analyses.placed_figures import Places
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports.sections.probe_effect import probe_effect_section
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
 
 TAKE_AND_GIVE = {"t7_synchronisation": ("semaphore.take.available", "semaphore.give.no_waiter")}
@@ -25,7 +25,7 @@ def test_the_benchmark_says_what_a_count_is_made_of() -> None:
 def test_iterations_counter_pin_and_probe(tmp_path: Path) -> None:
     outcomes = rtoslab.run("t7", "call_times", kernels=["freertos"], boards=["nucleo-f446re"], cores=[1], window_ms=20,
                            config={"samples": "20"}, out=tmp_path / "run")  # fmt: skip
-    points = [outcome.result for outcome in outcomes if isinstance(outcome.result, Measured)]
+    points = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]
     assert len(points) == 4, [outcome.result for outcome in outcomes]
     (found,) = four_ways(points, Places(), TAKE_AND_GIVE)
     assert set(found.by) == {ITERATIONS, "counter", "pin", "probe"}

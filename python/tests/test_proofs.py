@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rtoslab.base.errors import CatalogueError, UnknownNameError
-from rtoslab.proofs import judge_all, watched_services
+from rtoslab.proofs import judge_all, services_to_watch
 from rtoslab.proofs.rules import all_rules
 from rtoslab.results.finding import Verdict
 from tests import test_course, test_handlers, test_latency_proofs, test_phases, test_stamped, test_window_proofs
@@ -134,7 +134,7 @@ def test_a_benchmark_without_proof_is_refused() -> None:
 
 
 def test_watched_services_come_from_the_rules() -> None:
-    assert watched_services(benchmark([CHAIN, ZERO])) == ("notify_give", "notify_take")
+    assert services_to_watch(benchmark([CHAIN, ZERO])) == ("notify_give", "notify_take")
     assert BODY
 
 

@@ -11,7 +11,7 @@ from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.records.decoder import decode
 from rtoslab.results.finding import Verdict
-from rtoslab.targets.observe import Observed, Switch, Waited
+from rtoslab.targets.observe import BlockingCalls, Switch, WindowObservations
 from tests.fakes import (
     BODY,
     EXPECTED,
@@ -58,11 +58,11 @@ def two_cores(
         count(0, 50), count(0, 1000, 1),
         *(("check", {"name": name, "core": core, "value": value}) for name, core, value in checks),
     ]  # fmt: skip
-    observed = Observed(
+    observed = WindowObservations(
         switches=Counter({Switch(1, handle(0, 1), IDLE, "take"): waited}),
         calls=Counter({(0, "take"): 50, (1, "take"): calls}),
         objects=Counter({(core, "take", address): 9 for core, address in objects}),
-        waits={core: Waited(min(1, each), each, 0) for core, each in enumerate(failed)} if failed else {},
+        waits={core: BlockingCalls(min(1, each), each, 0) for core, each in enumerate(failed)} if failed else {},
     )
     facts = {
         "id": "t2", "title": "T2 test", "question": "?", "tasks_per_core": 1, "stack_bytes": 1024, "inside": "-",
@@ -140,7 +140,7 @@ def test_a_condition_on_nothing_is_refused() -> None:
 )
 def test_cores_that_share_a_cache_may_take_longer_between(cores: int, fewest: int, own: int, verdict: Verdict) -> None:
     steps = [take(own_cycles=own), give()] * 5
-    observed = Observed(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
+    observed = WindowObservations(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
     facts = benchmark([{**PAIR, "cores": [0]}]).model_copy(update={"min_cores": fewest})
     told = decode(stream(BODY, begin(cores=cores)), WIRE, EXPECTED)
     found = judge_one(Evidence(told, observed, facts, board(), kernel(**FACTS)))

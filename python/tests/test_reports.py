@@ -36,7 +36,7 @@ def test_every_format_is_found_by_its_file() -> None:
 
 
 def test_the_report_begins_with_what_was_found() -> None:
-    (answer,) = (section for section in WHOLE.shown if section.leads)
+    (answer,) = (section for section in WHOLE.shown_sections if section.leads)
     (text,) = answer.prose[:1]
     assert text.startswith("The second core lowers the total throughput of k at test (T2, x 0.80)")
     assert "waiting for spinlocks takes " in text

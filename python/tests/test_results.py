@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from rtoslab.results.finding import Verdict
-from rtoslab.results.results import Failed, Measured
+from rtoslab.results.results import Failed, MeasuredPoint
 from tests.fakes import measured, proof
 
 
@@ -13,11 +13,11 @@ from tests.fakes import measured, proof
 )
 def test_a_measured_point_cannot_be_unproved(proofs: tuple[object, ...]) -> None:
     with pytest.raises(ValidationError, match="proof"):
-        Measured.model_validate({**measured().model_dump(), "proofs": proofs})
+        MeasuredPoint.model_validate({**measured().model_dump(), "proofs": proofs})
 
 
 def test_a_real_board_may_leave_some_proofs_unseen() -> None:
-    kept = Measured.model_validate({**measured().model_dump(), "proofs": (proof(), proof(Verdict.UNSEEN))})
+    kept = MeasuredPoint.model_validate({**measured().model_dump(), "proofs": (proof(), proof(Verdict.UNSEEN))})
     assert kept.proofs[1].verdict is Verdict.UNSEEN
 
 
@@ -28,4 +28,4 @@ def test_a_failed_point_has_no_place_for_numbers() -> None:
 
 def test_a_result_survives_its_file() -> None:
     point = measured(2, wait=5)
-    assert Measured.model_validate_json(point.model_dump_json()) == point
+    assert MeasuredPoint.model_validate_json(point.model_dump_json()) == point

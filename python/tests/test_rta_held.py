@@ -2,15 +2,15 @@
 
 import pytest
 
-from rtoslab.instruments.profiler import Held, Profile, Spent
+from rtoslab.instruments.profiler import MaskedIntervals, PathCycles, Profile
 from rtoslab.rta.held import asleep
 
 IDLE = ("thread", "idle")
 CALL = ("task", "give")
 
 
-def mask(closer: tuple[str, ...], count: int, total: int, longest: int) -> Held:
-    return Held(
+def mask(closer: tuple[str, ...], count: int, total: int, longest: int) -> MaskedIntervals:
+    return MaskedIntervals(
         priority=240,
         core=0,
         opener=(*IDLE, "lock [inlined]"),
@@ -25,7 +25,7 @@ def mask(closer: tuple[str, ...], count: int, total: int, longest: int) -> Held:
 
 
 def profile(*sleeps: tuple[tuple[str, ...], int]) -> Profile:
-    spent = tuple(Spent(0, stack, "", (10, 0, 0, 0, cycles, 0, 0), 5, 1) for stack, cycles in sleeps)
+    spent = tuple(PathCycles(0, stack, "", (10, 0, 0, 0, cycles, 0, 0), 5, 1) for stack, cycles in sleeps)
     return Profile("", {}, 84_000_000, (sum(each.total for each in spent),), None, spent, (), ())
 
 

@@ -15,11 +15,11 @@ import pytest
 
 from rtoslab import api
 from rtoslab.archive.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
-from rtoslab.archive.index import Wanted, find
+from rtoslab.archive.index import Filters, find
 from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document
 from rtoslab.reports import report_formats
-from rtoslab.results.results import CodePlace, Measured
+from rtoslab.results.results import CodePlace, MeasuredPoint
 from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, session_line
 from rtoslab.store.store import RunDirectory
 from tests.fakes import STEADY, measured, point
@@ -44,21 +44,21 @@ def runs(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("wanted", "names"),
     [
-        (Wanted(), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
-        (Wanted(cores=(2,)), ["old/t2-2", "new/t2-2"]),
-        (Wanted(kernels=("k",), benchmarks=("t",)), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
-        (Wanted(boards=("other",)), []),
-        (Wanted(config={"configX": "7"}), ["old/t2-1", "new/t2-1"]),
-        (Wanted(config={"configX": "8"}), []),
-        (Wanted(config={"opt": "-O2", "lto": "0"}, cores=(1,)), ["old/t2-1", "new/t2-1"]),
-        (Wanted(config={"opt": "-O3"}), []),
-        (Wanted(config={"opt": "-O2"}, hash="feed"), ["old/t2-1", "new/t2-1"]),
-        (Wanted(hash="feed", since="2026-02"), ["new/t2-1"]),
-        (Wanted(hash="c0ff", until="2026-01-05"), ["old/t2-1"]),
-        (Wanted(until="2026-01-04"), []),
+        (Filters(), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
+        (Filters(cores=(2,)), ["old/t2-2", "new/t2-2"]),
+        (Filters(kernels=("k",), benchmarks=("t",)), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
+        (Filters(boards=("other",)), []),
+        (Filters(config={"configX": "7"}), ["old/t2-1", "new/t2-1"]),
+        (Filters(config={"configX": "8"}), []),
+        (Filters(config={"opt": "-O2", "lto": "0"}, cores=(1,)), ["old/t2-1", "new/t2-1"]),
+        (Filters(config={"opt": "-O3"}), []),
+        (Filters(config={"opt": "-O2"}, hash="feed"), ["old/t2-1", "new/t2-1"]),
+        (Filters(hash="feed", since="2026-02"), ["new/t2-1"]),
+        (Filters(hash="c0ff", until="2026-01-05"), ["old/t2-1"]),
+        (Filters(until="2026-01-04"), []),
     ],
 )
-def test_points_are_found(runs: Path, wanted: Wanted, names: list[str]) -> None:
+def test_points_are_found(runs: Path, wanted: Filters, names: list[str]) -> None:
     assert [f"{each.run.name}/{each.stored.folder.name}" for each in find([runs], wanted)] == names
 
 
@@ -68,7 +68,7 @@ def test_a_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) 
 
 
 def test_all_forms_hold_the_same_rows(runs: Path) -> None:
-    rows = list(figure_rows(find([runs], Wanted(cores=(1,)))))
+    rows = list(figure_rows(find([runs], Filters(cores=(1,)))))
     assert {row["metric"] for row in rows} >= {"cycles_per_count", "heap.peak"}
     lines = [json.loads(line) for line in FORMS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
     assert lines == rows
@@ -84,8 +84,8 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
         "call_times", kernels=["freertos"], boards=["pico"], out=out, config={"samples": "5", "instrument": "probe"}
     )
     (stored,) = RunDirectory.open(out).points()
-    assert isinstance(stored.result, Measured)
-    rows = list(sample_rows(find([out], Wanted())))
+    assert isinstance(stored.result, MeasuredPoint)
+    rows = list(sample_rows(find([out], Filters())))
     assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
     assert pq.read_table(io.BytesIO(FORMS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
 
@@ -131,7 +131,7 @@ def test_nothing_found_is_said(tmp_path: Path) -> None:
 
 
 def run_of(
-    folder: Path, index: int, points: Sequence[Measured], board: str = "one", where: dict[str, Any] | None = None
+    folder: Path, index: int, points: Sequence[MeasuredPoint], board: str = "one", where: dict[str, Any] | None = None
 ) -> None:
     """A run of these points on the day of its index, each with a run id of its own."""
     run = RunDirectory.create(folder / str(index), None, [point(1)] * len(points))
@@ -142,11 +142,11 @@ def run_of(
     (folder / str(index) / JOURNAL_FILE).write_text(session_line(session))
 
 
-def _in_places(counts: Sequence[int]) -> list[Measured]:
+def _in_places(counts: Sequence[int]) -> list[MeasuredPoint]:
     return [measured(1, each, config={"placement": str(place)} if place else {}) for place, each in enumerate(counts)]
 
 
-def _with_code(counts: int, address: int, digest: str = "d") -> Measured:
+def _with_code(counts: int, address: int, digest: str = "d") -> MeasuredPoint:
     made = measured(1, counts)
     assert made.virtual is not None
     names = {function.name for function in made.virtual.functions}
@@ -167,12 +167,12 @@ def _with_code(counts: int, address: int, digest: str = "d") -> Measured:
     ],
 )
 def test_history_claims_no_move_that_the_place_of_the_code_may_be(
-    before: list[Measured], after: list[Measured], board: str, is_claimed: bool, tmp_path: Path
+    before: list[MeasuredPoint], after: list[MeasuredPoint], board: str, is_claimed: bool, tmp_path: Path
 ) -> None:
     """Bands that meet, and the same code elsewhere on the same board; a changed nop or a changed board is a move."""
     run_of(tmp_path, 0, before)
     run_of(tmp_path, 1, after, board)
-    document = history_document(list(find([tmp_path], Wanted())), ["cycles_per_count"])
+    document = history_document(list(find([tmp_path], Filters())), ["cycles_per_count"])
     (table,) = document.sections[0].tables
     assert len(table.rows) == 1, "the placement is no axis"
     assert (table.title == "No more than placement") == (not is_claimed)
@@ -184,7 +184,7 @@ def test_history_claims_nothing_of_other_code_in_one_placement(tmp_path: Path) -
     """Where its place matters; what is no time is exact."""
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [_with_code(counts, 0x100, str(index))], where={"build": {"code": "flash", "cores": 1}})
-    document = history_document(list(find([tmp_path], Wanted())), ["cycles_per_count", "heap.peak"])
+    document = history_document(list(find([tmp_path], Filters())), ["cycles_per_count", "heap.peak"])
     (table,) = document.sections[0].tables
     assert table.title == "In one placement each"
     assert table.rows[0][-1].endswith("at rev2 (one placement)")
@@ -197,14 +197,14 @@ def test_history_claims_nothing_of_other_code_in_one_placement(tmp_path: Path) -
 def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [measured(1, counts)])
-    document = history_document(list(find([tmp_path], Wanted())))
+    document = history_document(list(find([tmp_path], Filters())))
     text = report_formats()["md"](document)
     assert "at rev2 |" in text
     assert "rev1 |" not in text.split("## Run by run")[0]
     assert "<svg" in report_formats()["html"](document)
     assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
     with pytest.raises(ReportError, match="No figure is in two"):
-        history_document(list(find([tmp_path / "0"], Wanted())))
+        history_document(list(find([tmp_path / "0"], Filters())))
 
 
 def test_every_file_that_is_named_is_written(tmp_path: Path) -> None:

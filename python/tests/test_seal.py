@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from rtoslab.archive.index import Wanted, find
+from rtoslab.archive.index import Filters, find
 from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
 from rtoslab.records import seal
-from rtoslab.results.results import Failed, Measured, SeriesSamples
+from rtoslab.results.results import Failed, MeasuredPoint, SeriesSamples
 from rtoslab.store.journal import (
     JOURNAL_FILE,
     Session,
@@ -67,7 +67,7 @@ def spaced(_: random.Random, content: bytes) -> bytes:
 DAMAGES: tuple[Damage, ...] = (flip, cut, insert, drop, swap, spaced)
 
 
-def with_samples() -> Measured:
+def with_samples() -> MeasuredPoint:
     series = SeriesSamples(
         id="s", title="S", instrument="probe", comparable=True, cycles=(5, 6, 7), mark_cycles=(5, 6, 7)
     )
@@ -143,7 +143,7 @@ def test_what_lies_beside_is_left_alone(tmp_path: Path) -> None:
     _, place = stored(tmp_path)
     (place / "notes.txt").write_text("mine")
     assert read_point(place).result == with_samples()
-    assert seal.strangers(place, seal.read_sealed(place)) == ["notes.txt"]
+    assert seal.unexpected_files(place, seal.read_sealed(place)) == ["notes.txt"]
 
 
 def test_an_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_an_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Pat
     assert (one.result.point, one.result.stage) == (point(1), "store")
     assert two.result == measured(2)
     with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
-        (only,) = find([tmp_path], Wanted())
+        (only,) = find([tmp_path], Filters())
     assert only.result == measured(2)
 
 
@@ -215,7 +215,7 @@ def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
 def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
     """What report, runs, compare and lint go by; None for a plan that is refused."""
     stored = [(stored_point.folder.name, stored_point.result, stored_point.manifest) for stored_point in run.points()]
-    found = [(each.stored.folder.name, each.result, each.stored.manifest) for each in find([run.path], Wanted())]
+    found = [(each.stored.folder.name, each.result, each.stored.manifest) for each in find([run.path], Filters())]
     try:
         plan = run.plan()
     except StoreError:

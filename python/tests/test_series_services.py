@@ -17,7 +17,7 @@ from rtoslab.proofs.steps_wanted import present
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
 from rtoslab.reports.latency_table import latency_table
-from rtoslab.results.results import AbsentSeries, Measured
+from rtoslab.results.results import AbsentSeries, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.targets import run_virtual
 from tests.checkouts import alter
@@ -83,7 +83,7 @@ def test_a_benchmark_without_any_of_its_series_is_not_applicable(checkout: Path)
     }
 
 
-def reported() -> Measured:
+def reported() -> MeasuredPoint:
     gone = AbsentSeries(id="queue.send", title="queue send", reason=REASON)
     return timed("probe", (5, 6)).model_copy(update={"absent_series": (gone,)})
 
@@ -114,7 +114,7 @@ def test_without_queues_preemption_has_its_other_series(checkout: Path) -> None:
     built = build(catalogue, point)
     output = run_virtual(virtual_job(catalogue, point, built.elf.read_bytes(), "image.elf"))
     result = evaluate(catalogue, point_id(catalogue, point), "0" * 16, output, built.expected)
-    assert isinstance(result, Measured), result
+    assert isinstance(result, MeasuredPoint), result
     assert [samples.id for samples in result.series] == [
         "instrument.empty", "semaphore.give.preempt", "semaphore.take.return",
     ]  # fmt: skip

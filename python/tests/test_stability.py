@@ -14,7 +14,7 @@ from rtoslab.catalogue import Catalogue, Claim, find_paper
 from rtoslab.reference import StoredRow, seal_lines
 from rtoslab.results import PointId
 from rtoslab.stability import (
-    held_in_builds,
+    held_counts,
     read_stability,
     stability_document,
     stability_path,
@@ -87,7 +87,7 @@ def plan_place(factors: tuple[Factor, ...], name: str) -> int:
 )
 def test_a_share_counts_every_verdict(told: list[str], share: Share) -> None:
     assert share_of(told) == share  # type: ignore[arg-type]
-    assert share.observed == len(told)
+    assert share.observation_count == len(told)
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     found = read_stability(path)
     for one, other in zip(example().rows, found.rows, strict=True):
         assert replace(one, values=()) == replace(other, values=())
-        assert [(value.value, tuple(value.placed.values)) for value in other.values] == [
-            (value.value, tuple(value.placed.values)) for value in one.values
+        assert [(value.value, tuple(value.placement_band.values)) for value in other.values] == [
+            (value.value, tuple(value.placement_band.values)) for value in one.values
         ]
     assert replace(found, rows=()) == replace(example(), rows=())
     before = path.read_bytes()
@@ -286,9 +286,9 @@ def test_what_a_papers_report_says_of_builds(tmp_path: Path) -> None:
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "lentka2022")
     elsewhere = Catalogue(tmp_path)
-    assert held_in_builds(elsewhere, paper) == {}
+    assert held_counts(elsewhere, paper) == {}
     planned = judged((LEAST,)).stored
     path = stability_path(tmp_path, paper.key)
     write_stability(path, replace(planned, paper=paper.key))
     paper.__dict__["claims"] = (LEAST, UNKNOWN)
-    assert held_in_builds(elsewhere, paper) == {LEAST.id: "1 of 4"}
+    assert held_counts(elsewhere, paper) == {LEAST.id: "1 of 4"}

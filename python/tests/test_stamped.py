@@ -17,7 +17,7 @@ from rtoslab.proofs.rules import all_rules
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.events import EVENT, IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
 from rtoslab.targets.intervals import Intervals, find_intervals
-from rtoslab.targets.observe import Observed
+from rtoslab.targets.observe import WindowObservations
 from tests.fakes import Fields, board, decoded, kernel
 from tests.latency_fakes import timed
 
@@ -70,7 +70,7 @@ def evidence(rule: dict[str, Any], rows: Sequence[Row], stamps: str) -> Evidence
         ("sample", {"metric": EMPTY_SERIES, "values": "7x2", "n": 2}),
         ("sample", {"metric": "event", "values": stamps, "n": 2}),
     ]
-    observed = Observed(intervals=intervals(rows))
+    observed = WindowObservations(intervals=intervals(rows))
     return Evidence(decoded(body), observed, Benchmark.model_validate(facts([rule])), board(), kernel(), 2)
 
 

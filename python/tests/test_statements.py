@@ -35,7 +35,8 @@ def test_every_planting_gets_the_verdict_that_its_sentence_asks_for(key: str) ->
         (verdict,) = judge_claims([_claim(key, planting.statement)], planting.values, PAPERS[key].facts.resolution)
         if verdict.outcome != planting.expect:
             wrong.append(
-                f"{planting.statement}: {verdict.outcome}, not {planting.expect} ({planting.why}): {verdict.seen[:200]}"
+                f"{planting.statement}: {verdict.outcome}, not {planting.expect} ({planting.why}): "
+                f"{verdict.numbers_text[:200]}"
             )
     assert not wrong, "\n".join(wrong)
 

@@ -13,9 +13,9 @@ import pytest
 from rtoslab.base.errors import CatalogueError, PlanError, ReportError, RtoslabError, ToolMissingError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.measure.pipeline import Manner
+from rtoslab.measure.pipeline import MeasureOptions
 from rtoslab.reports import report_formats
-from rtoslab.results.results import Measured, NotApplicable
+from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.cluster import _sources, _value, measure_here
 from rtoslab.sweep.effects import Observations
@@ -79,7 +79,7 @@ def test_a_wrong_plan_is_one_sentence(tmp_path: Path, change: str, kind: type[Ex
         read_sweep(written(tmp_path, PLAN.replace(change, new)))
 
 
-def at(cycles: float, benchmark: str = "t2", **config: str) -> Measured:
+def at(cycles: float, benchmark: str = "t2", **config: str) -> MeasuredPoint:
     plain = measured(1, 1000)
     where = plain.point.model_copy(update={"benchmark": benchmark, "title": f"{benchmark} test", "config": config})
     total = plain.window_s * plain.clock_hz / cycles
@@ -94,7 +94,7 @@ def at(cycles: float, benchmark: str = "t2", **config: str) -> Measured:
 GRID = [(a, b) for a in ("0", "1") for b in ("0", "1", "2")]
 
 
-def made() -> list[Measured]:
+def made() -> list[MeasuredPoint]:
     """`a` doubles the time, `b` adds a tenth a level; on u both together cost half as much again."""
     points = []
     for a, b in GRID:
@@ -131,7 +131,7 @@ def test_a_hole_in_the_grid_is_no_obstacle() -> None:
 
 def test_the_report_has_ranking_interactions_and_small_multiples() -> None:
     absent = NotApplicable(run_id="0", point=point(), reason="it cannot be")
-    results: list[Measured | NotApplicable] = [*made(), absent]
+    results: list[MeasuredPoint | NotApplicable] = [*made(), absent]
     stored = [StoredPoint(Path("x"), result, {}) for result in results]
     document = sweep_document("T", stored)
     text = report_formats()["md"](document)
@@ -162,7 +162,7 @@ def test_a_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
 
 def test_a_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
     (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path))).points
-    shipped = measure_here(first, (*_sources(find_root(), first)[:-1], "of other firmware"), Manner())
+    shipped = measure_here(first, (*_sources(find_root(), first)[:-1], "of other firmware"), MeasureOptions())
     assert shipped.files is None
     assert "bring both to the same revision" in str(shipped.error)
     assert shipped.worker, "which worker it is"
@@ -170,7 +170,7 @@ def test_a_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
 
 def test_a_worker_that_cannot_measure_is_named(tmp_path: Path) -> None:
     (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path))).points
-    shipped = measure_here(first, ("other", "sources", "here"), Manner())
+    shipped = measure_here(first, ("other", "sources", "here"), MeasureOptions())
     shipped = replace(shipped, error=ToolMissingError("arm-none-eabi-gcc is not installed."), worker="tcp://a:1 on b")
     future = SimpleNamespace(status="finished", result=lambda: shipped, release=lambda: None)
     with pytest.raises(RtoslabError, match=r"The worker tcp://a:1 on b did not measure .*: arm-none-eabi-gcc is not"):

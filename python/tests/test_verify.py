@@ -12,9 +12,9 @@ from rtoslab.base.canonical_json import canonical
 from rtoslab.base.errors import AlteredError, BuildError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.measure.pipeline import _known
-from rtoslab.records.seal import SEAL_FILE, read_sealed, sealed
-from rtoslab.results.results import Measured
+from rtoslab.measure.pipeline import _find_cached
+from rtoslab.records.seal import SEAL_FILE, read_sealed, seal_files
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.cache import ResultCache
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import RESULT
@@ -43,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 def forge(folder: Path, name: str, content: bytes) -> None:
     """Puts another content in place of a file and seals the folder again."""
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != SEAL_FILE}
-    for each, made in sealed(folder.name, {**files, name: content}).items():
+    for each, made in seal_files(folder.name, {**files, name: content}).items():
         (folder / each).write_bytes(made)
 
 
@@ -140,22 +140,22 @@ def test_a_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
     assert "was altered after it was kept: the point was measured again" in done.stderr
     assert entry.read_bytes() == whole
     (two,) = RunDirectory.open(tmp_path / "two").points()
-    assert isinstance(two.result, Measured)
+    assert isinstance(two.result, MeasuredPoint)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"7", b"{}", b"[" * 100_000, b'{"series": [1]}', b'{"series": [{}]}'])
 def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, content: bytes | None) -> None:
     folder, cache, key = run.folders()[0], ResultCache(tmp_path), "ab" * 32
     files = {name: each for name, each in read_sealed(folder).items() if name != SEAL_FILE}
-    cache.put(key, sealed(folder.name, files))
-    assert _known(cache, key, folder.name)[0] is not None
+    cache.put(key, seal_files(folder.name, files))
+    assert _find_cached(cache, key, folder.name)[0] is not None
     del files[RESULT]
-    cache.put(key, sealed(folder.name, files if content is None else {**files, RESULT: content}))
-    taken, note = _known(cache, key, folder.name)
+    cache.put(key, seal_files(folder.name, files if content is None else {**files, RESULT: content}))
+    taken, note = _find_cached(cache, key, folder.name)
     assert taken is None
     assert "is damaged: the point was measured again." in note
     cache.put(key, {})
-    assert _known(cache, key, folder.name)[0] is None
+    assert _find_cached(cache, key, folder.name)[0] is None
 
 
 def test_an_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_instructions_that_were_not_counted_then_are_no_difference() -> None:
     """Points from before functions' instructions were stored; a number that is another one still is."""
     plain = measured()
 
-    def counted(number: int | None) -> Measured:
+    def counted(number: int | None) -> MeasuredPoint:
         assert plain.virtual is not None
         uses = tuple(function.model_copy(update={"instructions": number}) for function in plain.virtual.functions)
         return plain.model_copy(update={"virtual": plain.virtual.model_copy(update={"functions": uses})})

@@ -19,7 +19,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pipeline import Outcome, run_point
 from rtoslab.plan.plan import Options, make_plan
-from rtoslab.results.results import Failed, Measured
+from rtoslab.results.results import Failed, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from tests.checkouts import alter, build_apart, copy_checkout
 from tests.conformance_fakes import examine_nothing
@@ -70,7 +70,7 @@ def one(outcomes: list[Outcome]) -> object:
 
 def test_a_point_is_measured_and_proved(tmp_path: Path) -> None:
     result = one(measure("t7", 2, 20, tmp_path / "run"))
-    assert isinstance(result, Measured), result
+    assert isinstance(result, MeasuredPoint), result
     assert [counter.core for counter in result.counters] == [0, 1]
     assert all(counter.count > 100 for counter in result.counters)
     assert result.virtual is not None
@@ -137,7 +137,7 @@ STRESS = {"config": {"param.stress_percent": "50"}}
 def test_collisions_are_counted_from_outside(tmp_path: Path) -> None:
     # Either core has the semaphore to itself for some ten milliseconds before the other one wins it.
     result = one(measure("contention", 2, 60, tmp_path / "run", **STRESS))
-    assert isinstance(result, Measured), result
+    assert isinstance(result, MeasuredPoint), result
     assert result.metric_cores == (0,)
     assert result.virtual is not None
     assert sum(wait.failed for wait in result.virtual.waits) > 100
@@ -237,7 +237,7 @@ def test_the_kernels_settings_reach_the_manifest(tmp_path: Path, monkeypatch: py
     (asked,) = make_plan(catalogue, ["t1"], Options(["freertos"], ["pico"], [1], 10, chosen)).points
     run = RunDirectory.create(tmp_path / "run", None, [point_id(catalogue, asked)])
     outcome = run_point(catalogue, asked, run)
-    assert isinstance(outcome.result, Measured), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
     (point,) = RunDirectory.open(tmp_path / "run").points()
     text = json.dumps(point.manifest)
     assert '"configTICK_RATE_HZ": "500"' in text

@@ -11,7 +11,7 @@ from rtoslab.proofs import Evidence, judge_all
 from rtoslab.proofs.rules import all_rules
 from rtoslab.records.decoder import decode
 from rtoslab.results.finding import Verdict
-from rtoslab.targets.observe import Load, Observed, OwnFunction, Stretch
+from rtoslab.targets.observe import Load, OwnFunction, Stretch, WindowObservations
 from tests import latency_fakes
 from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, decoded, kernel, stream
 
@@ -34,7 +34,7 @@ def own(*executions: int, name: str = "body", entries: int = 1, calls: dict[str,
     return OwnFunction(0, name, entries, stretches, tuple((calls or {}).items()))
 
 
-def seen(**facts: Any) -> Observed:
+def seen(**facts: Any) -> WindowObservations:
     """What the board saw of a window of 31 250 000 cycles and 250 ticks, in which all was as it should be."""
     usual: dict[str, Any] = {
         "exceptions": {0: {15: 250}},
@@ -42,7 +42,7 @@ def seen(**facts: Any) -> Observed:
         "loads": {0: Load(31_250_000, 0, 0)},
         "state": {"feature.icache": 1, "float_contexts": 0, "isr_urgency": 1, "urgency.irq26": 1},
     }
-    return Observed(**{**usual, **facts})
+    return WindowObservations(**{**usual, **facts})
 
 
 def evidence(rule: dict[str, Any], **facts: Any) -> Evidence:

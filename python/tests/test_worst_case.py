@@ -16,14 +16,14 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.cmd_worst_case import command
 from rtoslab.plan.plan import Options
-from rtoslab.records import sealed
+from rtoslab.records import seal_files
 from rtoslab.reports.formats.html import render
 from rtoslab.results import write_samples
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import exception_number
-from rtoslab.worst_case.arrivals import Span, choose_span, draw, inject_at_each
+from rtoslab.worst_case.arrivals import Span, choose_span, draw, inject_at_every_cycle
 from rtoslab.worst_case.document import make_document
-from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, manifest_of, recomputed, write
+from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, manifest_of, recompute, write
 from rtoslab.worst_case.scenario import Scenario, Target, of_benchmark, of_image
 from rtoslab.worst_case.worst_case import find
 from tests.checkouts import alter
@@ -65,7 +65,7 @@ def alone(of: Scenario, cycle: int) -> tuple[int, int | None]:
 )
 def test_each_arrival_is_what_it_would_be_alone(kernel: str, board: str, cores: int, core: int) -> None:
     of = scenario(kernel, board, cores=cores, core=core)
-    arrivals = inject_at_each(of, Span(1500, "1500 cycles"), threads=2)
+    arrivals = inject_at_every_cycle(of, Span(1500, "1500 cycles"), threads=2)
     assert arrivals["cycle"].tolist() == list(range(of.snapshot.cycle(), of.snapshot.cycle() + 1500))
     for index in random.Random(7).sample(range(1500), 12):  # noqa: S311
         each = arrivals[index]
@@ -77,20 +77,20 @@ def test_each_arrival_is_what_it_would_be_alone(kernel: str, board: str, cores: 
 def test_the_threads_do_not_matter_and_a_sample_is_part_of_the_whole() -> None:
     of = scenario("freertos", "nucleo-f446re")
     span = choose_span(of, "2period")
-    whole = inject_at_each(of, span, threads=1)
-    assert (inject_at_each(of, span, threads=3) == whole).all()
+    whole = inject_at_every_cycle(of, span, threads=1)
+    assert (inject_at_every_cycle(of, span, threads=3) == whole).all()
     drawn = choose_span(of, "2period", samples=50, seed=3)
     assert drawn.offsets == draw(span.cycles, 50, 3)
     assert drawn.offsets is not None
-    assert (inject_at_each(of, drawn, threads=2) == whole[list(drawn.offsets)]).all()
-    found = find(of, drawn, inject_at_each(of, drawn))
+    assert (inject_at_every_cycle(of, drawn, threads=2) == whole[list(drawn.offsets)]).all()
+    found = find(of, drawn, inject_at_every_cycle(of, drawn))
     assert "as observed" in found.claim
     assert "every" not in found.claim
 
 
 def test_what_executes_on_arrival_is_what_single_steps_show() -> None:
     of = scenario("freertos", "nucleo-f446re")
-    arrivals = inject_at_each(of, Span(400, "400 cycles"))
+    arrivals = inject_at_every_cycle(of, Span(400, "400 cycles"))
     machine: Any = of.snapshot.open()
     executing = machine.position(0)[1]
     for arrival in arrivals:
@@ -116,7 +116,7 @@ def test_a_planted_critical_section_is_found_and_named_by_its_line(
     alter(checkout, "kernels/rt/port.h", give, planted + give)
     examine_nothing(monkeypatch)
     of = scenario("rt", "nucleo-f446re")
-    found = find(of, span := choose_span(of, "18period"), inject_at_each(of, span))
+    found = find(of, span := choose_span(of, "18period"), inject_at_every_cycle(of, span))
     assert found.handler.maximum_cycles > 500
     assert found.handler.median_cycles < 60
     lines = (checkout / "firmware" / "kernels" / "rt" / "port.h").read_text().splitlines()
@@ -143,7 +143,7 @@ def test_a_sweep_is_stored_and_shown(tmp_path: Path) -> None:
     assert stored["task_cycles"] == [None] * said["arrivals"], "without a kernel there is no task to wake"
     of = scenario("bare", "nucleo-l073rz", service=1)
     span = choose_span(of, "period")
-    arrivals = inject_at_each(of, span, threads=1)
+    arrivals = inject_at_every_cycle(of, span, threads=1)
     report = render(make_document(found := find(of, span, arrivals), arrivals))
     write(tmp_path / "two", found, arrivals, manifest_of(of, span), report)
     for name in ("arrivals.parquet", "result.json", "manifest.json", "report.html"):
@@ -153,12 +153,12 @@ def test_a_sweep_is_stored_and_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damaged", [{ARRIVALS: b"PAR1 nothing PAR1"}, {RESULT: b"{"}])
 def test_a_sweep_damaged_under_a_seal_that_holds_is_said_to_be(tmp_path: Path, damaged: dict[str, bytes]) -> None:
     files = {ARRIVALS: write_samples([]), RESULT: b'{"handler": null, "task": null}', MANIFEST: b"{}"}
-    for name, content in sealed(tmp_path.name, files).items():
+    for name, content in seal_files(tmp_path.name, files).items():
         (tmp_path / name).write_bytes(content)
-    assert not list(recomputed(tmp_path))
-    for name, content in sealed(tmp_path.name, {**files, **damaged}).items():
+    assert not list(recompute(tmp_path))
+    for name, content in seal_files(tmp_path.name, {**files, **damaged}).items():
         (tmp_path / name).write_bytes(content)
-    (said,) = recomputed(tmp_path)
+    (said,) = recompute(tmp_path)
     assert re.search(r"cannot be read \(.*\); measure it again\.$", said)
 
 
@@ -168,7 +168,7 @@ def test_an_image_of_ones_own() -> None:
     target = Target(f"irq{by_name.exception - 16}", hex(by_name.task or 0), str(by_name.snapshot.cycle()))
     of = of_image(by_name.elf, by_name.board, target)
     span = Span(300, "300 cycles")
-    assert (inject_at_each(of, span)["handler"] == inject_at_each(by_name, span)["handler"]).all()
+    assert (inject_at_every_cycle(of, span)["handler"] == inject_at_every_cycle(by_name, span)["handler"]).all()
 
 
 def test_what_the_image_raises_itself_is_told() -> None:
@@ -177,18 +177,19 @@ def test_what_the_image_raises_itself_is_told() -> None:
     tick_cycles = of.tick_cycles or 0
     span = Span(3 * tick_cycles, "three ticks", tuple(range(0, 3 * tick_cycles, tick_cycles // 3)))
     tick = of_image(of.elf, of.board, Target("systick", start=str(of.snapshot.cycle())))
-    finding = find(tick, span, inject_at_each(tick, span))
+    finding = find(tick, span, inject_at_every_cycle(tick, span))
     assert len(finding.own_entries) in {3, 4}
     assert {right - left for left, right in pairwise(finding.own_entries)} <= set(
         range(tick_cycles - 99, tick_cycles + 99)
     )
     assert f"The image itself raises this interrupt there, {len(finding.own_entries)} times" in finding.claim
-    idle = find(of, span, inject_at_each(of, span))
+    idle = find(of, span, inject_at_every_cycle(of, span))
     assert idle.own_entries == ()
     assert "The image" not in idle.claim
     for each, says in ((finding, False), (idle, True)):
         assert (
-            "the image itself does not raise the interrupt" in render(make_document(each, inject_at_each(of, span)))
+            "the image itself does not raise the interrupt"
+            in render(make_document(each, inject_at_every_cycle(of, span)))
         ) is says
 
 
@@ -196,7 +197,7 @@ def test_an_interrupt_that_is_not_enabled_is_no_worst_case() -> None:
     of = scenario("bare", "nucleo-l073rz")
     deaf = of_image(of.elf, of.board, Target("irq3", start=str(of.snapshot.cycle())))
     with pytest.raises(RunError, match=r"3 of 3 arrivals did not bring about the handler within 1 s"):
-        inject_at_each(deaf, Span(3, "3 cycles"))
+        inject_at_every_cycle(deaf, Span(3, "3 cycles"))
 
 
 def test_errors_are_sentences(tmp_path: Path) -> None:
@@ -230,7 +231,7 @@ def test_every_service_on_every_board_over_a_whole_period(kernel: str, board: st
             continue
         of = scenario(kernel, board, service)
         span = choose_span(of, "period")
-        found = find(of, span, inject_at_each(of, span))
+        found = find(of, span, inject_at_every_cycle(of, span))
         assert found.arrivals == of.period_cycles
         # Quicker than an entry alone: an arrival while another one is under way takes its place.
         assert found.handler.minimum_cycles > 0

@@ -1,8 +1,8 @@
-"""From stored points to what can be said of them: figures, latencies, losses by cause, claims."""
+"""Turns stored points into statements: figures, latencies, losses by cause, claims."""
 
 from rtoslab.analyses.axis_values import Selector, Value, axis_of_point, in_unit, select, values
 from rtoslab.analyses.bands import Band, Ratio
-from rtoslab.analyses.claim_rules import Told, worst
+from rtoslab.analyses.claim_rules import StatementResult, worst
 from rtoslab.analyses.claims import OUTCOMES, ClaimVerdict, Outcome, judge_claims
 from rtoslab.analyses.collisions import LEVEL, SEED, Level, Step, levels, steps
 from rtoslab.analyses.counts_per_second import Gain, gains, throughput
@@ -45,10 +45,10 @@ from rtoslab.analyses.placed_times import (
     mean_ratio,
     placed_times,
     placement,
-    unplaced,
+    without_placement,
 )
-from rtoslab.analyses.placed_values import PlacedValues, placed_values, values_over_placements
+from rtoslab.analyses.placed_values import PlacedValues, placement_values, values_over_placements
 from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import cores_of, pinning_note, series_names, short_test
-from rtoslab.analyses.tick_cost import TickModel, by_loops, released, tick_model
-from rtoslab.analyses.value_groups import grouped
+from rtoslab.analyses.tick_cost import TickModel, by_loops, tasks_released, tick_model
+from rtoslab.analyses.value_groups import group_by

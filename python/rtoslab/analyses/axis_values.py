@@ -13,9 +13,9 @@ from rtoslab.analyses.cycles import lock_wait_part, shares
 from rtoslab.analyses.latency import latencies
 from rtoslab.analyses.losses_by_cause import busiest_lock
 from rtoslab.analyses.series import pinning
-from rtoslab.analyses.tick_cost import by_loops, released, tick_model
+from rtoslab.analyses.tick_cost import by_loops, tasks_released, tick_model
 from rtoslab.plan import USUAL
-from rtoslab.results import Measured, PointId
+from rtoslab.results import MeasuredPoint, PointId
 
 Quantity = tuple[str, str, float, str, int]
 """(metric, statistic, value, unit, number of samples or counts it rests on)"""
@@ -55,7 +55,7 @@ class Value:
     """What it is of, where it stands for a value that its kernel cannot have."""
 
     @property
-    def placed(self) -> Band:
+    def placement_band(self) -> Band:
         """The value in each of its placements."""
         return self.band or Band([self.value])
 
@@ -102,7 +102,7 @@ def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
     return point.config.get(name) or params.get(name.removeprefix("param."), "")
 
 
-def values(points: Iterable[Measured]) -> list[Value]:
+def values(points: Iterable[MeasuredPoint]) -> list[Value]:
     """Every value of every point, in the points' order."""
     return [
         Value(
@@ -136,7 +136,7 @@ def select(values: Iterable[Value], where: Selector) -> list[Value]:
     ]
 
 
-def _throughput(point: Measured) -> Iterator[Quantity]:
+def _throughput(point: MeasuredPoint) -> Iterator[Quantity]:
     if not point.counters or point.is_latency:
         return
     rate = throughput(point)
@@ -147,12 +147,12 @@ def _throughput(point: Measured) -> Iterator[Quantity]:
     yield "throughput", "cycles_per_count", rate.cycles_per_count, "cycles", counts
 
 
-def _heap(point: Measured) -> Iterator[Quantity]:
+def _heap(point: MeasuredPoint) -> Iterator[Quantity]:
     if point.heap:
         yield "heap", "peak", point.heap.peak_bytes, "bytes", point.heap.allocations or 1
 
 
-def _latency(point: Measured) -> Iterator[Quantity]:
+def _latency(point: MeasuredPoint) -> Iterator[Quantity]:
     contained = {samples.overhead for samples in point.series}
     for latency in latencies(point):
         for stat, name in LATENCY_STATS.items():
@@ -164,7 +164,7 @@ def _latency(point: Measured) -> Iterator[Quantity]:
             yield latency.series.id, "total", latency.spread.median, "cycles", latency.spread.n
 
 
-def _lock(point: Measured) -> Iterator[Quantity]:
+def _lock(point: MeasuredPoint) -> Iterator[Quantity]:
     counting = [share for share in shares(point) if share.core in point.metric_cores]
     if point.point.cores == 1 or not counting:
         return
@@ -175,8 +175,8 @@ def _lock(point: Measured) -> Iterator[Quantity]:
         yield "lock", "held_part", lock.held_part, "1", len(counting)
 
 
-def _tick(point: Measured) -> Iterator[Quantity]:
-    model = tick_model(released(point))
+def _tick(point: MeasuredPoint) -> Iterator[Quantity]:
+    model = tick_model(tasks_released(point))
     if model is None:
         return
     for stat in ("base", "per_task", "mode", "worst", "share", "remainder"):
@@ -184,20 +184,20 @@ def _tick(point: Measured) -> Iterator[Quantity]:
         if value is not None:
             yield "tick.model", stat, float(value), "cycles", model.n
     yield "tick.model", "sum", model.per_task * model.worst_count, "cycles", model.n
-    by_count = released(point)
+    by_count = tasks_released(point)
     frequent = Counter(cycles for samples in by_count.values() for cycles in samples).most_common(1)[0][0]
     yield "tick.model", "mode_of_all", float(frequent), "cycles", model.n
     yield "tick.coincidences", "count", float(len(by_count[max(by_count)])), "peaks", model.n
 
 
-def _search(point: Measured) -> Iterator[Quantity]:
+def _search(point: MeasuredPoint) -> Iterator[Quantity]:
     for loops, series in by_loops(point).items():
         cycles = [value for samples in series for value in samples.cycles]
         yield f"select.loops_{loops}", "max", float(max(cycles)), "cycles", len(cycles)
         yield f"select.loops_{loops}", "min", float(min(cycles)), "cycles", len(cycles)
 
 
-EXTRACTORS: tuple[Callable[[Measured], Iterator[Quantity]], ...] = (
+EXTRACTORS: tuple[Callable[[MeasuredPoint], Iterator[Quantity]], ...] = (
     _throughput,
     _heap,
     _lock,

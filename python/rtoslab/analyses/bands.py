@@ -21,22 +21,22 @@ class Band:
 
     @property
     def median(self) -> float:
-        """What stands for the figure."""
+        """Returns what stands for the figure."""
         return median(self.values)
 
     @property
     def least(self) -> float:
-        """In the placement that suits it best."""
+        """Returns the value in the placement that suits it best."""
         return min(self.values)
 
     @property
     def most(self) -> float:
-        """In the one that suits it worst."""
+        """Returns the value in the placement that suits it worst."""
         return max(self.values)
 
     @property
     def width(self) -> float:
-        """What the place alone may be worth; 0 where the values differ by no more than the clock's grain."""
+        """Returns what the place alone may be worth; 0 where the values differ by no more than the clock's grain."""
         width = self.most - self.least
         return width if width > self.resolution * (1 + 1e-9) else 0.0
 
@@ -68,7 +68,7 @@ class Ratio:
 
     @property
     def median(self) -> float:
-        """What stands for it."""
+        """Returns what stands for it."""
         return self.value
 
     def over(self, other: "Ratio") -> "Ratio":

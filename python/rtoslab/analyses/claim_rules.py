@@ -10,33 +10,33 @@ from statistics import median
 from typing import Final, Literal
 
 from rtoslab.analyses.axis_values import TIME_S, Value
-from rtoslab.analyses.claim_values import Gathered, NotComputedError, Picked
-from rtoslab.base import counted
+from rtoslab.analyses.claim_values import GatheredValues, NotComputedError, SelectedValues
+from rtoslab.base import count_text
 from rtoslab.catalogue import Claim
 
-Told = Literal["same", "different", "tie"]
+StatementResult = Literal["same", "different", "tie"]
 Names = Mapping[str, str]
 """A place on an axis -> what a reader calls it."""
-Judged = tuple[Told, str]
-Judge = Callable[[Claim, Sequence[Picked], float, Names], Judged]
+Judged = tuple[StatementResult, str]
+Judge = Callable[[Claim, Sequence[SelectedValues], float, Names], Judged]
 """(claim, values of the case, resolution of the paper's instrument in seconds, names)"""
-Rule = Callable[[Claim, Sequence[float], float], Told]
+Rule = Callable[[Claim, Sequence[float], float], StatementResult]
 """(claim, the values in one unit, the resolution in that unit)"""
 
 
-def worst(outcomes: Sequence[Told]) -> Told:
+def worst(outcomes: Sequence[StatementResult]) -> StatementResult:
     """Returns the verdict on things that must all hold: one contradiction contradicts, one tie leaves it open."""
     return "different" if "different" in outcomes else "tie" if "tie" in outcomes else "same"
 
 
-def larger(high: float, low: float, resolution: float) -> Told:
+def larger(high: float, low: float, resolution: float) -> StatementResult:
     """Returns whether `high` is the larger one; a tie if they differ by no more than the resolution."""
     if abs(high - low) <= resolution:
         return "tie"
     return "same" if high > low else "different"
 
 
-def _yes(holds: bool) -> Told:
+def _yes(holds: bool) -> StatementResult:
     return "same" if holds else "different"
 
 
@@ -53,7 +53,7 @@ def resolution_of(value: Value, resolution_s: float) -> float:
     return resolution_s / TIME_S[value.unit] if value.unit in TIME_S else 0.0
 
 
-def name_of(picked: Picked, names: Names) -> str:
+def name_of(picked: SelectedValues, names: Names) -> str:
     """Returns the words for where a value lies: `FreeRTOS, 2 cores`."""
     return ", ".join(place_words(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
 
@@ -61,7 +61,7 @@ def name_of(picked: Picked, names: Names) -> str:
 def place_words(axis: str, place: str | int, names: Names) -> str:
     """Returns the words for one place on an axis: `2 cores`, `bytes 64` for a parameter, a title for a name."""
     if axis == "cores":
-        return counted(int(place), "core")
+        return count_text(int(place), "core")
     if axis.startswith("param."):
         return f"{axis.removeprefix('param.').replace('_', ' ')} {place}"
     return names.get(str(place), str(place))
@@ -72,14 +72,14 @@ def number_text(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.4g}"
 
 
-def _shown(value: float, unit: str) -> str:
+def _describe(value: float, unit: str) -> str:
     return f"{value:.1%}" if unit == "1" else number_text(value)
 
 
-def _one_each(rule: Rule) -> Judge:
+def _single_value(rule: Rule) -> Judge:
     """Makes a judge of a rule on exactly one value at each place."""
 
-    def judge(claim: Claim, picked: Sequence[Picked], resolution_s: float, names: Names) -> Judged:
+    def judge(claim: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> Judged:
         first = picked[0].value
         unit = claim.unit or first.unit
         numbers = [value.value.in_unit(unit) for value in picked]
@@ -87,7 +87,7 @@ def _one_each(rule: Rule) -> Judge:
         if len(known) != len(numbers):
             raise NotComputedError("the values are of different quantities")
         parts = [
-            f"{name_of(value, names)} {_shown(number, unit)}{_stands_for(value.value)}".strip()
+            f"{name_of(value, names)} {_describe(number, unit)}{_equivalent(value.value)}".strip()
             for value, number in zip(picked, known, strict=True)
         ]
         scale = first.in_unit(unit)
@@ -98,12 +98,12 @@ def _one_each(rule: Rule) -> Judge:
     return judge
 
 
-def _stands_for(value: Value) -> str:
+def _equivalent(value: Value) -> str:
     return f" ({value.stand_in})" if value.stand_in else ""
 
 
 def _ratio_words(claim: Claim, numbers: Sequence[float]) -> str:
-    """What the numbers come to, for rules on a ratio: the reader need not divide."""
+    """Returns what the numbers come to, for rules on a ratio: the reader need not divide."""
     if claim.kind == "ratio":
         return f": {numbers[0] / numbers[1]:.2f} times" if numbers[1] else ""
     if claim.kind in {"alike", "varies"}:
@@ -113,7 +113,7 @@ def _ratio_words(claim: Claim, numbers: Sequence[float]) -> str:
     return ""
 
 
-def _ascending(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+def _ascending(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Each value is larger than the one before; with bounds, by so many times."""
     outcomes = [larger(high, low, resolution) for low, high in pairwise(numbers)]
     if worst(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
@@ -125,19 +125,19 @@ def _ascending(claim: Claim, numbers: Sequence[float], resolution: float) -> Tol
     return worst(outcomes)
 
 
-def _least(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+def _least(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The first `leaders` values are smaller than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
     return larger(min(others), max(leaders), resolution)
 
 
-def _most(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+def _most(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The first `leaders` values are larger than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
     return larger(min(leaders), max(others), resolution)
 
 
-def _rank(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+def _rank(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The first value has the place `place` among all, the smallest first; with bounds, so many times its precursor."""
     first, others = numbers[0], numbers[1:]
     below = sum(other < first - resolution for other in others)
@@ -150,7 +150,7 @@ def _rank(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
     return _yes(before is None or _within(claim, first / before))
 
 
-def _ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+def _ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The first value is between `at_least` and `at_most` times the second; equal ones are a tie where 1 is a bound."""
     first, second = numbers
     if 1.0 in {claim.at_least, claim.at_most} and abs(first - second) <= resolution:
@@ -160,36 +160,36 @@ def _ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
     return _yes(low and high)
 
 
-def _between(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+def _between(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Every value lies between the bounds."""
     low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
     high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
     return _yes(low and high)
 
 
-def _near_others(claim: Claim, numbers: Sequence[float], _: float) -> Told:
+def _near_others(claim: Claim, numbers: Sequence[float], _: float) -> StatementResult:
     """The first value over the median of the others lies between the bounds."""
     return _yes(_within(claim, numbers[0] / median(numbers[1:])))
 
 
-def _beaten(_: Claim, numbers: Sequence[float], resolution: float) -> Told:
+def _beaten(_: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The first value is larger than the least of the others."""
     return larger(numbers[0], min(numbers[1:]), resolution)
 
 
-def _alike(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+def _alike(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The largest value is at most `at_most` times the smallest."""
     return _yes(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
 
 
-def _varies(claim: Claim, numbers: Sequence[float], resolution: float) -> Told:
+def _varies(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The largest value is at least `at_least` times the smallest, and by more than the instrument's resolution."""
     if max(numbers) - min(numbers) <= resolution:
         return "tie" if resolution else "different"
     return _yes(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
 
 
-def _distinct(_: Claim, numbers: Sequence[float], resolution: float) -> Told:
+def _distinct(_: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """No two values are equal; which is the larger one is not said. Those that the instrument cannot tell apart tie."""
     steps = [high - low for low, high in pairwise(sorted(numbers))]
     if any(step == 0 for step in steps):
@@ -197,7 +197,9 @@ def _distinct(_: Claim, numbers: Sequence[float], resolution: float) -> Told:
     return "same" if all(step > resolution for step in steps) else "tie"
 
 
-def _spreads(picked: Sequence[Picked], resolution_s: float, names: Names) -> tuple[list[tuple[float, float]], str]:
+def _spreads(
+    picked: Sequence[SelectedValues], resolution_s: float, names: Names
+) -> tuple[list[tuple[float, float]], str]:
     """Largest minus smallest sample at each place, with the resolution in its unit."""
     spreads, words = [], []
     for group in picked:
@@ -212,19 +214,19 @@ def _spreads(picked: Sequence[Picked], resolution_s: float, names: Names) -> tup
     return spreads, "; ".join(words)
 
 
-def _no_spread(_: Claim, picked: Sequence[Picked], resolution_s: float, names: Names) -> Judged:
+def _no_spread(_: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> Judged:
     """No value spreads by more than the paper's instrument shows."""
     spreads, seen = _spreads(picked, resolution_s, names)
     return _yes(all(spread <= least for spread, least in spreads)), seen
 
 
-def _spread(_: Claim, picked: Sequence[Picked], resolution_s: float, names: Names) -> Judged:
+def _spread(_: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> Judged:
     """Every value spreads by more than the paper's instrument shows."""
     spreads, seen = _spreads(picked, resolution_s, names)
     return _yes(all(spread > least for spread, least in spreads)), seen
 
 
-def _same_ranking(claim: Claim, picked: Sequence[Picked], _: float, names: Names) -> Judged:
+def _same_ranking(claim: Claim, picked: Sequence[SelectedValues], _: float, names: Names) -> Judged:
     """Two sequences along `along` put their members into the same order: at least `at_least` of all pairs agree."""
     first, second = ({value.axis(claim.along): value.value for value in side.values} for side in picked)
     shared = [place for place in first if place in second]
@@ -238,25 +240,25 @@ def _same_ranking(claim: Claim, picked: Sequence[Picked], _: float, names: Names
     ]
     return _yes(
         _within(claim, agree / len(pairs))
-    ), f"{agree} of {counted(len(pairs), 'pair')} agree; {'; '.join(orders)}"
+    ), f"{agree} of {count_text(len(pairs), 'pair')} agree; {'; '.join(orders)}"
 
 
-def band_verdict(claim: Claim, gathered: Sequence[Gathered], names: Names) -> Judged:
+def band_verdict(claim: Claim, gathered: Sequence[GatheredValues], names: Names) -> Judged:
     """Returns whether each value is the same in all placements of the code, up to `at_most` of its median."""
     words, outcomes = [], []
     for group in gathered:
         for value, _ in group.members:
             if value.band is None:
                 raise NotComputedError("measured in one placement of the code only")
-            where = name_of(Picked(group.where, [value]), names)
+            where = name_of(SelectedValues(group.where, [value]), names)
             count = len(value.band.values)
-            words.append(f"{where} {value.band.percent:.1f} % apart over {counted(count, 'placement')}".strip())
+            words.append(f"{where} {value.band.percent:.1f} % apart over {count_text(count, 'placement')}".strip())
             outcomes.append(_yes(value.band.percent <= 100 * (claim.at_most or 0.0)))
     return worst(outcomes), "; ".join(words)
 
 
-def _steps(claim: Claim, picked: Sequence[Picked]) -> tuple[list[float], str]:
-    """By how much a sequence along `along` falls from step to step, in parts of its first value."""
+def _steps(claim: Claim, picked: Sequence[SelectedValues]) -> tuple[list[float], str]:
+    """Returns by how much a sequence along `along` falls from step to step, as parts of its first value."""
     places = sorted((float(item.axis(claim.along) or 0), item.value) for item in picked[0].values)
     if len(places) < 3:
         raise NotComputedError(f"fewer than three steps along {claim.along}")
@@ -265,13 +267,13 @@ def _steps(claim: Claim, picked: Sequence[Picked]) -> tuple[list[float], str]:
     return [low - high for (_, low), (_, high) in pairwise(parts)], seen
 
 
-def _first_step_largest(claim: Claim, picked: Sequence[Picked], _: float, __: Names) -> Judged:
+def _first_step_largest(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> Judged:
     """The first step down is at least `at_least` times as large as any later one."""
     steps, seen = _steps(claim, picked)
     return _yes(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
 
 
-def _steps_shrink(claim: Claim, picked: Sequence[Picked], _: float, __: Names) -> Judged:
+def _steps_shrink(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> Judged:
     """After the first step, the later half of the steps, up or down, sums up to at most `at_most` above the earlier.
 
     `at_most` is in parts of the first value: what runs at one place differ by, so that noise is not a growing step. A
@@ -287,24 +289,24 @@ def _steps_shrink(claim: Claim, picked: Sequence[Picked], _: float, __: Names) -
     return _yes(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
 
 
-def _gradual(claim: Claim, picked: Sequence[Picked], _: float, __: Names) -> Judged:
+def _gradual(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> Judged:
     """The sequence falls, and no single step takes more than `at_most` of all that is lost."""
     steps, seen = _steps(claim, picked)
     return _yes(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
 
 
 RULES: Final[dict[str, Judge]] = {
-    "ascending": _one_each(_ascending),
-    "least": _one_each(_least),
-    "most": _one_each(_most),
-    "rank": _one_each(_rank),
-    "ratio": _one_each(_ratio),
-    "between": _one_each(_between),
-    "near_others": _one_each(_near_others),
-    "beaten": _one_each(_beaten),
-    "alike": _one_each(_alike),
-    "distinct": _one_each(_distinct),
-    "varies": _one_each(_varies),
+    "ascending": _single_value(_ascending),
+    "least": _single_value(_least),
+    "most": _single_value(_most),
+    "rank": _single_value(_rank),
+    "ratio": _single_value(_ratio),
+    "between": _single_value(_between),
+    "near_others": _single_value(_near_others),
+    "beaten": _single_value(_beaten),
+    "alike": _single_value(_alike),
+    "distinct": _single_value(_distinct),
+    "varies": _single_value(_varies),
     "no_spread": _no_spread,
     "spread": _spread,
     "same_ranking": _same_ranking,

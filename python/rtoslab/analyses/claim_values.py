@@ -34,8 +34,8 @@ class ValueIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
-    """What lies at one place of a claim's `of`: several values along a sequence or of several statistics, else one."""
+class SelectedValues:
+    """The values at one place of a claim's `of`: several along a sequence or of several statistics, else one."""
 
     where: Place
     values: Sequence[Value]
@@ -47,16 +47,16 @@ class Picked:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class GatheredValues:
     """The same in all placements of the code, before axes are joined: each value with the one that it is a share of."""
 
     where: Place
     members: Sequence[tuple[Value, Value | None]]
 
 
-def gather(claim: Claim, case: Place, index: ValueIndex, absence: Absence) -> list[Gathered]:
+def gather(claim: Claim, case: Place, index: ValueIndex, absence: Absence) -> list[GatheredValues]:
     """Returns the values of one case, in the order of `of`. Raises NotComputedError."""
-    gathered: list[Gathered] = []
+    gathered: list[GatheredValues] = []
     joined_places: list[set[tuple[str, ...]]] = []
     for where in claim.of or ({},):
         place: dict[str, str | int | tuple[str | int, ...]] = {**claim.where, **case, **where}
@@ -67,22 +67,25 @@ def gather(claim: Claim, case: Place, index: ValueIndex, absence: Absence) -> li
         if joined_places[-1] != joined_places[0]:
             raise NotComputedError(f"{_words(gathered[0].where)} and {_words(where)} do not have the same operations")
         bases = [_base(value, place, claim, index, absence) if claim.over else None for value in values]
-        gathered.append(Gathered(where, list(zip(values, bases, strict=True))))
+        gathered.append(GatheredValues(where, list(zip(values, bases, strict=True))))
     return gathered
 
 
-def builds_of(gathered: Iterable[Gathered]) -> int:
+def builds_of(gathered: Iterable[GatheredValues]) -> int:
     """Returns in how many placements the values stand, at most."""
     values = (value for group in gathered for pair in group.members for value in pair if value is not None)
-    return max((len(group.placed.values) for group in values), default=1)
+    return max((len(group.placement_band.values) for group in values), default=1)
 
 
-def in_build(claim: Claim, gathered: Iterable[Gathered], build: int) -> list[Picked]:
+def in_build(claim: Claim, gathered: Iterable[GatheredValues], build: int) -> list[SelectedValues]:
     """Returns the values as they are in one placement; one that has fewer placements counts in all by its last.
 
     Raises NotComputedError.
     """
-    return [Picked(group.where, _joined(claim, [_share(*pair, build) for pair in group.members])) for group in gathered]
+    return [
+        SelectedValues(group.where, _join(claim, [_share(*pair, build) for pair in group.members]))
+        for group in gathered
+    ]
 
 
 def _words(where: Place) -> str:
@@ -108,11 +111,11 @@ def _share(value: Value, base: Value | None, build: int) -> Value:
 
 
 def _at(value: Value, build: int) -> float:
-    placed = value.placed.values
+    placed = value.placement_band.values
     return placed[min(build, len(placed) - 1)]
 
 
-def _joined(claim: Claim, values: Sequence[Value]) -> list[Value]:
+def _join(claim: Claim, values: Sequence[Value]) -> list[Value]:
     """One value at each place of `along` and each statistic, the axes of `join` joined. Raises NotComputedError."""
     several = claim.kind in {"no_spread", "spread"}
     by_place: dict[tuple[str, str], list[Value]] = {}

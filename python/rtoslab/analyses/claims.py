@@ -1,8 +1,8 @@
-"""What a paper says of its figures, judged by a run: the same, different, a tie, partly, or not computed, and why.
+"""Judges a paper's statements about its figures by a run: the same, different, a tie, partly, or not computed, and
+why.
 
 A claim is judged in each case of its scope and in each placement of the code. A case that placements disagree about is
-a tie. The verdict on the claim counts its cases: `partly` says how many hold, and which.
-"""
+a tie. The verdict on the claim counts its cases: `partly` says how many hold, and which."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from rtoslab.analyses.axis_values import Value
-from rtoslab.analyses.claim_rules import RULES, Judged, Names, Told, band_verdict, place_words
+from rtoslab.analyses.claim_rules import RULES, Judged, Names, StatementResult, band_verdict, place_words
 from rtoslab.analyses.claim_values import Absence, NotComputedError, ValueIndex, builds_of, gather, in_build
 from rtoslab.base import all_of
 from rtoslab.catalogue import TIMED, Claim, Place, Resolution
@@ -28,11 +28,11 @@ class CaseVerdict:
 
     name: str
     """Where it is, in words; empty for the only case of a claim."""
-    told: Told | None
+    outcome: StatementResult | None
     """None: not computed."""
     seen: str
     """The numbers, or why there are none."""
-    in_placements: tuple[Told, ...] = ()
+    in_placements: tuple[StatementResult, ...] = ()
     """The verdict in each placement of the code; empty where nothing was computed."""
 
 
@@ -48,31 +48,31 @@ class ClaimVerdict:
     @property
     def outcome(self) -> Outcome:
         """`same` and `tie` are said of every case, `different` where some case contradicts and none holds."""
-        outcomes = {verdict.told for verdict in self.cases if verdict.told is not None}
+        outcomes = {verdict.outcome for verdict in self.cases if verdict.outcome is not None}
         if not outcomes:
             return "not computed"
         if "same" in outcomes:
-            return "same" if len(outcomes) == 1 and self.computed == len(self.cases) else "partly"
+            return "same" if len(outcomes) == 1 and self.computed_count == len(self.cases) else "partly"
         return "different" if "different" in outcomes else "tie"
 
     @property
-    def held(self) -> int:
-        """In how many cases it holds."""
-        return sum(verdict.told == "same" for verdict in self.cases)
+    def held_count(self) -> int:
+        """Returns the number of cases in which it holds."""
+        return sum(verdict.outcome == "same" for verdict in self.cases)
 
     @property
-    def computed(self) -> int:
+    def computed_count(self) -> int:
         """How many cases could be computed."""
-        return sum(verdict.told is not None for verdict in self.cases)
+        return sum(verdict.outcome is not None for verdict in self.cases)
 
     @property
     def words(self) -> str:
         """The verdict with its count: `partly (3 of 8)`."""
         outcome = self.outcome
-        return f"{outcome} ({self.held} of {len(self.cases)})" if outcome == "partly" else outcome
+        return f"{outcome} ({self.held_count} of {len(self.cases)})" if outcome == "partly" else outcome
 
     @property
-    def seen(self) -> str:
+    def numbers_text(self) -> str:
         """The numbers: of one case as they are; of several what contradicts first, then what holds, by name."""
         if len(self.cases) == 1:
             return self.cases[0].seen
@@ -83,13 +83,13 @@ class ClaimVerdict:
             ("same", "holds in"),
             (None, "not computed in"),
         ):
-            cases = [verdict for verdict in self.cases if verdict.told == outcome]
+            cases = [verdict for verdict in self.cases if verdict.outcome == outcome]
             if cases:
-                parts.append(f"{word} {_listed(cases, len(self.cases), numbers=outcome != 'same')}")
+                parts.append(f"{word} {_join_listed(cases, len(self.cases), numbers=outcome != 'same')}")
         return "; ".join(parts)
 
 
-def _listed(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
+def _join_listed(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
     if len(cases) == whole and not numbers:
         return all_of(whole, "case")
     if not numbers:

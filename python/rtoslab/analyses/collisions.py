@@ -7,7 +7,7 @@ from statistics import median
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.cycles import lock_wait_part, shares
 from rtoslab.analyses.losses_by_cause import BusiestLock, busiest_lock
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 from rtoslab.targets import APPLICATION
 
 FAMILY = "stress."
@@ -22,7 +22,7 @@ SEED = "seed"
 class Level:
     """One run at one level of stress."""
 
-    point: Measured
+    point: MeasuredPoint
     percent: int
     rate_hz: float
     """Of the target."""
@@ -42,7 +42,7 @@ class Level:
     lock: BusiestLock | None
 
 
-def levels(points: Iterable[Measured]) -> list[Level]:
+def levels(points: Iterable[MeasuredPoint]) -> list[Level]:
     """Every run of a contention benchmark, by kernel, board, configuration and level."""
     result = []
     measured = [item for item in points if item.metric.startswith(FAMILY)]
@@ -74,13 +74,13 @@ def levels(points: Iterable[Measured]) -> list[Level]:
 class Step:
     """All runs at one level that differ in nothing but the seed of the draws."""
 
-    series: Measured
+    series: MeasuredPoint
     """One of them, to name the rest of the configuration."""
     percent: int
     runs: tuple[Level, ...]
 
     @property
-    def normalised(self) -> tuple[float, float, float] | None:
+    def normalised_range(self) -> tuple[float, float, float] | None:
         """Minimum, median and maximum over the runs; None without the undisturbed one."""
         normalised = [run.normalised for run in self.runs if run.normalised is not None]
         return (min(normalised), median(normalised), max(normalised)) if normalised else None
@@ -94,15 +94,15 @@ def steps(levels_: Iterable[Level]) -> list[Step]:
     return [Step(runs[0].point, percent, tuple(runs)) for (_, percent), runs in groups.items()]
 
 
-def _percent(point: Measured) -> int:
+def _percent(point: MeasuredPoint) -> int:
     return int(point.params[LEVEL])
 
 
-def _alike(one: Measured, other: Measured) -> bool:
+def _alike(one: MeasuredPoint, other: MeasuredPoint) -> bool:
     return _key(one) == _key(other)
 
 
-def _key(point: Measured, *but: str) -> str:
+def _key(point: MeasuredPoint, *but: str) -> str:
     """All that makes a run, without its level and the named parameters."""
     identity = point.point
     left_out = {f"param.{name}" for name in (LEVEL, *but)}
@@ -110,7 +110,7 @@ def _key(point: Measured, *but: str) -> str:
     return identity.model_copy(update={"config": config}).model_dump_json()
 
 
-def _outside_task(point: Measured) -> float | None:
+def _outside_task(point: MeasuredPoint) -> float | None:
     if point.virtual is None:
         return None
     whole = sum(core.cycles for core in point.virtual.cores if core.core not in point.metric_cores)

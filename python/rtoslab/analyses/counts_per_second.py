@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rtoslab.analyses.series import UNPINNED
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
     """One point's rate, in counts per second of the board's timer."""
 
-    point: Measured
+    point: MeasuredPoint
     per_core_hz: dict[int, float]
     total_hz: float
     cycles_per_count: float
@@ -33,7 +33,7 @@ class Throughput:
         return min(self.per_core_hz.values()) / most if most else 0.0
 
 
-def throughput(point: Measured) -> Throughput:
+def throughput(point: MeasuredPoint) -> Throughput:
     """Rates of one point."""
     tasks = set(point.metric_tasks)
     counts: dict[int, int] = {}
@@ -77,7 +77,7 @@ class Gain:
         return self.gain / self.cores
 
 
-def gains(points: Iterable[Measured]) -> list[Gain]:
+def gains(points: Iterable[MeasuredPoint]) -> list[Gain]:
     """Every pair of points that differ in nothing but the number of cores, the smaller being one; on one core there is
     nothing that a task could be pinned to."""
     measured = list(points)

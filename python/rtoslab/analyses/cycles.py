@@ -9,7 +9,7 @@ fetch, wherever they happened.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from rtoslab.results import FunctionUse, LockUse, Measured
+from rtoslab.results import FunctionUse, LockUse, MeasuredPoint
 from rtoslab.targets import APPLICATION, IDLE, LIBRARY
 
 PARTS = (
@@ -34,7 +34,7 @@ VISIBLE_PART = 0.0005
 class CoreShare:
     """One core of one point: cycles by part, in the order of PARTS."""
 
-    point: Measured
+    point: MeasuredPoint
     core: int
     cycles: int
     parts: dict[str, int]
@@ -43,7 +43,7 @@ class CoreShare:
 
 
 def lock_waits(parts: Mapping[str, float]) -> float:
-    """What of causes is waiting for locks, awake or asleep."""
+    """Returns what of causes is waiting for locks, awake or asleep."""
     return parts["spinlock wait"] + parts["asleep for a lock"]
 
 
@@ -52,7 +52,7 @@ def lock_wait_part(core_shares: Collection[CoreShare]) -> float:
     return sum(lock_waits(share.parts) for share in core_shares) / sum(share.cycles for share in core_shares)
 
 
-def shares(point: Measured) -> list[CoreShare]:
+def shares(point: MeasuredPoint) -> list[CoreShare]:
     """One entry per core; empty for a real board, which cannot tell."""
     if point.virtual is None:
         return []
@@ -95,14 +95,14 @@ def _own(functions: list[FunctionUse], kind: str) -> int:
 class LockCost:
     """One lock on one core, also per count of the benchmark. Cycles are of the system clock."""
 
-    point: Measured
+    point: MeasuredPoint
     use: LockUse
     contended_part: float
     wait_cycles_per_count: float
     hold_cycles_mean: float
 
 
-def lock_costs(point: Measured) -> list[LockCost]:
+def lock_costs(point: MeasuredPoint) -> list[LockCost]:
     """Every lock that was taken in the window, by core and number."""
     if point.virtual is None:
         return []
@@ -119,7 +119,7 @@ def lock_costs(point: Measured) -> list[LockCost]:
     ]
 
 
-def top_functions(point: Measured, limit: int) -> list[FunctionUse]:
+def top_functions(point: MeasuredPoint, limit: int) -> list[FunctionUse]:
     """The kernel's functions with the most cycles, over all cores, waits included."""
     if point.virtual is None:
         return []

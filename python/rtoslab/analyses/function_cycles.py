@@ -2,19 +2,20 @@
 
 from collections import Counter
 
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 EXCEPTIONS = "(exception entry and exit)"
 ASLEEP = "(asleep)"
 
 
-def per_what(result: Measured) -> str:
-    """What cycles of functions are divided by."""
+def per_what(result: MeasuredPoint) -> str:
+    """Returns what cycles of functions are divided by."""
     return "sample" if result.is_latency else "count"
 
 
-def cycles_by_function(result: Measured) -> dict[str, float]:
-    """Of all cores: each function's own cycles, and those of none. Empty where there is no profile, or no count."""
+def cycles_by_function(result: MeasuredPoint) -> dict[str, float]:
+    """Returns the own cycles of each function over all cores, and those that belong to no function. Empty where there
+    is no profile, or no count."""
     if result.virtual is None:
         return {}
     cycles = Counter[str]()
@@ -26,7 +27,7 @@ def cycles_by_function(result: Measured) -> dict[str, float]:
     return per_event(result, cycles)
 
 
-def calls_by_function(result: Measured) -> dict[str, float]:
+def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
     """How often each was entered."""
     if result.virtual is None:
         return {}
@@ -36,7 +37,7 @@ def calls_by_function(result: Measured) -> dict[str, float]:
     return per_event(result, calls)
 
 
-def event_count(result: Measured) -> int:
+def event_count(result: MeasuredPoint) -> int:
     """Returns the number of counts, or of samples of a latency benchmark."""
     if result.is_latency:
         return sum(len(samples.cycles) for samples in result.series)
@@ -44,7 +45,7 @@ def event_count(result: Measured) -> int:
     return sum(counter.count for counter in result.counters if counter.index in tasks and counter.core in cores)
 
 
-def per_event(result: Measured, counts: Counter[str]) -> dict[str, float]:
+def per_event(result: MeasuredPoint, counts: Counter[str]) -> dict[str, float]:
     """Returns sums per count or per sample. They are empty if there is none."""
     events = event_count(result)
     return {name: value / events for name, value in counts.items()} if events else {}

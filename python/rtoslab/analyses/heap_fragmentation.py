@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class Fragmentation:
         return 1 - self.largest_free_bytes / self.free_bytes if self.free_bytes else 0.0
 
 
-def fragmentation(point: Measured) -> Fragmentation | None:
-    """Of the heap as it lay in the most pieces; None if the benchmark does not tell."""
+def fragmentation(point: MeasuredPoint) -> Fragmentation | None:
+    """Returns the fragmentation of the heap when it was in most pieces. None if the benchmark does not report it."""
     names = ("heap_live_bytes", "heap_free_bytes", "heap_largest_free_bytes", "heap_free_pieces")
     if not all(name in point.checks for name in names):
         return None

@@ -14,7 +14,7 @@ from rtoslab.analyses.latency import Comparison, comparisons
 from rtoslab.analyses.placed_figures import Places
 from rtoslab.analyses.rulers import probe_effect
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.results import Measured, PointId
+from rtoslab.results import MeasuredPoint, PointId
 
 ITERATIONS: Final = "iterations"
 """Name of the instrument that a window of counts is."""
@@ -36,7 +36,9 @@ class FourWays:
         return self.by[way].less(self.by["probe"]) if way in self.by and "probe" in self.by else None
 
 
-def four_ways(points: Iterable[Measured], places: Places, parts_of: Mapping[str, tuple[str, ...]]) -> list[FourWays]:
+def four_ways(
+    points: Iterable[MeasuredPoint], places: Places, parts_of: Mapping[str, tuple[str, ...]]
+) -> list[FourWays]:
     """`parts_of`: benchmark -> the series that one count of it is made of. One entry for each point that has them."""
     agreements = list(points)
     timed = comparisons([item for item in agreements if item.is_latency])
@@ -48,7 +50,9 @@ def four_ways(points: Iterable[Measured], places: Places, parts_of: Mapping[str,
     ]
 
 
-def _four_ways(point: Measured, places: Places, series: tuple[str, ...], timed: list[Comparison]) -> FourWays | None:
+def _four_ways(
+    point: MeasuredPoint, places: Places, series: tuple[str, ...], timed: list[Comparison]
+) -> FourWays | None:
     parts = [
         comparison
         for ident in series
@@ -67,7 +71,7 @@ def _four_ways(point: Measured, places: Places, series: tuple[str, ...], timed: 
 
 
 def _sum(parts: Sequence[Band]) -> Band:
-    """Of parts that were measured in the same placements."""
+    """Adds up parts that were measured in the same placements."""
     return Band([sum(values) for values in zip(*(part.values for part in parts), strict=False)])
 
 
@@ -75,8 +79,8 @@ def _alike(one: PointId, other: PointId) -> bool:
     return (one.kernel, one.board, one.cores, one.config) == (other.kernel, other.board, other.cores, other.config)
 
 
-def _cycles_per_count(point: Measured) -> float | None:
-    """Of one core, without the empty loop's cycles; None where that was not measured."""
+def _cycles_per_count(point: MeasuredPoint) -> float | None:
+    """Returns the cycles per count on one core, without those of the empty loop. None where they were not measured."""
     effect = probe_effect(point)
     count = sum(
         counter.count for counter in point.counters if counter.index in point.metric_tasks and counter.core == 0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rtoslab.catalogue import EMPTY_SERIES, INSTRUMENTS
-from rtoslab.results import Measured, PointId, SeriesSamples
+from rtoslab.results import MeasuredPoint, PointId, SeriesSamples
 
 MAX_BINS = 48
 FIGURES = ("minimum", "median", "mean", "p99", "maximum", "jitter")
@@ -71,7 +71,7 @@ class Bin:
 
 
 def histogram(samples: ArrayLike, bins: int = MAX_BINS) -> list[Bin]:
-    """At most `bins` bins of equal, whole width over all samples; empty ones are left out."""
+    """Returns at most `bins` bins of equal, integral width over all samples, without the empty ones."""
     taken = np.asarray(samples)
     low = math.floor(taken.min())
     width = max(1, math.ceil((math.floor(taken.max()) + 1 - low) / bins))
@@ -113,7 +113,7 @@ class Net(Sequence[float]):
 class Latency:
     """One series of one point by the point's instrument; all figures in cycles of the core's clock."""
 
-    point: Measured
+    point: MeasuredPoint
     series: SeriesSamples
     instrument_cost: float
     """Median of the empty interval, subtracted from every sample."""
@@ -133,11 +133,11 @@ class Latency:
 
     @property
     def instrument(self) -> str:
-        """What it was measured with."""
+        """Returns what it was measured with."""
         return self.series.instrument
 
     @property
-    def left_over(self) -> float | None:
+    def left_over_median(self) -> float | None:
         """The median less that between the marks of its own image: what subtracting the instrument's cost left."""
         if self.marks is None:
             return None
@@ -157,7 +157,7 @@ class Latency:
         return cycles * 1e9 / self.point.clock_hz
 
 
-def latencies(point: Measured) -> list[Latency]:
+def latencies(point: MeasuredPoint) -> list[Latency]:
     """Every series of a point but the empty one, and but those its instrument cannot measure."""
     raw = {samples.id: samples for samples in point.series}
     cost = median(raw[EMPTY_SERIES].cycles) if EMPTY_SERIES in raw else 0.0
@@ -168,7 +168,7 @@ def latencies(point: Measured) -> list[Latency]:
     ]
 
 
-def _latency(point: Measured, series: SeriesSamples, cost: float, raw: dict[str, SeriesSamples]) -> Latency:
+def _latency(point: MeasuredPoint, series: SeriesSamples, cost: float, raw: dict[str, SeriesSamples]) -> Latency:
     overhead = median(raw[series.overhead].cycles) - cost if series.overhead is not None else 0.0
     return Latency(
         point=point,
@@ -194,7 +194,7 @@ class Comparison:
 
     @property
     def best(self) -> Latency:
-        """By the instrument that disturbs least, of those used."""
+        """Returns the latency by the instrument that disturbs least, among those used."""
         return next(self.by[name] for name in BEST_FIRST if name in self.by)
 
     @property
@@ -210,7 +210,7 @@ def conditions(point: PointId) -> PointId:
     return point.model_copy(update={"config": config})
 
 
-def comparisons(points: Iterable[Measured]) -> list[Comparison]:
+def comparisons(points: Iterable[MeasuredPoint]) -> list[Comparison]:
     """Every series under each condition, in the points' order."""
     by_key: dict[tuple[str, str, str], Comparison] = {}
     for point in points:
@@ -240,7 +240,7 @@ class Absence:
     reason: str
 
 
-def absences(points: Iterable[Measured]) -> list[Absence]:
+def absences(points: Iterable[MeasuredPoint]) -> list[Absence]:
     """Every series that a measured point's kernel cannot serve, in the points' order, whatever instruments it has."""
     by_series = {
         (conditions(point.point).model_dump_json(), series.id): Absence(
@@ -256,12 +256,12 @@ def absences(points: Iterable[Measured]) -> list[Absence]:
 class InstrumentCost:
     """The empty interval of one point, in cycles: what its instrument puts into every sample."""
 
-    point: Measured
+    point: MeasuredPoint
     spread: Spread
 
 
-def instrument_costs(points: Iterable[Measured]) -> list[InstrumentCost]:
-    """Of every point that sampled an empty interval, in the points' order."""
+def instrument_costs(points: Iterable[MeasuredPoint]) -> list[InstrumentCost]:
+    """Returns the instrument's cost of every point that sampled an empty interval, in the points' order."""
     return [
         InstrumentCost(point, spread(samples.cycles))
         for point in points

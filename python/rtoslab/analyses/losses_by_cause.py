@@ -1,15 +1,14 @@
-"""What more cores cost each operation, by cause: the cycles of one count with several cores less those with one.
+"""Divides the cost of more cores by cause: the cycles of one count with several cores less those with one.
 
 The parts are those of `cycles`, taken over all cores that count, so that they add up to the loss exactly. The lock that
-is held most is the bound: while one core holds it, no other gets past it.
-"""
+is held most is the bound: while one core holds it, no other gets past it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rtoslab.analyses.counts_per_second import Gain, gains
 from rtoslab.analyses.cycles import PARTS, shares
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +28,8 @@ class CountCost:
         return sum(self.parts.values())
 
 
-def count_cost(point: Measured) -> CountCost | None:
-    """None on a real board, which cannot tell, and where nothing was counted."""
+def count_cost(point: MeasuredPoint) -> CountCost | None:
+    """Returns the cost of one count. None on a real board, which cannot report it, and where nothing was counted."""
     counting = [share for share in shares(point) if share.core in point.metric_cores]
     counts = sum(core_share.counts for core_share in counting)
     if not counts or point.virtual is None:
@@ -58,8 +57,8 @@ class BusiestLock:
     """Acquisitions per count of the whole system."""
 
 
-def busiest_lock(point: Measured) -> BusiestLock | None:
-    """None where no lock was taken."""
+def busiest_lock(point: MeasuredPoint) -> BusiestLock | None:
+    """Returns the lock with the longest waits. None where no lock was taken."""
     if point.virtual is None:
         return None
     candidates = []
@@ -95,7 +94,7 @@ class Loss:
         return {part: self.many.parts[part] - self.one.parts[part] for part in PARTS}
 
 
-def losses(points: Iterable[Measured]) -> list[Loss]:
+def losses(points: Iterable[MeasuredPoint]) -> list[Loss]:
     """Every pair of points that differ in nothing but the number of cores, where the board can tell the causes."""
     result = []
     for pair in gains(points):

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from rtoslab.analyses.bands import Band
 from rtoslab.analyses.named_figures import Metric, band_of, leading
-from rtoslab.analyses.placed_times import by_placement, placement, unplaced
-from rtoslab.results import Failed, Measured, NotApplicable, PointId
+from rtoslab.analyses.placed_times import by_placement, placement, without_placement
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedPoint:
     """One point, in one placement or in several."""
 
-    middle: Measured
+    middle: MeasuredPoint
     """The placement whose first leading figure is the median, the lower one of two; its axes without the placement."""
-    all: Sequence[Measured]
+    all: Sequence[MeasuredPoint]
     number: str = "0"
     """Of the placement in the middle."""
 
@@ -31,35 +31,37 @@ class PlacedPoint:
         return [(item, band_of(row)) for item, row in alike]
 
 
-def placed_points(points: Iterable[Measured]) -> list[PlacedPoint]:
-    """In the order of the points; those in one placement as they are."""
-    return [_placed(group) for group in by_placement(points)]
+def placed_points(points: Iterable[MeasuredPoint]) -> list[PlacedPoint]:
+    """Returns the points with their placements, in the order of the points. A point in one placement stays as it is."""
+    return [_place(group) for group in by_placement(points)]
 
 
 def numberless(
-    absent: Iterable[Failed | NotApplicable], measured: Iterable[Measured]
+    absent: Iterable[Failed | NotApplicable], measured: Iterable[MeasuredPoint]
 ) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
     """Points without a number, with their axes; those that are so for one reason in all their placements together."""
     alike: dict[tuple[str, str], list[Failed | NotApplicable]] = {}
-    count = Counter(unplaced(item.point).model_dump_json() for item in measured)
+    count = Counter(without_placement(item.point).model_dump_json() for item in measured)
     for item in absent:
-        axes = unplaced(item.point).model_dump_json()
+        axes = without_placement(item.point).model_dump_json()
         count[axes] += 1
         alike.setdefault((axes, item.message if isinstance(item, Failed) else item.reason), []).append(item)
     groups: list[tuple[Sequence[Failed | NotApplicable], PointId]] = []
     for (axes, _), group in alike.items():
         together = len(group) == count[axes]
-        groups += [(group, unplaced(group[0].point))] if together else [([item], item.point) for item in group]
+        groups += [(group, without_placement(group[0].point))] if together else [([item], item.point) for item in group]
     return groups
 
 
-def _placed(group: Sequence[Measured]) -> PlacedPoint:
+def _place(group: Sequence[MeasuredPoint]) -> PlacedPoint:
     if len(group) == 1:
         return PlacedPoint(group[0], group)
     ordered = sorted(group, key=_first)
     middle = ordered[(len(ordered) - 1) // 2]
-    return PlacedPoint(middle.model_copy(update={"point": unplaced(middle.point)}), group, placement(middle.point))
+    return PlacedPoint(
+        middle.model_copy(update={"point": without_placement(middle.point)}), group, placement(middle.point)
+    )
 
 
-def _first(point: Measured) -> float:
+def _first(point: MeasuredPoint) -> float:
     return next((metric.value for metric in leading(point)), 0.0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rtoslab.analyses.bands import Band
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.latency import Latency, latencies
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 CYCLES = "cycles"
 BYTES = "bytes"
@@ -48,17 +48,17 @@ def unit_of(metric_id: str) -> str:
     return BYTES if metric_id.partition(".")[0] in _MEMORY else CYCLES
 
 
-def metrics(point: Measured) -> list[Metric]:
+def metrics(point: MeasuredPoint) -> list[Metric]:
     """Those of one point: time, then memory."""
     return [*_time(point), *_memory(point)]
 
 
-def leading(point: Measured) -> list[Metric]:
+def leading(point: MeasuredPoint) -> list[Metric]:
     """The figures that stand for a point's speed: cycles per count, or the median of each series."""
     return [metric for metric in _time(point) if metric.id == COUNTS or metric.samples]
 
 
-def _time(point: Measured) -> list[Metric]:
+def _time(point: MeasuredPoint) -> list[Metric]:
     metrics = []
     if point.counters and not point.is_latency:
         # The window is as long as the board's timer says, whose phase against the kernel's tick is by chance: it moves
@@ -75,7 +75,7 @@ def _figure(latency: Latency, name: str) -> Metric:
     return Metric(f"{latency.series.id}.{name}", CYCLES, value, latency.net if name == "median" else ())
 
 
-def _memory(point: Measured) -> list[Metric]:
+def _memory(point: MeasuredPoint) -> list[Metric]:
     used: dict[str, int] = {}
     for stack in point.stacks:
         used[stack.name] = max(used.get(stack.name, 0), stack.used_bytes)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from rtoslab.images import OPTIONS, optimisation_levels
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
 FLASH: Final = "flash"
@@ -45,5 +45,7 @@ def _are_on_words(build: Mapping[str, Any]) -> bool:
 def place_bound(points: Iterable[StoredPoint]) -> frozenset[int]:
     """Results, by identity, whose figures may depend on where their code lies."""
     return frozenset(
-        id(point.result) for point in points if isinstance(point.result, Measured) and place_matters(point.manifest)
+        id(point.result)
+        for point in points
+        if isinstance(point.result, MeasuredPoint) and place_matters(point.manifest)
     )

@@ -6,7 +6,7 @@ from statistics import geometric_mean
 
 from rtoslab.analyses.bands import Band, Ratio
 from rtoslab.analyses.named_figures import leading
-from rtoslab.results import Measured, PointId
+from rtoslab.results import MeasuredPoint, PointId
 
 PLACEMENT = "placement"
 """The key of a point's configuration that says which placement it was measured in."""
@@ -27,7 +27,7 @@ class PlacedTime:
 
 
 def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
-    """As ratios are averaged: geometrically."""
+    """Returns the geometric mean, the mean for ratios."""
     return Ratio(
         geometric_mean([ratio.value for ratio in ratios]),
         geometric_mean([ratio.least for ratio in ratios]),
@@ -36,33 +36,32 @@ def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
     )
 
 
-def placed_times(points: Iterable[Measured], bound: Collection[int] = ()) -> Iterator[PlacedTime]:
-    """In the order of the points. Figures that are 0 are left out: no ratio can be made of them.
+def placed_times(points: Iterable[MeasuredPoint], bound: Collection[int] = ()) -> Iterator[PlacedTime]:
+    """Yields the times in the order of the points. Figures that are 0 are left out: no ratio can be made of them.
 
-    `bound`: which points' figures may depend on where their code lies, by identity (`place_bound`).
-    """
+    `bound`: which points' figures may depend on where their code lies, by identity (`place_bound`)."""
     for group in by_placement(points):
         yield from _of_group(group, is_known=len(group) > 1 or id(group[0]) not in bound)
 
 
-def by_placement(points: Iterable[Measured]) -> list[list[Measured]]:
+def by_placement(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint]]:
     """Points alike in all but their placement, together, in the order of the points."""
-    groups: dict[str, list[Measured]] = {}
+    groups: dict[str, list[MeasuredPoint]] = {}
     for point in points:
-        groups.setdefault(unplaced(point.point).model_dump_json(), []).append(point)
+        groups.setdefault(without_placement(point.point).model_dump_json(), []).append(point)
     return list(groups.values())
 
 
-def _of_group(group: Sequence[Measured], *, is_known: bool) -> Iterator[PlacedTime]:
+def _of_group(group: Sequence[MeasuredPoint], *, is_known: bool) -> Iterator[PlacedTime]:
     figures = [{metric.id: metric for metric in leading(point)} for point in group]
     for name in figures[0]:
         if all(name in figure and figure[name].value > 0 for figure in figures):
             values = [pair[name].value / point.clock_hz for pair, point in zip(figures, group, strict=True)]
             grain = max(pair[name].resolution / point.clock_hz for pair, point in zip(figures, group, strict=True))
-            yield PlacedTime(unplaced(group[0].point), name, Band(values, grain, is_known))
+            yield PlacedTime(without_placement(group[0].point), name, Band(values, grain, is_known))
 
 
-def unplaced(point: PointId) -> PointId:
+def without_placement(point: PointId) -> PointId:
     """A point's axes without its placement."""
     config = {key: value for key, value in point.config.items() if key != PLACEMENT}
     return point.model_copy(update={"config": config})

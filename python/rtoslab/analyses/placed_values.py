@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from rtoslab.analyses.axis_values import Value, values
 from rtoslab.analyses.bands import Band
 from rtoslab.analyses.middle_placement import PlacedPoint
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 Name = tuple[str, str, str, int]
 """(metric, statistic, unit, which of several such values of the point)"""
@@ -15,7 +15,7 @@ Name = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class PlacedValues:
-    """By name, the value in each placement, the linker's own order first."""
+    """The value of each figure in each placement, by name. The linker's own order is first."""
 
     run_id: str
     """Of the point in the linker's own order."""
@@ -30,7 +30,7 @@ def values_over_placements(points: Iterable[PlacedPoint]) -> list[Value]:
     """Returns the values of every point, each over all placements that the point stands in."""
     result = []
     for point in points:
-        known = placed_values(point.all)
+        known = placement_values(point.all)
         times: Counter[tuple[str, str, str]] = Counter()
         for value in values([point.middle]):
             key = (value.metric, value.stat, value.unit)
@@ -41,7 +41,7 @@ def values_over_placements(points: Iterable[PlacedPoint]) -> list[Value]:
     return result
 
 
-def placed_values(points: Sequence[Measured]) -> PlacedValues:
+def placement_values(points: Sequence[MeasuredPoint]) -> PlacedValues:
     """Returns the values of one point, which is given in each of its placements by their numbers.
 
     A value that a placement lacks is left out: a band of fewer placements would not say so.

@@ -1,12 +1,11 @@
-"""What the measurement itself costs: the empty loop, the timer read, and what reading from outside leaves out.
+"""The cost of the measurement itself: the empty loop, the timer read, and the cycles that an outside reading misses.
 
-The first repeat of each ruler meets a cold flash cache; it is kept as the maximum, the minimum is the steady cost.
-"""
+The first repeat of each ruler meets a cold flash cache; it is kept as the maximum, the minimum is the steady cost."""
 
 from dataclasses import dataclass
 from statistics import median
 
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 LOOP_ROUNDS = 100
 
@@ -26,7 +25,7 @@ class RulerCost:
     """Which repeat was the longest, from 0."""
 
 
-def ruler_costs(point: Measured) -> list[RulerCost]:
+def ruler_costs(point: MeasuredPoint) -> list[RulerCost]:
     """Every ruler of a point."""
     return [
         RulerCost(
@@ -58,8 +57,8 @@ class ProbeEffect:
         return self.timer_us - self.observed_us
 
 
-def probe_effect(point: Measured) -> ProbeEffect | None:
-    """None on a real board."""
+def probe_effect(point: MeasuredPoint) -> ProbeEffect | None:
+    """Returns the cost of the probes. None on a real board."""
     if point.virtual is None:
         return None
     costs = {cost.name: cost.minimum for cost in ruler_costs(point) if cost.core == 0 and cost.unit == "cycles"}

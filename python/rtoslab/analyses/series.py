@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.results import PointId
 
 UNPINNED: Final = "param.pinned"
@@ -18,7 +18,7 @@ def short_test(point: PointId) -> str:
 
 
 def pinning(point: PointId) -> str:
-    """On several cores `pinned`, or `not pinned` where the kernel runs each task on whichever core is free for it."""
+    """Returns `pinned` on several cores, or `not pinned` where the kernel runs each task on whichever core is free."""
     if point.cores == 1:
         return ""
     return "not pinned" if point.config.get(UNPINNED) == "0" else "pinned"
@@ -26,7 +26,9 @@ def pinning(point: PointId) -> str:
 
 def cores_of(point: PointId) -> str:
     """`1 core`, `2 cores (pinned)`."""
-    return f"{counted(point.cores, 'core')} ({pinning(point)})" if pinning(point) else counted(point.cores, "core")
+    return (
+        f"{count_text(point.cores, 'core')} ({pinning(point)})" if pinning(point) else count_text(point.cores, "core")
+    )
 
 
 def pinning_note(points: Iterable[PointId]) -> str:

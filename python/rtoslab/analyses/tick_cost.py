@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rtoslab.results import Measured, SeriesSamples
+from rtoslab.results import MeasuredPoint, SeriesSamples
 
 _RELEASED = "tick.released_"
 _SELECT = "select."
@@ -47,16 +47,16 @@ class TickModel:
 
     @property
     def share(self) -> float | None:
-        """Of each task in the longest tick, the mode taken away; None if it released none."""
+        """Returns the cycles of each task in the longest tick, less the mode. None if the tick released none."""
         return (self.worst - self.mode) / self.worst_count if self.worst_count else None
 
     @property
     def remainder(self) -> float:
-        """Of the longest tick, what mode and the fit's cost of its tasks leave over."""
+        """Returns the cycles of the longest tick that remain after the mode and the fitted cost of its tasks."""
         return self.worst - self.mode - self.per_task * self.worst_count
 
 
-def released(point: Measured) -> dict[int, Sequence[int]]:
+def tasks_released(point: MeasuredPoint) -> dict[int, Sequence[int]]:
     """Tasks released -> cycles of the tick's handler, of a point that shows it; else empty."""
     mine = [samples for samples in point.series if samples.id.startswith(_RELEASED)]
     return {int(samples.id.removeprefix(_RELEASED)): samples.cycles for samples in mine}
@@ -94,7 +94,7 @@ def tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
     )
 
 
-def by_loops(point: Measured) -> dict[int, list[SeriesSamples]]:
+def by_loops(point: MeasuredPoint) -> dict[int, list[SeriesSamples]]:
     """Loops of the search -> the choices of the next task that took so many, by the rule of miranda2021, section 7.2.
 
     The rule counts one loop where the search takes no step, that is upwards.

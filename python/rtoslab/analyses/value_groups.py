@@ -30,7 +30,7 @@ def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> di
     return axes
 
 
-def grouped(
+def group_by(
     values: Sequence[Value], drawn: Sequence[str], joined: Collection[str] = (), what: str = "a figure"
 ) -> dict[tuple[str, ...], list[Value]]:
     """Returns the values by their places on the `drawn` axes, in the order of the values.

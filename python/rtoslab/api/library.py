@@ -15,7 +15,7 @@ from rtoslab.images import build, inputs_digest
 from rtoslab.instruments import Choice, Profile, Timeline, make_subject
 from rtoslab.instruments import profile as profile_subject
 from rtoslab.instruments import timeline as timeline_of_subject
-from rtoslab.measure import Listener, Manner, Outcome, point_id, run_plan
+from rtoslab.measure import Listener, MeasureOptions, Outcome, point_id, run_plan
 from rtoslab.plan import Options, Plan, make_plan
 from rtoslab.store import RunDirectory, StoredPoint
 from rtoslab.targets import VirtualBoard, simulator_sources
@@ -24,7 +24,7 @@ from rtoslab.worst_case import (
     WorstCase,
     choose_span,
     find,
-    inject_at_each,
+    inject_at_every_cycle,
     of_benchmark,
     pick_service,
     services_to_pick,
@@ -56,7 +56,7 @@ def run(
     options = Options(kernels, boards, cores, window_ms, config or {}, full)
     plan = make_plan(Catalogue(root), names, options)
     folder = Path(out) if out else default_out(root, plan, names)
-    return run_plan(root, plan, folder, jobs=jobs, listener=listener, options=Manner(again=fresh))
+    return run_plan(root, plan, folder, jobs=jobs, listener=listener, options=MeasureOptions(again=fresh))
 
 
 def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
@@ -121,7 +121,7 @@ def sweep_phases(
         raise UnknownNameError("service", service, services_to_pick(facts))
     scenario = of_benchmark(catalogue, name, Options([kernel], [board], [1], WINDOW_MS, picked))
     chosen = choose_span(scenario, span, samples, seed)
-    arrivals = inject_at_each(scenario, chosen)
+    arrivals = inject_at_every_cycle(scenario, chosen)
     return find(scenario, chosen, arrivals), arrivals
 
 
@@ -134,7 +134,7 @@ def profile(name: str, **choice: Unpack[Choice]) -> Profile:
 
 
 def timeline(name: str, **choice: Unpack[Choice]) -> Timeline:
-    """What ran when in the same: `rtoslab trace`. Raises as `profile` does."""
+    """Returns what ran when in the same: `rtoslab trace`. Raises as `profile` does."""
     return timeline_of_subject(make_subject(Catalogue(find_root()), name, **choice))
 
 

@@ -14,7 +14,7 @@ from rtoslab.base import (
     LineNoiseError,
     PlanError,
     PortError,
-    counted,
+    count_text,
     find_root,
 )
 from rtoslab.catalogue import Catalogue
@@ -22,7 +22,7 @@ from rtoslab.hardware import (
     SILENCE_LIMIT_S,
     Target,
     choose_target,
-    connected,
+    connected_devices,
     listen_to_board,
     measure_whole,
     read_bench,
@@ -43,11 +43,12 @@ _Done = tuple[Path, list[Outcome]]
 def targets_of(
     catalogue: Catalogue, boards: Iterable[str], targets: str, port: str | None, bench: Path | None
 ) -> dict[str, Target]:
-    """For each named board the one that is connected: `hardware.choose_target`. Raises PortError, CatalogueError."""
+    """Returns the connected board for each named board, by `hardware.choose_target`. Raises PortError,
+    CatalogueError."""
     names = [catalogue.board(board).id for board in boards]
     if not names:
         raise PlanError("Nothing is flashed without the board's name: add --board, as `rtoslab list boards` has it.")
-    mapped, devices = read_bench(bench) if bench is not None else None, connected()
+    mapped, devices = read_bench(bench) if bench is not None else None, connected_devices()
     return {
         name: choose_target(targets, catalogue.board(name).facts, catalogue.flash_names(name), devices, port, mapped)
         for name in names
@@ -118,7 +119,7 @@ def _run(catalogue: Catalogue, names: Iterable[str], options: Options, out: Path
         try:
             outcomes.append(run_point(catalogue, point, run_folder, runner=runner(point)))
         except _BROKEN as cause:
-            done = f"{len(outcomes)} of {counted(len(plan.points), 'point')}"
+            done = f"{len(outcomes)} of {count_text(len(plan.points), 'point')}"
             raise type(cause)(f"{cause} {done} are kept in {folder}; the same command goes on with the rest.") from None
     return folder, outcomes
 

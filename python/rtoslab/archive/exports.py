@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rtoslab.analyses import metrics, placement
-from rtoslab.archive.index import Found
+from rtoslab.archive.index import ArchivedPoint
 from rtoslab.intake import sheet
-from rtoslab.results import COLUMNS, Measured
+from rtoslab.results import COLUMNS, MeasuredPoint
 
 AXES: Final = (
     ("run", pa.string()),
@@ -40,30 +40,30 @@ Row = dict[str, Any]
 Columns = tuple[tuple[str, Any], ...]
 
 
-def figure_rows(points: Iterable[Found]) -> Iterator[Row]:
+def figure_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
     """A row for each metric of each measured point; a point without a number has one row without a metric."""
     for point in points:
         axes = _axes(point)
         result = point.result
-        if not isinstance(result, Measured):
+        if not isinstance(result, MeasuredPoint):
             yield {**axes, "metric": None, "value": None, "unit": None}
             continue
         for metric in metrics(result):
             yield {**axes, "metric": metric.id, "value": metric.value, "unit": metric.unit}
 
 
-def sample_rows(points: Iterable[Found]) -> Iterator[Row]:
+def sample_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
     """A row for each raw sample of each latency point, as samples.parquet has it."""
     for point in points:
         axes = _axes(point)
         result = point.result
-        for series in result.series if isinstance(result, Measured) else ():
+        for series in result.series if isinstance(result, MeasuredPoint) else ():
             for index in range(len(series.cycles)):
                 values = {name: (getattr(series, name) or {index: None})[index] for name in COLUMNS}
                 yield {**axes, "series": series.id, "index": index, **values}
 
 
-def _axes(result: Found) -> Row:
+def _axes(result: ArchivedPoint) -> Row:
     point = result.point
     return {
         "run": result.run.name,
@@ -78,7 +78,7 @@ def _axes(result: Found) -> Row:
         "placement": int(placement(point)),
         "run_id": result.result.run_id,
         "status": result.result.status,
-        "deviations": "; ".join(result.result.deviations) if isinstance(result.result, Measured) else "",
+        "deviations": "; ".join(result.result.deviations) if isinstance(result.result, MeasuredPoint) else "",
     }
 
 

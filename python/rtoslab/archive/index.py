@@ -14,7 +14,7 @@ from rtoslab.store import AnyResult, RunDirectory, Session, StoredPoint, last_se
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ArchivedPoint:
     """One stored point."""
 
     run: Path
@@ -24,7 +24,7 @@ class Found:
 
     @property
     def result(self) -> AnyResult:
-        """What was measured, or why not."""
+        """Returns what was measured, or why not."""
         return self.stored.result
 
     @property
@@ -34,8 +34,8 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is looked for; what is empty does not matter."""
+class Filters:
+    """The conditions of a search. Empty ones do not matter."""
 
     kernels: tuple[str, ...] = ()
     boards: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Wanted:
     """The beginning of a run id, of the image's hash or of the kernel package's."""
 
 
-def find(places: Iterable[Path], filters: Wanted) -> Iterator[Found]:
+def find(places: Iterable[Path], filters: Filters) -> Iterator[ArchivedPoint]:
     """Matching points, by run directory."""
     for run in run_directories(places):
         session = last_session(run)
@@ -60,12 +60,12 @@ def find(places: Iterable[Path], filters: Wanted) -> Iterator[Found]:
         if filters.until and session.date[: len(filters.until)] > filters.until:
             continue
         for stored in RunDirectory.open(run).whole_points():
-            point = Found(run, session, stored)
+            point = ArchivedPoint(run, session, stored)
             if _matches(point, filters):
                 yield point
 
 
-def _matches(result: Found, filters: Wanted) -> bool:
+def _matches(result: ArchivedPoint, filters: Filters) -> bool:
     point = result.point
     axes = (
         (filters.kernels, point.kernel),

@@ -1,4 +1,4 @@
-"""What all other packages use: errors, files, locks, paths, canonical JSON, the tools of others."""
+"""The parts that all other packages use: errors, files, locks, paths, canonical JSON, programs of others."""
 
 from rtoslab.base import tools
 from rtoslab.base.architecture import architecture, code_address, cross_tool
@@ -7,17 +7,17 @@ from rtoslab.base.contents import (
     Row,
     Stamp,
     files_below,
-    joined,
+    join_listing,
     listing,
     look_again,
-    looked_at,
+    memoize_by_contents,
     one_look,
     package_digest,
     rows,
     sha256_of,
     stamp,
 )
-from rtoslab.base.counting import all_of, counted
+from rtoslab.base.counting import all_of, count_text
 from rtoslab.base.digest_line import content_seal, with_digest, without_digest
 from rtoslab.base.errors import (
     EXIT_ERROR,
@@ -57,8 +57,8 @@ from rtoslab.base.errors import (
     disk_error,
     nearest_name,
 )
-from rtoslab.base.extras import demand_extra, from_extra, how_to_install, missing_package
-from rtoslab.base.file_locks import alone, alone_if_free
+from rtoslab.base.extras import from_extra, how_to_install, missing_package, require_extra
+from rtoslab.base.file_locks import exclusive_lock, try_exclusive_lock
 from rtoslab.base.open_flags import open_flags
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
 from rtoslab.base.paths import (
@@ -72,7 +72,7 @@ from rtoslab.base.paths import (
 )
 from rtoslab.base.strict import Strict, strictly
 from rtoslab.base.toml_text import toml_key, toml_rows, toml_value
-from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, said
+from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, program_output
 from rtoslab.base.value_table import Table, Value
 from rtoslab.base.version import __version__
 from rtoslab.base.web_page import web_page

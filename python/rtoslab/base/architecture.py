@@ -53,14 +53,14 @@ class Architecture(Strict):
     priority: Priority
 
     def priorities(self, bits: int) -> tuple[int, ...]:
-        """What an interrupt's priority can be on a part that has `bits` of them, the most urgent first."""
+        """Returns what an interrupt's priority can be on a part that has `bits` of them, the most urgent first."""
         whole = 1 << self.priority.field_bits
         return tuple(range(0, whole, whole >> bits))
 
 
 @cache
 def architecture() -> Architecture:
-    """Of the checkout in use. Raises CatalogueError naming the file."""
+    """Returns the architecture's facts of the checkout in use. Raises CatalogueError naming the file."""
     return read_architecture(find_root())
 
 
@@ -76,12 +76,12 @@ def _code_mask() -> int:
 
 
 def cross_tool(name: str) -> str:
-    """What a program of the tool chain is called: `gcc`, `objdump`."""
+    """Returns what a program of the tool chain is called: `gcc`, `objdump`."""
     return architecture().tool_prefix + name
 
 
 def read_architecture(root: Path) -> Architecture:
-    """Of a checkout. Raises CatalogueError naming the file."""
+    """Returns the architecture's facts of a checkout. Raises CatalogueError naming the file."""
     path = root / _FILE
     try:
         return Architecture.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))

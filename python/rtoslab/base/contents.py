@@ -1,11 +1,10 @@
-"""What source files hold, read once and again only where a file changed: a sweep asks for the same ones at each point.
+"""Reads the content of source files once, and again only after a change. A sweep needs the same ones at each point.
 
 A file counts as unchanged while its inode, size and times are. The trap: two writes of equal length within one step of
 the file system's clock leave the same times; so a file written just now is read each time.
 
 To ask whether hundreds of files changed takes longer than all else that names an image. So a plan of a thousand points
-takes `one_look` at them.
-"""
+takes `one_look` at them."""
 
 import hashlib
 import os
@@ -21,8 +20,8 @@ from typing import Any, Final, ParamSpec, TypeVar
 Stamp = tuple[int, ...]
 Row = tuple[tuple[str, ...], str]
 """A file's path from a folder on, and its line in a listing."""
-Asked = ParamSpec("Asked")
-Told = TypeVar("Told")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
@@ -39,7 +38,7 @@ CLOCK_STEP_NS = 50_000_000
 
 
 def stamp(path: Path | str) -> Stamp:
-    """What changes when a file does. Raises OSError."""
+    """Returns what changes when a file does. Raises OSError."""
     status, now = os.stat(path), time.time_ns()  # noqa: PTH116 (a third of the time)
     just_now = (now,) if now - status.st_mtime_ns < CLOCK_STEP_NS else ()
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, *just_now
@@ -59,27 +58,27 @@ def one_look() -> Iterator[None]:
 
 
 def look_again(older_than_s: float = 0.0) -> None:
-    """To be called where time went by in which files may have changed."""
+    """Forgets the earlier checks. Call it after time in which files may have changed."""
     look = _LOOK.get()
     if look is not None and time.monotonic() - look.since_s >= older_than_s:
         look.seen, look.since_s = {}, time.monotonic()
 
 
-def looked_at(function: Callable[Asked, Told]) -> Callable[Asked, Told]:
-    """Of a function of arguments that can be hashed, which tells what files hold: see `one_look`."""
+def memoize_by_contents(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Caches a function that reads files and takes hashable arguments, for as long as `one_look` lasts."""
 
     @wraps(function)
-    def seen(*args: Asked.args, **kwargs: Asked.kwargs) -> Told:
+    def look_up(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         look = _LOOK.get()
         if look is None:
             return function(*args, **kwargs)
         key = function, args, *kwargs.items()
         if key not in look.seen:
             look.seen[key] = function(*args, **kwargs)
-        result: Told = look.seen[key]
+        result: Result = look.seen[key]
         return result
 
-    return seen
+    return look_up
 
 
 @cache
@@ -105,7 +104,7 @@ def sources_digest(package: Path) -> str:
 
 def listing(base: Path, paths: Iterable[Path]) -> str:
     """A line for each file, in order: its path from `base` on, and the SHA-256 of its content. Raises OSError."""
-    return joined(rows(base, paths))
+    return join_listing(rows(base, paths))
 
 
 def rows(base: Path, paths: Iterable[Path | str]) -> tuple[Row, ...]:
@@ -125,13 +124,13 @@ def files_below(folder: str) -> Iterator[str]:
                 yield entry.path
 
 
-def joined(listing: Iterable[Row]) -> str:
+def join_listing(listing: Iterable[Row]) -> str:
     """The listing of these lines."""
     return "".join(line for _, line in sorted(listing))
 
 
 def sha256_of(path: Path | str) -> str:
-    """Of a file's content. Raises OSError."""
+    """Returns the digest of a file's content. Raises OSError."""
     return _sha256(str(path), stamp(path))
 
 

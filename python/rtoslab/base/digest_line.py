@@ -19,6 +19,6 @@ def with_digest(content: bytes) -> bytes:
 
 
 def without_digest(whole: bytes) -> bytes | None:
-    """What was put behind one; None if it is not that any more."""
+    """Returns what was put behind one; None if it is not that any more."""
     content = whole.partition(b"\n")[2]
     return content if with_digest(content) == whole else None

@@ -1,4 +1,4 @@
-"""What only some commands need and much room is taken by: an extra of the package, imported where it is used."""
+"""Packages that only some commands need and that take much room: an extra, imported where it is used."""
 
 import importlib.util
 from collections.abc import Iterator
@@ -14,10 +14,9 @@ _MODULES: Final = {"report": ("altair", "scipy", "vl_convert")}
 
 @contextmanager
 def from_extra(name: str, purpose: str) -> Iterator[None]:
-    """For the import statements of packages that an extra of rtoslab brings.
+    """Wraps the import statements of packages that an extra of rtoslab brings.
 
-    Raises ToolMissingError that says which one is missing, for what, and what to install.
-    """
+    Raises ToolMissingError that says which one is missing, for what, and what to install."""
     try:
         yield
     except ModuleNotFoundError as cause:
@@ -37,7 +36,7 @@ def missing_package(name: str) -> str:
     return ""
 
 
-def demand_extra(name: str, purpose: str) -> None:
+def require_extra(name: str, purpose: str) -> None:
     """Before long work that ends in what needs an extra. Raises ToolMissingError as `from_extra` does."""
     package = missing_package(name)
     if package:

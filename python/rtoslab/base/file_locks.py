@@ -13,7 +13,7 @@ _ASK_AGAIN_S: Final = 0.01
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def exclusive_lock(path: Path) -> Iterator[None]:
     """Holds the lock of that name; its folder is made. Raises StoreError if the disk refuses."""
     lock = FileLock(path, poll_interval=_ASK_AGAIN_S)
     try:
@@ -28,7 +28,7 @@ def alone(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def alone_if_free(path: Path) -> Iterator[bool]:
+def try_exclusive_lock(path: Path) -> Iterator[bool]:
     """The same without waiting: whether nobody else holds it. Raises StoreError."""
     lock = FileLock(path)
     try:

@@ -38,7 +38,7 @@ def write_whole(path: Path, content: str | bytes, what: str) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """With those above it. Raises StoreError."""
+    """Creates the folder and those above it. Raises StoreError."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as cause:

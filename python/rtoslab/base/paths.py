@@ -42,10 +42,10 @@ def find_root() -> Path:
 def find_project() -> Path | None:
     """Returns the nearest folder, from the working directory upwards, that has a project file, or None."""
     here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if _is_there(folder / PROJECT_FILE)), None)
+    return next((folder for folder in (here, *here.parents) if _exists(folder / PROJECT_FILE)), None)
 
 
-def _is_there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     try:
         return path.is_file() or path.is_fifo()
     except OSError:  # a folder that may not be searched
@@ -60,7 +60,7 @@ def runs_folder() -> Path:
 def build_folder(root: Path) -> Path:
     """Where built images are kept; RTOSLAB_BUILD overrides."""
     named = os.environ.get("RTOSLAB_BUILD")
-    return Path(named).resolve() if named else _kept(root) / "firmware"
+    return Path(named).resolve() if named else _remember(root) / "firmware"
 
 
 def is_checkout(root: Path) -> bool:
@@ -68,7 +68,7 @@ def is_checkout(root: Path) -> bool:
     return root != _INSTALLED
 
 
-def _kept(root: Path) -> Path:
+def _remember(root: Path) -> Path:
     return root / "build" if is_checkout(root) and os.access(root, os.W_OK) else user_cache_path("rtoslab")
 
 
@@ -77,4 +77,4 @@ def results_folder(root: Path) -> Path:
     named = os.environ.get("RTOSLAB_CACHE")
     if named:
         return Path(named).resolve()
-    return build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else _kept(root) / "results"
+    return build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else _remember(root) / "results"

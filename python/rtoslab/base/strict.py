@@ -37,7 +37,7 @@ def strictly(schema: Any) -> Any:
 
 
 def _choice(schema: Any) -> Any:
-    """Of choices that are no texts pydantic asks only whether they are equal, and `True == 1`."""
+    """Checks a choice strictly. Pydantic compares choices that are no texts by equality, and `True == 1`."""
     types = {type(option) for option in schema["expected"]}
     if types == {str}:
         return schema

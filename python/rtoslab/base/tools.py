@@ -81,7 +81,7 @@ def clang_banner() -> str:
     program = find_clang()
     if program is None:
         return ""
-    return said([program, "cc", "--version"]).partition("\n")[0].strip()
+    return program_output([program, "cc", "--version"]).partition("\n")[0].strip()
 
 
 def find(name: str) -> Path:
@@ -99,24 +99,24 @@ def find(name: str) -> Path:
 @cache
 def banner(name: str) -> str:
     """First line of the program's version text."""
-    lines = said([find(name), "--version"]).splitlines()
+    lines = program_output([find(name), "--version"]).splitlines()
     return lines[0].strip() if lines else "unknown"
 
 
-def said(command: Sequence[str | Path], typed: str | None = None, limit_s: float = REPLY_LIMIT_S) -> str:
-    """What a program prints, on standard error if nothing on standard output; empty if it cannot be started or takes
-    too long. It hears nothing but `typed`, and what is no UTF-8 of its answer is replaced."""
-    done = _asked(command, typed, limit_s)
+def program_output(command: Sequence[str | Path], typed: str | None = None, limit_s: float = REPLY_LIMIT_S) -> str:
+    """Returns what a program prints, on standard error if nothing on standard output; empty if it cannot be started
+    or takes too long. It hears nothing but `typed`, and what is no UTF-8 of its answer is replaced."""
+    done = _run_query(command, typed, limit_s)
     return _text(done.stdout or done.stderr) if done else ""
 
 
-def answered(command: Sequence[str | Path]) -> str:
-    """What a program prints where it ends well, without the line's end; else nothing."""
-    done = _asked(command, None, REPLY_LIMIT_S)
+def successful_output(command: Sequence[str | Path]) -> str:
+    """Returns what a program prints where it ends well, without the line's end; else nothing."""
+    done = _run_query(command, None, REPLY_LIMIT_S)
     return _text(done.stdout).strip() if done and done.returncode == 0 else ""
 
 
-def _asked(
+def _run_query(
     command: Sequence[str | Path], typed: str | None, limit_s: float
 ) -> "subprocess.CompletedProcess[bytes] | None":
     try:

@@ -1,4 +1,4 @@
-"""What every page of ours is made with: one style, one small script, and the policy that allows no other."""
+"""The parts of every page: one style, one small script, and the policy that allows no other."""
 
 import base64
 import hashlib

@@ -8,13 +8,13 @@ keeps and reads what a user contributes; `silicon_figures` sets kernel figures b
 from rtoslab.calibrate.calibration_table import read_table_of
 from rtoslab.calibrate.readings import Readings, calibration_image, read_board, virtual_runs
 from rtoslab.calibrate.report import findings_table, rows_table
-from rtoslab.calibrate.settings_fit import Fit, fit, unexplained
-from rtoslab.calibrate.silicon_figures import KernelFigure, Sights, beside, figures_table, sights
+from rtoslab.calibrate.settings_fit import Fit, fit, unexplained_rows
+from rtoslab.calibrate.silicon_figures import BoardFigures, KernelFigure, beside, board_figures, figures_table
 from rtoslab.calibrate.silicon_file import (
     KernelFigures,
     Silicon,
+    figures_for_file,
     grades,
-    kept_figures,
     of_fit,
     read_silicon,
     write_silicon,

@@ -53,5 +53,5 @@ class CalibrationTable(Strict):
 
 
 def read_table_of(catalogue: Catalogue) -> CalibrationTable:
-    """Of the checkout. Raises CatalogueError."""
+    """Reads the table of the checkout. Raises CatalogueError."""
     return read_toml(catalogue.root / "firmware" / "calibration" / "calibration.toml", CalibrationTable)

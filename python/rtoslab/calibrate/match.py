@@ -49,8 +49,8 @@ class Match:
         }
         """Key -> which values are of its witnesses."""
 
-    def said(self, values: Values) -> Vector | None:
-        """What the virtual board says; None where it takes no such value."""
+    def simulated(self, values: Values) -> Vector | None:
+        """Returns what the virtual board says; None where it takes no such value."""
         known = tuple(values[key] for key in self.keys)
         if known not in self._known:
             changed = {key: value for key, value in values.items() if value != self.defaults[key]}
@@ -63,17 +63,17 @@ class Match:
 
     def cost(self, values: Values) -> float:
         """Difference from what silicon usually said, in cycles, summed over the rows' means."""
-        simulated = self.said(values)
+        simulated = self.simulated(values)
         return float("inf") if simulated is None else float(self.weight @ np.abs(simulated - self.true))
 
     def excess(self, values: Values) -> float:
         """The same from the nearest bound of what silicon said."""
-        simulated = self.said(values)
+        simulated = self.simulated(values)
         return float("inf") if simulated is None else self._beyond(simulated)
 
     def promises(self, values: Values, steps: Mapping[str, int]) -> bool:
         """Whether, by the slopes, `steps` at once leave no more than `values` do."""
-        simulated = self.said(values)
+        simulated = self.simulated(values)
         assert simulated is not None
         for key, by in steps.items():
             slope = self.slope(values, key, int(np.sign(by)))
@@ -95,8 +95,9 @@ class Match:
         return float(self.weight @ (self.high - self.low))
 
     def slope(self, values: Values, key: str, by: int) -> Vector | None:
-        """What a step up (`by` 1) or down (-1) of a setting does, per unit; None if it does nothing or is refused."""
-        here, present = self.said(values), self.said(moved(values, key, by))
+        """Returns what a step up (`by` 1) or down (-1) of a setting does, per unit; None if it does nothing or is
+        refused."""
+        here, present = self.simulated(values), self.simulated(with_moved(values, key, by))
         if here is None or present is None or not np.any(present != here):
             return None
         return (present - here) * by
@@ -111,21 +112,21 @@ class Match:
 
     def error(self, values: Values, key: str) -> float:
         """The largest difference left in a value of a setting's witnesses."""
-        simulated = self.said(values)
+        simulated = self.simulated(values)
         assert simulated is not None
         return float(np.max(np.abs(simulated - self.true)[self.witnessed[key]], initial=0.0))
 
-    def unexplained(self, values: Values, key: str) -> float:
+    def unexplained_cycles(self, values: Values, key: str) -> float:
         """The same from the nearest bound of what silicon said."""
-        simulated = self.said(values)
+        simulated = self.simulated(values)
         assert simulated is not None
         return float(np.max(np.abs(self._outside(simulated))[self.witnessed[key]], initial=0.0))
 
-    def changed(self, values: Values) -> list[str]:
+    def changed_settings(self, values: Values) -> list[str]:
         """Settings that are not at their defaults."""
         return [key for key in self.keys if values[key] != self.defaults[key]]
 
 
-def moved(values: Values, key: str, by: int) -> Values:
+def with_moved(values: Values, key: str, by: int) -> Values:
     """One setting elsewhere."""
     return {**values, key: values[key] + by}

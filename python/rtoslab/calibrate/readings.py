@@ -1,4 +1,4 @@
-"""What the rows of the calibration's image give: on silicon, and on the virtual board under any settings."""
+"""Reads the rows of the calibration image: on silicon, and on the virtual board under any settings."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import Target, measure_whole
 from rtoslab.images import CALIBRATION_IMAGE, Build, build
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
-from rtoslab.records import Decoded, constants, decode
+from rtoslab.records import DecodedRun, constants, decode
 from rtoslab.targets import (
     CHUNK_CYCLES,
     DONE_SYMBOL,
@@ -35,14 +35,14 @@ class Readings:
     rows: Mapping[str, NDArray[np.int64]]
 
     def centres(self) -> dict[str, NDArray[np.float64]]:
-        """Of each value what most rounds said: what disturbs a core whose interrupts are masked comes now and then. The
-        median where no value is said by a third of them."""
+        """Returns for each value the reading of most rounds. Some disturbances reach even a core with masked
+        interrupts, now and then. The median where no value is said by a third of them."""
         return {name: np.array([_summary(rounds)[0] for rounds in row]) for name, row in self.rows.items()}
 
     def bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Of each value the lowest and the highest that may be the true one: the centre, with all that was said at
-        least two thirds as often, and down to what was said twice, as disturbances add cycles; around a median, its
-        standard error."""
+        """Returns for each value the lowest and highest that may be the true one. That is the centre, with all
+        readings at least two thirds as frequent, and down to a reading that occurred twice, because disturbances add
+        cycles. Around a median it is its standard error."""
         return {
             name: (
                 np.array([_summary(rounds)[1] for rounds in row]),
@@ -135,7 +135,7 @@ def _run(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
     raise RunError(f"The calibration's image did not end within {LIMIT_S} s of virtual time under {dict(settings)}.")
 
 
-def _readings(table: CalibrationTable, decoded: Decoded) -> Readings:
+def _readings(table: CalibrationTable, decoded: DecodedRun) -> Readings:
     values: dict[str, list[int]] = {}
     for sample in decoded.samples:
         values.setdefault(sample.metric, []).extend(sample.values)

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.calibrate.match import SAME, Match, Values, Vector, moved
+from rtoslab.calibrate.match import SAME, Match, Values, Vector, with_moved
 
 REACH: Final = 12
 """How far a setting is searched where its slope does not tell."""
@@ -26,11 +26,11 @@ Slopes = dict[str, dict[int, Vector]]
 
 
 def search(match: Match, keys: Sequence[str], say: Say) -> Values:
-    """From the defaults to the best values of `keys`."""
+    """Searches from the defaults to the best values of `keys`."""
     best = _steps(match, keys, say)
     if match.excess(best) > SAME:
         # A first step may have led astray: once more without each setting that was changed.
-        for wrong in match.changed(best):
+        for wrong in match.changed_settings(best):
             say(f"Another way, with {wrong} as it is.")
             best = min(best, _steps(match, [key for key in keys if key != wrong], say), key=match.score)
     return _nearest(match, _home(match, best, keys))
@@ -59,8 +59,8 @@ def _step(match: Match, values: Values, keys: Sequence[str]) -> Values | None:
 
 
 def _slopes(match: Match, values: Values, keys: Sequence[str]) -> Slopes:
-    """Of the settings that could explain something that is left."""
-    left = _left(match, values)
+    """Returns the slopes of the settings that could explain a remaining difference."""
+    left = _residual(match, values)
     slopes = {}
     for key in keys:
         open_values = (left != 0) & match.witnessed[key]
@@ -72,20 +72,20 @@ def _slopes(match: Match, values: Values, keys: Sequence[str]) -> Slopes:
     return slopes
 
 
-def _left(match: Match, values: Values) -> Vector:
-    simulated = match.said(values)
+def _residual(match: Match, values: Values) -> Vector:
+    simulated = match.simulated(values)
     assert simulated is not None
     return match.true - simulated
 
 
 def _singles(match: Match, values: Values, slopes: Slopes) -> Iterator[Values]:
-    left = _left(match, values)
+    left = _residual(match, values)
     for key, ways in slopes.items():
         both = [(ways[1] + ways[-1]) / 2] if len(ways) == 2 else []
         targets = {_weighted_median(left, slope, match.weight) for slope in [*ways.values(), *both]}
         for by in sorted(targets | {1, -1}):
             if by and abs(by) <= 10 * REACH and values[key] + by >= 0:
-                yield moved(values, key, by)
+                yield with_moved(values, key, by)
 
 
 def _weighted_median(left: Vector, slope: Vector, weight: Vector) -> int:
@@ -99,7 +99,7 @@ def _weighted_median(left: Vector, slope: Vector, weight: Vector) -> int:
 
 def _pairs(match: Match, values: Values, slopes: Slopes) -> Iterator[Values]:
     """Two settings together: of the steps that promise most by the slopes, the best few."""
-    left, promised = _left(match, values), []
+    left, promised = _residual(match, values), []
     for one, other in combinations(slopes, 2):
         if not match.shares(one, other):
             continue
@@ -109,7 +109,7 @@ def _pairs(match: Match, values: Values, slopes: Slopes) -> Iterator[Values]:
                 cost = float(match.weight @ np.abs(left - a * first - b * second))
                 promised.append((cost, abs(a) + abs(b), one, a, other, b))
     for _, _, one, a, other, b in sorted(promised)[:_PAIRS]:
-        yield moved(moved(values, one, a), other, b)
+        yield with_moved(with_moved(values, one, a), other, b)
 
 
 def _lines(values: Values, slopes: Slopes) -> Iterator[Values]:
@@ -117,11 +117,11 @@ def _lines(values: Values, slopes: Slopes) -> Iterator[Values]:
     for key in slopes:
         for by in range(-REACH, REACH + 1):
             if by and values[key] + by >= 0:
-                yield moved(values, key, by)
+                yield with_moved(values, key, by)
 
 
 def _further(match: Match, before: Values, values: Values) -> Values:
-    """On in the same direction as long as that helps."""
+    """Continues in the same direction as long as that helps."""
     direction = {key: int(np.sign(values[key] - before[key])) for key in values}
     while True:
         on = {key: value + direction[key] for key, value in values.items()}
@@ -135,18 +135,18 @@ def _home(match: Match, values: Values, keys: Sequence[str]) -> Values:
     again = True
     while again:
         again = False
-        for key in match.changed(values):
+        for key in match.changed_settings(values):
             tried = {**values, key: match.defaults[key]}
             if match.excess(tried) > match.excess(values) + SAME:
-                tried = _made_up(match, values, tried, [other for other in keys if match.shares(key, other)])
-            fewer = len(match.changed(tried)) < len(match.changed(values))
+                tried = _combine(match, values, tried, [other for other in keys if match.shares(key, other)])
+            fewer = len(match.changed_settings(tried)) < len(match.changed_settings(values))
             if fewer and match.excess(tried) <= match.excess(values) + SAME:
                 values, again = tried, True
                 break
     return values
 
 
-def _made_up(match: Match, values: Values, tried: Values, keys: Sequence[str]) -> Values:
+def _combine(match: Match, values: Values, tried: Values, keys: Sequence[str]) -> Values:
     """`tried`, if need be with one setting of `keys` moved so that it is as good as `values`."""
     slopes = _slopes(match, tried, keys)
     for candidates in (_singles(match, tried, slopes), _lines(tried, slopes)):
@@ -157,11 +157,11 @@ def _made_up(match: Match, values: Values, tried: Values, keys: Sequence[str]) -
 
 
 def _nearest(match: Match, values: Values) -> Values:
-    """Of values that do as well, those nearest to the defaults."""
-    for key in match.changed(values):
+    """Returns the values nearest to the defaults, among those that fit as well."""
+    for key in match.changed_settings(values):
         towards = 1 if values[key] < match.defaults[key] else -1
-        while match.excess(moved(values, key, towards)) <= match.excess(values) + SAME:
-            values = moved(values, key, towards)
+        while match.excess(with_moved(values, key, towards)) <= match.excess(values) + SAME:
+            values = with_moved(values, key, towards)
             if values[key] == match.defaults[key]:
                 break
     return values

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.calibrate.match import SAME, Match, Values, Vector
 from rtoslab.calibrate.readings import Readings, Runs
@@ -84,14 +84,14 @@ def fit(
     match = Match(table, silicon, runs, defaults)
     start = dict(match.defaults)
     seen = [key for key in match.keys if match.shows(start, key)]
-    say(f"{counted(len(seen), 'setting', 'shows', 'show')} in the rows; the search begins.")
+    say(f"{count_text(len(seen), 'setting', 'shows', 'show')} in the rows; the search begins.")
     best = search(match, seen, say)
-    ranges = {key: _alone(match, best, key) for key in seen}
+    ranges = {key: _range_alone(match, best, key) for key in seen}
     groups: list[Group] = []
     for trade in [*_trades(match, best, seen), *_steps_for_one(match, best, seen)]:
         points = _along(match, best, trade)
         if len(points) > 1 and not any(set(group.keys) == set(trade) for group in groups):
-            best = min(points, key=lambda point: (len(match.changed(point)), _distance(match, point)))
+            best = min(points, key=lambda point: (len(match.changed_settings(point)), _distance(match, point)))
             differs = not any(all(point[key] == match.defaults[key] for key in trade) for point in points)
             groups.append(Group(tuple(trade), differs))
             for key in trade:
@@ -99,14 +99,14 @@ def fit(
     return Fit(
         tuple(_finding(match, best, key, ranges.get(key), groups) for key in sorted(defaults)),
         tuple(groups),
-        {key: best[key] for key in match.changed(best)},
+        {key: best[key] for key in match.changed_settings(best)},
         match.cost(start),
         match.cost(best),
         match.slack(),
     )
 
 
-def _alone(match: Match, best: Values, key: str) -> tuple[int, int]:
+def _range_alone(match: Match, best: Values, key: str) -> tuple[int, int]:
     """Lowest and highest value that does as well, nothing else moved."""
     return best[key] - _reach(match, best, {key: -1}), best[key] + _reach(match, best, {key: 1})
 
@@ -149,7 +149,7 @@ def _trades(match: Match, best: Values, keys: Sequence[str]) -> list[dict[str, i
 
 
 def _whole(parts: list[tuple[str, float]]) -> dict[str, int] | None:
-    """As whole steps, without those that are none; None if no small multiple is whole."""
+    """Returns the ratios as integral steps, without those of zero. None if no small multiple is integral."""
     for multiple in _MULTIPLES:
         steps = {key: multiple * part for key, part in parts if abs(part) > SAME**0.5}
         if all(abs(step - round(step)) < 1e-3 for step in steps.values()):
@@ -203,11 +203,11 @@ def _finding(match: Match, best: Values, key: str, edges: tuple[int, int] | None
     if edges is None:
         return Finding(key, default, default, default, default, seen=False, error_cycles=0.0, unexplained_cycles=0.0)
     together = sorted({other for group in groups if key in group.keys for other in group.keys} - {key})
-    error, left = match.error(best, key), match.unexplained(best, key)
+    error, left = match.error(best, key), match.unexplained_cycles(best, key)
     return Finding(key, default, best[key], *edges, True, error, left if left > SAME else 0.0, tuple(together))
 
 
-def unexplained(silicon: Readings, model: Readings) -> dict[str, float]:
+def unexplained_rows(silicon: Readings, model: Readings) -> dict[str, float]:
     """Row -> its largest difference in cycles beyond the bounds of silicon's rounds, of the rows that have one."""
     simulated, bounds, result = model.centres(), silicon.bounds(), {}
     for row, (low, high) in bounds.items():

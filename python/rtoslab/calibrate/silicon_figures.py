@@ -13,7 +13,7 @@ import numpy as np
 
 from rtoslab.analyses import Metric, leading
 from rtoslab.base import PlanError, Table, Value
-from rtoslab.results import Measured, NotApplicable
+from rtoslab.results import MeasuredPoint, NotApplicable
 from rtoslab.store import RunDirectory
 
 _NORMAL: Final = 1.4826 * 1.2533
@@ -21,7 +21,7 @@ _NORMAL: Final = 1.4826 * 1.2533
 
 
 @dataclass(frozen=True, slots=True)
-class Sighted:
+class MeasuredFigure:
     """A figure as one board showed it, in cycles."""
 
     repeats: tuple[float, ...]
@@ -35,10 +35,10 @@ class Sighted:
 
 
 @dataclass(frozen=True, slots=True)
-class Sights:
+class BoardFigures:
     """All figures of a board by their names, and why there is none of others."""
 
-    figures: Mapping[str, Sighted]
+    figures: Mapping[str, MeasuredFigure]
     missing: Mapping[str, str]
     """By benchmark."""
     images: Mapping[str, str]
@@ -50,7 +50,7 @@ class KernelFigure:
     """One figure on silicon and on the virtual board."""
 
     name: str
-    silicon: Sighted
+    silicon: MeasuredFigure
     default_cycles: float
     """Of the virtual board with its defaults."""
     fitted_cycles: float | None
@@ -70,15 +70,15 @@ class KernelFigure:
         return abs(self.difference(fitted)) <= self.silicon.error_cycles + 1e-9
 
 
-def sights(runs: Sequence[Path]) -> Sights:
-    """Of run directories that repeat the same points on one board. Raises StoreError."""
+def board_figures(runs: Sequence[Path]) -> BoardFigures:
+    """Reads run directories that repeat the same points on one board. Raises StoreError."""
     repeats_of: dict[str, list[Metric]] = {}
     missing: dict[str, str] = {}
     images: dict[str, str] = {}
     for run in runs:
         for stored in RunDirectory.open(run).points():
             result = stored.result
-            if isinstance(result, Measured):
+            if isinstance(result, MeasuredPoint):
                 images[result.point.benchmark] = str(stored.manifest["elf_sha256"])
                 for metric in leading(result):
                     repeats_of.setdefault(f"{result.point.benchmark}.{metric.id}", []).append(
@@ -87,10 +87,10 @@ def sights(runs: Sequence[Path]) -> Sights:
             else:
                 reason = result.reason if isinstance(result, NotApplicable) else result.message
                 missing[result.point.benchmark] = reason
-    return Sights({name: seen(repeats) for name, repeats in repeats_of.items()}, missing, images)
+    return BoardFigures({name: figure_of_repeats(repeats) for name, repeats in repeats_of.items()}, missing, images)
 
 
-def _with_grain(metric: Metric, result: Measured) -> Metric:
+def _with_grain(metric: Metric, result: MeasuredPoint) -> Metric:
     """A window that ends a moment earlier holds a count less."""
     counts = sum(counter.count for counter in result.counters)
     if metric.samples or not counts:
@@ -98,11 +98,11 @@ def _with_grain(metric: Metric, result: Measured) -> Metric:
     return replace(metric, resolution=max(metric.resolution, metric.value / counts))
 
 
-def seen(repeats: Sequence[Metric]) -> Sighted:
+def figure_of_repeats(repeats: Sequence[Metric]) -> MeasuredFigure:
     """One figure out of its repeats."""
     values = tuple(repeat.value for repeat in repeats)
     errors = [max(repeat.resolution, _median_error(repeat.samples)) for repeat in repeats]
-    return Sighted(values, max([(max(values) - min(values)) / 2, *errors]))
+    return MeasuredFigure(values, max([(max(values) - min(values)) / 2, *errors]))
 
 
 def _median_error(samples: Sequence[float]) -> float:
@@ -112,7 +112,7 @@ def _median_error(samples: Sequence[float]) -> float:
     return float(_NORMAL * np.median(np.abs(values - np.median(values))) / np.sqrt(len(values)))
 
 
-def beside(silicon: Sights, default: Sights, fitted: Sights | None) -> list[KernelFigure]:
+def beside(silicon: BoardFigures, default: BoardFigures, fitted: BoardFigures | None) -> list[KernelFigure]:
     """Every figure that silicon and the virtual board have. Raises PlanError where they ran different images."""
     for name, image in silicon.images.items():
         if default.images.get(name, image) != image:

@@ -1,9 +1,8 @@
-"""What a user contributes: the rows as a board measured them, what was fitted to them, sealed.
+"""A user's contribution: the rows as a board measured them, the fit to them, sealed.
 
 A file in a board's folder (`silicon.json`) makes its rules' grade `silicon` where the default is among the values
 that fit and no other rule makes up for it. The seal is no signature: it finds damage, not a lie. What is claimed can
-be computed again from the raw rounds in it (`rtoslab calibrate --from FILE`).
-"""
+be computed again from the raw rounds in it (`rtoslab calibrate --from FILE`)."""
 
 import hashlib
 from collections.abc import Mapping
@@ -16,9 +15,9 @@ from pydantic import Field, ValidationError
 from rtoslab.base import AlteredError, CatalogueError, Strict, __version__, canonical, write_whole
 from rtoslab.calibrate.readings import Readings
 from rtoslab.calibrate.settings_fit import Fit
-from rtoslab.calibrate.silicon_figures import Sighted, Sights
+from rtoslab.calibrate.silicon_figures import BoardFigures, MeasuredFigure
 from rtoslab.catalogue import SILICON_FILE, Catalogue
-from rtoslab.intake import problem, read_object, shown_path
+from rtoslab.intake import path_text, problem, read_object
 from rtoslab.targets import simulator_sources, timing_settings
 
 FORMAT: Final = 1
@@ -27,7 +26,7 @@ SILICON: Final = "silicon"
 
 
 class Rule(Strict):
-    """What silicon says of one setting."""
+    """Silicon's answer for one setting."""
 
     default: int
     best: int
@@ -59,10 +58,10 @@ class KernelFigures(Strict):
     missing: dict[str, str]
     """Benchmark -> why it has none."""
 
-    def sights(self) -> Sights:
-        """As they were measured."""
-        seen = {name: Sighted(figure.repeats, figure.error_cycles) for name, figure in self.figures.items()}
-        return Sights(seen, self.missing, self.images)
+    def board_figures(self) -> BoardFigures:
+        """Returns the figures as they were measured."""
+        seen = {name: MeasuredFigure(figure.repeats, figure.error_cycles) for name, figure in self.figures.items()}
+        return BoardFigures(seen, self.missing, self.images)
 
 
 class Silicon(Strict):
@@ -90,7 +89,7 @@ class Silicon(Strict):
         return Readings({name: np.array(row, dtype=np.int64) for name, row in self.rows.items()})
 
 
-def kept_figures(kernel: str, window_ms: int, seen: Sights) -> KernelFigures:
+def figures_for_file(kernel: str, window_ms: int, seen: BoardFigures) -> KernelFigures:
     """Figures as a file keeps them."""
     figures = {
         name: Figure(repeats=figure.repeats, error_cycles=round(figure.error_cycles, 6))
@@ -152,11 +151,11 @@ def read_silicon(path: Path) -> Silicon:
         silicon = Silicon.model_validate(table)
         for name, rows in silicon.rows.items():
             if len({len(row) for row in rows}) != 1 or not rows[0]:
-                raise CatalogueError(f"{shown_path(path)}, rows.{name}: not equally many rounds; make it again.")
+                raise CatalogueError(f"{path_text(path)}, rows.{name}: not equally many rounds; make it again.")
     except ValidationError as cause:
-        raise CatalogueError(f"{shown_path(path)}, {problem(cause)}; correct or remove it.") from None
+        raise CatalogueError(f"{path_text(path)}, {problem(cause)}; correct or remove it.") from None
     if silicon.sha256 != _digest({key: value for key, value in table.items() if key != "sha256"}):
-        raise AlteredError(f"{shown_path(path)} was altered after it was written; restore it from a copy.")
+        raise AlteredError(f"{path_text(path)} was altered after it was written; restore it from a copy.")
     return silicon
 
 
@@ -171,7 +170,7 @@ def grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
     if path.is_file():
         silicon = read_silicon(path)
         if silicon.chip != entry.facts.chip:
-            raise CatalogueError(f"{shown_path(path)} is of a {silicon.chip}, not of a {entry.facts.chip}; remove it.")
+            raise CatalogueError(f"{path_text(path)} is of a {silicon.chip}, not of a {entry.facts.chip}; remove it.")
         for key, rule in silicon.rules.items():
             fits = key in defaults and rule.low <= defaults[key][0] <= rule.high
             if fits and not rule.together and not rule.unexplained_cycles:

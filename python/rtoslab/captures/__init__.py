@@ -9,4 +9,4 @@ from rtoslab.captures.forms import capture_forms, form_of, read_capture, write_c
 from rtoslab.captures.live import LiveRun, raw_file, record_live, wires_of
 from rtoslab.captures.pulses import Pulses, find_pulses, unsure_note
 from rtoslab.captures.recording import OUT, Recording, pin_point, record
-from rtoslab.captures.sampling import sampled
+from rtoslab.captures.sampling import resample

@@ -51,7 +51,7 @@ class Capture:
     """Sentences about what the reader noticed and could not decide."""
 
     def channel(self, name: str | None) -> Channel:
-        """By name; without one the only channel that has an edge. Raises CaptureError."""
+        """Returns the channel of a name. Without a name: the only channel with an edge. Raises CaptureError."""
         if name is not None:
             match = next((channel for channel in self.channels if channel.name == name), None)
             if match is None:
@@ -86,7 +86,7 @@ def require_known(capture: Capture, form: str) -> None:
             )
 
 
-def merged(capture: Capture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+def merge_channels(capture: Capture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
     """Ticks at which any channel changes, and the levels of all channels from there on (rows by channels)."""
     ticks = np.unique(np.concatenate([channel.ticks for channel in capture.channels] or [np.zeros(0, np.int64)]))
     levels = np.full((len(ticks), len(capture.channels)), UNKNOWN, np.int8)

@@ -28,14 +28,14 @@ class Samples:
         self._levels: list[list[NDArray[np.int8]]] = [[] for _ in channels]
 
     def add(self, piece: bytes) -> None:
-        """What follows, cut anywhere. Raises CaptureError for too many changes."""
+        """Adds the next part, which may be cut anywhere. Raises CaptureError for too many changes."""
         data = self._rest + piece if self._rest else piece
         whole = len(data) // self._unit * self._unit
         self._rest = data[whole:]
         rows = np.frombuffer(data, np.uint8, whole).reshape(-1, self._unit)
         if not len(rows):
             return
-        places = _changed(rows, self._last)
+        places = _change_rows(rows, self._last)
         ticks, changed = places + self._count, rows[places]
         for number, (_, bit) in enumerate(self._channels):
             levels = (changed[:, bit // 8] >> (bit % 8) & 1).astype(np.int8)
@@ -66,7 +66,7 @@ class Samples:
         return Capture(tick_s, tuple(channels), self._count)
 
 
-def _changed(rows: NDArray[np.uint8], last: NDArray[np.uint8] | None) -> NDArray[np.int64]:
+def _change_rows(rows: NDArray[np.uint8], last: NDArray[np.uint8] | None) -> NDArray[np.int64]:
     """Places of the rows that differ from the one before."""
     unit = rows.shape[1]
     if unit in _WORDS:

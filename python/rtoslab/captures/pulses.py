@@ -1,4 +1,5 @@
-"""From edges to intervals: how long a channel was high, each time. The one decoder of virtual and real captures."""
+"""Finds intervals between edges: how long a channel was high, each time. The one decoder of virtual and real
+captures."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -6,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.captures.capture import Channel
 
 
 @dataclass(frozen=True, slots=True)
 class Pulses:
-    """In the order of time; only whole ones: a pulse that began before the capture, or did not end in it, is none."""
+    """Pulses in the order of time. A pulse that began before the capture, or did not end in it, is not among them."""
 
     tick_s: Fraction
     start_ticks: NDArray[np.int64]
@@ -32,9 +33,9 @@ class Pulses:
     def last(self, count: int) -> "Pulses":
         """The last ones."""
         first = max(0, len(self.ticks) - count)
-        return self.chosen(np.arange(first, len(self.ticks)))
+        return self.select(np.arange(first, len(self.ticks)))
 
-    def chosen(self, places: NDArray[np.int64]) -> "Pulses":
+    def select(self, places: NDArray[np.int64]) -> "Pulses":
         """Those at the places, with everything that is unsure."""
         return Pulses(self.tick_s, self.start_ticks[places], self.ticks[places], self.unsure_ticks)
 
@@ -62,6 +63,6 @@ def unsure_note(channel: Channel, tick_s: Fraction) -> str | None:
     if not len(unsure):
         return None
     return (
-        f"The level of {channel.name} is unknown (x or z) in {counted(len(unsure), 'place')}, first at "
+        f"The level of {channel.name} is unknown (x or z) in {count_text(len(unsure), 'place')}, first at "
         f"{float(unsure[0] * tick_s) * 1e6:,.3f} us; what may be a pulse there has no sure width and is not counted."
     )

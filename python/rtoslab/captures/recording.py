@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import CaptureError, PlanError, RunError, counted
+from rtoslab.base import CaptureError, PlanError, RunError, count_text
 from rtoslab.captures.capture import Capture, Channel
 from rtoslab.captures.pins import from_events
 from rtoslab.captures.pulses import Pulses, find_pulses
@@ -73,7 +73,7 @@ class Recording:
         places, order = places[: len(self.order)], np.array(self.order)
         _require_known(pulses, places)
         seen = places >= 0
-        return {ident: pulses.chosen(places[seen & (order == number)]) for number, ident in enumerate(self.series)}
+        return {ident: pulses.select(places[seen & (order == number)]) for number, ident in enumerate(self.series)}
 
     def shorter_than(self, length_s: float) -> tuple[int, int]:
         """How many of the pulses from the window's opening on are shorter, and how many there are."""
@@ -90,7 +90,7 @@ def _require_known(pulses: Pulses, places: NDArray[np.int64]) -> None:
     late = pulses.unsure_ticks[pulses.unsure_ticks > starts[0]] if len(starts) else pulses.unsure_ticks
     if len(late):
         raise CaptureError(
-            f"The level is unknown (x or z) {counted(len(late), 'time')} among the window's pulses, first at "
+            f"The level is unknown (x or z) {count_text(len(late), 'time')} among the window's pulses, first at "
             f"{float(late[0] * pulses.tick_s):.9f} s, so no pulse is sure of its series; record again."
         )
 

@@ -1,4 +1,4 @@
-"""What a logic analyzer of a given sample rate would have recorded: edges move to samples, short pulses may vanish."""
+"""Simulates a logic analyzer of a given sample rate: edges move to samples, short pulses may vanish."""
 
 import math
 from fractions import Fraction
@@ -8,7 +8,7 @@ import numpy as np
 from rtoslab.captures.capture import Capture, Channel
 
 
-def sampled(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
+def resample(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
     """The capture as seen in samples `1 / rate_hz` apart, the first one `phase` of a sample after the capture's tick 0.
 
     A sample shows the level in force at its instant: an edge is seen in the first sample at or after it.

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import CaptureError, counted
+from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import Capture, Channel
-from rtoslab.intake import CHANGES, CHANNELS, LAST_TICK, shown
+from rtoslab.intake import CHANGES, CHANNELS, LAST_TICK, quote
 
 _PLACES: Final = re.compile(r"[^.]*(?:\.(\d*))?", re.ASCII)
 _MOST_PLACES: Final = 18
@@ -69,7 +69,7 @@ class Repeats:
         count = self._count - self._is_last
         if not count:
             return ()
-        where = f"{self._name}: no level changes in {counted(count, 'row')}, first in line {self._first_line}"
+        where = f"{self._name}: no level changes in {count_text(count, 'row')}, first in line {self._first_line}"
         return (f"{where}; a level there or in the row before may be damaged.",)
 
 
@@ -112,7 +112,7 @@ class Tracks:
             raise too_many_changes(self.name)
 
     def capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> Capture:
-        """What was read."""
+        """Returns what was read."""
         channels = tuple(Channel(label, _ticks(track), _levels(track)) for label, track in self._tracks.items())
         return Capture(tick_s, channels, end_tick, notes)
 
@@ -136,13 +136,13 @@ def decimal_places(time: str, where: str) -> int:
     places = len(match[1] or "") if match else 0
     if places > _MOST_PLACES:
         raise CaptureError(
-            f"{where}: the time {shown(time.strip())} has {places} decimal places, more than an analyzer can tell; "
+            f"{where}: the time {quote(time.strip())} has {places} decimal places, more than an analyzer can tell; "
             "export it again."
         )
     return places
 
 
-def demand_tick(tick: int, where: str) -> int:
+def require_tick(tick: int, where: str) -> int:
     """The tick, if differences of it fit 64 bits. Raises CaptureError."""
     if not -LAST_TICK < tick < LAST_TICK:
         raise CaptureError(f"{where}: the time is further from the first than 64 bits can tell; export it again.")

@@ -1,26 +1,33 @@
-"""What the folders declare: boards, kernels, benchmarks, suites, papers; every table read strictly."""
+"""The declarations in folders: boards, kernels, benchmarks, suites, papers. Every table is read strictly."""
 
-from rtoslab.catalogue.benchmark import EMPTY_SERIES, INSTRUMENTS, RESULT_KINDS, SAID_IF_UNUSUAL, Benchmark, SeriesFacts
+from rtoslab.catalogue.benchmark import (
+    EMPTY_SERIES,
+    INSTRUMENTS,
+    RESULT_KINDS,
+    SHOWN_IF_UNUSUAL,
+    Benchmark,
+    SeriesFacts,
+)
 from rtoslab.catalogue.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Entry
 from rtoslab.catalogue.claim_schemas import TIMED, Claim, Place, Resolution, WidePlace
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
 from rtoslab.catalogue.kernel_facts import BlockChain, FreeList, Kernel, TaskBlock
-from rtoslab.catalogue.paper_folders import PaperFolder, Published, find_paper, papers
-from rtoslab.catalogue.paper_schemas import Condition, Figure, OverTime, Part, Setup, Slip, Table, Weighed
+from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, papers
+from rtoslab.catalogue.paper_schemas import Condition, Figure, OverTime, Part, Setup, Slip, Table, WeighedProgram
 from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.catalogue.trees import (
     PORTS_VARIABLE,
     Tree,
-    described_as,
     description_path,
     export_key,
     export_place,
     path_variable,
     port_folders,
     read_trees,
+    tree_description,
     tree_text,
 )
 from rtoslab.catalogue.user_kernels import ExportWants, TreeWants

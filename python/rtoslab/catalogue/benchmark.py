@@ -7,11 +7,11 @@ from pydantic import Field, model_validator
 
 from rtoslab.base import PlanError, Strict
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.intake import shown, whole
+from rtoslab.intake import quote, whole
 
 
 class Metric(Strict):
-    """What a benchmark counts."""
+    """The unit that a benchmark counts."""
 
     id: str
     unit: str
@@ -31,7 +31,7 @@ RESULT_KINDS = ("counts", "latency")
 """What a benchmark can give."""
 EMPTY_SERIES = "instrument.empty"
 """The interval with nothing in it: what the instrument itself costs."""
-SAID_IF_UNUSUAL: Final = frozenset({"pinned"})
+SHOWN_IF_UNUSUAL: Final = frozenset({"pinned"})
 """Parameters that an image sends only where they are not as in benchmark.toml."""
 INSTRUMENTS = ("counter", "pin", "probe")
 """What a latency can be measured with; firmware/instruments/ says how."""
@@ -67,14 +67,14 @@ class SeriesFacts(Strict):
 
 
 class Handlers(Strict):
-    """What is shown of the kernel's own exception handlers, timed by the virtual board's probes, beside the counts."""
+    """The kernel's own exception handlers that are shown beside the counts, timed by the virtual board's probes."""
 
     show: Literal["tick", "switch"]
     """The tick's handler by the number of tasks it releases, or those that switch by pair of tasks."""
 
 
 class Phase(Strict):
-    """What a phase sweep raises, and where in the image it looks; see `worst_case`."""
+    """The interrupt that a phase sweep raises, and the place in the image that it watches. See `worst_case`."""
 
     interrupt: Literal["soft"]
     """The board's interrupt line that nothing else raises."""
@@ -149,8 +149,9 @@ class Benchmark(Strict):
         return self
 
     def on(self, kernel: Kernel) -> "Benchmark":
-        """What of it a kernel can serve: its series, the services these need, and the proofs that speak of them."""
-        series = tuple(_entered(facts, kernel) for facts in self.series if not kernel.lacking(facts.services))
+        """Returns what of it a kernel can serve: its series, the services these need, and the proofs that speak of
+        them."""
+        series = tuple(_with_entry(facts, kernel) for facts in self.series if not kernel.lacking(facts.services))
         services = dict.fromkeys((*self.services, *(name for facts in series for name in facts.services)))
         absent = {facts.id for facts in self.series} - {facts.id for facts in series}
         proof = tuple(reduced for item in self.proof if (reduced := _without(item, absent)) is not None)
@@ -170,12 +171,12 @@ class Benchmark(Strict):
                 picked.append(services[whole(value, 0, len(services) - 1)])
             except ValueError:
                 meanings = ", ".join(f"{number} ({service})" for number, service in enumerate(services))
-                raise PlanError(f"{self.id} has no {name}={shown(value)}; choose one of {meanings}.") from None
+                raise PlanError(f"{self.id} has no {name}={quote(value)}; choose one of {meanings}.") from None
         return (*self.services, *picked)
 
     @property
     def series_ids(self) -> tuple[str, ...]:
-        """In the image's numbering: 0 is the empty interval, which the runner adds."""
+        """Returns the series in the image's numbering. Number 0 is the empty interval, which the runner adds."""
         return (EMPTY_SERIES, *(facts.id for facts in self.series))
 
     @property
@@ -184,12 +185,12 @@ class Benchmark(Strict):
         return tuple(name for name in INSTRUMENTS if any(name in facts.instruments for facts in self.series))
 
     @property
-    def stamped(self) -> bool:
+    def is_stamped(self) -> bool:
         """Whether its series are stamped by the board's asynchronous timer."""
         return any(facts.stamped is not None for facts in self.series)
 
 
-def _entered(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:
+def _with_entry(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:
     """A series says what of the kernel lies before the handler that it enters."""
     if not series.enters_handler or kernel.behaviour.handler_entry == "vector":
         return series

@@ -1,8 +1,7 @@
-"""What can be measured: kernels, boards, benchmarks and suites, found by scanning folders.
+"""Lists kernels, boards, benchmarks and suites, by scanning folders.
 
 A folder is the registration: `firmware/boards/<id>/board.toml` and so on. No list names them. Every file is read
-strictly (an unknown key is an error that names file and key), so a misspelt option cannot silently do nothing.
-"""
+strictly (an unknown key is an error that names file and key), so a misspelt option cannot silently do nothing."""
 
 import os
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ from pydantic import BaseModel
 from rtoslab.base import CatalogueError, UnknownNameError, find_project
 from rtoslab.catalogue.benchmark import RESULT_KINDS, Benchmark
 from rtoslab.catalogue.conformance_table import ConformanceSuite
-from rtoslab.catalogue.contract_services import demand_services, read_services
+from rtoslab.catalogue.contract_services import read_services, require_services
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board, FlashNames, FootprintProgram
@@ -58,7 +57,7 @@ class Catalogue:
 
     @cached_property
     def kernels(self) -> Mapping[str, Entry[Kernel]]:
-        """By id: ports, the checkout's and the user's own, and each tree that the user named, with its port."""
+        """Kernels by id: ports, the checkout's and the user's own, and each tree that the user named, with its port."""
         entries: dict[str, Entry[Kernel]] = {}
         for folder in port_folders(self.root):
             entries = {**self._scan(folder, "kernel.toml", Kernel), **entries}
@@ -77,7 +76,7 @@ class Catalogue:
 
     @cached_property
     def boards(self) -> Mapping[str, Entry[Board]]:
-        """By id: the checkout's and the user's own, for images that their user builds."""
+        """Boards by id: the checkout's and the user's own, for images that their user builds."""
         entries: dict[str, Entry[Board]] = {}
         for folder in board_folders(self.root):
             entries = {**self._scan(folder, "board.toml", Board), **entries}
@@ -85,7 +84,7 @@ class Catalogue:
 
     @cached_property
     def benchmarks(self) -> Mapping[str, Entry[Benchmark]]:
-        """By id."""
+        """Benchmarks by id."""
         return self._scan(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
 
     @cached_property
@@ -99,7 +98,7 @@ class Catalogue:
 
     @cached_property
     def suites(self) -> Mapping[str, Entry[Suite]]:
-        """By id: a folder under papers/ is one, and so is each file in its folder `suites`."""
+        """Suites by id. A folder under papers/ is one, and so is each file in its folder `suites`."""
         papers = self.root / "papers"
         entries = self._scan(papers, "suite.toml", Suite)
         for path in sorted(papers.glob("*/suites/*.toml")):
@@ -110,30 +109,31 @@ class Catalogue:
 
     @cached_property
     def conformance(self) -> ConformanceSuite:
-        """What every kernel port must show."""
+        """Returns what every kernel port must show."""
         path = self.root / "firmware" / "conformance" / "conformance.toml"
         suite = read_toml(path, ConformanceSuite)
-        demand_services(suite, path, self.services)
+        require_services(suite, path, self.services)
         return suite
 
     @cached_property
     def services(self) -> Mapping[str, str]:
-        """Of the port contract, with a phrase on each."""
+        """Services of the port contract, with a phrase on each."""
         return read_services(self.root)
 
     def flash_names(self, board: str) -> FlashNames:
-        """What flashes a board; nothing known if its folder does not say. Raises UnknownNameError, CatalogueError."""
+        """Returns what flashes a board; nothing known if its folder does not say. Raises UnknownNameError,
+        CatalogueError."""
         path = self.board(board).folder / FLASH_FILE
         return read_toml(path, FlashNames) if path.is_file() else FlashNames()
 
     def kernel(self, name: str) -> Entry[Kernel]:
-        """By id or a unique beginning of it. Raises UnknownNameError."""
+        """Returns the kernel of an id, or of a unique beginning of it. Raises UnknownNameError."""
         return _find("kernel", self.kernels, name)
 
     def port(self, folder: Path) -> Entry[Kernel]:
         """The port of a kernel in a folder of the user's own. Raises CatalogueError."""
         entry = _entry(folder / "kernel.toml", folder.name, folder, Kernel)
-        demand_services(entry.facts, folder / "kernel.toml", self.services)
+        require_services(entry.facts, folder / "kernel.toml", self.services)
         return entry
 
     def port_name(self, entry: Entry[Kernel]) -> str:
@@ -148,11 +148,11 @@ class Catalogue:
         return other
 
     def board(self, name: str) -> Entry[Board]:
-        """By id or a unique beginning of it. Raises UnknownNameError."""
+        """Returns the board of an id, or of a unique beginning of it. Raises UnknownNameError."""
         return _find("board", self.boards, name)
 
     def benchmark(self, name: str) -> Entry[Benchmark]:
-        """By id or a unique beginning of it (`t1`). Raises UnknownNameError."""
+        """Returns the benchmark of an id, or of a unique beginning of it (`t1`). Raises UnknownNameError."""
         return _find("benchmark", self.benchmarks, name)
 
     def expand(self, name: str) -> tuple[Entry[Suite] | None, tuple[Experiment, ...]]:
@@ -174,7 +174,7 @@ class Catalogue:
         entries: dict[str, Entry[Item]] = {}
         for path in sorted(folder.glob(f"*/{file_name}")):
             entries[path.parent.name] = _entry(path, path.parent.name, path.parent, model)
-            demand_services(entries[path.parent.name].facts, path, self.services)
+            require_services(entries[path.parent.name].facts, path, self.services)
         return entries
 
 

@@ -8,7 +8,7 @@ from rtoslab.base import Strict
 
 
 class Instead(Strict):
-    """What a check demands of a kernel that declares something else than the contract takes for granted."""
+    """The requirement of a check for a kernel that declares something else than the contract assumes."""
 
     when: str = Field(pattern=r"^[a-z_]+ = [a-z0-9_]+$")
     """`fact = word`: a service, or a fact of `[behaviour]`, as kernel.toml has it."""

@@ -22,11 +22,11 @@ class ServicesFile(Strict):
 
 
 def read_services(root: Path) -> Mapping[str, str]:
-    """By name, in the contract's order. Raises CatalogueError."""
+    """Reads the services by name, in the contract's order. Raises CatalogueError."""
     return read_toml(root / "spec" / "services.toml", ServicesFile).services
 
 
-def demand_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> None:
+def require_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> None:
     """Raises CatalogueError where `facts`, read from `path`, name a service that the contract has not.
 
     Of a kernel also where it does not answer for one that the contract has.

@@ -1,4 +1,4 @@
-"""What is meant where nobody names a kernel or a board: the same two in every command and in the library."""
+"""The default kernel and board, the same in every command and in the library."""
 
 from typing import Final
 

@@ -40,8 +40,8 @@ class Probes(Strict):
 
 
 class Behaviour(Strict):
-    """What kernels do differently and are free to. Conformance measures all but the last six; of these the virtual
-    board's probes tell."""
+    """The differences between kernels that the contract permits. Conformance measures all but the last six; of these
+    the virtual board's probes tell."""
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
     """Where a task goes that one of another priority makes ready: behind its equals, or before them."""
@@ -88,7 +88,7 @@ class Critical(Strict):
 
 
 class SeveralCores(Strict):
-    """What a kernel does on several cores that it does not do on one."""
+    """The behaviour of a kernel on several cores where it differs from one core."""
 
     ask: tuple[str, ...] = ()
     """Functions by which the port asks on which core it runs; none where it reads a register."""
@@ -158,7 +158,7 @@ class BlockChain(Strict):
 
 
 class KernelMemory(Strict):
-    """What a kernel takes at run time, and from where."""
+    """The memory that a kernel takes at run time, and its source."""
 
     pool_symbol: str
     """The memory it takes from: its heap, or an array of the port's that stands for one."""
@@ -173,7 +173,7 @@ class KernelMemory(Strict):
 
 
 class ObjectFacts(Strict):
-    """What a kernel's object holds, for proofs: member names of its structure, as in the kernel's sources."""
+    """Member names of a kernel's object structure, as in the kernel's sources, for proofs."""
 
     type: str
     members: dict[str, str]
@@ -186,7 +186,7 @@ Argument = str | int
 
 
 class Earlier(Strict):
-    """What is otherwise in versions that have not yet a name that later ones have. Whether a tree has it is read in the
+    """The names that earlier versions of a kernel lack, and their replacements. Whether a tree has it is read in the
     tree: what headers say of their version has been wrong."""
 
     name: str
@@ -295,20 +295,21 @@ class Kernel(Strict):
         return None
 
     def fact(self, name: str) -> str | None:
-        """What is declared of a service or a fact of `behaviour`, as a word; None if there is no such thing."""
+        """Returns what is declared of a service or a fact of `behaviour`, as a word; None if there is no such thing."""
         if name in self.services:
             return str(self.services[name]).lower()
         value = getattr(self.behaviour, name, None) if name in Behaviour.model_fields else None
         return None if value is None else str(value)
 
-    def told(self, service: str) -> tuple[Argument, ...]:
-        """What the two arguments stand for that are seen of a service's call: the first, and the last that is named."""
+    def observed_arguments(self, service: str) -> tuple[Argument, ...]:
+        """Returns what the two arguments stand for that are seen of a service's call: the first, and the last that is
+        named."""
         words = self.arguments.get(service, ("object",))
         return words if len(words) <= 2 else (words[0], words[-1])
 
-    def told_as(self, service: str, word: str) -> int:
+    def argument_place(self, service: str, word: str) -> int:
         """Which of these two arguments, 0 or 1, a word stands for: the first where none is named so."""
-        words = self.told(service)
+        words = self.observed_arguments(service)
         return words.index(word) if word in words else 0
 
     def without(self, services: Iterable[str]) -> "Kernel":
@@ -325,7 +326,7 @@ class Kernel(Strict):
         return self.tree is not None and not self.package
 
     def lacks(self) -> dict[str, str]:
-        """What this kernel does not offer, with the reason: services, and more than one core."""
+        """Returns what this kernel does not offer, with the reason: services, and more than one core."""
         reasons = {service: self.reason(service) for service, offered in self.services.items() if not offered}
         return reasons if self.smp else {**reasons, "smp": self.reason("smp")}
 

@@ -18,7 +18,7 @@ from rtoslab.catalogue.suites import Suite
 from rtoslab.intake import decimal, problem, read_text
 
 
-class Published(Strict):
+class PublishedRow(Strict):
     """A row of published.csv: a figure of the paper and, in the `lab_` columns, where our value of it is found."""
 
     id: int
@@ -75,8 +75,8 @@ class PaperFolder:
     suites: tuple[Suite, ...]
 
     @cached_property
-    def published(self) -> Mapping[int, Published]:
-        """By id, in the file's order."""
+    def published_rows(self) -> Mapping[int, PublishedRow]:
+        """Published rows by id, in the file's order."""
         path = self.folder / "published.csv"
         return parse_published(read_text(path, "the published figures", CatalogueError), path)
 
@@ -93,12 +93,12 @@ class PaperFolder:
     @property
     def numbers(self) -> dict[int, float]:
         """The published figures that are numbers."""
-        return {ident: row.number for ident, row in self.published.items() if row.number is not None}
+        return {ident: row.number for ident, row in self.published_rows.items() if row.number is not None}
 
 
-def parse_published(text: str, path: Path) -> dict[int, Published]:
+def parse_published(text: str, path: Path) -> dict[int, PublishedRow]:
     """The rows of a `published.csv` by id. Raises CatalogueError naming file and line."""
-    result: dict[int, Published] = {}
+    result: dict[int, PublishedRow] = {}
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more", strict=True)
         for line, fields in enumerate(rows, start=2):
@@ -121,7 +121,7 @@ def papers(catalogue: Catalogue) -> dict[str, PaperFolder]:
 
 
 def find_paper(catalogue: Catalogue, name: str) -> PaperFolder:
-    """By key or a unique beginning of it. Raises UnknownNameError."""
+    """Finds a paper by its key, or by a unique beginning of it. Raises UnknownNameError."""
     known = papers(catalogue)
     short = [key for key in known if key.startswith(name.lower())]
     if name in known:
@@ -131,8 +131,8 @@ def find_paper(catalogue: Catalogue, name: str) -> PaperFolder:
     raise UnknownNameError("paper", name, known)
 
 
-def _row(path: Path, line: int, fields: Mapping[str, str]) -> Published:
+def _row(path: Path, line: int, fields: Mapping[str, str]) -> PublishedRow:
     try:
-        return Published.model_validate_strings(fields)
+        return PublishedRow.model_validate_strings(fields)
     except ValidationError as cause:
         raise CatalogueError(f"{path}, line {line}, {problem(cause)}; correct it.") from None

@@ -37,7 +37,7 @@ class Table(Strict):
     log: bool = False
 
 
-class Printed(Strict):
+class PublishedMark(Strict):
     """A published figure in a figure of ours."""
 
     row: int
@@ -69,7 +69,7 @@ class Figure(Strict):
     log: bool = False
     labels: dict[str, str] = Field(default_factory=dict)
     """What a place on an axis is called in the figure."""
-    printed: tuple[Printed, ...] = ()
+    printed: tuple[PublishedMark, ...] = ()
     """Figures of the paper's text that are drawn beside ours."""
     note: str = ""
 
@@ -99,7 +99,7 @@ class Part(Strict):
     over_time: tuple[OverTime, ...] = ()
 
 
-class Weighed(Strict):
+class WeighedProgram(Strict):
     """A program of firmware/footprint/ that is built and weighed for the report."""
 
     kernel: str
@@ -155,7 +155,7 @@ class Setup(Strict):
     """The same."""
 
     def changes(self, kernel: str) -> dict[str, str]:
-        """What differs for a kernel of the suites."""
+        """Returns what differs for a kernel of the suites."""
         return {**self.config, **self.kernel.get(kernel, {})}
 
 
@@ -180,7 +180,7 @@ class Paper(Strict):
     """What a place on an axis is called in verdicts and figures, where its own title would not do."""
     condition: tuple[Condition, ...]
     part: tuple[Part, ...]
-    footprint: tuple[Weighed, ...] = ()
+    footprint: tuple[WeighedProgram, ...] = ()
     setup: tuple[Setup, ...] = ()
 
     @property
@@ -190,7 +190,7 @@ class Paper(Strict):
 
 
 class Slip(Strict):
-    """What a reader of the paper stumbles over, beside the figures it touches."""
+    """A mistake in the paper that a reader meets, beside the figures it concerns."""
 
     id: str
     kind: Literal["slip", "precondition", "fact"]

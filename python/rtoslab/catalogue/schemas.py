@@ -115,7 +115,7 @@ class Memory(Strict):
 
 
 class Limits(Strict):
-    """What a small memory leaves to a benchmark; absent: what the benchmark asks for."""
+    """The limits that a small memory sets to a benchmark. Without them the benchmark's own request holds."""
 
     task_stack_bytes: int | None = None
     control_stack_bytes: int | None = None

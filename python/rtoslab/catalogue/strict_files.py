@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from rtoslab.base import CatalogueError, Stamp, stamp
-from rtoslab.intake import problem, read_table, shown_path
+from rtoslab.intake import path_text, problem, read_table
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -16,10 +16,10 @@ Item = TypeVar("Item", bound=BaseModel)
 def read_toml(path: Path, model: type[Item]) -> Item:
     """Reads one TOML file into a strict model. Raises CatalogueError naming file and key."""
     try:
-        parsed: Item = _parsed(path, stamp(path), model)
+        parsed: Item = _parse(path, stamp(path), model)
     except (OSError, ValueError) as cause:
         reason = getattr(cause, "strerror", None) or str(cause)
-        raise CatalogueError(f"Cannot read {shown_path(path)} ({reason}); check the path.") from None
+        raise CatalogueError(f"Cannot read {path_text(path)} ({reason}); check the path.") from None
     return parsed
 
 
@@ -32,5 +32,5 @@ def strictly(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
 
 
 @cache
-def _parsed(path: Path, _: Stamp, model: type[Item]) -> Item:
-    return strictly(read_table(path, "the file", CatalogueError), shown_path(path), model)
+def _parse(path: Path, _: Stamp, model: type[Item]) -> Item:
+    return strictly(read_table(path, "the file", CatalogueError), path_text(path), model)

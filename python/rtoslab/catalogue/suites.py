@@ -6,7 +6,7 @@ from rtoslab.base import Strict
 
 
 class Experiment(Strict):
-    """What is measured together: each benchmark with each kernel, board, number of cores and step of the sweep."""
+    """A group of measurements: each benchmark with each kernel, board, number of cores and step of the sweep."""
 
     benchmarks: tuple[str, ...]
     kernels: tuple[str, ...]

@@ -58,7 +58,7 @@ Plain = Annotated[str, AfterValidator(_plain)]
 
 
 class TreePart(Strict):
-    """What is compiled: patterns relative to the tree (`!` before one leaves files out), headers' folders, macros."""
+    """The compiled part of a tree: patterns relative to it (`!` before one excludes files), header folders, macros."""
 
     sources: tuple[Inside, ...] = ()
     headers: tuple[Inside, ...] = ()
@@ -104,7 +104,7 @@ class Tree(TreePart):
 
 
 def export_key(board: str, cores: int, opt: str = DEFAULT_OPT) -> str:
-    """What an export is for; `export_place` reads it. The usual optimisation is not said."""
+    """Returns what an export is for; `export_place` reads it. The usual optimisation is not said."""
     return f"{board}-{cores}{'' if opt == DEFAULT_OPT else opt}"
 
 
@@ -129,7 +129,7 @@ def description_path(ident: str) -> Path:
         raise CatalogueError(f"No tree can be called {visible(ident)!r}: {cause}.") from None
 
 
-def described_as(facts: Mapping[str, Any]) -> Tree:
+def tree_description(facts: Mapping[str, Any]) -> Tree:
     """A description of what was found in a tree. Raises CatalogueError for names that none can hold."""
     try:
         return Tree(**facts)
@@ -145,7 +145,7 @@ def path_variable(ident: str) -> str:
 
 
 def read_trees() -> Mapping[str, Tree]:
-    """By id. Raises CatalogueError naming the file and what to do."""
+    """Reads the trees by id. Raises CatalogueError naming the file and what to do."""
     return {path.stem: read_tree(path) for path in sorted(trees_folder().glob("*.toml"))}
 
 
@@ -174,8 +174,8 @@ def tree_text(tree: Tree) -> str:
     lines = [
         f"# What `--kernel {tree.id}` is built from. Edit it as you like; `rtoslab tree check {tree.id}` tries it.",
         *(f'{key} = "{getattr(tree, key)}"' for key in ("id", "port", "path", "version")),
-        *([f"lacks = {_listed(tree.lacks)}"] if tree.exports else _part_lines(tree)),
-        *([f"absent = {_listed(tree.absent)}"] if tree.absent else []),
+        *([f"lacks = {_join_listed(tree.lacks)}"] if tree.exports else _part_lines(tree)),
+        *([f"absent = {_join_listed(tree.absent)}"] if tree.absent else []),
     ]
     if tree.exports:
         lines += ["", "[exports]", *(f'{key} = "{path}"' for key, path in sorted(tree.exports.items()))]
@@ -186,8 +186,8 @@ def tree_text(tree: Tree) -> str:
 
 def _part_lines(part: TreePart) -> Iterable[str]:
     for key in ("sources", "headers", "defines", "flags"):
-        yield f"{key} = {_listed(getattr(part, key))}"
+        yield f"{key} = {_join_listed(getattr(part, key))}"
 
 
-def _listed(items: Iterable[str]) -> str:
+def _join_listed(items: Iterable[str]) -> str:
     return "[" + ", ".join(f'"{item}"' for item in items) + "]"

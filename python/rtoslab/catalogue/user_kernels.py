@@ -1,4 +1,5 @@
-"""What a kernel.toml says of kernels that users name: how a tree's parts are known, what an export must hold."""
+"""The part of kernel.toml for kernels that users name: how a tree's parts are recognised, the contents an export must
+have."""
 
 from rtoslab.base import Strict
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rtoslab.analyses import Ratio
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.choose.board_comparison import Comparison, Score
 from rtoslab.choose.compared_operations import Operation
 
@@ -19,8 +19,8 @@ def answer(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
     """Returns sentences. `names` are the kernels' titles."""
     scores = comparison.scores
     left_out = [_lacks(kernel, comparison, names) for kernel in comparison.kernels if comparison.lacking[kernel]]
-    if len(comparison.ranked) == 1:
-        return [f"{names[comparison.ranked[0]]} is the only kernel here that has what is needed.", *left_out]
+    if len(comparison.ranked_kernels) == 1:
+        return [f"{names[comparison.ranked_kernels[0]]} is the only kernel here that has what is needed.", *left_out]
     left_out += _too_little_known(comparison, names)
     if not scores:
         return ["No figures are here that these kernels share, so none is ranked.", *left_out]
@@ -42,7 +42,7 @@ def _lead(comparison: Comparison, scores: Sequence[Score], names: Mapping[str, s
     first, second, last = scores[0], scores[1], scores[-1]
     sentence = (
         f"{_use(comparison)} on the {names[comparison.board]} {names[first.kernel]} leads: in the weighted mean of "
-        f"{counted(second.operations, 'operation')} {names[second.kernel]} needs {times(second.ratio)} as much"
+        f"{count_text(second.operations, 'operation')} {names[second.kernel]} needs {times(second.ratio)} as much"
     )
     if last is not second:
         sentence += f" and {names[last.kernel]} {times(last.ratio)}"
@@ -57,7 +57,7 @@ def _tie(comparison: Comparison, leaders: Sequence[Score], names: Mapping[str, s
         if known
         else "some figures stand in one placement of the code, and another could turn them round"
     )
-    listed = _listed([names[leader.kernel] for leader in leaders])
+    listed = _join_listed([names[leader.kernel] for leader in leaders])
     return f"{_use(comparison)} on the {names[comparison.board]} {listed} cannot be told apart: {reason}."
 
 
@@ -67,7 +67,7 @@ def _against(comparison: Comparison, kernel: str, names: Mapping[str, str]) -> s
     lacks = comparison.services.get(kernel, {})
     weighted = [item for item in comparison.operations if item.id in comparison.question.weights]
     absent = dict.fromkeys(service for item in weighted for service in item.services if service in lacks)
-    arguments += [f"it has no {_listed([*absent])}"] if absent else []
+    arguments += [f"it has no {_join_listed([*absent])}"] if absent else []
     if not arguments:
         return f"Nothing that was measured speaks against {names[kernel]}."
     return f"Against {names[kernel]}: {'; '.join(arguments)}."
@@ -77,7 +77,7 @@ def disadvantages(comparison: Comparison, kernel: str) -> list[tuple[Operation, 
     """Returns the operations in which another ranked kernel is clearly better, the largest factor first."""
     arguments = []
     for operation in comparison.operations:
-        best = comparison.best(operation, comparison.ranked)
+        best = comparison.best(operation, comparison.ranked_kernels)
         mine = comparison.cell(kernel, operation).band
         if not best or mine is None or kernel in best or not mine.least:
             continue
@@ -90,7 +90,7 @@ def disadvantages(comparison: Comparison, kernel: str) -> list[tuple[Operation, 
 
 
 def _lacks(kernel: str, comparison: Comparison, names: Mapping[str, str]) -> str:
-    return f"{names[kernel]} is not ranked: it has no {_listed(comparison.lacking[kernel])}."
+    return f"{names[kernel]} is not ranked: it has no {_join_listed(comparison.lacking[kernel])}."
 
 
 def times(ratio: Ratio) -> str:
@@ -99,25 +99,25 @@ def times(ratio: Ratio) -> str:
     return f"{text} times" if least == most else f"{text} times ({least} to {most})"
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_listed(words: Sequence[str]) -> str:
     if len(words) > _MANY:
         return f"{', '.join(words[:_MANY])} and {len(words) - _MANY} more"
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _too_little_known(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
-    whole = len(comparison.counted)
+    whole = len(comparison.counted_operations)
     return [
-        f"{names[kernel]} is not ranked: it has figures of {count} of {counted(whole, 'operation')}."
+        f"{names[kernel]} is not ranked: it has figures of {count} of {count_text(whole, 'operation')}."
         for kernel, count in comparison.too_little_known.items()
         if whole
     ]
 
 
-def partly_there(comparison: Comparison, names: Mapping[str, str]) -> str:
+def partly_present_text(comparison: Comparison, names: Mapping[str, str]) -> str:
     """Returns which operations count only between some of the ranked kernels. Empty: none."""
     services = [
-        f"{operation.title} (not {_listed([names[kernel] for kernel in kernels])})"
-        for operation, kernels in comparison.partly_there
+        f"{operation.title} (not {_join_listed([names[kernel] for kernel in kernels])})"
+        for operation, kernels in comparison.partly_present
     ]
     return f"These count only between kernels that have such a figure: {'; '.join(services)}." if services else ""

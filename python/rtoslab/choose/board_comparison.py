@@ -28,7 +28,7 @@ class Cell:
     n: int = 0
 
     @property
-    def is_alone(self) -> bool:
+    def is_single_placement(self) -> bool:
         """Whether it stands in one placement, though another could move it."""
         return self.band is not None and not self.band.is_known
 
@@ -67,7 +67,7 @@ class Comparison:
         return self.cells[kernel, operation.id]
 
     @cached_property
-    def ranked(self) -> tuple[str, ...]:
+    def ranked_kernels(self) -> tuple[str, ...]:
         """Kernels that have what the question needs."""
         return tuple(kernel for kernel in self.kernels if not self.lacking[kernel])
 
@@ -83,30 +83,30 @@ class Comparison:
         return (first[0], *near)
 
     @cached_property
-    def counted(self) -> tuple[Operation, ...]:
+    def counted_operations(self) -> tuple[Operation, ...]:
         """The operations that count: with a weight, and with figures above zero of at least two ranked kernels."""
         return tuple(
             operation
-            for operation in self._weighted
-            if sum(self._counts(kernel, operation) for kernel in self.ranked) > 1
+            for operation in self._weighted_operations
+            if sum(self._counts(kernel, operation) for kernel in self.ranked_kernels) > 1
         )
 
     @property
-    def partly_there(self) -> list[tuple[Operation, list[str]]]:
+    def partly_present(self) -> list[tuple[Operation, list[str]]]:
         """The operations with a weight that not all ranked kernels have, and the kernels that do not."""
         missing = [
-            (operation, [name for name in self.ranked if not self._counts(name, operation)])
-            for operation in self._weighted
+            (operation, [name for name in self.ranked_kernels if not self._counts(name, operation)])
+            for operation in self._weighted_operations
         ]
         return [(kernel, kernels) for kernel, kernels in missing if kernels]
 
     @cached_property
     def too_little_known(self) -> dict[str, int]:
         """Ranked kernels that have figures of less than half the weight of all operations, and how many they have."""
-        whole = self._weight(self.counted)
+        whole = self._weight(self.counted_operations)
         return {
             kernel: len(own)
-            for kernel in self.ranked
+            for kernel in self.ranked_kernels
             if 2 * self._weight(own := self._shared(kernel)) < whole or not own
         }
 
@@ -117,7 +117,7 @@ class Comparison:
         The leader is the kernel nearest to the best figure of each operation, in the mean of what it has. The others
         are held against the leader alone, so that none gains by what it lacks.
         """
-        known = [kernel for kernel in self.ranked if kernel not in self.too_little_known]
+        known = [kernel for kernel in self.ranked_kernels if kernel not in self.too_little_known]
         if not known:
             return []
         leader = min(known, key=lambda kernel: self._to_the_best(kernel, known).value)
@@ -135,7 +135,7 @@ class Comparison:
         return sorted(scores_, key=lambda score: (score.kernel != leader, score.ratio.value))
 
     @property
-    def _weighted(self) -> list[Operation]:
+    def _weighted_operations(self) -> list[Operation]:
         return [operation for operation in self.operations if operation.id in self.question.weights]
 
     def _weight(self, operations: Iterable[Operation]) -> float:
@@ -144,10 +144,14 @@ class Comparison:
     def _counts(self, kernel: str, operation: Operation) -> bool:
         """Whether there is a figure for a ratio. A jitter of zero is none, nor is what another placement might move."""
         cell = self.cell(kernel, operation)
-        return cell.band is not None and cell.band.least > 0 and not cell.is_alone
+        return cell.band is not None and cell.band.least > 0 and not cell.is_single_placement
 
     def _shared(self, *kernels: str) -> list[Operation]:
-        return [operation for operation in self.counted if all(self._counts(kernel, operation) for kernel in kernels)]
+        return [
+            operation
+            for operation in self.counted_operations
+            if all(self._counts(kernel, operation) for kernel in kernels)
+        ]
 
     def _to_the_best(self, kernel: str, known: Sequence[str]) -> Ratio:
         ratios = []
@@ -233,5 +237,5 @@ def _cell(rows: Sequence[StoredRow], operation: Operation, lacks: Mapping[str, s
 
 
 def _of_value(value: Value, *, one_of_many: bool) -> Cell:
-    band = value.placed
+    band = value.placement_band
     return Cell(Band(band.values, is_known=not one_of_many), "", value.clock_hz, value.n)

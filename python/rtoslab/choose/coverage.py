@@ -1,4 +1,4 @@
-"""What the figures of `rtoslab choose` cover: how many points have a figure by kernel and board, why others not."""
+"""The coverage of `rtoslab choose`: how many points have a figure by kernel and board, and why others have none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,22 +7,22 @@ from rtoslab.choose.matrix_file import Matrix
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
+class Coverage:
     """One kernel on one board."""
 
     measured: int
-    asked: int
+    requested: int
     missing: tuple[tuple[str, str], ...]
     """Benchmarks without a figure, each with the reason, once for each number of cores."""
 
 
-def coverage(matrix: Matrix) -> dict[str, Covered]:
+def coverage(matrix: Matrix) -> dict[str, Coverage]:
     """Returns by board what there is. A board on which nothing was tried is not named."""
     cells = {}
     for board in dict.fromkeys(row.stands_for.board for row in matrix.rows):
         rows = [row for row in matrix.rows if row.stands_for.board == board]
         missing = tuple((row.stands_for.benchmark, row.reason) for row in rows if not row.values)
-        cells[board] = Covered(len(rows) - len(missing), len(rows), missing)
+        cells[board] = Coverage(len(rows) - len(missing), len(rows), missing)
     return cells
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rtoslab.base import counted
-from rtoslab.choose.answer import answer, partly_there
+from rtoslab.base import count_text
+from rtoslab.choose.answer import answer, partly_present_text
 from rtoslab.choose.board_comparison import Cell, Comparison
 from rtoslab.choose.compared_operations import Operation
 from rtoslab.parity import Unfairness
-from rtoslab.reports import ChartData, Document, Section, TableData, banded, cycles_text, ends, flagged_by
+from rtoslab.reports import ChartData, Document, Section, TableData, band_text, cycles_text, ends, mark_deviations_by
 
 BEST = "*"
-ALONE = "?"
+SINGLE_PLACEMENT = "?"
 ABSENT = "-"
 MARKS = "* the best of its row, or not to be told from it. ? of one placement of the code, not compared. - no figure."
 _HOW = (
@@ -26,7 +26,7 @@ def figure_text(cell: Cell, *, is_best: bool) -> str:
     """Returns a cell's text: the median with its marks, or a dash."""
     if cell.band is None:
         return ABSENT
-    marks = ALONE if cell.is_alone else BEST if is_best else ""
+    marks = SINGLE_PLACEMENT if cell.is_single_placement else BEST if is_best else ""
     return f"{cycles_text(cell.band.median)}{marks}"
 
 
@@ -40,7 +40,7 @@ def choice_document(
     kernels = [names[kernel] for kernel in comparison.kernels]
     sections = [_figures(comparison, names), _bars(comparison, names), _unequal(unequal), _absent(comparison, names)]
     document = Document(
-        title=f"{counted(len(kernels), 'kernel')} on the {names[comparison.board]}",
+        title=f"{count_text(len(kernels), 'kernel')} on the {names[comparison.board]}",
         subtitle=", ".join(kernels),
         summary=" ".join(answer(comparison, names)),
         sections=tuple(
@@ -48,11 +48,11 @@ def choice_document(
         ),
     )
     also = {names[kernel]: kernel for kernel in comparison.kernels}
-    return flagged_by(document, deviations, also, all_deviate=set(deviations) >= set(comparison.kernels))
+    return mark_deviations_by(document, deviations, also, all_deviate=set(deviations) >= set(comparison.kernels))
 
 
 def _figures(comparison: Comparison, names: Mapping[str, str]) -> Section:
-    prose = tuple(filter(None, (_HOW, partly_there(comparison, names))))
+    prose = tuple(filter(None, (_HOW, partly_present_text(comparison, names))))
     return Section("figures", "Figures", prose, (), (figures_table(comparison, names, "Figures"),))
 
 
@@ -71,7 +71,7 @@ def _cell(comparison: Comparison, kernel: str, operation: Operation) -> str:
     if cell.band is None:
         return ABSENT
     marks = figure_text(cell, is_best=kernel in comparison.best(operation)).lstrip("0123456789,.")
-    return f"{banded(cell.band, cycles_text)}{marks}"
+    return f"{band_text(cell.band, cycles_text)}{marks}"
 
 
 def _bars(comparison: Comparison, names: Mapping[str, str]) -> Section:

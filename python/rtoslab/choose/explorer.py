@@ -101,5 +101,6 @@ def explorer_data(
 def _figure(cell: Cell) -> dict[str, Any]:
     assert cell.band is not None
     return {
-        "median": cell.band.median, "least": cell.band.least, "most": cell.band.most, "known": not cell.is_alone,
+        "median": cell.band.median, "least": cell.band.least, "most": cell.band.most,
+        "known": not cell.is_single_placement,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the matrix measures: the points of its suite, in several placements where the place of code may matter."""
+"""The points of the matrix: those of its suite, in several placements where the place of code may matter."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 from rtoslab.catalogue import Catalogue, Suite, read_toml
 from rtoslab.measure import point_id
 from rtoslab.papers import may_matter
-from rtoslab.plan import Options, Plan, Point, experiment_points, placed
+from rtoslab.plan import Options, Plan, Point, experiment_points, in_placements
 from rtoslab.results import PointId
 
 
@@ -58,7 +58,7 @@ def _in_placements(catalogue: Catalogue, point: Point, placements: int) -> Matri
     if point.not_applicable is not None:
         return MatrixPoint(replaces, (), point.not_applicable)
     matters = may_matter(catalogue, point)
-    points = placed(catalogue, Plan((point,), None), placements if matters else 1).points
+    points = in_placements(catalogue, Plan((point,), None), placements if matters else 1).points
     return MatrixPoint(replaces, points, place_matters=matters)
 
 

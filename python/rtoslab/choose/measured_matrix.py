@@ -1,4 +1,4 @@
-"""From the points of a run to the rows of the matrix, and new rows in the place of old ones."""
+"""Turns the points of a run into rows of the matrix, and replaces old rows by new ones."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -10,10 +10,10 @@ from rtoslab.choose.matrix_file import Matrix
 from rtoslab.choose.matrix_points import MatrixPoint
 from rtoslab.measure import point_id
 from rtoslab.reference import StoredRow, row_of_points
-from rtoslab.results import Failed, Measured
+from rtoslab.results import Failed, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
 
-_KEPT_OF_A_BUILD = (
+_BUILD_KEYS = (
     "calls", "clock", "clock_hz", "code", "compiler", "cores", "data", "features", "flags", "kernel", "kernel_version",
 )  # fmt: skip
 """What the parity lint and a reader need of a manifest's build."""
@@ -40,7 +40,7 @@ def _row(
     failed = next((failures[name] for name in names if name in failures), None)
     reason = needed.reason or (f"{failed.stage} failed: {failed.message}" if failed else NOT_MEASURED)
     whole = row_of_points(needed.stands_for, needed.stands_for.kernel, stored, reason)
-    count = sum(isinstance(stored_point.result, Measured) for stored_point in stored)
+    count = sum(isinstance(stored_point.result, MeasuredPoint) for stored_point in stored)
     return replace(whole, one_of_many=needed.place_matters and count == 1)
 
 
@@ -52,10 +52,10 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
     by_board: dict[str, dict[str, Any]] = {}
     for stored_point in stored:
         point = stored_point.result.point
-        if isinstance(stored_point.result, Measured) and point.cores == 1 and point.board not in by_board:
+        if isinstance(stored_point.result, MeasuredPoint) and point.cores == 1 and point.board not in by_board:
             build: Any = stored_point.manifest.get("build", {})
             target: Any = stored_point.manifest.get("target", {})
-            selected = {key: build[key] for key in _KEPT_OF_A_BUILD if key in build}
+            selected = {key: build[key] for key in _BUILD_KEYS if key in build}
             parity = set(catalogue.kernel(point.kernel).facts.parity.values())
             macros = build.get("kernel_config", {})
             selected["kernel_config"] = {name: value for name, value in macros.items() if name in parity}
@@ -63,7 +63,7 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
     return by_board
 
 
-def merged(old: Matrix | None, new: Matrix, boards: Collection[str]) -> Matrix:
+def merge_matrix(old: Matrix | None, new: Matrix, boards: Collection[str]) -> Matrix:
     """Returns the new rows for these boards, and the old ones for all others."""
     if old is None:
         return new

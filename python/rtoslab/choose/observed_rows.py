@@ -12,7 +12,7 @@ from rtoslab.plan import Options
 from rtoslab.reference import StoredRow, in_placements
 from rtoslab.results import PointId
 from rtoslab.targets import APPLICATION
-from rtoslab.worst_case import WINDOW_MS, choose_span, find, inject_at_each, of_benchmark, pick_service
+from rtoslab.worst_case import WINDOW_MS, choose_span, find, inject_at_every_cycle, of_benchmark, pick_service
 from rtoslab.worst_case import sweeping_benchmark as sweeping
 
 Figure = tuple[str, str, float, str, int]
@@ -28,7 +28,7 @@ def observed_rows(
     Times are measured in `placements` placements of the code if its place `matters`, else in one.
     """
     rows = []
-    for name, make in {"footprint": _bytes, "masked": _masked, "worst_case": _worst}.items():
+    for name, make in {"footprint": _bytes, "masked": _masked_figures, "worst_case": _worst}.items():
         say(f"{name} {kernel} {board}")
         point = PointId(benchmark=name, title=name, kernel=kernel, board=board, cores=1, window_ms=0, config={})
         is_time = matters and name != "footprint"
@@ -66,7 +66,7 @@ def _bytes(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:
         yield "footprint", "task", task.kinds["data"] + task.kinds["bss"] + task.pool, "bytes", 1
 
 
-def _masked(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
+def _masked_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
     """The longest stretch in which the kernel masked the least urgent interrupt, over several benchmarks.
 
     What the benchmarks mask themselves is left out.
@@ -96,7 +96,7 @@ def _worst(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Fig
     options = Options([point.kernel], [point.board], [1], WINDOW_MS, chosen)
     scenario = of_benchmark(catalogue, program, options, core=0, progress=lambda *_: None)
     span = choose_span(scenario, "period", None, 1)
-    finding = find(scenario, span, inject_at_each(scenario, span, threads=1, progress=lambda *_: None))
+    finding = find(scenario, span, inject_at_every_cycle(scenario, span, threads=1, progress=lambda *_: None))
     for name, latency in (("handler", finding.handler), ("task", finding.task)):
         if latency is not None:
             yield f"{service}.{name}", "median", latency.median_cycles, "cycles", finding.arrivals

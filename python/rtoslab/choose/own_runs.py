@@ -5,15 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rtoslab.analyses import by_placement, place_bound, unplaced
+from rtoslab.analyses import by_placement, place_bound, without_placement
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.answer import answer
 from rtoslab.choose.board_comparison import Comparison, make_comparison
 from rtoslab.choose.compared_operations import GENERAL, ask, read_operations
 from rtoslab.choose.document import figures_table
 from rtoslab.reference import StoredRow, row_of_points
-from rtoslab.reports import Document, Section, flagged
-from rtoslab.results import Measured, PointId
+from rtoslab.reports import Document, Section, mark_deviations
+from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import RunDirectory, StoredPoint
 
 _ASIDE: Final = ("instrument", "samples", "placement")
@@ -36,11 +36,13 @@ def rows_of_runs(runs: Sequence[Path], rows: Mapping[str, Iterable[StoredRow]]) 
 def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     """Returns the figures of measured points by kernel, each in all of its placements."""
     by_run_id = {stored_point.result.run_id: stored_point for stored_point in points}
-    groups = by_placement(stored_point.result for stored_point in points if isinstance(stored_point.result, Measured))
+    groups = by_placement(
+        stored_point.result for stored_point in points if isinstance(stored_point.result, MeasuredPoint)
+    )
     bound = place_bound(points)
     own: dict[str, list[StoredRow]] = {}
     for group in sorted(groups, key=lambda group: _disturbance(group[0].point)):
-        point = unplaced(group[0].point)
+        point = without_placement(group[0].point)
         row = row_of_points(point, point.kernel, [by_run_id[item.run_id] for item in group], "")
         is_single = len(group) == 1 and id(group[0]) in bound
         own.setdefault(point.kernel, []).append(replace(row, one_of_many=is_single))
@@ -123,7 +125,7 @@ def with_kernels(catalogue: Catalogue, document: Document, points: Sequence[Stor
         return document
     leading = tuple(item for item in document.sections if item.leads)
     others = tuple(item for item in document.sections if not item.leads)
-    measured = [point.result for point in points if isinstance(point.result, Measured)]
+    measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     names = {entry.facts.title: name for name, entry in catalogue.kernels.items()}
-    (marked,) = flagged(replace(document, summary="", sections=(section,)), measured, names).sections
+    (marked,) = mark_deviations(replace(document, summary="", sections=(section,)), measured, names).sections
     return replace(document, sections=(*leading, marked, *others))

@@ -13,7 +13,7 @@ import click
 
 from rtoslab import interrupts
 from rtoslab.base import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error, nearest_name
-from rtoslab.cli.altered import told
+from rtoslab.cli.altered import collect_warnings
 from rtoslab.cli.ended import last_words
 from rtoslab.cli.overview import SECTIONS
 from rtoslab.intake import printable_output, visible
@@ -41,7 +41,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, but a name that no command has is answered with the one that was probably meant."""
+        """Resolves a command as click does, and answers an unknown name with the one that was probably meant."""
         known = self.list_commands(ctx)
         near = None if args[0] in known else nearest_name(args[0], known, likeness=0.6)
         if near and not args[0].startswith("-"):
@@ -97,7 +97,7 @@ def main() -> None:
     printable_output()
     code = EXIT_INTERRUPTED
     try:
-        with told() as sentences:
+        with collect_warnings() as sentences:
             code = _code()
         code = code or (EXIT_ERROR if sentences else EXIT_OK)
         interrupts.over()

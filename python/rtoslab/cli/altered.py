@@ -11,7 +11,7 @@ from rtoslab.base import AlteredWarning
 
 
 @contextmanager
-def told() -> Iterator[list[str]]:
+def collect_warnings() -> Iterator[list[str]]:
     """Gathers each AlteredWarning's sentence once, and prints them on stderr at the end."""
     sentences: dict[str, None] = {}
     show = warnings.showwarning

@@ -1,4 +1,4 @@
-"""What may be said beside `--image`: an image says itself what it is, so only the board and the board's timing."""
+"""The options that go with `--image`: the image identifies itself, so only the board and the board's timing remain."""
 
 from collections.abc import Mapping
 

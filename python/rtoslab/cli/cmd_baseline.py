@@ -6,17 +6,17 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out
-from rtoslab.base import PROJECT_FILE, PlanError, counted, find_root
+from rtoslab.base import PROJECT_FILE, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option
-from rtoslab.cli.display import announce, displayed, short_path
-from rtoslab.cli.own_project import baseline_project, demand_unsaid, project_folder
+from rtoslab.cli.display import announce, short_path, show_progress
+from rtoslab.cli.own_project import baseline_project, project_folder, require_unstated
 from rtoslab.compare import (
     Baseline,
     Side,
     baseline_path,
     baseline_points,
-    known_baseline,
+    find_baseline,
     make_baseline,
     read_side,
     read_unsealed,
@@ -45,25 +45,25 @@ def command(
             raise PlanError(
                 f"Say which baseline to write: NAME, or nothing in a folder with {PROJECT_FILE}, or below it."
             )
-        demand_unsaid(context, "jobs")
+        require_unstated(context, "jobs")
         return baseline_project(folder, dry_run=dry_run)
     root = find_root()
-    path, old = baseline_path(Path.cwd(), name), known_baseline(root, name)
+    path, old = baseline_path(Path.cwd(), name), find_baseline(root, name)
     known = read_unsealed(old) if old.is_file() else None
     if not runs and known is None:
         raise PlanError(f"{path} does not exist; name the run directories whose figures it shall hold.")
-    demand_measuring(runs, dry_run=dry_run)
+    require_measuring(runs, dry_run=dry_run)
     side = read_side(runs) if known is None or runs else measure_again(root, known, name, None, jobs, dry_run=dry_run)
     if side is None:
         return None
     baseline = make_baseline(side, known.rules if known else {})
     write_baseline(baseline, path)
-    figures = counted(sum(len(point.metrics) for point in baseline.point), "figure")
-    click.echo(f"{counted(len(baseline.point), 'point')} with {figures}: {short_path(path)}.")
+    figures = count_text(sum(len(point.metrics) for point in baseline.point), "figure")
+    click.echo(f"{count_text(len(baseline.point), 'point')} with {figures}: {short_path(path)}.")
     return None
 
 
-def demand_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:
+def require_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:
     """Raises PlanError for a dry run of what measures nothing in any case."""
     if runs and dry_run:
         raise PlanError("--dry-run shows what would be measured, but the figures of a RUN are measured already.")
@@ -78,7 +78,7 @@ def measure_again(
     folder = out or default_out(root, plan, [f"gate-{Path(name).stem}"])
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return None
-    with displayed(plan.points, folder, quiet=False) as display:
+    with show_progress(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     for outcome in outcomes:
         if outcome.result.status == "failed":

@@ -20,17 +20,17 @@ from rtoslab.calibrate import (
     read_silicon,
     read_table_of,
     rows_table,
-    unexplained,
+    unexplained_rows,
     virtual_runs,
     write_silicon,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, jobs_option, kernel_option, out_option, target_option
 from rtoslab.cli.ended import answer
-from rtoslab.cli.kernel_figures import asked_again, asked_for, figures_as_json, on_silicon, set_beside
+from rtoslab.cli.kernel_figures import figures_as_json, figures_request, on_silicon, repeat_request, set_beside
 from rtoslab.cli.names import CatalogueName, Duration
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.hardware import shown_commands
+from rtoslab.hardware import command_texts
 from rtoslab.instruments import rich_table
 from rtoslab.targets import timing_settings
 
@@ -98,17 +98,17 @@ def command(
     built = calibration_image(catalogue, table, name, None)
     if dry_run:
         for device in on_desk.values():
-            click.echo("\n".join(shown_commands(device, built.elf)))
+            click.echo("\n".join(command_texts(device, built.elf)))
         return EXIT_OK
     request = None
     if figures is not None:
-        request = asked_for(figures, name, kernel, window, repeats, jobs, out)
-        request = request if silicon is None else asked_again(request, silicon)
+        request = figures_request(figures, name, kernel, window, repeats, jobs, out)
+        request = request if silicon is None else repeat_request(request, silicon)
     if silicon is None:
         seen = read_board(catalogue, table, built, on_desk[name], _say)
         kernel_figures = on_silicon(request, on_desk) if request else None
     else:
-        _demand_same(silicon.image_sha256, built.elf_sha256)
+        _require_same_image(silicon.image_sha256, built.elf_sha256)
         seen, kernel_figures = silicon.readings(), silicon.kernel_figures
     runs = virtual_runs(catalogue, table, built, name)
     facts = catalogue.board(name).facts
@@ -128,13 +128,13 @@ def command(
     if as_json:
         answer({**_as_json(name, fit_result, tables, seen, after), **figures_as_json(compared, missing)})
     else:
-        _show(fit_result, tables, unexplained(seen, after))
+        _show(fit_result, tables, unexplained_rows(seen, after))
         for benchmark, reason in missing.items():
             click.echo(f"No figure of {benchmark}: {reason}")
     return EXIT_OK
 
 
-def _demand_same(stored: str, built: str) -> None:
+def _require_same_image(stored: str, built: str) -> None:
     """Another image's rows lie elsewhere and take other times."""
     if stored != built:
         raise PlanError("The calibration was made with another image than today's; calibrate again.")
@@ -149,7 +149,7 @@ def _as_json(board: str, fit_result: Fit, tables: list[Table], seen: Readings, a
         "before_cycles": fit_result.before_cycles,
         "after_cycles": fit_result.after_cycles,
         "slack_cycles": fit_result.slack_cycles,
-        "unexplained": unexplained(seen, after),
+        "unexplained": unexplained_rows(seen, after),
         **{table.name: table.as_json() for table in tables},
     }
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, counted, find_root
-from rtoslab.captures import capture_forms, record, sampled, write_capture
+from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, count_text, find_root
+from rtoslab.captures import capture_forms, record, resample, write_capture
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, board_option, config_option, kernel_option, target_option
 from rtoslab.cli.live_capture import Desk, capture_live
@@ -72,8 +72,8 @@ def command(
     if wires or target or bench or port or dry_run:
         raise PlanError("A real board's pins need a logic analyzer: say --sigrok DRIVER, such as fx2lafw.")
     recording = record(Catalogue(find_root()), benchmark, options)
-    capture = sampled(recording.capture, sample_rate) if sample_rate else recording.capture
+    capture = resample(recording.capture, sample_rate) if sample_rate else recording.capture
     write_capture(capture, output, form)
     edges = len(recording.capture.channels[0].edges()[0])
-    click.echo(f"{recording.title}: {counted(edges, 'edge')} in {output}.", err=output == STANDARD_OUTPUT)
+    click.echo(f"{recording.title}: {count_text(edges, 'edge')} in {output}.", err=output == STANDARD_OUTPUT)
     return EXIT_OK

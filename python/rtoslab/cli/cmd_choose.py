@@ -22,7 +22,7 @@ from rtoslab.choose import (
     figure_text,
     make_comparison,
     matrices,
-    partly_there,
+    partly_present_text,
     read_operations,
     rows_of_runs,
 )
@@ -88,7 +88,7 @@ def command(
     services = tuple(name for need in needs for name in need.split(",") if name)
     question = ask(known, catalogue.services, use, services, weights)
     here = {matrix.kernel: matrix for matrix in matrices(catalogue.root)}
-    chosen = _chosen(catalogue, kernels, here)
+    chosen = _choose_kernels(catalogue, kernels, here)
     rows = rows_of_runs(runs, {name: here[name].rows if name in here else () for name in chosen})
     lacks = {name: _lacks(catalogue, name) for name in rows}
     comparison = make_comparison(board, question, known.operation, rows, lacks)
@@ -121,14 +121,14 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
         raise PlanError("No figures of kernels are here; measure them with `rtoslab reference matrix`.")
     titles = {matrix.kernel: _title(catalogue, matrix, matrix.kernel) for matrix in here}
     titles |= {name: entry.facts.title for name, entry in catalogue.boards.items()}
-    current = _chosen(catalogue, (), {matrix.kernel: matrix for matrix in here})
+    current = _choose_kernels(catalogue, (), {matrix.kernel: matrix for matrix in here})
     lacks = {matrix.kernel: _lacks(catalogue, matrix.kernel) for matrix in here}
     for path in pages:
         write(explorer_page(known, here, titles, current, lacks), path)
     return EXIT_OK
 
 
-def _chosen(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, Matrix]) -> list[str]:
+def _choose_kernels(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, Matrix]) -> list[str]:
     """The kernels asked for, else those that bear the name of their port: earlier versions have names of their own."""
     requested = split_names(kernels, here)
     if requested is None:
@@ -157,7 +157,7 @@ def _deviations(matrix: Matrix | None) -> dict[str, str]:
 
 
 def _unequal(catalogue: Catalogue, comparison: Comparison, here: Mapping[str, Matrix]) -> list[Unfairness]:
-    """What the parity lint says of the kernels' builds on the board."""
+    """Returns what the parity lint says of the kernels' builds on the board."""
     benchmark = comparison.operations[0].benchmark
     point = PointId(benchmark=benchmark, title="", kernel="", board=comparison.board, cores=1, window_ms=0, config={})
     here = {
@@ -202,7 +202,7 @@ def _show(comparison: Comparison, names: Mapping[str, str], unequal: Sequence[Un
         console.print(_table(comparison, names, ordered[first : first + beside]))
     console.print(MARKS, markup=False)
     costs = (f"{unfairness.sentence} What it costs: {unfairness.cost}." for unfairness in unequal)
-    for line in filter(None, (partly_there(comparison, names), *costs)):
+    for line in filter(None, (partly_present_text(comparison, names), *costs)):
         console.print(line, markup=False)
 
 
@@ -257,7 +257,7 @@ def _operation(comparison: Comparison, operation: Operation) -> dict[str, Any]:
         else:
             figures[kernel] = {
                 "median": cell.band.median, "least": cell.band.least, "most": cell.band.most,
-                "placements": len(cell.band.values), "one_of_many": cell.is_alone, "n": cell.n,
+                "placements": len(cell.band.values), "one_of_many": cell.is_single_placement, "n": cell.n,
                 "clock_hz": cell.clock_hz,
             }  # fmt: skip
     return {

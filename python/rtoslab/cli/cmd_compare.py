@@ -49,15 +49,15 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     comparisons = [compare(base, _side(other)) for other in others]
     document = comparison_document(comparisons, _fair(comparisons))
 
-    def rendered(kind: str) -> str:
+    def render(kind: str) -> str:
         if kind == "json":
             return as_json(comparisons)
         return as_junit(comparisons) if kind == "xml" else report_formats()[kind](document)
 
     for output in outputs:
-        write(rendered(form_of(output)), output)
+        write(render(form_of(output)), output)
     if form is not None:
-        click.echo(rendered(form), nl=False)
+        click.echo(render(form), nl=False)
     elif not outputs:
         show_document(document, PlainConsole())
         for comparison in comparisons:
@@ -73,7 +73,7 @@ def _side(text: str) -> Side:
 
 
 def _fair(comparisons: Sequence[Comparison]) -> list[Section]:
-    """What the lint says of each pair of points that is compared."""
+    """Returns what the lint says of each pair of points that is compared."""
     catalogue = Catalogue(find_root())
     groups = [
         [Subject(side.name, figures.point, dict(figures.tree), figures.state) for side, figures in sides]

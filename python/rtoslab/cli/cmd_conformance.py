@@ -7,16 +7,16 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, counted, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.beside_image import beside_image
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.ended import answer, keeping
 from rtoslab.cli.names import CoreCounts, Frequency, split_names
-from rtoslab.cli.plain import PlainConsole, painted
+from rtoslab.cli.plain import PlainConsole, paint
 from rtoslab.conformance import Conformance, Outcome, examine, examine_image
 from rtoslab.plan import Options, Point, conformance_points
-from rtoslab.targets import brought_image
+from rtoslab.targets import read_external_image
 
 _COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.DEVIATES: "yellow", Outcome.UNSEEN: "yellow"}
 
@@ -52,7 +52,7 @@ def command(
         if kernels or cores or clock:
             raise PlanError("An image says itself what it is; beside --image give --board and --config.")
         board, timing = beside_image(catalogue, boards, dict(config))
-        verdict = examine_image(catalogue, brought_image(catalogue, image, board, timing), timing)
+        verdict = examine_image(catalogue, read_external_image(catalogue, image, board, timing), timing)
         if as_json:
             answer(_as_json([verdict]), indent=2)
         else:
@@ -115,13 +115,17 @@ def _summary(verdicts: Sequence[Conformance]) -> Table:
         )
         colour = "green" if conformance.holds else "red"
         table.add_row(
-            conformance.kernel, conformance.board, str(conformance.cores), conformance.counted, painted(words, colour)
+            conformance.kernel,
+            conformance.board,
+            str(conformance.cores),
+            conformance.outcome_counts,
+            paint(words, colour),
         )
     return table
 
 
 def _print(console: PlainConsole, verdict: Conformance) -> None:
-    name = f"{verdict.kernel} on {verdict.board}, {counted(verdict.cores, 'core')}"
+    name = f"{verdict.kernel} on {verdict.board}, {count_text(verdict.cores, 'core')}"
     table = Table("check", "core", "seen", "", title=name, title_justify="left")
     absent: dict[str, list[str]] = {}
     for finding in verdict.findings:
@@ -131,10 +135,10 @@ def _print(console: PlainConsole, verdict: Conformance) -> None:
         saw = (
             f"{finding.demands}: {finding.saw}" if finding.outcome in (Outcome.FAILS, Outcome.DEVIATES) else finding.saw
         )
-        table.add_row(finding.title, str(finding.core), saw, painted(finding.outcome.value, _COLOURS[finding.outcome]))
+        table.add_row(finding.title, str(finding.core), saw, paint(finding.outcome.value, _COLOURS[finding.outcome]))
     console.print(table)
     for reason, titles in absent.items():
         console.print(f"n/a {', '.join(titles)}: {reason}", markup=False)
     if verdict.failure is not None:
         console.print(f"The suite did not come to its end: {verdict.failure}", markup=False)
-    console.print(f"{name}: {verdict.counted}.", markup=False)
+    console.print(f"{name}: {verdict.outcome_counts}.", markup=False)

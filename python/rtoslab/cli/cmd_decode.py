@@ -8,7 +8,7 @@ import numpy as np
 from rich.table import Table
 
 from rtoslab.base import EXIT_OK, PlanError, find_root
-from rtoslab.captures import OUT, Capture, Pulses, Recording, find_pulses, read_capture, record, sampled, unsure_note
+from rtoslab.captures import OUT, Capture, Pulses, Recording, find_pulses, read_capture, record, resample, unsure_note
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import config_option
 from rtoslab.cli.ended import answer
@@ -57,7 +57,7 @@ def command(
     recording = record(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
     sources = {"capture": recording.by_series(capture_.channel(channel), capture_), "virtual": _virtual(recording)}
     if sample_rate is not None:
-        seen: Capture = sampled(recording.capture, sample_rate)
+        seen: Capture = resample(recording.capture, sample_rate)
         sources[f"virtual at {sample_rate / 1e6:g} MS/s"] = recording.by_series(seen.channel(OUT), seen)
     rows = [
         {"series": ident, **_row(source, pulses[ident], recording.clock_hz)}

@@ -8,7 +8,7 @@ from rtoslab.base import how_to_install, missing_package
 from rtoslab.catalogue import DEMO_SUITE
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_run import command as run
-from rtoslab.images import demand_tools
+from rtoslab.images import require_tools
 
 
 @click.command("demo")
@@ -22,7 +22,7 @@ def command(context: click.Context, out: Path | None, jobs: int, *, dry_run: boo
     The same as `rtoslab run vieira2026 --cores 1,2 --report`; without the extra `report` it writes no report.
     Needs no board; a minute or two the first time.
     """
-    demand_tools()
+    require_tools()
     charts = not missing_package("report")
     code: int = context.invoke(
         run, names=(DEMO_SUITE,), cores=(1, 2), out=out, jobs=jobs, dry_run=dry_run, report=charts

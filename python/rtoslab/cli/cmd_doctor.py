@@ -8,7 +8,7 @@ from rich.table import Table
 from rtoslab.base import EXIT_ERROR, EXIT_OK, find_root
 from rtoslab.cli.doctor import examine
 from rtoslab.cli.ended import answer
-from rtoslab.cli.plain import PlainConsole, painted
+from rtoslab.cli.plain import PlainConsole, paint
 
 
 @click.command("doctor")
@@ -22,7 +22,7 @@ def command(as_json: bool) -> int:
         table = Table("", "what", "found", "remedy")
         for item in examined:
             table.add_row(
-                painted("ok", "green") if item.fine else painted("missing", "red"), item.name, item.found, item.remedy
+                paint("ok", "green") if item.fine else paint("missing", "red"), item.name, item.found, item.remedy
             )
         PlainConsole().print(table)
     return EXIT_OK if all(item.fine for item in examined) else EXIT_ERROR

@@ -81,7 +81,7 @@ def command(
     else:
         quiet = as_csv or as_json
         result = _of_kernels(catalogue, kernels, boards, cores, dict(config), programs, quiet=quiet)
-    _write(_chosen(result, tables), listed=bool(tables), as_csv=as_csv, as_json=as_json)
+    _write(_choose_tables(result, tables), listed=bool(tables), as_csv=as_csv, as_json=as_json)
     return EXIT_OK
 
 
@@ -138,7 +138,7 @@ def _of_kernels(
     return (*single, *survey_tables(surveys))
 
 
-def _chosen(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Table]:
+def _choose_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Table]:
     known = [table.name for table in tables]
     for name in names:
         if name not in known:
@@ -170,7 +170,7 @@ _PLACE = ("kernel", "board")
 
 
 def _rich(table: Table) -> RichTable:
-    """For a terminal: where every row names the same kernel and board, the title does so instead."""
+    """Draws a table for a terminal. If all rows name the same kernel and board, the title names them instead."""
     shown = RichTable(title=table.title, title_justify="left")
     everywhere = table.columns[:2] == _PLACE and len({tuple(row[:2]) for row in table.rows}) == 1
     first = 2 if everywhere else 0

@@ -6,11 +6,11 @@ import click
 
 from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, find_root
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
-from rtoslab.cli.cmd_baseline import demand_measuring, measure_again
+from rtoslab.cli.cmd_baseline import measure_again, require_measuring
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.names import form_of, report_files
-from rtoslab.cli.own_project import demand_unsaid, gate_project, require_project
+from rtoslab.cli.own_project import gate_project, require_project, require_unstated
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.compare import (
@@ -19,9 +19,9 @@ from rtoslab.compare import (
     Rules,
     as_json,
     as_junit,
+    find_baseline,
     gate_document,
     judge,
-    known_baseline,
     read_baseline,
     read_side,
     verdict_text,
@@ -82,15 +82,15 @@ def command(
         if runs:
             raise PlanError("Say which baseline the figures of a RUN are compared with: --baseline NAME.")
         folder = require_project()
-        demand_unsaid(context, "out", "jobs")
+        require_unstated(context, "out", "jobs")
         return gate_project(folder, arguments, other_compiler, moved, outputs, as_json=as_json, dry_run=dry_run)
     if as_json:
         raise PlanError("--json is for a project's gate; of points, `-o FILE.json` writes the comparison.")
     root = find_root()
-    path = known_baseline(root, name)
+    path = find_baseline(root, name)
     baseline = read_baseline(path)
     rules = Rules.of(baseline.rules, arguments)
-    demand_measuring(runs, dry_run=dry_run)
+    require_measuring(runs, dry_run=dry_run)
     side = read_side(runs) if runs else measure_again(root, baseline, name, out, jobs, dry_run=dry_run)
     if side is None:
         return EXIT_OK
@@ -98,7 +98,7 @@ def command(
     if moved == "pass":
         judgement = without_moved(judgement)
     for output in outputs:
-        write(_rendered(judgement, rules, output), output)
+        write(_render(judgement, rules, output), output)
     if judgement.other_compiler is not None and other_compiler != "compare":
         return _unequal(judgement.other_compiler, skip=other_compiler == "skip")
     return _conclude(judgement, name)
@@ -129,13 +129,13 @@ def _unequal(compilers: tuple[str, str], *, skip: bool) -> int:
     )
 
 
-def _rendered(judgement: Judgement, rules: Rules, output: Path) -> str:
+def _render(judgement: Judgement, rules: Rules, output: Path) -> str:
     kind = form_of(output)
     if kind == "json":
         return as_json([judgement.comparison])
 
     def complaint(change: Change) -> str | None:
-        limit = rules.broken_by(change)
+        limit = rules.broken_limit(change)
         return None if limit is None else f"passed its limit {limit}"
 
     return (

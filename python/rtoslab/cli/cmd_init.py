@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from rtoslab.base import EXIT_OK, PROJECT_FILE, PlanError, counted, find_root, toml_key, toml_value, write_whole
+from rtoslab.base import EXIT_OK, PROJECT_FILE, PlanError, count_text, find_root, toml_key, toml_value, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName
 from rtoslab.instruments import Profile, Stretch, by_function, make_subject, profile
@@ -40,7 +40,7 @@ def command(image: Path, board: str | None) -> int:
     subject = make_subject(catalogue, str(image), board=chosen, stretch=Stretch(cycles=int(_LOOKED_AT_S * clock_hz)))
     functions = list(_functions(profile(subject)))
     write_whole(path, _text(image, chosen, functions), "the project file")
-    click.echo(f"Made {path}: {image.name} on {chosen}, {counted(len(functions), 'function')}.")
+    click.echo(f"Made {path}: {image.name} on {chosen}, {count_text(len(functions), 'function')}.")
     click.echo("Next: add `build`, then `rtoslab measure`, `rtoslab baseline` and `rtoslab gate`.")
     return EXIT_OK
 

@@ -7,7 +7,7 @@ import click
 from rtoslab.base import EXIT_OK, CatalogueError, find_root, make_folder, write_whole
 from rtoslab.catalogue import DEFAULT_OPT, Catalogue
 from rtoslab.cli.names import CatalogueName
-from rtoslab.trees import OPTIMISATIONS, handed_over
+from rtoslab.trees import OPTIMISATIONS, build_files
 
 
 @click.group("kernel")
@@ -36,7 +36,7 @@ def files(ident: str, board: str, needs: tuple[str, ...], opt: str, version: str
     unknown = set(needs) - set(entry.facts.export.lacks if entry.facts.export else ())
     if entry.facts.export is not None and unknown:
         raise CatalogueError(f"{entry.facts.title} knows no {', '.join(sorted(unknown))}; leave it out.")
-    written, read_me = handed_over(entry, place, needs, opt, folder.absolute(), version)
+    written, read_me = build_files(entry, place, needs, opt, folder.absolute(), version)
     make_folder(folder)
     for name, text in written.items():
         write_whole(folder / name, text, "a file for the kernel's build")

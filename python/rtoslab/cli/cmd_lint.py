@@ -10,9 +10,9 @@ from rtoslab.api import load
 from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer
-from rtoslab.parity import Unfairness, alike, lint, measured_costs, read_costs, subjects_of
+from rtoslab.parity import Unfairness, alike, costs_from_runs, lint, read_costs, subjects_of
 from rtoslab.reference import stand_ins
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 
 @click.command("lint")
@@ -51,8 +51,9 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
         raise StoreError(f"{runs[0]} holds no measured point, so nothing can be compared; run `rtoslab run` first.")
     known = [*load(*sweeps)] if sweeps else []
     every = [point for points in (*stored.values(), known) for point in points]
-    costs = measured_costs(
-        [stored_point.result for stored_point in every if isinstance(stored_point.result, Measured)], place_bound(every)
+    costs = costs_from_runs(
+        [stored_point.result for stored_point in every if isinstance(stored_point.result, MeasuredPoint)],
+        place_bound(every),
     )
     findings = lint(catalogue, alike(subjects), [*costs, *read_costs(catalogue.root)])
     if as_json:

@@ -51,14 +51,14 @@ def _show(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]]], *, 
         if kind == "suites":
             console.print(_groups(catalogue))
         if rows and "grades" in rows[0]:
-            console.print(_graded(rows))
+            console.print(_grade_table(rows))
         for row in rows if lacking else ():
             if row.get("lacks"):
                 console.print(_lacking(row))
 
 
 def _groups(catalogue: Catalogue) -> Table:
-    """What else `rtoslab run` takes as a name: all benchmarks of one kind."""
+    """Returns what else `rtoslab run` takes as a name: all benchmarks of one kind."""
     table = Table("id", "benchmarks", title="groups", title_justify="left")
     for kind in RESULT_KINDS:
         names = [benchmark.id for benchmark in catalogue.benchmarks.values() if benchmark.facts.kind == kind]
@@ -66,7 +66,7 @@ def _groups(catalogue: Catalogue) -> Table:
     return table
 
 
-def _graded(rows: list[dict[str, Any]]) -> Table:
+def _grade_table(rows: list[dict[str, Any]]) -> Table:
     """How many settings of each board have which grade: what is in no silicon.json of the board's is not `silicon`."""
     counts = {row["id"]: Counter(row["grades"].values()) for row in rows}
     names = sorted({"silicon", *(grade for count in counts.values() for grade in count)})

@@ -12,7 +12,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.ended import EndedError, answer, keeping
 from rtoslab.cli.names import Duration
-from rtoslab.cli.own_project import project_folder, said
+from rtoslab.cli.own_project import project_folder, stated_options
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     EndedMeasureError,
@@ -21,22 +21,22 @@ from rtoslab.instruments import (
     Stretch,
     Subject,
     call_heading,
+    call_lines,
     call_notes,
     call_table,
-    call_told,
     calls_as_json,
     interval_as_json,
+    interval_lines,
     interval_table,
-    interval_told,
     make_subject,
     measure_calls,
     measure_intervals,
     rich_table,
 )
-from rtoslab.intake import is_file, shown_path
+from rtoslab.intake import is_file, path_text
 from rtoslab.project import (
     build_image,
-    found_function,
+    find_function,
     interval_over_budget,
     over_budget,
     project_subject,
@@ -102,7 +102,7 @@ def command(
     catalogue = Catalogue(find_root())
     folder = project_folder() if not functions and image is None else None
     if folder is not None:
-        if said(context, *_STRETCH):
+        if stated_options(context, *_STRETCH):
             raise PlanError(
                 f"{PROJECT_FILE} says of each image how it is run; say it there, or name functions and --image."
             )
@@ -113,11 +113,11 @@ def command(
             f"without both, in a folder with {PROJECT_FILE}, or below it."
         )
     if not is_file(image):
-        raise ImageFileError(f"There is no image {shown_path(image)}; check the path, or build it.")
+        raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
     cycles = length_ms * catalogue.board(board).facts.clock.sys_hz // 1000
     stretch = Stretch(start=start, end=end, cycles=cycles)
     subject = make_subject(catalogue, str(image), board=board, cores=cores, stretch=stretch)
-    calls, between = _measured(subject, functions, intervals, as_json=as_json)
+    calls, between = _measure(subject, functions, intervals, as_json=as_json)
     if as_json:
         answer(_as_json(calls, between))
     else:
@@ -134,7 +134,7 @@ def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None
     return False
 
 
-def _measured(
+def _measure(
     subject: Subject, functions: Sequence[str], intervals: Sequence[tuple[str, str]], *, as_json: bool
 ) -> tuple[MeasuredCalls | None, MeasuredIntervals | None]:
     try:
@@ -168,14 +168,14 @@ def _project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
         build_image(name, image, folder)
         subject = project_subject(catalogue, image, folder)
         places = [(interval.start, interval.until) for interval in between]
-        calls, intervals = _measured(subject, [function.name for function in functions], places, as_json=as_json)
+        calls, intervals = _measure(subject, [function.name for function in functions], places, as_json=as_json)
         answers[name] = _as_json(calls, intervals)
         measured |= _is_measured(calls, intervals)
         cut = _cut(calls, intervals)
         over += [f"{name}: {cut}"] if cut else []
         if calls is not None:
             over += [
-                line for function in functions for line in over_budget(function, calls, found_function(calls, function))
+                line for function in functions for line in over_budget(function, calls, find_function(calls, function))
             ]
         if intervals is not None:
             pairs = zip(between, intervals.intervals, strict=True)
@@ -198,7 +198,7 @@ def _show_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) ->
         _say(f"From {interval.begin} to {interval.end}, in cycles:")
         if interval.cycles is not None:
             PlainConsole().print(rich_table(interval_table(interval)))
-        for line in interval_told(interval):
+        for line in interval_lines(interval):
             _say(line)
     if calls is None and between is not None and between.cut:
         _say(f"Not all was measured: {between.cut}.")
@@ -218,7 +218,7 @@ def _show(calls: MeasuredCalls) -> None:
         if function.cycles:
             console.print(rich_table(call_table(function)))
         for greatest in function.greatest:
-            for line in call_told(greatest):
+            for line in call_lines(greatest):
                 _say(line)
         for note in call_notes(function):
             _say(note)

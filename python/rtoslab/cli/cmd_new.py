@@ -9,7 +9,7 @@ from rtoslab.base import EXIT_OK, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, PORTS_VARIABLE, Catalogue, port_folders
 from rtoslab.cli.display import short_path
 from rtoslab.cli.names import CatalogueName, Command
-from rtoslab.scaffold import Made, make
+from rtoslab.scaffold import NewFolder, make
 
 _NEXT = {
     "benchmark": "`rtoslab run {name} --window 20ms` measures it, with its proofs",
@@ -32,7 +32,7 @@ def _title(function: Command) -> Command:
     return click.option("--title", default="", help="What tables and reports call it.  [default: NAME]")(function)
 
 
-def _told(kind: str, name: str, created: Made) -> int:
+def _report(kind: str, name: str, created: NewFolder) -> int:
     folder = short_path(created.folder)
     click.echo(f"Made {folder}:")
     for path in created.files:
@@ -50,10 +50,10 @@ def _simple(kind: str, about: str) -> Callable[[], None]:
     @command.command(kind, help=about, short_help=f"Make a {kind}.")
     @click.argument("name")
     @_title
-    def made(name: str, title: str) -> int:
-        return _told(kind, name, make(Catalogue(find_root()), kind, name, title=title))
+    def create(name: str, title: str) -> int:
+        return _report(kind, name, make(Catalogue(find_root()), kind, name, title=title))
 
-    return made
+    return create
 
 
 _simple(
@@ -73,7 +73,7 @@ _simple(
 )  # fmt: skip
 def kernel(name: str, title: str, folder: Path | None) -> int:
     """Make the port NAME of a kernel: without tasks, with a semaphore; you add the services one by one."""
-    return _told("kernel", name, make(Catalogue(find_root()), "kernel", name, title=title, folder=folder))
+    return _report("kernel", name, make(Catalogue(find_root()), "kernel", name, title=title, folder=folder))
 
 
 @command.command("board", short_help="Make a board from one with the same chip.")
@@ -85,4 +85,4 @@ def kernel(name: str, title: str, folder: Path | None) -> int:
 )  # fmt: skip
 def board(name: str, title: str, like: str) -> int:
     """Make the board NAME: the facts of a board with the same chip, for you to correct by its manual."""
-    return _told("board", name, make(Catalogue(find_root()), "board", name, title=title, like=like))
+    return _report("board", name, make(Catalogue(find_root()), "board", name, title=title, like=like))

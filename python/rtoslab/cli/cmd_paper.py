@@ -8,11 +8,11 @@ import click
 
 from rtoslab.analyses import ClaimVerdict
 from rtoslab.api import default_out, load
-from rtoslab.base import EXIT_OK, PlanError, counted, find_root
+from rtoslab.base import EXIT_OK, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option, placements_option
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.display import announce, displayed, short_path
+from rtoslab.cli.display import announce, short_path, show_progress
 from rtoslab.cli.ended import answer
 from rtoslab.cli.explained import explain
 from rtoslab.cli.failures import points_exit_code, tell_failures
@@ -20,20 +20,20 @@ from rtoslab.cli.names import PaperName
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
 from rtoslab.papers import (
-    Compared,
+    ComparedRow,
     InSetup,
     Reproduction,
-    demand_whole,
     missing_benchmarks,
     paper_document,
     paper_plan,
     reproduce,
+    require_complete,
     show_paper,
 )
-from rtoslab.plan import Options, placed
+from rtoslab.plan import Options, in_placements
 from rtoslab.reference import further_placements, of_paper, reference_paths, weights_of_paper
 from rtoslab.reports import deviating, export, report_formats
-from rtoslab.stability import held_in_builds
+from rtoslab.stability import held_counts
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -78,7 +78,7 @@ def command(
     root = find_root()
     catalogue = Catalogue(root)
     paper = find_paper(catalogue, name)
-    demand_whole(catalogue, paper)
+    require_complete(catalogue, paper)
     if explaining:
         if setups or placements > 1:
             raise PlanError("--explain tries set-ups of its own, in one placement; leave --setup and --placements out.")
@@ -87,24 +87,24 @@ def command(
     known = [path.stem for path in reference_paths(root, paper.key)]
     plan = paper_plan(catalogue, paper, Options(full=full), chosen, known)
     if placements > 1:
-        plan = placed(catalogue, plan, placements)
+        plan = in_placements(catalogue, plan, placements)
     folder = out or default_out(root, plan, [paper.key])
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
-    with displayed(plan.points, folder, quiet=as_json) as display:
+    with show_progress(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     missing = missing_benchmarks(catalogue, paper)
     _say("Reading the points and setting them beside the paper ...", quiet=as_json)
     stored = load(folder)
-    points = [*stored, *_unstored(folder, stored, [outcome.result for outcome in outcomes])]
+    points = [*stored, *_not_stored(folder, stored, [outcome.result for outcome in outcomes])]
     beside, weights = of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
     further = further_placements(root, paper.key)
     done = reproduce(catalogue, paper, points, missing, beside, weights, further)
-    document = paper_document(catalogue, done, held_in_builds(catalogue, paper))
+    document = paper_document(catalogue, done, held_counts(catalogue, paper))
     _say("Drawing the report ...", quiet=as_json)
     write(report_formats()["html"](document), short_path(folder) / "report.html")
     written = export(document, folder / "export")
-    click.echo(f"{counted(len(written), 'file')} for other documents in {short_path(folder / 'export')}.", err=True)
+    click.echo(f"{count_text(len(written), 'file')} for other documents in {short_path(folder / 'export')}.", err=True)
     if as_json:
         answer(_as_json(folder, done))
     else:
@@ -115,12 +115,12 @@ def command(
 
 
 def _say(what: str, *, quiet: bool) -> None:
-    """On stderr what is done next, where it takes a while."""
+    """Announces on stderr the next step, if it takes a while."""
     if not quiet:
         click.echo(what, err=True)
 
 
-def _unstored(folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]) -> list[StoredPoint]:
+def _not_stored(folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]) -> list[StoredPoint]:
     """Failed points of which nothing is stored, so that the next try may have better luck: the report says why."""
     known = {point.result.point.model_dump_json() for point in stored}
     lost = (result for result in results if result.status == "failed" and result.point.model_dump_json() not in known)
@@ -131,7 +131,7 @@ def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
     return {
         "paper": done.paper.key,
         "run": str(folder),
-        "deviations": deviating(done.measured),
+        "deviations": deviating(done.measured_results),
         "figures": [_figure(compared) for compared in done.compared.values()],
         "claims": [_claim(verdict) for verdict in done.verdicts],
         "today": _setup(done.today) if done.today is not None else None,
@@ -148,7 +148,7 @@ def _setup(setup: InSetup) -> dict[str, Any]:
     }
 
 
-def _figure(figure: Compared) -> dict[str, Any]:
+def _figure(figure: ComparedRow) -> dict[str, Any]:
     return {
         "id": figure.published.id,
         "metric": figure.published.metric,
@@ -176,8 +176,10 @@ def _claim(verdict: ClaimVerdict) -> dict[str, Any]:
         "section": verdict.claim.section,
         "says": verdict.claim.says,
         "outcome": verdict.outcome,
-        "held": verdict.held,
-        "cases": [{"case": one.name, "outcome": one.told or "not computed", "seen": one.seen} for one in verdict.cases],
-        "seen": verdict.seen,
+        "held": verdict.held_count,
+        "cases": [
+            {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.seen} for one in verdict.cases
+        ],
+        "seen": verdict.numbers_text,
         "threshold": verdict.threshold,
     }

@@ -9,7 +9,7 @@ from rtoslab.base import EXIT_OK, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, dry_run_option, jobs_option, kernel_option, out_option
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.display import announce, displayed, say_known, short_path
+from rtoslab.cli.display import announce, say_known, short_path, show_progress
 from rtoslab.cli.ended import answer
 from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import CatalogueName, Duration, form_of, report_files
@@ -17,9 +17,9 @@ from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import run_plan
 from rtoslab.placements import make_studies, study_as_json, study_document
-from rtoslab.plan import Options, make_plan, placed
-from rtoslab.reports import flagged, report_formats
-from rtoslab.results import Measured
+from rtoslab.plan import Options, in_placements, make_plan
+from rtoslab.reports import mark_deviations, report_formats
+from rtoslab.results import MeasuredPoint
 
 
 @click.command("placement")
@@ -66,16 +66,16 @@ def command(
     root = find_root()
     catalogue = Catalogue(root)
     options = Options((kernel,), (board,), (cores,), window_ms, dict(config))
-    plan = placed(catalogue, make_plan(catalogue, [benchmark], options), count)
+    plan = in_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
     folder = out or default_out(root, plan, ["placement", benchmark])
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
-    with displayed(plan.points, folder, quiet=as_json) as display:
+    with show_progress(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     studies = make_studies(catalogue, plan, outcomes)
-    measured = [outcome.result for outcome in outcomes if isinstance(outcome.result, Measured)]
-    document = flagged(study_document(studies), measured)
+    measured = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]
+    document = mark_deviations(study_document(studies), measured)
     for output in outputs:
         write(report_formats()[form_of(output)](document), output)
     if as_json:

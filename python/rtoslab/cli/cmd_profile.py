@@ -10,7 +10,7 @@ from rtoslab.base import EXIT_OK, PlanError, Table, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import EndedError, answer, keeping
 from rtoslab.cli.names import CatalogueName
-from rtoslab.cli.observed import end_code, observed
+from rtoslab.cli.observed import end_code, observation_options
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     Choice,
@@ -18,7 +18,7 @@ from rtoslab.instruments import (
     Profile,
     brief_tables,
     difference_tables,
-    folded,
+    fold,
     load_profile,
     make_subject,
     profile,
@@ -36,7 +36,7 @@ _FIRST = ("cores", "functions", "masked", "locks")
 
 @click.command("profile")
 @click.argument("subject", required=False)
-@observed
+@observation_options
 @click.option("--against-kernel", type=CatalogueName("kernels"), help="Show the difference from another kernel.")
 @click.option("--against-cores", type=click.IntRange(1, 8), help="Show the difference from a run on so many cores.")
 @click.option(
@@ -113,7 +113,7 @@ def _show(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
 def _store(profile: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None) -> None:
     texts = (
         (page, render),
-        (stacks, folded),
+        (stacks, fold),
         (scope, lambda table: json.dumps(speedscope(table)) + "\n"),
     )
     if save is not None:
@@ -123,7 +123,7 @@ def _store(profile: Profile, save: Path | None, page: Path | None, stacks: Path 
             write_whole(path, text(profile), "the profile")
 
 
-def _known(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
+def _check_tables(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
     """Names of the tables. Raises PlanError for a chosen one that is none of them."""
     known = [table.name for table in tables]
     for name in chosen:
@@ -133,7 +133,7 @@ def _known(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
 
 
 def _as_json(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
-    known = _known(tables, chosen)
+    known = _check_tables(tables, chosen)
     return {table.name: table.as_json() for table in tables if table.name in (chosen or known)}
 
 
@@ -143,7 +143,7 @@ def _write(
     if as_json:
         answer(_as_json(tables, chosen))
         return
-    known = _known(tables, chosen)
+    known = _check_tables(tables, chosen)
     shown = [table for table in tables if (table.name in chosen if chosen else not first or table.name in first)]
     console = PlainConsole()
     for table in shown:

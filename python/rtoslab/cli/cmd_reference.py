@@ -10,14 +10,14 @@ from rtoslab.base import (
     EXIT_OK,
     EXIT_POINT_FAILED,
     build_folder,
-    counted,
+    count_text,
     find_root,
     one_look,
 )
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
 from rtoslab.choose import Matrix, coverage, matrices
 from rtoslab.cli.choices import dry_run_option, jobs_option
-from rtoslab.cli.display import announce, displayed
+from rtoslab.cli.display import announce, show_progress
 from rtoslab.cli.ended import answer
 from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
@@ -25,7 +25,7 @@ from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.reference_folders import fresh_folder, reference_placements
 from rtoslab.cli.reference_matrix import command as matrix_command
 from rtoslab.measure import run_plan
-from rtoslab.papers import paper_plan, placed_where_it_matters, weigh_programs
+from rtoslab.papers import paper_plan, weigh_programs, with_needed_placements
 from rtoslab.plan import Options, Plan
 from rtoslab.reference import (
     Reference,
@@ -35,7 +35,7 @@ from rtoslab.reference import (
     tree_changes,
     write_reference,
 )
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 from rtoslab.store import RunDirectory
 from rtoslab.targets import timing_version
 
@@ -139,10 +139,10 @@ def _refresh_paper(
         click.echo(f"{paper.key}: nothing of {named} is kept as a reference; `rtoslab tree add` names one's kernels.")
         return None
     folder = fresh_folder(build_folder(catalogue.root).with_name("reference") / paper.key)
-    plan = placed_where_it_matters(catalogue, paper, Plan(points, paper.key), placements)
+    plan = with_needed_placements(catalogue, paper, Plan(points, paper.key), placements)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
-    with displayed(plan.points, folder, quiet=False) as display:
+    with show_progress(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.note)
     stored = RunDirectory.open(folder).points()
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
@@ -152,11 +152,11 @@ def _refresh_paper(
         click.echo(f"failed: footprint {item.point.kernel} {item.point.board}: {item.message}")
     for kernel in dict.fromkeys(stored_point.result.point.kernel for stored_point in stored):
         own = [stored_point for stored_point in stored if stored_point.result.point.kernel == kernel]
-        if any(isinstance(stored_point.result, Measured) for stored_point in own):
+        if any(isinstance(stored_point.result, MeasuredPoint) for stored_point in own):
             path = reference_path(catalogue.root, paper.key, kernel)
             write_reference(path, own, [weight for weight in weights if weight.weight.point.kernel == kernel])
             size = f"{path.stat().st_size / 1024:,.0f} kB"
-            click.echo(f"{path.relative_to(catalogue.root)}: {counted(len(own), 'point')}, {size}.")
+            click.echo(f"{path.relative_to(catalogue.root)}: {count_text(len(own), 'point')}, {size}.")
     return EXIT_POINT_FAILED if unbuilt else points_exit_code([outcome.result for outcome in outcomes])
 
 
@@ -169,7 +169,7 @@ def _of_paper(paper: PaperFolder) -> list[str]:
 
 
 def _row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
-    measured = [point for point in reference.points if isinstance(point.result, Measured)]
+    measured = [point for point in reference.points if isinstance(point.result, MeasuredPoint)]
     versions = dict.fromkeys(str(_build(stored_point.manifest).get("kernel_version")) for stored_point in measured)
     return {
         "paper": reference.paper,
@@ -192,7 +192,7 @@ def _matrix_row(matrix: Matrix) -> dict[str, Any]:
         "version": ", ".join(matrix.versions),
         "boards": matrix.boards,
         "measured": sum(cell.measured for cell in covered),
-        "not_applicable": sum(cell.asked - cell.measured for cell in covered),
+        "not_applicable": sum(cell.requested - cell.measured for cell in covered),
         "changed_since": ["the virtual board"] if boards - {timing_version()} else [],
     }
 

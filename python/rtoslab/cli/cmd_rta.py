@@ -16,7 +16,7 @@ from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, Duration, Frequency
-from rtoslab.cli.plain import PlainConsole, painted
+from rtoslab.cli.plain import PlainConsole, paint
 from rtoslab.reports import TableData
 from rtoslab.rta import SHAPES, Overheads, Study, TaskSet, read_overheads, read_task_set, write_overheads
 
@@ -89,9 +89,9 @@ def bounds(
     missed, or what was observed contradicts the bounds.
     """
     from rtoslab.rta import as_json as json_of  # noqa: PLC0415
-    from rtoslab.rta import bounded, shown_growth, with_growth  # noqa: PLC0415 (so that help and completion stay quick)
+    from rtoslab.rta import growth_tables, study_bounds, with_growth  # noqa: PLC0415 (so that help and completion stay quick)
 
-    _demand_sense(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
+    _require_compatible_options(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
     board = board or (DEFAULT_BOARD if kernel else None)
     task_set = read_task_set(tasks)
     given = read_overheads(overheads_file) if overheads_file is not None else None
@@ -99,7 +99,7 @@ def bounds(
     overheads = given or (bench.overheads(operations=save_overheads is not None) if bench else None)
     if overheads is None and (save_overheads or beside):
         raise PlanError("There are no overheads to save or to compare; give --kernel or --overheads.")
-    study = bounded(task_set, overheads, clock_hz)
+    study = study_bounds(task_set, overheads, clock_hz)
     if beside is not None and overheads is not None:
         study = replace(study, beside=read_overheads(beside))
     if checked and bench is not None:
@@ -110,7 +110,7 @@ def bounds(
         _print(study)
     study = with_growth(study, _progress(quiet=as_json))
     if not as_json:
-        _print_tables(shown_growth(study))
+        _print_tables(growth_tables(study))
     if output is not None:
         from rtoslab.reports import report_formats  # noqa: PLC0415
         from rtoslab.rta import document  # noqa: PLC0415
@@ -157,7 +157,7 @@ def break_(
 
     say = (lambda _: None) if as_json else (lambda text: click.echo(text, err=True))
     catalogue = Catalogue(find_root())
-    bench = Bench.made(catalogue, kernel, board, dict(config), events=events, cores=cores, progress=say)
+    bench = Bench.build(catalogue, kernel, board, dict(config), events=events, cores=cores, progress=say)
     tried = []
     for attempt in search(bench, sets, seed, shapes or tuple(SHAPES)):
         tried.append(attempt)
@@ -180,7 +180,7 @@ def _exit_code(study: Study) -> int:
     """1 where there is no answer: 3 says that a deadline can be missed."""
     if study.holds:
         return EXIT_OK
-    return EXIT_ERROR if study.undecided else EXIT_POINT_FAILED
+    return EXIT_ERROR if study.is_undecided else EXIT_POINT_FAILED
 
 
 def _progress(*, quiet: bool) -> Callable[[str], None]:
@@ -190,7 +190,7 @@ def _progress(*, quiet: bool) -> Callable[[str], None]:
     return lambda text: click.echo(f"searching {text}", err=True)
 
 
-def _demand_sense(kernel: str | None, board: str | None, *, checked: bool, of_a_run: bool) -> None:
+def _require_compatible_options(kernel: str | None, board: str | None, *, checked: bool, of_a_run: bool) -> None:
     """Raises PlanError for options that do not go together."""
     if kernel is None and board is not None:
         raise PlanError("--board is the board of a kernel; add --kernel, or leave it out.")
@@ -201,7 +201,7 @@ def _demand_sense(kernel: str | None, board: str | None, *, checked: bool, of_a_
 
 
 class _Bench:
-    """What needs the virtual board."""
+    """The parts of the command that need the virtual board."""
 
     def __init__(self, kernel: str, board: str, config: dict[str, str], task_set: TaskSet, *, quiet: bool) -> None:
         from rtoslab.rta import Images  # noqa: PLC0415
@@ -211,7 +211,7 @@ class _Bench:
         homes = [task.core for task in task_set.tasks] + [interrupt.core for interrupt in task_set.interrupts]
         events = task_set.has_events
         self._say(f"building and calibrating {kernel} on {board}")
-        self.made = Images.made(self.catalogue, kernel, board, config, events=events, cores=1 + max(homes))
+        self.made = Images.build(self.catalogue, kernel, board, config, events=events, cores=1 + max(homes))
 
     def _say(self, text: str) -> None:
         if not self.quiet:
@@ -247,15 +247,15 @@ class _Bench:
 
 
 def _print(study: Study) -> None:
-    from rtoslab.rta import shown_tables  # noqa: PLC0415
+    from rtoslab.rta import terminal_tables  # noqa: PLC0415
 
     console = PlainConsole()
-    _print_tables(shown_tables(study))
+    _print_tables(terminal_tables(study))
     for note in (*study.notes, *(study.check.notes if study.check is not None else ())):
-        console.print(painted("note", "yellow"), note, soft_wrap=True)
+        console.print(paint("note", "yellow"), note, soft_wrap=True)
     colour = "green" if study.holds else "red"
     for line in study.answer():
-        console.print(painted(line, colour), soft_wrap=True)
+        console.print(paint(line, colour), soft_wrap=True)
 
 
 def _print_tables(tables: Sequence[TableData]) -> None:

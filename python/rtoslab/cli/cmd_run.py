@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from rtoslab.api import default_out, readable_on_board, run_on_port, run_on_targets, targets_of
-from rtoslab.base import EXIT_OK, PlanError, demand_extra, find_root
+from rtoslab.base import EXIT_OK, PlanError, find_root, require_extra
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.choose import kernels_section
 from rtoslab.cli.beside_image import beside_image
@@ -22,15 +22,15 @@ from rtoslab.cli.choices import (
 )
 from rtoslab.cli.cmd_report import load_document, write
 from rtoslab.cli.desk import show_commands
-from rtoslab.cli.display import announce, displayed, run_as_json, say_known, short_path
+from rtoslab.cli.display import announce, run_as_json, say_known, short_path, show_progress
 from rtoslab.cli.ended import answer
 from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_section
 from rtoslab.hardware import Target
-from rtoslab.measure import Manner, Outcome, run_image, run_plan
-from rtoslab.plan import CONFIG_HELP, Options, make_plan, placed
+from rtoslab.measure import MeasureOptions, Outcome, run_image, run_plan
+from rtoslab.plan import CONFIG_HELP, Options, in_placements, make_plan
 from rtoslab.reports import report_formats, show_points
 from rtoslab.store import RunDirectory
 
@@ -116,7 +116,7 @@ def command(
     options = Options(kernel_names, board_names, cores, window, chosen, full)
     plan = make_plan(catalogue, names, options)
     if placements > 1:
-        plan = placed(catalogue, plan, placements)
+        plan = in_placements(catalogue, plan, placements)
     on_desk = _on_desk(catalogue, board_names, target, port, bench)
     if on_desk:
         plan = readable_on_board(plan)
@@ -125,21 +125,21 @@ def command(
         show_commands(catalogue, plan, on_desk)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
-    _demand_charts(report)
+    _require_charts(report)
     if on_desk or port is not None:
         if placements > 1:
             raise PlanError("On a real board images are flashed one by one; choose one with --config placement=N.")
         folder, outcomes = _really_run(names, options, on_desk, port, out)
         return _conclude(folder, outcomes, report=report, as_json=as_json)
-    with displayed(plan.points, folder, quiet=as_json) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, options=Manner(again=fresh))
+    with show_progress(plan.points, folder, quiet=as_json) as display:
+        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, options=MeasureOptions(again=fresh))
     return _conclude(folder, outcomes, report=report, as_json=as_json)
 
 
-def _demand_charts(report: bool) -> None:
+def _require_charts(report: bool) -> None:
     """Before anything is measured. Raises ToolMissingError if charts are wanted and cannot be drawn."""
     if report:
-        demand_extra("report", "a report with charts")
+        require_extra("report", "a report with charts")
 
 
 def _on_desk(

@@ -9,8 +9,8 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.archive import Found, Wanted, find
-from rtoslab.base import ReportError, StoreError, counted, runs_folder, write_whole
+from rtoslab.archive import ArchivedPoint, Filters, find
+from rtoslab.base import ReportError, StoreError, count_text, runs_folder, write_whole
 from rtoslab.cli.display import short_path
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, IsoDate, KeyValue, form_of, report_files
@@ -49,7 +49,7 @@ _FILTERS = (
 )
 
 
-def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
+def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
     """Gives a command the options that say which points; it is called with those found."""
 
     @wraps(command)
@@ -69,7 +69,7 @@ def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
         for place in places:
             if not place.is_dir():
                 raise StoreError(f"There is no folder {place}; --in takes run directories, or folders of them.")
-        filters = Wanted(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
+        filters = Filters(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
         points = list(find(places or (runs_folder(),), filters))
         return command(*args, stored_points=points, **options)
 
@@ -81,9 +81,9 @@ def _filtered(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.group("runs", invoke_without_command=True)
 @click.option("--points", is_flag=True, help="One line for each point instead of each run directory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of points on stdout.")
-@_filtered
+@_with_filters
 @click.pass_context
-def command(ctx: click.Context, points: bool, as_json: bool, stored_points: list[Found]) -> None:
+def command(ctx: click.Context, points: bool, as_json: bool, stored_points: list[ArchivedPoint]) -> None:
     """Find stored points by kernel, board, benchmark, configuration, date or hash."""
     if ctx.invoked_subcommand is not None:
         return
@@ -106,8 +106,8 @@ def command(ctx: click.Context, points: bool, as_json: bool, stored_points: list
     help="By default from the file's suffix, else CSV.",
 )
 @click.option("--samples", is_flag=True, help="One row for each raw sample of a latency instead of each figure.")
-@_filtered
-def export(output: Path | None, form: str | None, samples: bool, stored_points: list[Found]) -> None:
+@_with_filters
+def export(output: Path | None, form: str | None, samples: bool, stored_points: list[ArchivedPoint]) -> None:
     """Write the figures of matching stored_points, or their raw samples, as Parquet, CSV or JSON lines."""
     from rtoslab.archive import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
 
@@ -125,7 +125,7 @@ def export(output: Path | None, form: str | None, samples: bool, stored_points: 
         return
     write_whole(output, content, "the export")
     click.echo(
-        f"{counted(len(stored_points), 'point', 'is', 'are')} in {output} ({len(content) / 1024:,.0f} kB).",
+        f"{count_text(len(stored_points), 'point', 'is', 'are')} in {output} ({len(content) / 1024:,.0f} kB).",
         err=True,
     )
 
@@ -138,8 +138,8 @@ def export(output: Path | None, form: str | None, samples: bool, stored_points: 
     multiple=True,
     help="Figures of this name or pattern (`stack.*`); by default times and code size.",
 )
-@_filtered
-def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points: list[Found]) -> None:
+@_with_filters
+def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points: list[ArchivedPoint]) -> None:
     """Show how the figures of the same stored_points moved from run to run."""
     from rtoslab.cli.cmd_report import write  # noqa: PLC0415
     from rtoslab.cli.sections import show_document  # noqa: PLC0415
@@ -153,7 +153,7 @@ def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points:
         write(report_formats()[form_of(output)](document), output)
 
 
-def _run_table(points: list[Found]) -> Table:
+def _run_table(points: list[ArchivedPoint]) -> Table:
     table = Table(box=None)
     for name in ("run directory", "last session", "revision", "kernels", "boards", "benchmarks"):
         table.add_column(name, overflow="fold")
@@ -176,7 +176,7 @@ def _brief(names: list[str]) -> str:
     return ", ".join(distinct[:3]) + (f" and {len(distinct) - 3} more" if len(distinct) > 3 else "")
 
 
-def _point_table(points: list[Found]) -> Table:
+def _point_table(points: list[ArchivedPoint]) -> Table:
     table = Table(box=None)
     for name in ("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where"):
         table.add_column(name, overflow="fold")
@@ -188,7 +188,7 @@ def _point_table(points: list[Found]) -> Table:
             point.benchmark,
             point.kernel,
             point.board,
-            counted(point.cores, "core"),
+            count_text(point.cores, "core"),
             config,
             item.result.status,
             item.result.run_id,
@@ -197,7 +197,7 @@ def _point_table(points: list[Found]) -> Table:
     return table
 
 
-def _as_json(point: Found) -> dict[str, Any]:
+def _as_json(point: ArchivedPoint) -> dict[str, Any]:
     return {
         "run": str(point.run),
         "date": point.session.date,

@@ -150,7 +150,8 @@ def command(
 
 
 class OutputLines:
-    """What the firmware prints, as it comes. UART goes out as it is, each line of another channel with its name."""
+    """The output of the firmware, line by line as it comes. UART goes out as it is, each line of another channel with
+    its name."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -176,7 +177,7 @@ def _faults(result: SimResult, image: Path) -> list[str]:
 
 
 def _with_places(result: SimResult, image: Path) -> SimResult:
-    """With file and line at the addresses that warnings name."""
+    """Adds file and line to the addresses that warnings name."""
     if not result.warnings:
         return result
     from rtoslab.instruments import with_places  # noqa: PLC0415 (a run without warnings would wait for it)

@@ -7,18 +7,18 @@ from typing import Any
 import click
 
 from rtoslab.api import default_out
-from rtoslab.base import EXIT_OK, PlanError, counted, find_root
+from rtoslab.base import EXIT_OK, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.display import announce, displayed, short_path
+from rtoslab.cli.display import announce, short_path, show_progress
 from rtoslab.cli.ended import answer
 from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.names import PaperName, form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import Outcome, run_plan
-from rtoslab.papers import demand_whole
+from rtoslab.papers import require_complete
 from rtoslab.plan import Plan
 from rtoslab.reference import references
 from rtoslab.reports import Document, report_formats
@@ -26,7 +26,7 @@ from rtoslab.stability import (
     JudgedPaper,
     JudgedStatement,
     judge_builds,
-    measured_rows,
+    measure_rows,
     overview_document,
     read_stability,
     stability_document,
@@ -90,7 +90,7 @@ def command(
             raise PlanError("Say of which PAPER; `rtoslab list papers` names them.")
         return _show(overview(catalogue), outputs)
     paper = find_paper(catalogue, name)
-    demand_whole(catalogue, paper)
+    require_complete(catalogue, paper)
     path = values_file or stability_path(root, paper.key)
     code = EXIT_OK
     if measuring or dry_run:
@@ -147,14 +147,14 @@ def _measure(
     folder = out or default_out(root, plan, ["stability", paper.key])
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
-    with displayed(plan.points, folder, quiet=as_json) as display:
+    with show_progress(plan.points, folder, quiet=as_json) as display:
         outcomes = _run(root, plan, folder, jobs, scheduler, display.note)
     results = [outcome.result for outcome in outcomes]
     tell_failures([result for result in results if result.status == "failed"])
     stored = RunDirectory.open(folder).points()
-    write_stability(path, measured_rows(catalogue, paper, whole, placements, stored, results))
+    write_stability(path, measure_rows(catalogue, paper, whole, placements, stored, results))
     size = f"{path.stat().st_size / 1024:,.0f} kB"
-    click.echo(f"{counted(len(whole.rows), 'row')} of values in {short_path(path)}, {size}.", err=True)
+    click.echo(f"{count_text(len(whole.rows), 'row')} of values in {short_path(path)}, {size}.", err=True)
     return points_exit_code(results)
 
 

@@ -7,20 +7,20 @@ import click
 
 from rtoslab.analyses import place_bound
 from rtoslab.api import default_out
-from rtoslab.base import EXIT_OK, ReportError, counted, find_root
+from rtoslab.base import EXIT_OK, ReportError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.display import announce, displayed, run_as_json, say_known, short_path
+from rtoslab.cli.display import announce, run_as_json, say_known, short_path, show_progress
 from rtoslab.cli.ended import answer
 from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
-from rtoslab.measure import Manner, Outcome, run_plan
-from rtoslab.parity import COSTS_FILE, measured_costs, read_cost_file, write_costs
+from rtoslab.measure import MeasureOptions, Outcome, run_plan
+from rtoslab.parity import COSTS_FILE, costs_from_runs, read_cost_file, write_costs
 from rtoslab.reports import report_formats
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 from rtoslab.store import RunDirectory
 from rtoslab.sweep import read_sweep, run_on_cluster, sweep_document, sweep_points
 
@@ -60,8 +60,8 @@ def command(
         read_cost_file(Path.cwd() / COSTS_FILE)  # hours of measuring must not end in a file that is refused
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
-    options = Manner(again=fresh, skip_refused=True)
-    with displayed(plan.points, folder, quiet=as_json) as display:
+    options = MeasureOptions(again=fresh, skip_refused=True)
+    with show_progress(plan.points, folder, quiet=as_json) as display:
         if scheduler is None:
             outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, options=options)
         else:
@@ -71,8 +71,8 @@ def command(
         write(report_formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
     if costs:
         write_costs(
-            measured_costs(
-                [point.result for point in stored if isinstance(point.result, Measured)], place_bound(stored)
+            costs_from_runs(
+                [point.result for point in stored if isinstance(point.result, MeasuredPoint)], place_bound(stored)
             ),
             Path.cwd() / COSTS_FILE,
         )
@@ -88,7 +88,7 @@ def command(
             except ReportError as cause:  # nobody asked for a report
                 click.echo(str(cause))
         counts_text = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        click.echo(f"{counted(len(outcomes), 'point')}: {counts_text}. Stored in {short_path(folder)}.")
+        click.echo(f"{count_text(len(outcomes), 'point')}: {counts_text}. Stored in {short_path(folder)}.")
     return points_exit_code([outcome.result for outcome in outcomes])
 
 

@@ -11,7 +11,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option
 from rtoslab.cli.ended import answer
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.hardware import TOOLS, UsbDevice, connected, fitting, installed, kind_of, read_bench
+from rtoslab.hardware import TOOLS, UsbDevice, connected_devices, fitting, is_installed, kind_of, read_bench
 
 
 @click.command("targets")
@@ -23,10 +23,10 @@ def command(bench: Path | None, as_json: bool) -> None:
     With --bench it says of each target of the hardware map whether it is there. Nothing is flashed or reset.
     """
     catalogue = Catalogue(find_root())
-    devices = connected()
+    devices = connected_devices()
     listing: dict[str, Any] = {
         "connected": [_row(catalogue, device) for device in devices],
-        "tools": {tool.name: installed(tool) for tool in TOOLS.values()},
+        "tools": {tool.name: is_installed(tool) for tool in TOOLS.values()},
     }
     if bench is not None:
         present = {device.serial for device in devices}

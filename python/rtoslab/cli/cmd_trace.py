@@ -9,7 +9,7 @@ from rich.table import Table
 
 from rtoslab.base import PlanError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.observed import end_code, observed
+from rtoslab.cli.observed import end_code, observation_options
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     Choice,
@@ -19,7 +19,7 @@ from rtoslab.instruments import (
     perfetto_trace,
     rich_table,
     timeline,
-    traced,
+    trace_contents,
     vcd_text,
 )
 
@@ -30,7 +30,7 @@ from rtoslab.instruments import (
     "-o", "--output", "outputs", type=click.Path(path_type=Path), multiple=True, metavar="FILE.pftrace|FILE.vcd",
     help="Perfetto (.pftrace) or VCD (.vcd); may be repeated.",
 )  # fmt: skip
-@observed
+@observation_options
 def command(
     subject: str,
     outputs: tuple[Path, ...],
@@ -72,6 +72,6 @@ def _print(result: Timeline) -> None:
     for pin, count in sorted(Counter(edge.pin for edge in result.edges).items()):
         table.add_row("pins", pin, f"{count:,}", "edges", "")
     console.print(table)
-    load = TraceDatabase(traced(result)).named("load")
+    load = TraceDatabase(trace_contents(result)).named("load")
     if load.rows:
         console.print(rich_table(replace(load, title="Load: cycles of each core, tasks without handlers")))

@@ -12,7 +12,7 @@ from rtoslab.base import (
     EXIT_POINT_FAILED,
     CatalogueError,
     RtoslabError,
-    counted,
+    count_text,
     find_root,
     make_folder,
     write_whole,
@@ -21,10 +21,10 @@ from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree, description_path, 
 from rtoslab.cli.choices import boards_option, config_option
 from rtoslab.cli.ended import answer
 from rtoslab.cli.names import CatalogueName, split_names
-from rtoslab.cli.plain import PlainConsole, painted
+from rtoslab.cli.plain import PlainConsole, paint
 from rtoslab.conformance import examine
 from rtoslab.plan import Options, Point, conformance_points
-from rtoslab.trees import added, draft, export_trouble, names_missing, recognised, repositories, sources_in
+from rtoslab.trees import add_export, draft, export_trouble, names_missing, recognise, repositories, sources_in
 
 
 @click.group("tree")
@@ -53,7 +53,7 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
     target = description_path(ident)
     if not path.is_dir():
         raise CatalogueError(f"There is no folder {path}; name the tree's own.")
-    entry = _port(catalogue, port or ident) if port or ident in catalogue.kernels else recognised(catalogue, path)
+    entry = _port(catalogue, port or ident) if port or ident in catalogue.kernels else recognise(catalogue, path)
     if target.exists() and not force and entry.facts.export is None:
         raise CatalogueError(
             f"There is a tree {ident} already, {target}; edit that file, or draft it anew with --force."
@@ -66,9 +66,9 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
     where, place = catalogue.port_name(entry), path.absolute()
     if entry.facts.export is None:
         tree = draft(entry.facts, where, ident, place, version)
-        relation, how = f": {_counted(tree)}", "builds"
+        relation, how = f": {_file_count(tree)}", "builds"
     else:  # one export more, in place of one for the same board and cores
-        tree, key = added(entry, where, ident, place, None if force else read_trees().get(ident))
+        tree, key = add_export(entry, where, ident, place, None if force else read_trees().get(ident))
         relation, how = f" for {key}: {place}", "links"
     make_folder(target.parent)
     write_whole(target, tree_text(tree), "the tree's description")
@@ -85,9 +85,9 @@ def _port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
     return catalogue.port(catalogue.kernel(named).folder)
 
 
-def _counted(tree: Tree) -> str:
+def _file_count(tree: Tree) -> str:
     """How many files are compiled: a draft that took a folder too many is seen by it at once."""
-    return ", ".join(f"{counted(len(sources_in(tree, core)), 'file')} for {core}" for core in tree.cores)
+    return ", ".join(f"{count_text(len(sources_in(tree, core)), 'file')} for {core}" for core in tree.cores)
 
 
 @command.command("list", short_help="Show the trees known here, with version and commit.")
@@ -104,7 +104,7 @@ def show(as_json: bool) -> int:
         table = Table("id", "port", "version", "commit", "path")
         for row in rows:
             commit = ", ".join(_commit(repository) for repository in row["repositories"]) or "no version control"
-            state = commit if row["there"] else painted("missing", "red")
+            state = commit if row["there"] else paint("missing", "red")
             table.add_row(row["id"], Path(row["port"]).name, row["version"], state, row["path"])
         PlainConsole().print(table)
     return EXIT_OK
@@ -189,7 +189,7 @@ def _conforms(catalogue: Catalogue, point: Point) -> bool:
     except RtoslabError as cause:
         click.echo(str(cause))
         return False
-    click.echo(f"{point.label}: {verdict.counted}.")
+    click.echo(f"{point.label}: {verdict.outcome_counts}.")
     if not verdict.holds:
         click.echo(f"`rtoslab conformance --kernel {point.kernel} --board {point.board}` shows every check.")
     return verdict.holds

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, counted, find_root
+from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.display import short_path
@@ -24,7 +24,7 @@ from rtoslab.worst_case import (
     choose_span,
     default_folder,
     find,
-    inject_at_each,
+    inject_at_every_cycle,
     make_document,
     manifest_of,
     of_benchmark,
@@ -103,7 +103,7 @@ def command(
         scenario = of_image(Path(program), catalogue.board(board).facts, target, cores=cores)
     else:
         program = program or sweeping_benchmark(catalogue)
-        chosen = {**dict(config), **_picked(catalogue, program, service)}
+        chosen = {**dict(config), **_pick_options(catalogue, program, service)}
         options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
         scenario = of_benchmark(catalogue, program, options, core=core, progress=say)
     chosen_span = choose_span(scenario, span, samples, seed)
@@ -111,7 +111,7 @@ def command(
     began = time.monotonic()
     ended: EndedSweepError | None = None
     try:
-        arrivals = inject_at_each(scenario, chosen_span, threads=threads, progress=lambda *item: say(_of(*item)))
+        arrivals = inject_at_every_cycle(scenario, chosen_span, threads=threads, progress=lambda *item: say(_of(*item)))
     except EndedSweepError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
     seconds = time.monotonic() - began
@@ -126,7 +126,9 @@ def command(
         say("")
         _print(scenario, finding)
         place = short_path(folder)
-        click.echo(f"{counted(finding.arrivals, 'arrival')} in {seconds:.1f} s. Stored in {place}, with report.html.")
+        click.echo(
+            f"{count_text(finding.arrivals, 'arrival')} in {seconds:.1f} s. Stored in {place}, with report.html."
+        )
     if ended is not None:
         raise EndedError(ended, report)
     return EXIT_OK
@@ -136,7 +138,7 @@ def _of(done: int, all_of_them: int) -> str:
     return f"{done:,} of {all_of_them:,}"
 
 
-def _picked(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
+def _pick_options(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
     if service is None:
         return {}
     facts = catalogue.benchmark(program).facts

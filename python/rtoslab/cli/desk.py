@@ -1,17 +1,17 @@
-"""What commands say of real boards: the programs they would start, and what is connected."""
+"""Sentences about real boards: the programs that commands would start, and the connected devices."""
 
 from collections.abc import Mapping
 
 import click
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.hardware import Target, shown_commands
+from rtoslab.hardware import Target, command_texts
 from rtoslab.images import planned_image
 from rtoslab.plan import Plan, Point
 
 
 def show_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str, Target]) -> None:
-    """Of each point what would be started, as it would be typed; none of it is."""
+    """Shows the programs that each point would start, as one would type them. Nothing is started."""
     for point in plan.points:
         if point.not_applicable is not None:
             continue
@@ -21,5 +21,5 @@ def show_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str, Target
 def show_target(catalogue: Catalogue, point: Point, target: Target) -> None:
     """The same of one point."""
     click.echo(f"# listens on {target.port} at {target.board.uart.baud} baud before it starts")
-    for line in shown_commands(target, planned_image(catalogue, point)):
+    for line in command_texts(target, planned_image(catalogue, point)):
         click.echo(line)

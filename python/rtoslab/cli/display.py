@@ -1,4 +1,4 @@
-"""What commands that measure show before and while they do, and how they call a folder."""
+"""The plan and the progress that commands show, and how they name a folder."""
 
 import dataclasses
 import time
@@ -19,12 +19,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.ended import answer, keeping
 from rtoslab.cli.plain import PlainConsole
-from rtoslab.images import demand_settings
-from rtoslab.measure import Note, Outcome, Outlook, outlook
+from rtoslab.images import require_settings
+from rtoslab.measure import DurationEstimate, Note, Outcome, estimate_duration
 from rtoslab.plan import Plan, Point, varying_labels
 
 
@@ -40,10 +40,10 @@ def announce(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_r
     """Tells the plan before it is begun; True if that was all that was wanted.
 
     Raises PlanError for a macro that no kernel has."""
-    demand_settings(catalogue, plan.points)
+    require_settings(catalogue, plan.points)
     if as_json and not dry_run:
         return False
-    estimate = outlook(catalogue, plan, jobs)
+    estimate = estimate_duration(catalogue, plan, jobs)
     if not dry_run:
         _say_plan(plan, estimate)
     elif as_json:
@@ -53,18 +53,18 @@ def announce(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_r
     return dry_run
 
 
-def _say_plan(plan: Plan, estimate: Outlook) -> None:
-    """On stderr what is about to be measured: how many points, how many images they need, about how long it takes."""
+def _say_plan(plan: Plan, estimate: DurationEstimate) -> None:
+    """Announces the plan on stderr: how many points, how many images they need, about how long it takes."""
     absent = f", {estimate.absent} of them n/a" if estimate.absent else ""
     shared = _shared(plan.points)
     click.echo(
-        f"Plan: {counted(estimate.points, 'point')}{absent}{f' ({shared})' if shared else ''}; "
-        f"{counted(estimate.images, 'image')} to build; {_roughly(estimate.seconds)}.",
+        f"Plan: {count_text(estimate.points, 'point')}{absent}{f' ({shared})' if shared else ''}; "
+        f"{count_text(estimate.images, 'image')} to build; {_roughly(estimate.seconds)}.",
         err=True,
     )
 
 
-def _show_dry(plan: Plan, estimate: Outlook, folder: Path) -> None:
+def _show_dry(plan: Plan, estimate: DurationEstimate, folder: Path) -> None:
     """The plan, point by point, where nothing will be measured."""
     for label, point in zip(varying_labels(plan.points), plan.points, strict=True):
         click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
@@ -72,7 +72,7 @@ def _show_dry(plan: Plan, estimate: Outlook, folder: Path) -> None:
     click.echo(f"Results would go to {short_path(folder)}; nothing was measured.", err=True)
 
 
-def _dry_as_json(plan: Plan, estimate: Outlook, folder: Path) -> dict[str, Any]:
+def _dry_as_json(plan: Plan, estimate: DurationEstimate, folder: Path) -> dict[str, Any]:
     """The same for `--json`."""
     points = [dataclasses.asdict(point) for point in plan.points]
     return {"run": str(folder), "plan": points, "images_to_build": estimate.images, "seconds": round(estimate.seconds)}
@@ -83,7 +83,7 @@ def _shared(points: Sequence[Point]) -> str:
     values = (
         {point.kernel for point in points},
         {point.board for point in points},
-        {counted(point.cores, "core") for point in points},
+        {count_text(point.cores, "core") for point in points},
     )
     return ", ".join(next(iter(value)) for value in values if len(value) == 1)
 
@@ -102,12 +102,12 @@ def say_known(outcomes: Sequence[Outcome]) -> None:
     resumed = sum(not outcome.fresh and not outcome.cached for outcome in outcomes)
     if resumed:
         click.echo(
-            f"{resumed} of {counted(len(outcomes), 'point', 'was', 'were')} there already and kept.",
+            f"{resumed} of {count_text(len(outcomes), 'point', 'was', 'were')} there already and kept.",
             err=True,
         )
     cached = sum(outcome.cached for outcome in outcomes)
     if cached:
-        known = f"{cached} of {counted(len(outcomes), 'point', 'was', 'were')} measured before"
+        known = f"{cached} of {count_text(len(outcomes), 'point', 'was', 'were')} measured before"
         click.echo(f"{known} under the same manifest and taken from the cache; --fresh measures them again.", err=True)
 
 
@@ -140,7 +140,7 @@ class Display:
         self.outcomes: list[Outcome] = []
         """Of the points that are finished, in that order."""
         self._done = 0
-        self._measured = 0
+        self._measure = 0
         self._start = time.monotonic()
 
     def __enter__(self) -> "Display":
@@ -150,16 +150,16 @@ class Display:
     def __exit__(self, *_: object) -> None:
         self._bars.stop()
 
-    def _outlook(self, note: Note) -> str:
+    def _estimate_text(self, note: Note) -> str:
         """How far a long plan has come, and how long the rest may take if it goes on as it did."""
         if self._points < LONG_PLAN:
             return ""
         self._done += 1
         if note.outcome is not None and note.outcome.fresh:
-            self._measured += 1
+            self._measure += 1
         rest = self._points - self._done
         spent_s = time.monotonic() - self._start
-        left_min = spent_s / self._measured * rest / 60 if self._measured else None
+        left_min = spent_s / self._measure * rest / 60 if self._measure else None
         return f" ({self._done} of {self._points}" + (")" if left_min is None else f", {left_min:.0f} min left)")
 
     def note(self, note: Note) -> None:
@@ -171,7 +171,8 @@ class Display:
             self._bars.advance(self._all)
             if not self._quiet and not self._console.is_terminal:
                 self._console.print(
-                    f"{self._labels[note.index]}: {note.outcome.result.status}{self._outlook(note)}", soft_wrap=True
+                    f"{self._labels[note.index]}: {note.outcome.result.status}{self._estimate_text(note)}",
+                    soft_wrap=True,
                 )
             return
         if note.index not in self._tasks:
@@ -184,7 +185,7 @@ class Display:
 
 
 @contextmanager
-def displayed(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iterator[Display]:
+def show_progress(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iterator[Display]:
     """The display of points that are measured into a run directory. Ended meanwhile, the finished ones are told."""
     display = Display(points, quiet=quiet)
     with keeping(lambda: run_as_json(folder, display.outcomes)), display:
@@ -192,5 +193,5 @@ def displayed(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iterator
 
 
 def run_as_json(folder: Path, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """What `--json` tells of a run directory."""
+    """Returns what `--json` tells of a run directory."""
     return {"run": str(folder), "points": [outcome.result.model_dump(mode="json") for outcome in outcomes]}

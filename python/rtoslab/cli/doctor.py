@@ -1,4 +1,4 @@
-"""What is installed, what is missing, how to get it."""
+"""Lists installed and missing programs, and how to get them."""
 
 import os
 import platform
@@ -14,7 +14,7 @@ from rtoslab.trees import names_missing
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class Examination:
     """One thing looked at."""
 
     name: str
@@ -23,7 +23,7 @@ class Examined:
     remedy: str = ""
 
 
-def examine(root: Path) -> list[Examined]:
+def examine(root: Path) -> list[Examination]:
     """Everything the stages need, in the order of the stages."""
     return [
         _python(),
@@ -31,61 +31,61 @@ def examine(root: Path) -> list[Examined]:
         _analyzer(),
         *(_tree(tree) for tree in read_trees().values()),
         _simulator(root),
-        Examined("sources", fine=True, found=str(root / "firmware")),
+        Examination("sources", fine=True, found=str(root / "firmware")),
         _writable(build_folder(root)),
         _writable(runs_folder()),
     ]
 
 
-def _python() -> Examined:
+def _python() -> Examination:
     fine = sys.version_info >= (3, 11)
-    return Examined("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
+    return Examination("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
 
 
-def _tool(tool: tools.Tool) -> Examined:
+def _tool(tool: tools.Tool) -> Examination:
     try:
         tools.find(tool.name)
     except RtoslabError:
-        return Examined(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
-    return Examined(tool.name, fine=True, found=tools.banner(tool.name))
+        return Examination(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
+    return Examination(tool.name, fine=True, found=tools.banner(tool.name))
 
 
-def _analyzer() -> Examined:
+def _analyzer() -> Examination:
     """Nothing else needs it, so without it all is fine."""
     banner = analyzer_banner()
-    return Examined(SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it")
+    return Examination(SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it")
 
 
-def _tree(tree: Tree) -> Examined:
+def _tree(tree: Tree) -> Examination:
     name = f"tree {tree.id}"
     missing = names_missing(tree)
     if missing:
-        return Examined(name, fine=False, found=missing[0], remedy=f"rtoslab tree check {tree.id} says more")
-    return Examined(name, fine=True, found=f"{tree.version}, {tree.path}")
+        return Examination(name, fine=False, found=missing[0], remedy=f"rtoslab tree check {tree.id} says more")
+    return Examination(name, fine=True, found=f"{tree.version}, {tree.path}")
 
 
-def _simulator(root: Path) -> Examined:
+def _simulator(root: Path) -> Examination:
     try:
         count = len(timing_settings("rp2040"))
         simulator_sources(root)
     except StaleSimulatorError as cause:
-        return Examined("virtual board", fine=False, found=str(cause), remedy="make set-up")
+        return Examination("virtual board", fine=False, found=str(cause), remedy="make set-up")
     except RtoslabError as cause:
-        return Examined("virtual board", fine=False, found=str(cause), remedy="make demo")
-    return Examined("virtual board", fine=True, found=f"built, {count} timing parameters")
+        return Examination("virtual board", fine=False, found=str(cause), remedy="make demo")
+    return Examination("virtual board", fine=True, found=f"built, {count} timing parameters")
 
 
-def _writable(folder: Path) -> Examined:
+def _writable(folder: Path) -> Examination:
     place = next(parent for parent in (folder, *folder.parents) if os.path.exists(parent))  # noqa: PTH110 (never raises)
     try:
         probe = place / ".rtoslab-doctor"
         probe.touch()
         probe.unlink()
     except OSError as cause:
-        return Examined(
+        return Examination(
             folder.name,
             fine=False,
             found=f"cannot write to {place} ({(cause.strerror or 'why is not known').lower()})",
             remedy="check its permissions",
         )
-    return Examined(folder.name, fine=True, found="writable")
+    return Examination(folder.name, fine=True, found="writable")

@@ -7,15 +7,15 @@ from typing import Any
 import click
 
 from rtoslab.api import default_out, load
-from rtoslab.base import EXIT_OK, counted
+from rtoslab.base import EXIT_OK, count_text
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
-from rtoslab.cli.display import announce, displayed
+from rtoslab.cli.display import announce, show_progress
 from rtoslab.cli.ended import answer
 from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_section
-from rtoslab.measure import Manner, run_plan
-from rtoslab.papers import Tried, candidates, explain_plan, own_setups, plain_distance, together, tried
+from rtoslab.measure import MeasureOptions, run_plan
+from rtoslab.papers import Trial, candidates, explain_plan, own_setups, plain_distance, together, try_changes
 from rtoslab.plan import Options
 from rtoslab.reports import Section, TableData, label
 from rtoslab.results import Failed
@@ -35,30 +35,31 @@ def explain(
     results: list[AnyResult] = []
     failed: dict[str, Failed] = {}
 
-    def measured(setups: Sequence[Setup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
+    def measure_changes(setups: Sequence[Setup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
         plan = explain_plan(catalogue, paper, setups, options)
         if announce(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
             return None
-        with displayed(plan.points, place, quiet=as_json) as display:
-            options_ = Manner(skip_refused=True)
+        with show_progress(plan.points, place, quiet=as_json) as display:
+            options_ = MeasureOptions(skip_refused=True)
             outcomes = run_plan(catalogue.root, plan, place, jobs=jobs, listener=display.note, options=options_)
         results.extend(outcome.result for outcome in outcomes)
         lost = [outcome.result for outcome in outcomes if isinstance(outcome.result, Failed)]
         failed.update((point.point.model_dump_json(), point) for point in lost)
         return load(place)
 
-    points = measured(singles, folder / "alone", dry=dry_run)
+    points = measure_changes(singles, folder / "alone", dry=dry_run)
     if points is None:
         return EXIT_OK
-    single_changes = tried(catalogue, paper, singles, points, options)
+    single_changes = try_changes(catalogue, paper, singles, points, options)
     plain = plain_distance(catalogue, paper, points, options)
     joined = [*together(plain, single_changes), *own_setups(paper)]
-    seen = measured(joined, folder / "together", dry=False) if joined else None
-    both = tried(catalogue, paper, joined, seen, options) if seen else []
+    seen = measure_changes(joined, folder / "together", dry=False) if joined else None
+    both = try_changes(catalogue, paper, joined, seen, options) if seen else []
     code = points_exit_code(results)
     if as_json:
         answer(
-            _as_json(folder, plain, single_changes, both) | {"failed": [_lost(failure) for failure in failed.values()]}
+            _as_json(folder, plain, single_changes, both)
+            | {"failed": [_lost_points(failure) for failure in failed.values()]}
         )
         return code
     show_section(_section(paper, plain, single_changes, both), PlainConsole())
@@ -71,7 +72,7 @@ def explain(
     return code
 
 
-def _section(paper: PaperFolder, plain: float, single_changes: Sequence[Tried], both: Sequence[Tried]) -> Section:
+def _section(paper: PaperFolder, plain: float, single_changes: Sequence[Trial], both: Sequence[Trial]) -> Section:
     prose = (
         "Distance: the larger of the paper's figure and ours over the smaller, as the geometric mean of all "
         f"figures; as the suites are, {plain:.3f}. A change that comes close is a candidate, not a proof: every point "
@@ -79,17 +80,17 @@ def _section(paper: PaperFolder, plain: float, single_changes: Sequence[Tried], 
     )
     columns = ("change", ">figures", ">before", ">after", ">all figures")
     moving = [trial for trial in single_changes if trial.after != trial.before]
-    note = f"{counted(len(single_changes) - len(moving), 'other change')} tried; no figure moved."
+    note = f"{count_text(len(single_changes) - len(moving), 'other change')} tried; no figure moved."
     tables = [TableData("One change alone", columns, [_row(trial) for trial in moving], note)]
     tables += [TableData("Several together", columns, [_row(trial) for trial in both])] if both else []
     return Section("explain", f"What would bring {paper.key} closer", (prose,), (), tables)
 
 
-def _row(trial: Tried) -> list[str]:
+def _row(trial: Trial) -> list[str]:
     return [trial.setup.title, str(trial.figures), f"{trial.before:.3f}", f"{trial.after:.3f}", f"{trial.whole:.3f}"]
 
 
-def sentence(plain: float, single_changes: Sequence[Tried], both: Sequence[Tried]) -> str:
+def sentence(plain: float, single_changes: Sequence[Trial], both: Sequence[Trial]) -> str:
     """The answer: the best single change, and what comes closer still."""
     best = min((trial for trial in single_changes if trial.whole < plain), key=lambda trial: trial.whole, default=None)
     if best is None:
@@ -101,12 +102,12 @@ def sentence(plain: float, single_changes: Sequence[Tried], both: Sequence[Tried
     return f"{text}." if most is None or most.whole >= reached else f"{text}; {most.setup.title}: {most.whole:.3f}."
 
 
-def _lost(failed: Failed) -> dict[str, str]:
+def _lost_points(failed: Failed) -> dict[str, str]:
     return {"point": label(failed), "stage": failed.stage, "message": failed.message}
 
 
-def _as_json(folder: Path, plain: float, single_changes: Sequence[Tried], both: Sequence[Tried]) -> dict[str, Any]:
-    def rows(trials: Sequence[Tried]) -> list[dict[str, Any]]:
+def _as_json(folder: Path, plain: float, single_changes: Sequence[Trial], both: Sequence[Trial]) -> dict[str, Any]:
+    def rows(trials: Sequence[Trial]) -> list[dict[str, Any]]:
         return [
             {"change": trial.setup.title, "figures": trial.figures, "before": trial.before, "after": trial.after,
              "all_figures": trial.whole}

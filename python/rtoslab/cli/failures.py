@@ -6,7 +6,7 @@ import click
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.reports import label
-from rtoslab.results import Failed, Measured
+from rtoslab.results import Failed, MeasuredPoint
 from rtoslab.store import AnyResult
 
 
@@ -22,7 +22,7 @@ def points_exit_code(results: Sequence[AnyResult]) -> int:
     number, which a line on stderr says."""
     if any(isinstance(result, Failed) for result in results):
         return EXIT_POINT_FAILED
-    if any(isinstance(result, Measured) for result in results):
+    if any(isinstance(result, MeasuredPoint) for result in results):
         return EXIT_OK
     click.echo("Nothing was measured: none of the points has a number.", err=True)
     return EXIT_POINT_FAILED

@@ -20,13 +20,13 @@ _SQUEEZE: Final = 3
 """No cell of a row takes more lines than about this."""
 
 
-def fitted(console: Console, table: Table) -> ConsoleRenderable:
+def fit_to_width(console: Console, table: Table) -> ConsoleRenderable:
     """The table as it is if it fits, or what comes nearest to it in the console's width."""
     if not table.columns:
         return table
     cells = [[_text(console, cell) for cell in column.cells] for column in table.columns]
     heads = [_text(console, column.header) for column in table.columns]
-    columns = [_measured(console, [head, *below]) for head, below in zip(heads, cells, strict=True)]
+    columns = [_measure(console, [head, *below]) for head, below in zip(heads, cells, strict=True)]
     whole = Measurement.get(console, console.options.update(max_width=_UNLIMITED), table).maximum
     room = console.width - (whole - sum(measurement.maximum for measurement in columns))
     if sum(measurement.maximum for measurement in columns) <= room:
@@ -35,10 +35,10 @@ def fitted(console: Console, table: Table) -> ConsoleRenderable:
         for column, width in zip(table.columns, _widths(columns, room), strict=True):
             column.width, column.no_wrap = width, False  # or a head of several words is cut
         return table
-    return _Unframed(table, heads, cells, columns)
+    return _UnframedTable(table, heads, cells, columns)
 
 
-class _Unframed:
+class _UnframedTable:
     """The rows without a frame, with what has no room below each."""
 
     def __init__(
@@ -50,7 +50,7 @@ class _Unframed:
         self._columns = columns
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        columns = self._kept(options.max_width)
+        columns = self._fitting_columns(options.max_width)
         gap = self._gap(columns, options.max_width)
         widths = _widths([self._columns[column] for column in columns], options.max_width - gap * (len(columns) - 1))
         if self._table.title:
@@ -65,13 +65,13 @@ class _Unframed:
             yield from self._lines(console, columns, [self._cells[column][row] for column in columns], widths, gap)
             yield from self._below(console, columns, row, options.max_width - _INDENT)
 
-    def _kept(self, width: int) -> list[int]:
+    def _fitting_columns(self, width: int) -> list[int]:
         """The columns that stay in the row: those with the longest cells leave it first, but for the first column."""
         columns = list(range(len(self._columns)))
         while self._least(columns, _GAPS[-1]) > width and len(columns) > 1:
             wide = [column for column in columns[1:] if self._columns[column].maximum >= _WIDE]
             columns.remove(max(wide, key=lambda column: self._columns[column].maximum) if wide else columns[-1])
-        while squeezed := self._squeezed(columns, width):
+        while squeezed := self._narrow_column(columns, width):
             columns.remove(squeezed)
         return columns
 
@@ -81,7 +81,7 @@ class _Unframed:
     def _gap(self, columns: Sequence[int], width: int) -> int:
         return next((gap for gap in _GAPS if self._least(columns, gap) <= width), _GAPS[-1])
 
-    def _squeezed(self, columns: Sequence[int], width: int) -> int | None:
+    def _narrow_column(self, columns: Sequence[int], width: int) -> int | None:
         """A column of sentences that has room for a word or two a line, if there is one; not the first."""
         chosen_columns = [self._columns[item] for item in columns]
         widths = _widths(chosen_columns, width - self._gap(columns, width) * (len(columns) - 1))
@@ -104,7 +104,7 @@ class _Unframed:
             yield line
 
     def _below(self, console: Console, columns: Sequence[int], row: int, width: int) -> Iterator[Text]:
-        """What has no room in the row: as many cells on a line as it holds, a long one on several."""
+        """Yields what has no room in the row: as many cells on a line as it holds, a long one on several."""
         line = Text()
         for place, cells in enumerate(self._cells):
             if place in columns or not cells[row].plain:
@@ -112,13 +112,13 @@ class _Unframed:
             head = self._heads[place].plain
             cell = Text.assemble(f"{head}: " if head else "", cells[row])
             if line and len(line) + len(cell) + 2 > width:
-                yield from _indented(console, line, width)
+                yield from _indent(console, line, width)
                 line = Text()
             line = Text("; ").join([line, cell]) if line else cell
-        yield from _indented(console, line, width)
+        yield from _indent(console, line, width)
 
 
-def _indented(console: Console, text: Text, width: int) -> Iterator[Text]:
+def _indent(console: Console, text: Text, width: int) -> Iterator[Text]:
     for line in text.wrap(console, max(width, 1)) if text else ():
         line.rstrip()
         yield Text(" " * _INDENT).append_text(line)
@@ -128,7 +128,7 @@ def _text(console: Console, cell: object) -> Text:
     return cell if isinstance(cell, Text) else console.render_str(str(cell))
 
 
-def _measured(console: Console, cells: Sequence[Text]) -> Measurement:
+def _measure(console: Console, cells: Sequence[Text]) -> Measurement:
     options = console.options.update(max_width=_UNLIMITED)
     measurements = [Measurement.get(console, options, cell) for cell in cells]
     return Measurement(

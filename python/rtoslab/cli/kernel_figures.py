@@ -11,14 +11,14 @@ import click
 from rtoslab.api import default_out, run, run_on_targets
 from rtoslab.base import PlanError, canonical, find_root
 from rtoslab.calibrate import (
+    BoardFigures,
     KernelFigure,
     KernelFigures,
-    Sights,
     Silicon,
     beside,
-    kept_figures,
+    board_figures,
+    figures_for_file,
     read_table_of,
-    sights,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.hardware import Target
@@ -28,8 +28,8 @@ ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What to measure, on which board."""
+class FiguresRequest:
+    """The figures to measure, and the board."""
 
     board: str
     kernel: str
@@ -40,52 +40,52 @@ class Asked:
     folder: Path
 
     def options(self) -> Options:
-        """Of the points; a real board has its own counter alone."""
+        """Returns the options of the points. A real board has its own counter alone."""
         return Options([self.kernel], [self.board], None, self.window_ms, {"instrument": "counter"})
 
 
-def asked_for(
+def figures_request(
     figures: str, board: str, kernel: str, window_ms: int | None, repeats: int, jobs: int, out: Path | None
-) -> Asked:
+) -> FiguresRequest:
     """`figures`: `all`, or names of benchmarks and suites with commas between. Raises UnknownNameError, PlanError."""
     root = find_root()
     catalogue = Catalogue(root)
     all_of_them = figures == ALL
     names = read_table_of(catalogue).figures if all_of_them else tuple(part.strip() for part in figures.split(","))
-    request = Asked(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
+    request = FiguresRequest(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
     plan = make_plan(catalogue, names, request.options())
     if all(point.not_applicable is not None for point in plan.points):
         raise PlanError(f"None of {figures} can be measured with {kernel} on {board}; name others with --figures.")
     return request if out else replace(request, folder=default_out(root, plan, ["calibrate", board]))
 
 
-def asked_again(request: Asked, silicon: Silicon) -> Asked:
-    """What a kept calibration has, whatever was named. Raises PlanError if it has none."""
+def repeat_request(request: FiguresRequest, silicon: Silicon) -> FiguresRequest:
+    """Returns what a kept calibration has, whatever was named. Raises PlanError if it has none."""
     figures = silicon.kernel_figures
     if figures is None:
         raise PlanError("This calibration has no kernel figures; leave --figures out, or measure them with --target.")
     return replace(request, kernel=figures.kernel, window_ms=figures.window_ms, names=tuple(sorted(figures.images)))
 
 
-def on_silicon(request: Asked, targets: Mapping[str, Target]) -> KernelFigures:
+def on_silicon(request: FiguresRequest, targets: Mapping[str, Target]) -> KernelFigures:
     """Every point as many times as asked; what is in the folder already is not measured again."""
     runs = [request.folder / f"silicon-{number}" for number in range(1, request.repeats + 1)]
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
         run_on_targets(request.names, request.options(), targets, run_folder)
-    return kept_figures(request.kernel, request.window_ms, sights(runs))
+    return figures_for_file(request.kernel, request.window_ms, board_figures(runs))
 
 
-def set_beside(request: Asked, silicon: KernelFigures, settings: Mapping[str, int]) -> list[KernelFigure]:
+def set_beside(request: FiguresRequest, silicon: KernelFigures, settings: Mapping[str, int]) -> list[KernelFigure]:
     """The same points on the virtual board with its defaults and, if they are others, with `settings`."""
     default = _virtual(request, "default", {})
     # Another fit is another measurement, and a folder holds one.
     name = "fitted-" + hashlib.sha256(canonical(dict(settings)).encode()).hexdigest()[:8]
     fitted = _virtual(request, name, settings) if settings else None
-    return beside(silicon.sights(), default, fitted)
+    return beside(silicon.board_figures(), default, fitted)
 
 
-def _virtual(request: Asked, name: str, settings: Mapping[str, int]) -> Sights:
+def _virtual(request: FiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
     folder = request.folder / name
     click.echo(f"Kernel figures on the virtual board, into {folder}.", err=True)
     config = {"instrument": "counter", **{key: str(value) for key, value in settings.items()}}
@@ -99,11 +99,11 @@ def _virtual(request: Asked, name: str, settings: Mapping[str, int]) -> Sights:
         out=folder,
         jobs=request.jobs,
     )
-    return sights([folder])
+    return board_figures([folder])
 
 
 def figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]) -> dict[str, Any]:
-    """For one object with the rest of a calibration."""
+    """Returns plain values, for one object with the rest of a calibration."""
     if not compared and not missing:
         return {}
     figures = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from rtoslab.api import targets_of
-from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, CaptureError, PlanError, counted, find_root
+from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, CaptureError, PlanError, count_text, find_root
 from rtoslab.captures import (
     OUT,
     LiveRun,
@@ -21,13 +21,13 @@ from rtoslab.captures import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.desk import show_target
-from rtoslab.hardware import Analyzer, shown_recording
+from rtoslab.hardware import Analyzer, recording_command_text
 from rtoslab.plan import Options
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What the user says of the board and the analyzer at its pins."""
+    """The user's description of the board and of the analyzer at its pins."""
 
     driver: str
     sample_rate_hz: int | None
@@ -57,7 +57,7 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
     live = LiveRun(pin_point(catalogue, benchmark, options), target, analyzer)
     if desk.dry_run:
         click.echo("# records from before the board is flashed to the end of its run")
-        click.echo(shown_recording(analyzer, live.limit_s, raw_file(output)))
+        click.echo(recording_command_text(analyzer, live.limit_s, raw_file(output)))
         show_target(catalogue, live.point, target)
         return EXIT_OK
     virtual = record(catalogue, benchmark, options)
@@ -72,8 +72,8 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
         raise CaptureError(f"{cause} The capture is kept in {output}.") from None
     seen = sum(len(pulse.ticks) for pulse in pulses.values())
     click.echo(
-        f"{virtual.title}, recorded by {analyzer.driver}: {counted(len(channel.edges()[0]), 'edge')} in {output}; "
-        f"{counted(seen, 'pulse', 'is', 'are')} the window's, of {len(virtual.order):,} that the image makes in it."
+        f"{virtual.title}, recorded by {analyzer.driver}: {count_text(len(channel.edges()[0]), 'edge')} in {output}; "
+        f"{count_text(seen, 'pulse', 'is', 'are')} the window's, of {len(virtual.order):,} that the image makes in it."
     )
     return EXIT_OK
 
@@ -83,7 +83,7 @@ def _say_what_is_too_short(virtual: Recording, analyzer: Analyzer) -> None:
     if short:
         are = "is" if short == 1 else "are"
         click.echo(
-            f"Of the image's {counted(count, 'pulse')} {short:,} {are} shorter than a sample of "
+            f"Of the image's {count_text(count, 'pulse')} {short:,} {are} shorter than a sample of "
             f"{1e9 / analyzer.rate_hz:.0f} ns, "
             "and may not be seen; a higher --sample-rate sees more.",
             err=True,

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from rtoslab.base import ReportError, RtoslabError, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.intake import shown, whole
+from rtoslab.intake import quote, whole
 
 _MOST_CORES = 64
 _LONGEST_MS = 10**10
@@ -77,7 +77,7 @@ class KeyValue(click.ParamType[tuple[str, str]]):
             return value[0], value[1]
         key, sign, text = str(value).partition("=")
         if not sign or not key:
-            self.fail(f"{shown(str(value))} is not KEY=VALUE", param, ctx)
+            self.fail(f"{quote(str(value))} is not KEY=VALUE", param, ctx)
         return key, text
 
 
@@ -89,7 +89,7 @@ class IsoDate(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Unchanged."""
         if value and not re.fullmatch(r"\d{4}(-\d{2}(-\d{2}(T[\d:]{1,8}Z?)?)?)?", str(value), re.ASCII):
-            self.fail(f"{shown(str(value))} is not a date such as 2026-03-01", param, ctx)
+            self.fail(f"{quote(str(value))} is not a date such as 2026-03-01", param, ctx)
         return str(value)
 
 
@@ -105,7 +105,7 @@ class CoreCounts(click.ParamType[tuple[int, ...]]):
         try:
             return tuple(dict.fromkeys(whole(part, 1, _MOST_CORES) for part in str(value).split(",")))
         except ValueError:
-            self.fail(f"{shown(str(value))} is not a list of core counts such as 1,2", param, ctx)
+            self.fail(f"{quote(str(value))} is not a list of core counts such as 1,2", param, ctx)
 
 
 class PinLevel(click.ParamType[tuple[str, bool, float]]):
@@ -119,7 +119,7 @@ class PinLevel(click.ParamType[tuple[str, bool, float]]):
         """Pin, level, seconds."""
         match = self._FORM.fullmatch(str(value))
         if match is None:
-            self.fail(f"{shown(str(value))} is no level of a pin; write PC13=0 or PC13=0@10ms.", param, ctx)
+            self.fail(f"{quote(str(value))} is no level of a pin; write PC13=0 or PC13=0@10ms.", param, ctx)
         return match["pin"].upper(), match["level"] == "1", int(match["time"] or 0) * self._UNITS[match["unit"]]
 
 
@@ -138,7 +138,7 @@ class Duration(click.ParamType[int]):
             if text.endswith(unit) and number.isdecimal():
                 with suppress(ValueError):
                     return whole(number, 1, _LONGEST_MS // factor) * factor
-        return self.fail(f"{shown(str(value))} is not a time such as 250ms or 30s", param, ctx)
+        return self.fail(f"{quote(str(value))} is not a time such as 250ms or 30s", param, ctx)
 
 
 class Frequency(click.ParamType[int]):
@@ -156,7 +156,7 @@ class Frequency(click.ParamType[int]):
         with suppress(ValueError):
             if number.isdecimal():
                 return whole(number, 1, _FASTEST_HZ // factor) * factor
-        return self.fail(f"{shown(str(value))} is not a frequency such as 84MHz or 84000000", param, ctx)
+        return self.fail(f"{quote(str(value))} is not a frequency such as 84MHz or 84000000", param, ctx)
 
 
 class FileOf(click.ParamType[Path]):
@@ -177,7 +177,7 @@ class FileOf(click.ParamType[Path]):
 
 
 def form_of(path: Path) -> str:
-    """What a file's name ends in, without the dot."""
+    """Returns what a file's name ends in, without the dot."""
     return path.suffix.lstrip(".").lower()
 
 

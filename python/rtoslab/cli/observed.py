@@ -42,7 +42,7 @@ _OPTIONS = (
 )
 
 
-def observed(command: Callable[..., Any]) -> Callable[..., Any]:
+def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Gives a command these options; it is called with what they say as `choice`."""
 
     @wraps(command)

@@ -1,4 +1,4 @@
-"""What `rtoslab --help` says of each command: one whole line, under what a user wants to do."""
+"""The line of each command in `rtoslab --help`, under the purpose that it serves."""
 
 from collections.abc import Mapping
 from typing import Final

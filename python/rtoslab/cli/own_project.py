@@ -14,7 +14,7 @@ from rtoslab.base import (
     EXIT_REGRESSION,
     PROJECT_FILE,
     PlanError,
-    counted,
+    count_text,
     find_project,
     find_root,
     write_whole,
@@ -25,7 +25,7 @@ from rtoslab.cli.names import form_of
 from rtoslab.cli.plain import PlainConsole
 from rtoslab.compare import Rules
 from rtoslab.instruments import rich_table
-from rtoslab.intake import shown_path
+from rtoslab.intake import path_text
 from rtoslab.project import (
     NOTHING_MEASURED,
     Project,
@@ -34,13 +34,13 @@ from rtoslab.project import (
     change_table,
     figures_of,
     judge_project,
-    judged_as_json,
-    judged_as_junit,
+    judgement_as_json,
+    judgement_as_junit,
     project_sentence,
-    read_kept,
     read_project,
+    read_project_baseline,
     regression_table,
-    write_kept,
+    write_project_baseline,
 )
 from rtoslab.targets import simulator_sources
 
@@ -76,7 +76,7 @@ def _require_own(folder: Path, here: Path) -> None:
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (never raises)
     if folder != here and _owner(folder / PROJECT_FILE) not in {_owner(here), _owner(home)}:
         raise PlanError(
-            f"{shown_path(folder / PROJECT_FILE)} belongs to another user, and its build would be run; work in that "
+            f"{path_text(folder / PROJECT_FILE)} belongs to another user, and its build would be run; work in that "
             "folder if you trust it."
         )
 
@@ -86,14 +86,14 @@ def _owner(path: Path) -> int | None:
     return path.stat().st_uid if path.exists() else None
 
 
-def said(context: click.Context, *options: str) -> list[str]:
+def stated_options(context: click.Context, *options: str) -> list[str]:
     """Those of the options that stand on the command line."""
     return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]
 
 
-def demand_unsaid(context: click.Context, *options: str) -> None:
+def require_unstated(context: click.Context, *options: str) -> None:
     """Raises PlanError for an option that a project leaves no room for."""
-    wrong = said(context, *options)
+    wrong = stated_options(context, *options)
     if wrong:
         option = {"name": "NAME", "out": "--out", "jobs": "--jobs"}.get(wrong[0], f"--{wrong[0].replace('_', '-')}")
         raise PlanError(f"{option} does not go with {PROJECT_FILE}; leave it out, or work in another folder.")
@@ -108,18 +108,18 @@ def gate_project(
     rules = Rules.of(project.gate.limits, limits)
     if dry_run:
         return _plan(project)
-    baseline = read_kept(folder / project.gate.baseline)
+    baseline = read_project_baseline(folder / project.gate.baseline)
     root = find_root()
     figures = figures_of(Catalogue(root), project, folder, _say)
     judged = judge_project(baseline.figures(), figures, rules, moved=moved or project.gate.moved)
     if baseline.simulator != simulator_sources(root)[:_SHORT]:
         judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
     for output in outputs:
-        write_whole(output, _rendered(judged, output), "the report")
+        write_whole(output, _render(judged, output), "the report")
     unequal = _unequal(judged, other_compiler or project.gate.other_compiler)
     code = EXIT_OK if unequal == "skip" else EXIT_ERROR if judged.lost or unequal else _code(judged)
     if as_json:
-        answer({**judged_as_json(judged), "exit_code": code})
+        answer({**judgement_as_json(judged), "exit_code": code})
         return code
     _show(judged)
     if unequal == "skip":
@@ -157,12 +157,12 @@ def _show(judged: ProjectJudgement) -> None:
         click.echo(line)
 
 
-def _rendered(judged: ProjectJudgement, output: Path) -> str:
+def _render(judged: ProjectJudgement, output: Path) -> str:
     kind = form_of(output)
     if kind == "json":
-        return json.dumps(judged_as_json(judged), indent=1) + "\n"
+        return json.dumps(judgement_as_json(judged), indent=1) + "\n"
     if kind == "xml":
-        return judged_as_junit(judged)
+        return judgement_as_junit(judged)
     if kind == "md":
         return as_markdown(judged)
     raise PlanError(f"The gate of a project writes .md, .json or .xml, not .{kind}.")
@@ -183,12 +183,12 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
             f"No baseline was written, for {NOTHING_MEASURED}; see `for_ms`, `start` and `until` of the image."
         )
     path = folder / project.gate.baseline
-    write_kept(result, simulator_sources(root)[:_SHORT], path)
+    write_project_baseline(result, simulator_sources(root)[:_SHORT], path)
     for name, figure in result.items():
         if figure.problem:
             click.echo(f"{name}: placements n/a, {figure.problem}; measured as it is built")
     figures = sum(len(item.figures) for image_figures in result.values() for item in image_figures.items.values())
-    click.echo(f"{counted(figures, 'figure')} of {counted(len(result), 'image')}: {path}.")
+    click.echo(f"{count_text(figures, 'figure')} of {count_text(len(result), 'image')}: {path}.")
     return EXIT_OK
 
 

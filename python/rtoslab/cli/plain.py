@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rtoslab.cli.fitting import fitted
+from rtoslab.cli.fitting import fit_to_width
 from rtoslab.intake import visible
 
 
@@ -18,13 +18,13 @@ class PlainConsole(Console):
 
     def print(self, *shown: Any, **options: Any) -> None:
         """Tables in the terminal's width, with their words whole."""
-        super().print(*(fitted(self, item) if isinstance(item, Table) else item for item in shown), **options)
+        super().print(*(fit_to_width(self, item) if isinstance(item, Table) else item for item in shown), **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Every string comes through here, in a table's cell too."""
         return super().render_str(visible(text), **options)
 
 
-def painted(text: str, style: str) -> Text:
+def paint(text: str, style: str) -> Text:
     """A text in a colour."""
     return Text(visible(text), style=style)

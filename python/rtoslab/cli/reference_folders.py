@@ -1,4 +1,5 @@
-"""What both commands that renew reference results have: in how many placements, and the folder of a new run."""
+"""The common parts of both commands that renew reference results: the number of placements, and the folder of a new
+run."""
 
 from pathlib import Path
 from typing import Final

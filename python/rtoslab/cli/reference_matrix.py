@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, build_folder, counted, find_root
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, build_folder, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
     Matrix,
@@ -17,13 +17,13 @@ from rtoslab.choose import (
     matrix_plan,
     matrix_points,
     matrix_rows,
-    merged,
+    merge_matrix,
     observed_rows,
     read_matrix,
     write_matrix,
 )
 from rtoslab.cli.choices import dry_run_option, jobs_option
-from rtoslab.cli.display import announce, displayed
+from rtoslab.cli.display import announce, show_progress
 from rtoslab.cli.failures import tell_failures
 from rtoslab.cli.names import CatalogueNames, split_names
 from rtoslab.cli.reference_folders import fresh_folder, reference_placements
@@ -76,7 +76,7 @@ def _measure(
     folder = fresh_folder(build_folder(catalogue.root).with_name("matrix") / kernel)
     if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
-    with displayed(plan.points, folder, quiet=False) as display:
+    with show_progress(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.note)
     results = [outcome.result for outcome in outcomes]
     failed = [result for result in results if result.status == "failed"]
@@ -91,9 +91,9 @@ def _measure(
     path = matrix_path(catalogue.root, kernel)
     old = read_matrix(path) if path.is_file() else None
     new = Matrix(kernel, datetime.now(UTC).date().isoformat(), board_manifests(catalogue, stored), tuple(rows))
-    write_matrix(path, merged(old, new, boards))
+    write_matrix(path, merge_matrix(old, new, boards))
     size = f"{path.stat().st_size / 1024:,.0f} kB"
-    click.echo(f"{path.relative_to(catalogue.root)}: {counted(len(rows), 'row')} measured, {size}.")
+    click.echo(f"{path.relative_to(catalogue.root)}: {count_text(len(rows), 'row')} measured, {size}.")
     return EXIT_POINT_FAILED if failed else EXIT_OK
 
 

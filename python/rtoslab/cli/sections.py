@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rtoslab.cli.plain import painted
+from rtoslab.cli.plain import paint
 from rtoslab.reports import Document, Section, TableData
 
 _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
@@ -41,4 +41,4 @@ def _rich(table: TableData, most_rows: int) -> Table:
 
 
 def _cell(text: str) -> str | Text:
-    return painted(text, _MOODS[text]) if text in _MOODS else text
+    return paint(text, _MOODS[text]) if text in _MOODS else text

@@ -9,7 +9,7 @@ together, `attribution` tells where cycles went, `document` and the other render
 from rtoslab.compare.baseline import (
     Baseline,
     baseline_path,
-    known_baseline,
+    find_baseline,
     make_baseline,
     read_baseline,
     read_unsealed,
@@ -22,7 +22,7 @@ from rtoslab.compare.gate import (
     baseline_points,
     gate_document,
     judge,
-    lost_clauses,
+    loss_clauses,
     verdict_text,
     without_moved,
 )

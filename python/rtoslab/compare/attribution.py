@@ -11,7 +11,7 @@ from statistics import fmean
 from rtoslab.analyses import calls_by_function, cycles_by_function
 from rtoslab.compare.matching import Pair
 from rtoslab.compare.sides import Figures
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 LEAST_CYCLES = 0.005
 """Smaller parts are left out of what is shown."""
@@ -68,11 +68,11 @@ def _code(name: str, pair: Pair) -> str:
     return "same" if before == after else "moved"
 
 
-def _results(figures: Figures) -> Sequence[Measured]:
+def _results(figures: Figures) -> Sequence[MeasuredPoint]:
     return figures.placed or ([figures.result] if figures.result is not None else [])
 
 
-def _means(figures: Figures, by_function: Callable[[Measured], dict[str, float]]) -> dict[str, float]:
+def _means(figures: Figures, by_function: Callable[[MeasuredPoint], dict[str, float]]) -> dict[str, float]:
     """Over all placements of the point; empty where one has no profile."""
     attributions = [by_function(result) for result in _results(figures)]
     if not all(attributions):

@@ -86,7 +86,7 @@ def baseline_path(folder: Path, name: str) -> Path:
     return folder / "baselines" / f"{file_name(name, 'The baseline', PlanError)}.toml"
 
 
-def known_baseline(root: Path, name: str) -> Path:
+def find_baseline(root: Path, name: str) -> Path:
     """The file of a baseline to be read: the working directory's, or else the checkout's. Raises PlanError."""
     here = baseline_path(Path.cwd(), name)
     return here if here.is_file() else baseline_path(root, name)
@@ -134,7 +134,7 @@ def baseline_side(baseline: Baseline, name: str) -> Side:
                 {**baseline.manifest, **point.manifest},
                 code=point.code,
                 places=point.places,
-                functions={name: _executed(*row) for name, row in point.functions.items()},
+                functions={name: _execution(*row) for name, row in point.functions.items()},
                 state=point.state,
                 waits=point.waits,
             )
@@ -143,22 +143,22 @@ def baseline_side(baseline: Baseline, name: str) -> Side:
     )
 
 
-def _executed(code: str, calls: float, instructions: float | None = None) -> ExecutedFunction:
+def _execution(code: str, calls: float, instructions: float | None = None) -> ExecutedFunction:
     return ExecutedFunction(code, instructions, calls)
 
 
 def _row(function: ExecutedFunction) -> tuple[str, float, float] | tuple[str, float]:
-    plain = (function.code, _shortened(function.calls))
-    return plain if function.instructions is None else (*plain, _shortened(function.instructions))
+    plain = (function.code, _shorten(function.calls))
+    return plain if function.instructions is None else (*plain, _shorten(function.instructions))
 
 
-def _shortened(value: float) -> float:
+def _shorten(value: float) -> float:
     """Returns six digits. The window's end leaves fewer true."""
     return float(f"{value:.6g}")
 
 
 def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
-    """Of a side's figures. Raises PlanError if a point of it has none."""
+    """Makes a baseline of a side's figures. Raises PlanError if a point of it has none."""
     lost = [figure for figure in side.figures if figure.missing]
     if lost:
         point, why = lost[0].point, lost[0].missing
@@ -174,7 +174,7 @@ def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
             code=pair.code,
             places=pair.places,
             state=dict(pair.state),
-            waits={name: _shortened(cycles) for name, cycles in pair.waits.items()},
+            waits={name: _shorten(cycles) for name, cycles in pair.waits.items()},
             functions={name: _row(function) for name, function in sorted(pair.functions.items())},
             metrics={key: metric.value for key, metric in pair.metrics.items()},
         )
@@ -186,7 +186,7 @@ def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
 
 
 def write_baseline(baseline: Baseline, path: Path) -> None:
-    """As TOML, the same figures as the same bytes. Raises StoreError."""
+    """Writes the baseline as TOML. The same figures give the same bytes. Raises StoreError."""
     lines = [
         "# Figures that `rtoslab gate` holds new ones against; `rtoslab baseline` writes this file. Only [rules] is",
         "# for hands: how much worse a figure may become, by its name.",

@@ -54,7 +54,7 @@ def find_reason(before: Figures, after: Figures) -> Reason:
     if not before.code or not after.code:
         return Reason(Cause.UNKNOWN, "unknown: not every executed function has a symbol of its own")
     if before.code != after.code:
-        return Reason(Cause.CODE, changed_words(before.functions, after.functions))
+        return Reason(Cause.CODE, changed_functions_text(before.functions, after.functions))
     settings = _differing(before.manifest, after.manifest, _SETTINGS)
     if settings:
         return Reason(Cause.SETTINGS, f"{_differ(settings)}, the executed code is the same")
@@ -96,13 +96,13 @@ def instructions_of(functions: Mapping[str, ExecutedFunction], names: list[str])
     return None if None in counts else sum(count for count in counts if count is not None)
 
 
-def changed_words(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> str:
+def changed_functions_text(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> str:
     """Names the functions whose code differs."""
-    names = [_changed(name, before.get(name), after.get(name)) for name in changed_functions(before, after)]
+    names = [_change_text(name, before.get(name), after.get(name)) for name in changed_functions(before, after)]
     return f"changed code: {_names(names)}" if names else "the executed code differs"
 
 
-def _changed(name: str, before: ExecutedFunction | None, after: ExecutedFunction | None) -> str:
+def _change_text(name: str, before: ExecutedFunction | None, after: ExecutedFunction | None) -> str:
     if before is None or after is None:
         return f"{name} ({'new' if before is None else 'gone'})"
     counted = before.instructions is not None and after.instructions is not None

@@ -20,7 +20,7 @@ CHANGED_CODE: Final = "instructions.changed_code"
 
 
 class Verdict(StrEnum):
-    """What may be said of a figure. Less is better for every one of them."""
+    """The verdict on a figure. Less is better for every one of them."""
 
     WORSE = "worse"
     BETTER = "better"
@@ -52,12 +52,12 @@ class Change:
 
     @property
     def delta(self) -> float:
-        """In the metric's unit; more is worse."""
+        """Returns the change in the metric's unit. More is worse."""
         return self.after.value - self.before.value
 
     @property
     def percent(self) -> float:
-        """Of the first side's figure; infinite where that is zero."""
+        """Returns the change in percent of the first side's figure. It is infinite where that is zero."""
         if not self.delta:
             return 0.0
         return 100 * self.delta / abs(self.before.value) if self.before.value else math.copysign(math.inf, self.delta)
@@ -80,7 +80,7 @@ class Comparison:
         return [change for change in self.changes if change.verdict in {Verdict.WORSE, Verdict.BETTER}]
 
     @property
-    def shown(self) -> list[Change]:
+    def shown_changes(self) -> list[Change]:
         """Those, and what differs in one placement each."""
         shown_verdicts = {Verdict.WORSE, Verdict.BETTER, Verdict.ONE_PLACEMENT}
         single_placement = [

@@ -1,4 +1,5 @@
-"""What differs between the manifests of two sides: listed before any figure, because it may be the reason for all."""
+"""Lists the differences between the manifests of two sides. They come before any figure, because they may explain all
+of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[
             yield key, mine, other
 
 
-def condensed(differences: Sequence[Difference], shown: int = 12) -> list[Difference]:
+def condense(differences: Sequence[Difference], shown: int = 12) -> list[Difference]:
     """The same for a table: of many source files the first, then how many more."""
     sources = [difference for difference in differences if difference.key.startswith("build.sources.")]
     rest = [difference for difference in differences if not difference.key.startswith("build.sources.")]

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, Metric, per_what
-from rtoslab.base import all_of, counted
+from rtoslab.base import all_of, count_text
 from rtoslab.compare.attribution import attribution
 from rtoslab.compare.comparison import Change, Comparison, Verdict
-from rtoslab.compare.differences import condensed
+from rtoslab.compare.differences import condense
 from rtoslab.compare.matching import Pair
 from rtoslab.compare.noise import ALPHA
-from rtoslab.reports import Document, Section, TableData, banded, flagged
+from rtoslab.reports import Document, Section, TableData, band_text, mark_deviations
 
 _ONE_PLACEMENT = (
     "Each side stands in one placement. Where code waits for its memory, another place of it gives other times, and "
@@ -37,17 +37,17 @@ def comparison_document(comparisons: Sequence[Comparison], extra: Sequence[Secti
         sections=(*sections, *extra),
     )
     figures = [figure for one in comparisons for side in (one.before, one.after) for figure in side.figures]
-    return flagged(document, [figure.result for figure in figures if figure.result is not None])
+    return mark_deviations(document, [figure.result for figure in figures if figure.result is not None])
 
 
 def summary(comparison: Comparison) -> str:
-    """In one or two sentences."""
+    """Returns the summary, in one or two sentences."""
     pairs = len(comparison.matching.pairs)
     if not pairs:
         return f"{comparison.after.name} and {comparison.before.name} have no point in common."
     worse = [item for item in comparison.real if item.verdict is Verdict.WORSE]
     better = len(comparison.real) - len(worse)
-    figures = counted(len(comparison.changes), "figure")
+    figures = count_text(len(comparison.changes), "figure")
     single_placement = _of(comparison, Verdict.ONE_PLACEMENT)
     verdict_text_ = (
         f"{len(worse)} of {figures} {'is' if len(worse) == 1 else 'are'} worse and {better} better"
@@ -65,7 +65,7 @@ def summary(comparison: Comparison) -> str:
         if largest
         else ""
     )
-    verdict_text_ = f"of {counted(pairs, 'point')} {verdict_text_}"
+    verdict_text_ = f"of {count_text(pairs, 'point')} {verdict_text_}"
     return f"{comparison.after.name} against {comparison.before.name}: {verdict_text_}.{largest_text}"
 
 
@@ -105,7 +105,7 @@ def _of(comparison: Comparison, verdict: Verdict) -> list[Change]:
 def sentence(change: Change) -> str:
     """A change in a few words."""
     unit = change.before.unit
-    band = "" if change.placed is None else f"; {_signed(change.placed[0])} to {_signed(change.placed[1])}"
+    band = "" if change.placed is None else f"; {_signed_text(change.placed[0])} to {_signed_text(change.placed[1])}"
     return f"{change.pair.label}, {change.before.id}: {delta_text(change)} {unit} ({percent_text(change)}{band})"
 
 
@@ -131,8 +131,8 @@ def _sections(comparison: Comparison, suffix: str) -> list[Section]:
     against = f": {comparison.after.name}" if suffix else ""
     parts = [
         _changes(comparison, f"changes{suffix}", against),
-        _undecided(comparison, f"undecided{suffix}", against),
-        _alone(comparison, f"one-placement{suffix}", against),
+        _undecided_section(comparison, f"undecided{suffix}", against),
+        _single_placement_section(comparison, f"one-placement{suffix}", against),
         _placement(comparison, f"placement{suffix}", against),
         _attribution(comparison, f"where{suffix}", against),
         _missing(comparison, f"missing{suffix}", against),
@@ -145,7 +145,7 @@ def _unequal(comparison: Comparison, ident: str, against: str) -> Section | None
     over = [[name, *values, "all"] for name, values in comparison.matching.over.items()]
     rows = [
         [difference.key, difference.before, difference.after, str(difference.points or "")]
-        for difference in condensed(comparison.differences)
+        for difference in condense(comparison.differences)
     ]
     if not over and not rows:
         return None
@@ -163,7 +163,7 @@ def _changes(comparison: Comparison, ident: str, against: str) -> Section:
     return Section(ident, f"Worse and better{against}", prose, (), tables)
 
 
-def _alone(comparison: Comparison, ident: str, against: str) -> Section | None:
+def _single_placement_section(comparison: Comparison, ident: str, against: str) -> Section | None:
     changes = _of(comparison, Verdict.ONE_PLACEMENT)
     if not changes:
         return None
@@ -201,10 +201,10 @@ def _row(change: Change) -> list[str]:
 
 def figure_text(metric: Metric) -> str:
     """The value, or of several placements the median with its band."""
-    return number(metric.value) if metric.band is None else banded(metric.band, number)
+    return number(metric.value) if metric.band is None else band_text(metric.band, number)
 
 
-def _undecided(comparison: Comparison, ident: str, against: str) -> Section | None:
+def _undecided_section(comparison: Comparison, ident: str, against: str) -> Section | None:
     open_ones = [change for change in comparison.changes if change.verdict in {Verdict.TOO_FEW, Verdict.UNCLEAR}]
     noisy = [change.noisy for change in comparison.changes if change.noisy is not None]
     if not noisy:
@@ -247,7 +247,7 @@ def _placement(comparison: Comparison, ident: str, against: str) -> Section | No
 
 
 def _attribution(comparison: Comparison, ident: str, against: str) -> Section | None:
-    tables = [table for pair in _timed(comparison.shown) if (table := _parts(pair)) is not None]
+    tables = [table for pair in _timed_pairs(comparison.shown_changes) if (table := _parts(pair)) is not None]
     if not tables:
         return None
     prose = (
@@ -258,7 +258,7 @@ def _attribution(comparison: Comparison, ident: str, against: str) -> Section | 
     return Section(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
 
 
-def _timed(changes: Iterable[Change]) -> list[Pair]:
+def _timed_pairs(changes: Iterable[Change]) -> list[Pair]:
     """Pairs whose time differs, each once, by effect."""
     pairs: dict[str, Pair] = {}
     for change in changes:
@@ -277,8 +277,8 @@ def _parts(pair: Pair) -> TableData | None:
             part.function,
             number(part.before),
             number(part.after),
-            _signed(part.delta),
-            "" if part.per_call_delta is None else _signed(part.per_call_delta),
+            _signed_text(part.delta),
+            "" if part.per_call_delta is None else _signed_text(part.per_call_delta),
             part.code,
         ]
         for part in parts[:SHOWN_PARTS]
@@ -307,14 +307,14 @@ def number(value: float) -> str:
 
 
 def delta_text(change: Change) -> str:
-    """With its sign."""
-    return _signed(change.delta)
+    """Formats a change with its sign."""
+    return _signed_text(change.delta)
 
 
-def _signed(value: float) -> str:
+def _signed_text(value: float) -> str:
     return f"{value:+,.0f}" if value == int(value) else f"{value:+,.2f}"
 
 
 def percent_text(change: Change) -> str:
-    """With its sign; `new` where there was nothing."""
+    """Formats a change with its sign, or `new` where there was nothing before."""
     return "new" if abs(change.percent) == float("inf") else f"{change.percent:+.2f} %"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.analyses import calls_by_function, per_event
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 CODE_DIGITS: Final = 12
 """Of a digest of all code that was executed."""
@@ -26,7 +26,7 @@ class ExecutedFunction:
     """Per count or per sample."""
 
 
-def executed_functions(result: Measured) -> dict[str, ExecutedFunction]:
+def executions(result: MeasuredPoint) -> dict[str, ExecutedFunction]:
     """Returns those with a digest, by name."""
     calls = calls_by_function(result)
     instructions = _instructions(result)
@@ -37,17 +37,17 @@ def executed_functions(result: Measured) -> dict[str, ExecutedFunction]:
     }
 
 
-def code_digest(result: Measured) -> str:
+def code_digest(result: MeasuredPoint) -> str:
     """Returns one digest of all code that was executed. It is empty where a part of it has none."""
     return _digest(result, {name: place.digest for name, place in result.code.items()})
 
 
-def place_digest(result: Measured) -> str:
+def place_digest(result: MeasuredPoint) -> str:
     """Returns the same of the addresses."""
     return _digest(result, {name: place.address for name, place in result.code.items()})
 
 
-def _digest(result: Measured, known: Mapping[str, str | int]) -> str:
+def _digest(result: MeasuredPoint, known: Mapping[str, str | int]) -> str:
     functions = {use.name for use in result.virtual.functions} if result.virtual else set()
     if not functions or not functions <= known.keys():
         return ""
@@ -55,7 +55,7 @@ def _digest(result: Measured, known: Mapping[str, str | int]) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:CODE_DIGITS]
 
 
-def _instructions(result: Measured) -> dict[str, float]:
+def _instructions(result: MeasuredPoint) -> dict[str, float]:
     if result.virtual is None:
         return {}
     counts = Counter[str]()
@@ -66,7 +66,7 @@ def _instructions(result: Measured) -> dict[str, float]:
     return per_event(result, counts)
 
 
-def waits_of(result: Measured) -> dict[str, float]:
+def waits_of(result: MeasuredPoint) -> dict[str, float]:
     """Returns the cycles per count that all cores spent otherwise than executing. A latency benchmark has none."""
     if result.virtual is None or result.is_latency:
         return {}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rtoslab.base import PlanError, counted
+from rtoslab.base import PlanError, count_text
 from rtoslab.catalogue import Catalogue, Experiment
 from rtoslab.compare.baseline import Baseline, baseline_side, brief_side
 from rtoslab.compare.brief_manifest import COMPILER
@@ -24,7 +24,7 @@ _CLAUSES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the gate found."""
+    """The result of the gate."""
 
     comparison: Comparison
     regressions: Sequence[tuple[Change, Limit]]
@@ -44,11 +44,11 @@ def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     """Every figure of the baseline against the run's."""
     comparison = compare(baseline_side(baseline, name), brief_side(run), is_gate=True)
     differing = [item for item in comparison.changes if item.verdict is not Verdict.SAME]
-    broken = [(item, limit) for item in differing if (limit := rules.broken_by(item)) is not None]
+    broken = [(item, limit) for item in differing if (limit := rules.broken_limit(item)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
     lost += [f"{item.label} gave no number ({item.after.missing})" for item in comparison.without_figures]
     for pair in comparison.matching.pairs:
-        lost += [] if pair.after.missing else _unpaired(pair)
+        lost += [] if pair.after.missing else _unpaired_points(pair)
     lost += [f"{label} is not in the baseline" for label in comparison.matching.only_after]
     if not baseline.point:
         lost = ["nothing was measured, for the baseline has no point"]
@@ -56,7 +56,7 @@ def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     return Judgement(comparison, broken, moved, lost)
 
 
-def _unpaired(pair: Pair) -> list[str]:
+def _unpaired_points(pair: Pair) -> list[str]:
     before, after = pair.before.metrics, pair.after.metrics
     gone = [f"{pair.label} has no figure {key} any more" for key in before if key not in after]
     return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]
@@ -97,14 +97,14 @@ def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
 def verdict_text(judgement: Judgement) -> str:
     """The gate's answer in one sentence."""
     pairs = len(judgement.comparison.matching.pairs)
-    figures = f"{counted(len(judgement.comparison.changes), 'figure')} of {counted(pairs, 'point')}"
+    figures = f"{count_text(len(judgement.comparison.changes), 'figure')} of {count_text(pairs, 'point')}"
     if judgement.lost:
-        return f"The gate cannot tell: {lost_clauses(judgement.lost)}."
+        return f"The gate cannot tell: {loss_clauses(judgement.lost)}."
     if judgement.regressions:
         change, limit = judgement.regressions[0]
         return (
             f"Regression: {len(judgement.regressions)} of {figures} passed their limit; the largest: "
-            f"{sentence(change)}, allowed {limit}.{_moved_text(judgement) or _cause_text(judgement)}"
+            f"{sentence(change)}, allowed {limit}.{_move_text(judgement) or _cause_text(judgement)}"
         )
     better = [item for item in judgement.comparison.changes if item.delta < 0 and item.verdict is not Verdict.SAME]
     moved = sum(item.verdict is Verdict.PLACEMENT for item in better)
@@ -112,13 +112,13 @@ def verdict_text(judgement: Judgement) -> str:
     return f"Same or better: {figures} within their limits, {len(better)} of them better{by}."
 
 
-def lost_clauses(lost: Sequence[str]) -> str:
+def loss_clauses(lost: Sequence[str]) -> str:
     """The first clauses, and how many there are more."""
     more = f"; and {len(lost) - _CLAUSES} more" if len(lost) > _CLAUSES else ""
     return "; ".join(lost[:_CLAUSES]) + more
 
 
-def _moved_text(judgement: Judgement) -> str:
+def _move_text(judgement: Judgement) -> str:
     if not judgement.moved:
         return ""
     which = "All" if len(judgement.moved) == len(judgement.regressions) else str(len(judgement.moved))

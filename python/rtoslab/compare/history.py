@@ -12,9 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rtoslab.analyses import CYCLES, PLACEMENT, Metric, metrics, unplaced
-from rtoslab.archive import Found
-from rtoslab.base import ReportError, counted
+from rtoslab.analyses import CYCLES, PLACEMENT, Metric, metrics, without_placement
+from rtoslab.archive import ArchivedPoint
+from rtoslab.base import ReportError, count_text
 from rtoslab.compare.brief_manifest import brief_manifest
 from rtoslab.compare.causes import Cause, find_reason
 from rtoslab.compare.comparison import Verdict
@@ -22,8 +22,8 @@ from rtoslab.compare.document import figure_text
 from rtoslab.compare.matching import axes_of
 from rtoslab.compare.placed import interval, is_bound, over_band
 from rtoslab.compare.sides import figures_of
-from rtoslab.reports import ChartData, Document, Section, TableData, flagged
-from rtoslab.results import Measured
+from rtoslab.reports import ChartData, Document, Section, TableData, mark_deviations
+from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
 USUAL_METRICS = ("cycles_per_count", "*.median", "image.text")
@@ -33,15 +33,15 @@ MOST_LINES = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RunFigure:
     """One figure of one point in one run, in one placement or in several."""
 
     figure: Metric
     """Of several placements the median, with the band."""
-    points: Sequence[tuple[Measured, Any]]
+    points: Sequence[tuple[MeasuredPoint, Any]]
     """What it was read from, by placement, with the manifests."""
 
-    def unclaimed(self, before: "Seen") -> str:
+    def reason_unclaimed(self, before: "RunFigure") -> str:
         """Why it is not told that the figure moved: PLACEMENT, ONE_PLACEMENT; empty if it is told."""
         if self._is_placed_apart(before):
             return PLACEMENT
@@ -49,7 +49,7 @@ class Seen:
         manifests = [manifest for _, manifest in (*self.points, *before.points)]
         return ONE_PLACEMENT if has_no_bands and is_bound(self.figure.id, *manifests) else ""
 
-    def _is_placed_apart(self, before: "Seen") -> bool:
+    def _is_placed_apart(self, before: "RunFigure") -> bool:
         """Whether another place of the code may be all that makes this figure another one than before."""
         if self.figure.band is not None or before.figure.band is not None:
             least, most = interval(before.figure, self.figure)
@@ -78,7 +78,7 @@ class Line:
     point: str
     metric: str
     unit: str
-    values: dict[int, Seen]
+    values: dict[int, RunFigure]
     """By number of the run, from 1."""
 
     def at(self, run: int) -> float:
@@ -89,7 +89,7 @@ class Line:
     def changes(self) -> list[Move]:
         """Runs at which it was another one than before, for whatever reason."""
         return [
-            Move(run, seen.figure.value - before.figure.value, seen.unclaimed(before))
+            Move(run, seen.figure.value - before.figure.value, seen.reason_unclaimed(before))
             for (_, before), (run, seen) in pairwise(sorted(self.values.items()))
             if seen.figure.value != before.figure.value
         ]
@@ -100,7 +100,7 @@ class Line:
         return [change for change in self.changes if not change.unclaimed]
 
 
-def history_document(points: Sequence[Found], patterns: Sequence[str] = ()) -> Document:
+def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = ()) -> Document:
     """Raises ReportError if fewer than two run directories have the same figure."""
     runs = list(dict.fromkeys(item.run for item in points))
     lines = [item for item in _lines(points, patterns or USUAL_METRICS) if len(item.values) > 1]
@@ -123,23 +123,23 @@ def history_document(points: Sequence[Found], patterns: Sequence[str] = ()) -> D
         (),
         [
             _move_table(title, group, names)
-            for title, group in (("Largest first", moved), (_ALONE, groups), (_PLACED, placed))
+            for title, group in (("Largest first", moved), (_SINGLE_PLACEMENT, groups), (_PLACED, placed))
             if group
         ],
     )
     charts = [_chart(metric, group) for metric, group in _groups(moved or groups or lines)]
     history = Section("history", "Run by run", (), charts, [table])
     document = Document(
-        title=f"{counted(len(lines), 'figure')} over {counted(len(runs), 'run')}",
+        title=f"{count_text(len(lines), 'figure')} over {count_text(len(runs), 'run')}",
         subtitle=f"from {sessions[runs[0]].date} to {sessions[runs[-1]].date}",
         summary=_summary(moved, groups, placed, names, len(runs)),
         sections=(moves, history),
     )
-    return flagged(document, [item.result for item in points if isinstance(item.result, Measured)])
+    return mark_deviations(document, [item.result for item in points if isinstance(item.result, MeasuredPoint)])
 
 
 _PLACED = "No more than placement"
-_ALONE = "In one placement each"
+_SINGLE_PLACEMENT = "In one placement each"
 
 
 def _by_claim(lines: Sequence[Line]) -> tuple[list[Line], list[Line], list[Line]]:
@@ -154,39 +154,40 @@ def _by_claim(lines: Sequence[Line]) -> tuple[list[Line], list[Line], list[Line]
 
 
 def _never(lines: int, moved: int, single: int, placed: int) -> list[str]:
-    parts = [f"{lines - moved - single - placed} of {counted(lines, 'figure')} never moved."]
+    parts = [f"{lines - moved - single - placed} of {count_text(lines, 'figure')} never moved."]
     if placed:
         parts.append(
-            f"{counted(placed, 'figure')} differed by no more than placement: the runs' bands have a value in common, "
+            f"{count_text(placed, 'figure')} differed by no more than placement: "
+            "the runs' bands have a value in common, "
             "or the same code lies in another place."
         )
     if single:
         parts.append(
-            f"{counted(single, 'figure')} differed in one placement each, of other code: what of it is the code and "
+            f"{count_text(single, 'figure')} differed in one placement each, of other code: what of it is the code and "
             "what its place is not known. Runs with --placements 8 tell."
         )
     return parts
 
 
-def _lines(result: Iterable[Found], patterns: Sequence[str]) -> list[Line]:
+def _lines(result: Iterable[ArchivedPoint], patterns: Sequence[str]) -> list[Line]:
     lines: dict[tuple[str, str], Line] = {}
     runs: dict[object, int] = {}
-    groups: dict[tuple[int, str], list[tuple[Measured, Any]]] = {}
+    groups: dict[tuple[int, str], list[tuple[MeasuredPoint, Any]]] = {}
     for item in result:
         run = runs.setdefault(item.run, len(runs) + 1)
-        if isinstance(item.result, Measured):
-            axes = axes_of(unplaced(item.point)).items()
+        if isinstance(item.result, MeasuredPoint):
+            axes = axes_of(without_placement(item.point)).items()
             label = " ".join(value if name in _PLAIN else f"{name}={value}" for name, value in axes)
             groups.setdefault((run, label), []).append((item.result, item.stored.manifest))
     for (run, label), points in groups.items():
         for metric in _figures([point for point, _ in points]):
             if any(fnmatchcase(metric.id, pattern) for pattern in patterns):
                 line = lines.setdefault((label, metric.id), Line(label, metric.id, metric.unit, {}))
-                line.values[run] = Seen(metric, points)
+                line.values[run] = RunFigure(metric, points)
     return list(lines.values())
 
 
-def _figures(points: Sequence[Measured]) -> list[Metric]:
+def _figures(points: Sequence[MeasuredPoint]) -> list[Metric]:
     """Those that the point has in all its placements; of several the median and the band."""
     if len(points) == 1:
         return metrics(points[0])
@@ -221,7 +222,7 @@ def _move(move: Move, names: dict[int, str]) -> str:
 
 
 def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
-    """By unit, in charts of at most MOST_LINES."""
+    """Groups the lines by unit, in charts of at most MOST_LINES."""
     groups_ = []
     for unit in dict.fromkeys(line.unit for line in lines):
         mine = [line for line in lines if line.unit == unit]
@@ -260,13 +261,13 @@ def _percent(value: float, line: Line) -> float:
 def _summary(
     moved: Sequence[Line], single: Sequence[Line], placed: Sequence[Line], names: dict[int, str], runs: int
 ) -> str:
-    span_text = f"over {counted(runs, 'run')}"
+    span_text = f"over {count_text(runs, 'run')}"
     if not moved and not single:
         return f"Nothing moved {span_text}{' beyond placement' if placed else ''}."
     first = (moved or single)[0]
     last = (first.moves or first.changes)[-1]
     step = f"most of all {first.point}, {first.metric}: {last.change:+,.2f} {first.unit} at {names[last.run]}."
     if not moved:
-        differing = counted(len(single), "figure")
+        differing = count_text(len(single), "figure")
         return f"Nothing is told to have moved {span_text}; {differing} differed in one placement, {step}"
-    return f"{counted(len(moved), 'figure')} moved {span_text}; {step}"
+    return f"{count_text(len(moved), 'figure')} moved {span_text}; {step}"

@@ -21,7 +21,7 @@ def as_json(comparisons: Sequence[Comparison]) -> str:
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
-    timed = {item.pair.label: item.pair for item in comparison.shown if item.before.unit == "cycles"}
+    timed = {item.pair.label: item.pair for item in comparison.shown_changes if item.before.unit == "cycles"}
     return {
         "before": comparison.before.name,
         "after": comparison.after.name,
@@ -51,7 +51,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
 
 
 def _deviations(comparison: Comparison) -> Deviations:
-    """Of the kernels on both sides."""
+    """Returns the deviations of the kernels on both sides."""
     figures = (figure for side in (comparison.before, comparison.after) for figure in side.figures)
     return deviating([figure.result for figure in figures if figure.result is not None])
 

@@ -7,7 +7,7 @@ are compared over (two kernels, two boards, -O2 against -O3): it does not keep t
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.results import PointId
 
@@ -43,7 +43,7 @@ def match(before: Side, after: Side, *, same_axes: bool = False) -> Matching:
     """Pairs in the order of the first side."""
     left = [axes_of(figure.point) for figure in before.figures]
     right = [axes_of(figure.point) for figure in after.figures]
-    over = {} if same_axes else _compared_over(left, right)
+    over = {} if same_axes else _compare_over(left, right)
     others = {_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
     mine = {_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
     shared = _shared([*left, *right])
@@ -61,10 +61,10 @@ def match(before: Side, after: Side, *, same_axes: bool = False) -> Matching:
 def axes_of(point: PointId) -> Axes:
     """A point's axes as texts, the configuration's keys among them."""
     axes = {"benchmark": point.benchmark, "kernel": point.kernel, "board": point.board}
-    return {**axes, "cores": counted(point.cores, "core"), "window": f"{point.window_ms} ms", **point.config}
+    return {**axes, "cores": count_text(point.cores, "core"), "window": f"{point.window_ms} ms", **point.config}
 
 
-def _compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:
+def _compare_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:
     pairs = {}
     for name in dict.fromkeys(key for axes in (*left, *right) for key in axes):
         ours = {axes.get(name, "as usual") for axes in left}

@@ -1,9 +1,9 @@
-"""What noisy samples allow to say: a shift of the median with its interval, and a rank test. No sample is thrown away.
+"""Statements that noisy samples permit: a shift of the median with its interval, and a rank test. No sample is thrown
+away.
 
 A shift is claimed only if the Mann-Whitney test rejects at ALPHA, corrected for how many comparisons are made at once
 (Holm), and the bootstrap's interval of the difference of medians does not hold zero. Both demand more than one alone,
-so that of comparisons without any effect fewer than ALPHA are claimed. Samples are taken to be independent.
-"""
+so that of comparisons without any effect fewer than ALPHA are claimed. Samples are taken to be independent."""
 
 import math
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ class Shift:
 
 
 def shift(before: Sequence[float], after: Sequence[float]) -> Shift:
-    """Of two sets of at least one sample each."""
+    """Returns the shift between two sets of at least one sample each."""
     first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     distinct = np.unique(np.concatenate([first, second]))
     with from_extra("report", "a comparison of noisy samples"):

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rtoslab.analyses import PLACEMENT, Metric, band_of, place_matters, unplaced
-from rtoslab.base import counted
+from rtoslab.analyses import PLACEMENT, Metric, band_of, place_matters, without_placement
+from rtoslab.base import count_text
 from rtoslab.compare.sides import Figures, Side
 
 
@@ -18,7 +18,7 @@ def over_placements(side: Side) -> Side:
     groups: dict[str, list[Figures]] = {}
     for figure in side.figures:
         groups.setdefault(_without(figure).point.model_dump_json(), []).append(figure)
-    return replace(side, figures=[one for group in groups.values() for one in _joined(group)])
+    return replace(side, figures=[one for group in groups.values() for one in _join(group)])
 
 
 def interval(before: Metric, after: Metric) -> tuple[float, float]:
@@ -52,17 +52,17 @@ def _reach(metric: Metric, width: float) -> tuple[float, float]:
 
 
 def _without(figures: Figures) -> Figures:
-    return replace(figures, point=unplaced(figures.point))
+    return replace(figures, point=without_placement(figures.point))
 
 
-def _joined(group: Sequence[Figures]) -> Sequence[Figures]:
+def _join(group: Sequence[Figures]) -> Sequence[Figures]:
     measured = [figures for figures in group if figures.exact and figures.result is not None]
     if len(group) == 1 or len(measured) < len(group):  # what failed somewhere is shown as it is
         return group
     first = _without(group[0])
     shared = [name for name in first.metrics if all(name in figures.metrics for figures in group)]
     metrics = {name: over_band([figures.metrics[name] for figures in group]) for name in shared}
-    manifest = {**first.manifest, f"build.{PLACEMENT}": counted(len(group), "placement")}
+    manifest = {**first.manifest, f"build.{PLACEMENT}": count_text(len(group), "placement")}
     results = [figures.result for figures in group if figures.result is not None]
     return [replace(first, metrics=metrics, manifest=manifest, placed=results)]
 

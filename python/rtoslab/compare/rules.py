@@ -27,7 +27,7 @@ _UNITS: Final = {
 
 
 # ruff: noqa: D102 (the class says what they are)
-class Judged(Protocol):
+class FigurePair(Protocol):
     """A figure before and after: how much worse it became, in its unit and in percent."""
 
     @property
@@ -46,7 +46,7 @@ class Limit:
     unit: str
     """CYCLES, INSTRUCTIONS, BYTES, CALLS or `%`."""
 
-    def passed_by(self, change: Judged) -> bool:
+    def is_passed(self, change: FigurePair) -> bool:
         """Whether the figure became worse by more than this."""
         if self.unit == "%":
             if change.before.unit == CALLS:
@@ -90,10 +90,10 @@ class Rules:
         return cls(texts)
 
     def limits(self, metric_id: str) -> tuple[Limit, ...]:
-        """Of one figure."""
+        """Returns the limits of one figure."""
         fitting = [pattern for pattern in self._limits if fnmatchcase(metric_id, pattern)]
         return self._limits[max(fitting, key=len)] if fitting else ()
 
-    def broken_by(self, change: Judged) -> Limit | None:
+    def broken_limit(self, change: FigurePair) -> Limit | None:
         """The first limit that the change passes."""
-        return next((limit for limit in self.limits(change.before.id) if limit.passed_by(change)), None)
+        return next((limit for limit in self.limits(change.before.id) if limit.is_passed(change)), None)

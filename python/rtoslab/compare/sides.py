@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from rtoslab.analyses import Metric, metrics
 from rtoslab.base import StoreError
-from rtoslab.compare.executed import ExecutedFunction, code_digest, executed_functions, place_digest, waits_of
-from rtoslab.results import Failed, Measured, NotApplicable, PointId
+from rtoslab.compare.executed import ExecutedFunction, code_digest, executions, place_digest, waits_of
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import RunDirectory, StoredPoint, flatten
 
 STATE: Final = "state."
@@ -26,11 +26,11 @@ class Figures:
     """From a virtual board: measured again it would be the same to the cycle."""
     manifest: Mapping[str, str]
     """Flat: `build.flags` -> text."""
-    result: Measured | None = None
+    result: MeasuredPoint | None = None
     """None where there is a figure alone (a baseline)."""
     tree: Mapping[str, Any] = field(default_factory=dict)
     """The whole manifest; empty of a baseline."""
-    placed: Sequence[Measured] = ()
+    placed: Sequence[MeasuredPoint] = ()
     """Of a point in several placements all its results; `result` is the first."""
     code: str = ""
     """Digest of the functions that the window executed, whatever their places; empty where nobody watched."""
@@ -48,7 +48,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What is compared, under the name it bears in reports."""
+    """One side of a comparison, under its name in reports."""
 
     name: str
     figures: Sequence[Figures] = field(default=())
@@ -74,13 +74,13 @@ def figures_of(stored: StoredPoint) -> Figures:
     target = stored.manifest.get("target")
     exact = isinstance(target, dict) and target.get("kind") == "virtual"
     flat = flatten(stored.manifest)
-    if isinstance(result, Measured):
+    if isinstance(result, MeasuredPoint):
         flat |= {f"{STATE}{key}": str(value) for key, value in result.state.items()}
-    if isinstance(result, Measured):
+    if isinstance(result, MeasuredPoint):
         figures = {metric.id: metric for metric in metrics(result)}
         return Figures(
             result.point, figures, exact, flat, result, stored.manifest, (), code_digest(result), place_digest(result),
-            executed_functions(result), result.state, waits_of(result),
+            executions(result), result.state, waits_of(result),
         )  # fmt: skip
     return Figures(result.point, {}, exact, flat, tree=stored.manifest, missing=_reason(result))
 

@@ -17,19 +17,19 @@ from rtoslab.base import (
     ConformanceError,
     SettingError,
     Strict,
-    alone,
     canonical,
-    looked_at,
+    exclusive_lock,
+    memoize_by_contents,
     package_digest,
     write_whole,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
-from rtoslab.conformance.play import play, play_brought
+from rtoslab.conformance.play import play, play_external
 from rtoslab.images import CONFORMANCE_IMAGE, build, inputs_digest
-from rtoslab.intake import KEPT_BYTES, read_bytes
+from rtoslab.intake import CACHED_BYTES, read_bytes
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
-from rtoslab.targets import BroughtImage, Progress, acquainted, simulator_fingerprint, simulator_sources
+from rtoslab.targets import ExternalImage, Progress, simulator_fingerprint, simulator_sources, with_kernel
 
 
 class Conformance(Strict):
@@ -56,7 +56,7 @@ class Conformance(Strict):
         return {finding.title: finding.saw for finding in self.findings if finding.outcome is Outcome.DEVIATES}
 
     @property
-    def counted(self) -> str:
+    def outcome_counts(self) -> str:
         """How many findings there are of each outcome, in words."""
         counts = {outcome: sum(finding.outcome is outcome for finding in self.findings) for outcome in Outcome}
         words = {Outcome.HOLDS: "hold", Outcome.FAILS: "fail", Outcome.DEVIATES: "deviate"}
@@ -67,7 +67,7 @@ class Conformance(Strict):
         ]
         return ", ".join(text) or "nothing was seen"
 
-    def demand(self) -> None:
+    def require(self) -> None:
         """Raises ConformanceError, naming what does not hold."""
         if self.holds:
             return
@@ -84,7 +84,7 @@ class Conformance(Strict):
         )
 
     def summary(self) -> dict[str, Any]:
-        """For the manifest: each check's outcome, with the reason where it does not apply."""
+        """Returns the outcome of each check for the manifest, with the reason where it does not apply."""
         checks: dict[str, str] = {}
         for finding in self.findings:
             is_exempt = finding.outcome in (Outcome.NOT_APPLICABLE, Outcome.DEVIATES)
@@ -105,7 +105,7 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
     digest = verdict_digest(catalogue, point)
     makers = f"{simulator_fingerprint()}-{package_digest()[:8]}"
     path = built.folder / f"conformance-{digest}-{makers}.verdict"
-    with alone(built.folder / ".conformance-lock"):  # points measured side by side wait for one verdict
+    with exclusive_lock(built.folder / ".conformance-lock"):  # points measured side by side wait for one verdict
         known = _read(path)
         if known is None:
             known = _verdict(catalogue, suite, digest, progress)
@@ -114,19 +114,19 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
 
 
 def examine_image(
-    known: Catalogue, image: BroughtImage, timing: Mapping[str, int], progress: Progress = lambda *_: None
+    known: Catalogue, image: ExternalImage, timing: Mapping[str, int], progress: Progress = lambda *_: None
 ) -> Conformance:
     """The verdict on a suite's image that was built elsewhere; played each time, by whatever made it.
 
     Raises SettingError for an image that is not the suite's.
     """
-    begin = image.said.begin
+    begin = image.introduction.begin
     if begin.bench != CONFORMANCE_IMAGE:
         raise SettingError(
             f"{image.path} says that it measures {begin.bench}, and is no conformance suite; "
             f"`rtoslab run --image {image.path} --board {begin.board}` measures it."
         )
-    catalogue = acquainted(known, begin.kernel, begin.cores)
+    catalogue = with_kernel(known, begin.kernel, begin.cores)
     kernel, board = catalogue.kernel(begin.kernel).facts, catalogue.board(begin.board).facts
     point = Point(
         benchmark=CONFORMANCE_IMAGE,
@@ -137,7 +137,7 @@ def examine_image(
         clock_hz=begin.clock_hz,
         timing=dict(timing),
     )
-    played, failure = play_brought(catalogue, point, image, progress)
+    played, failure = play_external(catalogue, point, image, progress)
     return Conformance(
         digest=image.sha256[:16],
         kernel=begin.kernel,
@@ -155,7 +155,7 @@ def verdict_digest(catalogue: Catalogue, point: Point) -> str:
     return _digest_of(catalogue, image, point.kernel, tuple(point.timing.items()))
 
 
-@looked_at
+@memoize_by_contents
 def _digest_of(catalogue: Catalogue, image: str, kernel: str, timing: tuple[tuple[str, int], ...]) -> str:
     rules = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
     facts = catalogue.kernel(kernel).facts.model_dump(mode="json")
@@ -199,9 +199,9 @@ def _verdict(catalogue: Catalogue, point: Point, digest: str, progress: Progress
 
 
 def _read(path: Path) -> Conformance | None:
-    """None for one that is not there or not byte for byte what was written: it is made again."""
+    """Reads a verdict. None if it is missing or not byte for byte as written: then it is made again."""
     try:
-        head, _, verdict = read_bytes(path, KEPT_BYTES, "the verdict", ConformanceError).partition(b"\n")
+        head, _, verdict = read_bytes(path, CACHED_BYTES, "the verdict", ConformanceError).partition(b"\n")
         return Conformance.model_validate_json(verdict) if head == _head(path, verdict) else None
     except (ConformanceError, ValidationError):
         return None

@@ -1,4 +1,5 @@
-"""From the notes of the suite's image to one finding a check and core. Pure functions of what was sent and counted."""
+"""Turns the notes of the suite's image into one finding for each check and core. Pure functions of what was sent and
+counted."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rtoslab.base import Strict
 from rtoslab.catalogue import Board, Check, Kernel
-from rtoslab.records import Decoded
+from rtoslab.records import DecodedRun
 from rtoslab.targets import SYSTICK
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(StrEnum):
-    """What became of one check on one core."""
+    """The outcome of one check on one core."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -29,7 +30,7 @@ class Outcome(StrEnum):
 
 
 class CheckFinding(Strict):
-    """What a check demanded and what was seen, in prose; for n/a, why."""
+    """The requirement of a check and the observation, in prose. For n/a, the reason."""
 
     check: str
     title: str
@@ -42,7 +43,7 @@ class CheckFinding(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What one scene left on one core, with the facts to read it by."""
+    """The notes that one scene left on one core, with the facts that explain them."""
 
     values: tuple[int, ...]
     tick_hz: int
@@ -53,7 +54,7 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenScene:
     """A scene that did not come to its end."""
 
     scene: str
@@ -63,17 +64,18 @@ class Broken:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """What the suite showed, in one play or several: after a scene that broke, it is played again without that."""
+class Play:
+    """The output of the suite, in one play or several. After a scene that broke it is played again without that
+    scene."""
 
-    decoded: Decoded
+    decoded: DecodedRun
     stats: "Stats | None"
-    broken: tuple[Broken, ...] = ()
-    earlier: tuple[Decoded, ...] = ()
+    broken: tuple[BrokenScene, ...] = ()
+    earlier: tuple[DecodedRun, ...] = ()
     """Of the plays that broke: the notes up to there."""
     whole: bool = True
     """Whether the last play came to its end."""
-    brought: bool = False
+    is_external: bool = False
     """Whether the image was built elsewhere: then it alone knows which scenes it holds."""
 
     def began(self, scene: str, core: int) -> bool:
@@ -91,7 +93,7 @@ class Played:
         return scenes_
 
 
-def judge_all(checks: Sequence[Check], played: Played, kernel: Kernel, board: Board) -> tuple[CheckFinding, ...]:
+def judge_all(checks: Sequence[Check], played: Play, kernel: Kernel, board: Board) -> tuple[CheckFinding, ...]:
     """Every check in the table's order, on every core it is for."""
     scenes = played.scenes()
     findings: list[CheckFinding] = []
@@ -103,12 +105,14 @@ def judge_all(checks: Sequence[Check], played: Played, kernel: Kernel, board: Bo
         applicable = _of_this_kernel(check, kernel)
         cores = range(1 if check.first_core_only else played.decoded.begin.cores)
         result = [_judge(applicable, core, _notes(scenes, check, core, played), played) for core in cores]
-        findings += _declared(result, kernel.deviations[check.id]) if check.id in kernel.deviations else result
+        findings += (
+            _declared_deviations(result, kernel.deviations[check.id]) if check.id in kernel.deviations else result
+        )
     return tuple(findings)
 
 
 def _of_this_kernel(check: Check, kernel: Kernel) -> Check:
-    """With what is due instead, if the kernel declares it."""
+    """Returns the check with its alternative requirement, if the kernel declares one."""
     if check.instead is None:
         return check
     fact, word = check.instead.when.split(" = ")
@@ -117,7 +121,7 @@ def _of_this_kernel(check: Check, kernel: Kernel) -> Check:
     return check.model_copy(update=check.instead.model_dump(exclude={"when"}))
 
 
-def _declared(findings: Sequence[CheckFinding], reason: str) -> list[CheckFinding]:
+def _declared_deviations(findings: Sequence[CheckFinding], reason: str) -> list[CheckFinding]:
     """The findings of a check that kernel.toml says will fail: they deviate; that none does is a failure."""
     if any(finding.outcome is Outcome.FAILS for finding in findings):
         saw = {finding.core: f"{finding.saw}; declared: {reason}" for finding in findings}
@@ -145,7 +149,7 @@ def not_applicable(check: Check, kernel: Kernel, board: Board, cores: int) -> st
     return lacking
 
 
-def _notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, played: Played) -> Notes:
+def _notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, played: Play) -> Notes:
     decoded = played.decoded
     return Notes(
         values=scenes.get(f"{check.id}/{core}", ()),
@@ -157,7 +161,7 @@ def _notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, playe
     )
 
 
-def _judge(check: Check, core: int, notes: Notes, played: Played) -> CheckFinding:
+def _judge(check: Check, core: int, notes: Notes, played: Play) -> CheckFinding:
     broken = next((number for number in played.broken if number.scene == check.id), None)
     if broken is not None and (broken.core == core or not notes.values):
         where = "" if broken.core == core else f"not played, because on core {broken.core} "
@@ -166,7 +170,7 @@ def _judge(check: Check, core: int, notes: Notes, played: Played) -> CheckFindin
         return _finding(check, core, "the suite ended before", Outcome.UNSEEN)
     if check.kind == "ticks" and notes.stats is None:
         return _finding(check, core, "this target does not count cycles", Outcome.UNSEEN)
-    if played.brought and check.kind != "ticks" and not played.began(check.id, core):
+    if played.is_external and check.kind != "ticks" and not played.began(check.id, core):
         return _finding(check, core, "the image does not play its scene", Outcome.UNSEEN)
     if check.kind != "ticks" and not notes.values:
         return _finding(check, core, "its scene left no notes", Outcome.FAILS)
@@ -180,8 +184,8 @@ def _finding(check: Check, core: int | None, saw: str, outcome: Outcome) -> Chec
 
 def _sequence(check: Check, notes: Notes) -> tuple[bool, str]:
     if notes.values == check.notes:
-        return True, f"noted {_listed(notes.values)}"
-    return False, f"noted {_listed(notes.values)} where {_listed(check.notes)} was due"
+        return True, f"noted {_join_listed(notes.values)}"
+    return False, f"noted {_join_listed(notes.values)} where {_join_listed(check.notes)} was due"
 
 
 def _timer(check: Check, notes: Notes) -> tuple[bool, str]:
@@ -207,7 +211,7 @@ def _slices(check: Check, notes: Notes) -> tuple[bool, str]:
 
 def _growth(check: Check, notes: Notes) -> tuple[bool, str]:
     if len(notes.values) != 3:
-        return False, f"noted {_listed(notes.values)} where three figures were due"
+        return False, f"noted {_join_listed(notes.values)} where three figures were due"
     before, after, size = notes.values
     return 0 < before <= after - check.least and after < size, f"{before} bytes, then {after} of {size}"
 
@@ -230,5 +234,5 @@ _KINDS: Final[Mapping[str, Callable[[Check, Notes], tuple[bool, str]]]] = {
 }
 
 
-def _listed(values: Sequence[int]) -> str:
+def _join_listed(values: Sequence[int]) -> str:
     return " ".join(map(str, values))

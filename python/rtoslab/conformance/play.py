@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from rtoslab.base import DecodeError, OverrideReceivedError, RunError
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance.judge import Broken, Played
+from rtoslab.conformance.judge import BrokenScene, Play
 from rtoslab.images import build
 from rtoslab.plan import Point
-from rtoslab.records import Decoded, Expected, constants, decode, decode_begun
-from rtoslab.targets import BroughtImage, Progress, RunOutput, VirtualJob, run_virtual
+from rtoslab.records import DecodedRun, ExpectedIdentity, constants, decode, decode_begun
+from rtoslab.targets import ExternalImage, Progress, RunOutput, VirtualJob, run_virtual
 
 LIMIT_S = 120
 """Of virtual time, for the tick rate's span and for all other scenes each: a slow tick makes them long."""
@@ -21,10 +21,10 @@ _NEVER_LEFT_OUT = "tick_rate"
 """The virtual board waits for its window."""
 
 
-def play(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[Played | None, str | None]:
-    """What was shown, if anything, and why the suite did not come to its end, if it did not."""
-    broken: list[Broken] = []
-    earlier: list[Decoded] = []
+def play(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[Play | None, str | None]:
+    """Returns what was shown, if anything, and why the suite did not come to its end, if it did not."""
+    broken: list[BrokenScene] = []
+    earlier: list[DecodedRun] = []
     while True:
         params = {f"leave_out_{index}": str(scene_hash(item.scene)) for index, item in enumerate(broken)}
         built = build(catalogue, replace(point, params=params))
@@ -32,37 +32,37 @@ def play(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[Played
         try:
             decoded = decode(output.uart, constants(catalogue.root), built.expected)
         except DecodeError as cause:
-            begun = _begun(catalogue, output.uart, built.expected)
-            scene = None if begun is None else _broken_scene(begun, cause, output.failure)
+            begun = _begin(catalogue, output.uart, built.expected)
+            scene = None if begun is None else _find_broken_scene(begun, cause, output.failure)
             if begun is not None and scene is not None and len(broken) < BROKEN_MOST:
                 earlier.append(begun)
                 broken.append(scene)
                 continue
             failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)
-            return _up_to_there(begun, broken, earlier), failure
-        return Played(decoded, output.stats, tuple(broken), tuple(earlier)), output.failure
+            return _play_up_to_there(begun, broken, earlier), failure
+        return Play(decoded, output.stats, tuple(broken), tuple(earlier)), output.failure
 
 
-def play_brought(
-    catalogue: Catalogue, point: Point, image: BroughtImage, progress: Progress
-) -> tuple[Played | None, str | None]:
+def play_external(
+    catalogue: Catalogue, point: Point, image: ExternalImage, progress: Progress
+) -> tuple[Play | None, str | None]:
     """The same of an image that is as it is: after a scene that broke, no other is seen."""
     output = _run(catalogue, point, image.content, image.path.name, progress)
     try:
-        decoded = decode(output.uart, constants(catalogue.root), image.expected)
+        decoded = decode(output.uart, constants(catalogue.root), image.expected_identity)
     except DecodeError as cause:
-        begun = _begun(catalogue, output.uart, image.expected)
+        begun = _begin(catalogue, output.uart, image.expected_identity)
         failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)
         if begun is None:
             return None, failure
-        scene = _broken_scene(begun, cause, output.failure)
-        return Played(begun, None, (scene,) if scene else (), whole=False, brought=True), failure
-    return Played(decoded, output.stats, brought=True), output.failure
+        scene = _find_broken_scene(begun, cause, output.failure)
+        return Play(begun, None, (scene,) if scene else (), whole=False, is_external=True), failure
+    return Play(decoded, output.stats, is_external=True), output.failure
 
 
-def _up_to_there(begun: Decoded | None, broken: list[Broken], earlier: list[Decoded]) -> Played | None:
+def _play_up_to_there(begun: DecodedRun | None, broken: list[BrokenScene], earlier: list[DecodedRun]) -> Play | None:
     plays = [*earlier, *([] if begun is None else [begun])]
-    return Played(plays[-1], None, tuple(broken), tuple(plays[:-1]), whole=False) if plays else None
+    return Play(plays[-1], None, tuple(broken), tuple(plays[:-1]), whole=False) if plays else None
 
 
 def scene_hash(scene: str) -> int:
@@ -73,7 +73,7 @@ def scene_hash(scene: str) -> int:
     return hashed
 
 
-def _broken_scene(begun: Decoded, cause: DecodeError, failure: str | None) -> Broken | None:
+def _find_broken_scene(begun: DecodedRun, cause: DecodeError, failure: str | None) -> BrokenScene | None:
     """The scene that was on when nothing more came; None if it is not the scene's doing, or cannot be left out."""
     if not begun.checks or begun.checks[-1].name == _NEVER_LEFT_OUT:
         return None
@@ -81,14 +81,14 @@ def _broken_scene(begun: Decoded, cause: DecodeError, failure: str | None) -> Br
     if any(sample.metric == f"{scene}/{core}" for sample in begun.samples):
         return None
     if not isinstance(cause, OverrideReceivedError):
-        return Broken(scene, core, f"got stuck: {failure or cause}")
+        return BrokenScene(scene, core, f"got stuck: {failure or cause}")
     if cause.fields.get("detail") == scene:
-        return Broken(scene, core, "got stuck")
+        return BrokenScene(scene, core, "got stuck")
     facts = " ".join(f"{key}={value}" for key, value in cause.fields.items() if key != "run")
-    return Broken(scene, core, f"ended in {'an' if cause.kind[0] in 'aeo' else 'a'} {cause.kind} ({facts})")
+    return BrokenScene(scene, core, f"ended in {'an' if cause.kind[0] in 'aeo' else 'a'} {cause.kind} ({facts})")
 
 
-def _begun(catalogue: Catalogue, uart: bytes, expected: Expected) -> Decoded | None:
+def _begin(catalogue: Catalogue, uart: bytes, expected: ExpectedIdentity) -> DecodedRun | None:
     try:
         return decode_begun(uart, constants(catalogue.root), expected)
     except DecodeError:

@@ -41,7 +41,7 @@ class CallGraph:
     callees: dict[str, set[str]] = field(default_factory=dict)
 
     def deepest(self, function: str) -> StaticStack | None:
-        """Of the function of that name; None if the compiler wrote of none."""
+        """Returns the deepest stack of the function of that name. None if the compiler reported none."""
         title = next(
             (item for item, name in sorted(self.names.items()) if name == function and item in self.frames), None
         )

@@ -42,7 +42,7 @@ class Difference:
 
 
 def difference(before: Footprint, after: Footprint) -> Difference:
-    """By symbol."""
+    """Returns the difference by symbol."""
     return Difference(before, after, _changes(_owners(before.items), _owners(after.items)))
 
 

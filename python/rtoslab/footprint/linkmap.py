@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import MAP_BYTES, SYMBOLS, read_bytes, shown_path
+from rtoslab.intake import MAP_BYTES, SYMBOLS, path_text, read_bytes
 
 _BEGIN = "Linker script and memory map"
 _END = re.compile(r"^OUTPUT\(", re.MULTILINE)
@@ -34,7 +34,7 @@ class Piece:
 
 def read_map(path: Path) -> tuple[Piece, ...]:
     """Input sections of the image by address, empty ones left out. Raises ImageFileError."""
-    return parse_map(read_bytes(path, MAP_BYTES, "the map file", ImageFileError), shown_path(path))
+    return parse_map(read_bytes(path, MAP_BYTES, "the map file", ImageFileError), path_text(path))
 
 
 def parse_map(data: bytes, source: str) -> tuple[Piece, ...]:

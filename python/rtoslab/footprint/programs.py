@@ -16,7 +16,7 @@ MINIMAL = "minimal"
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class BuiltProgram:
     """A built program and what it weighs."""
 
     point: Point
@@ -25,7 +25,7 @@ class Weighed:
 
     @property
     def callgraph(self) -> Path:
-        """What the compiler wrote of each function's frame and callees."""
+        """Returns what the compiler wrote of each function's frame and callees."""
         return self.build.folder / CALLGRAPH
 
 
@@ -37,17 +37,17 @@ def weigh(
     program: str = MINIMAL,
     cores: int = 1,
     config: Mapping[str, str] | None = None,
-) -> Weighed:
+) -> BuiltProgram:
     """Builds one program and weighs it. Raises PlanError where it cannot exist, BuildError, UnknownNameError."""
     point = footprint_point(catalogue, program, kernel, board, cores, config or {})
     return weigh_point(catalogue, point)
 
 
-def weigh_point(catalogue: Catalogue, point: Point) -> Weighed:
+def weigh_point(catalogue: Catalogue, point: Point) -> BuiltProgram:
     """Builds one point and weighs it. Raises PlanError where it cannot exist."""
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be built: {point.not_applicable}.")
     built = build(catalogue, point)
     regions = regions_of(catalogue.board(point.board).facts)
     tree = tree_of(catalogue, point)
-    return Weighed(point, built, footprint_of(built.elf, built.folder / MAP, regions, tree.path if tree else None))
+    return BuiltProgram(point, built, footprint_of(built.elf, built.folder / MAP, regions, tree.path if tree else None))

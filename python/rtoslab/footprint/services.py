@@ -1,4 +1,4 @@
-"""What each service of a kernel costs: an image with it less the image without, section by section."""
+"""The cost of each service of a kernel: an image with it less the image without, section by section."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -9,8 +9,8 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import KINDS
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
 from rtoslab.footprint.points import footprint_point
-from rtoslab.footprint.programs import MINIMAL, Weighed, weigh_point
-from rtoslab.footprint.stacks import Seen, see
+from rtoslab.footprint.programs import MINIMAL, BuiltProgram, weigh_point
+from rtoslab.footprint.stacks import StackRun, see
 
 Progress = Callable[[str], None]
 
@@ -51,7 +51,7 @@ class Stack:
 class Survey:
     """All there is to say of a kernel on a board."""
 
-    minimal: Weighed
+    minimal: BuiltProgram
     costs: tuple[Cost, ...]
     stacks: tuple[Stack, ...]
 
@@ -70,10 +70,10 @@ def survey(
     for name in programs or ():
         if name not in catalogue.footprints:
             raise UnknownNameError("footprint program", name, catalogue.footprints)
-    requested = tuple(programs or _ordered(catalogue))
-    built: dict[str, tuple[Weighed, Seen]] = {}
+    requested = tuple(programs or _in_order(catalogue))
+    built: dict[str, tuple[BuiltProgram, StackRun]] = {}
 
-    def image(name: str) -> tuple[Weighed, Seen] | str:
+    def image(name: str) -> tuple[BuiltProgram, StackRun] | str:
         """The image with what it showed, or why there is none."""
         point = footprint_point(catalogue, name, kernel, board, cores, config or {})
         if point.not_applicable is not None:
@@ -92,7 +92,7 @@ def survey(
     return Survey(minimal[0], costs, stacks)
 
 
-def _ordered(catalogue: Catalogue) -> list[str]:
+def _in_order(catalogue: Catalogue) -> list[str]:
     """Each program behind its base, else by name."""
 
     def depth(name: str) -> int:
@@ -102,7 +102,7 @@ def _ordered(catalogue: Catalogue) -> list[str]:
     return sorted(catalogue.footprints, key=lambda name: (min(depth(name), 2), name))
 
 
-def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[Weighed, Seen] | str]) -> Cost:
+def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltProgram, StackRun] | str]) -> Cost:
     facts = catalogue.footprints[name].facts
     built = image(name)
     base = image(facts.base) if facts.base else None
@@ -129,7 +129,7 @@ def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[Weighed,
     )
 
 
-def _bytes(weighed: Weighed) -> tuple[Counter[str], Counter[str]]:
+def _bytes(weighed: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
     kinds: Counter[str] = Counter()
     origins: Counter[str] = Counter()
     for item in weighed.footprint.items:
@@ -139,7 +139,7 @@ def _bytes(weighed: Weighed) -> tuple[Counter[str], Counter[str]]:
     return kinds, origins
 
 
-def _stacks(catalogue: Catalogue, name: str, weighed: Weighed, seen: Seen) -> list[Stack]:
+def _stacks(catalogue: Catalogue, name: str, weighed: BuiltProgram, seen: StackRun) -> list[Stack]:
     graph = read_callgraph(weighed.callgraph)
     probes = catalogue.kernel(weighed.point.kernel).facts.probes
     idle = probes.idle_symbols if probes else ()

@@ -13,7 +13,7 @@ import numpy as np
 from rtoslab.base import RunError
 from rtoslab.catalogue import Catalogue, TaskBlock
 from rtoslab.footprint.control_blocks import members_of
-from rtoslab.footprint.programs import Weighed
+from rtoslab.footprint.programs import BuiltProgram
 from rtoslab.targets import (
     EVENT,
     KIND_EXEC,
@@ -45,8 +45,8 @@ class StackPeak:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What a run of the image showed."""
+class StackRun:
+    """The observations of a run of the image."""
 
     stacks: tuple[StackPeak, ...]
     """The tasks that ran, by name, and `(main stack)`: start-up and interrupt handlers."""
@@ -67,7 +67,7 @@ class _Stack:
     end: int
 
 
-def see(catalogue: Catalogue, weighed: Weighed) -> Seen:
+def see(catalogue: Catalogue, weighed: BuiltProgram) -> StackRun:
     """Runs the image for RUN_S. Raises RunError if it locks up."""
     run = _Run(catalogue, weighed)
     run.start()
@@ -76,7 +76,7 @@ def see(catalogue: Catalogue, weighed: Weighed) -> Seen:
 
 
 class _Run:
-    def __init__(self, catalogue: Catalogue, weighed: Weighed) -> None:
+    def __init__(self, catalogue: Catalogue, weighed: BuiltProgram) -> None:
         self.weighed = weighed
         self.board = catalogue.board(weighed.point.board).facts
         self.kernel = catalogue.kernel(weighed.point.kernel).facts
@@ -87,10 +87,9 @@ class _Run:
         load_image(self.machine, weighed.build.elf.read_bytes(), weighed.build.elf.name)
 
     def start(self) -> None:
-        """To main(), where memory is cleared and the main stack is still unused.
+        """Runs to main(), where memory is cleared and the main stack is still unused.
 
-        A kernel with a start-up of its own has no such stack: there main() runs on a task's.
-        """
+        A kernel with a start-up of its own has no such stack: there main() runs on a task's."""
         self.machine.until(find_address(self.machine, "main"))
         self._run(self._cycles())
         if self.kernel.owns_start:
@@ -137,10 +136,10 @@ class _Run:
         self.machine.write(stack.base, bytes([PAINT]) * (until - stack.base))
         self.stacks[block] = stack
 
-    def look(self) -> Seen:
+    def look(self) -> StackRun:
         """How far the paint is gone, and what is left of the pool."""
         peaks = [StackPeak(stack.task, self._used(stack), stack.end - stack.base) for stack in self.stacks.values()]
-        return Seen(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._pool())
+        return StackRun(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._pool())
 
     def _used(self, stack: _Stack) -> int:
         painted = self.machine.read(stack.base, stack.end - stack.base)

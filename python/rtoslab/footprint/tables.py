@@ -16,12 +16,12 @@ DIFFERENCE_TABLES: Final = ("totals", "objects", "symbols")
 
 
 def image_tables(image: Footprint) -> tuple[Table, ...]:
-    """What one image weighs. The last row of `sections` is what `arm-none-eabi-size` prints."""
+    """Returns what one image weighs. The last row of `sections` is what `arm-none-eabi-size` prints."""
     return (
         Table("sections", f"Sections of {image.name}", _SECTIONS, _sections(image)),
         Table("memories", "Bytes taken in each memory", ("memory", "bytes"), list(image.memories.items())),
-        Table("origins", "Whose bytes they are", ("origin", *KINDS, "total"), _grouped(image, "origin")),
-        Table("objects", "By object file", ("origin", "object", *KINDS, "total"), _grouped(image, "origin", "object")),
+        Table("origins", "Whose bytes they are", ("origin", *KINDS, "total"), _groups(image, "origin")),
+        Table("objects", "By object file", ("origin", "object", *KINDS, "total"), _groups(image, "origin", "object")),
         Table(
             "symbols",
             "By symbol, the largest first",
@@ -47,13 +47,13 @@ def _sections(image: Footprint) -> list[Sequence[Value]]:
     return rows
 
 
-def _grouped(image: Footprint, *axes: str) -> list[Sequence[Value]]:
+def _groups(image: Footprint, *axes: str) -> list[Sequence[Value]]:
     groups = sorted(image.by(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0]))
     return [(*names, *(sizes[kind] for kind in KINDS), sizes.total()) for names, sizes in groups]
 
 
 def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
-    """What a kernel's services cost, over what they are compared to, and what the tasks' stacks need."""
+    """Returns what a kernel's services cost, over what they are compared to, and what the tasks' stacks need."""
     services: list[Sequence[Value]] = []
     lacking: list[Sequence[Value]] = []
     stacks: list[Sequence[Value]] = []
@@ -109,7 +109,7 @@ def minimal_table(surveys: Sequence[Survey]) -> Table:
 
 
 def difference_tables(difference: Difference) -> tuple[Table, ...]:
-    """What changed from one image to the other."""
+    """Returns what changed from one image to the other."""
     names = ("before", "after", "change")
     totals = [
         (kind, difference.before.total(kind), difference.after.total(kind), difference.total(kind)) for kind in KINDS

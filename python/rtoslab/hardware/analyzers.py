@@ -33,7 +33,7 @@ _CHANNEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]{0,15}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Analyzer:
-    """What records, and how."""
+    """The recording program and its arguments."""
 
     driver: str
     """sigrok's name of it, with options such as `:conn=1.14`."""
@@ -61,11 +61,11 @@ class Analyzer:
 def analyzer_banner() -> str:
     """First line of its version text; empty if it is not installed."""
     place = shutil.which(SIGROK)
-    return tools.said([place, "--version"]).partition("\n")[0].strip() if place else ""
+    return tools.program_output([place, "--version"]).partition("\n")[0].strip() if place else ""
 
 
 def recording_command(analyzer: Analyzer, limit_s: float, file: Path) -> Command:
-    """What is started; it ends by itself after `limit_s`."""
+    """Returns what is started; it ends by itself after `limit_s`."""
     wires = ",".join(f"{channel}={name}" for channel, name in analyzer.channels)
     return (
         SIGROK,
@@ -78,7 +78,7 @@ def recording_command(analyzer: Analyzer, limit_s: float, file: Path) -> Command
     )
 
 
-def shown_recording(analyzer: Analyzer, limit_s: float, file: Path) -> str:
+def recording_command_text(analyzer: Analyzer, limit_s: float, file: Path) -> str:
     """The same for a person, as one would type it."""
     return shlex.join(recording_command(analyzer, limit_s, file))
 
@@ -172,7 +172,7 @@ def _size(file: Path) -> int:
 
 
 def _room_missing(file: Path) -> str:
-    """What is wrong with the place that the capture goes to; empty if nothing is."""
+    """Returns what is wrong with the place that the capture goes to; empty if nothing is."""
     try:
         free = shutil.disk_usage(file.parent).free
     except OSError as cause:

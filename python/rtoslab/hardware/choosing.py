@@ -1,8 +1,8 @@
-"""From the board's name and what the user says to one probe, one port and one program; or a sentence why there is none.
+"""Finds one probe, one port and one program for a board's name and the user's options, or a sentence that says why
+there is none.
 
 The trap it prevents: flashing the board beside the one that was meant. The board is always named by the user; a probe
-is chosen for them only if it is the only one connected that could be meant.
-"""
+is chosen for them only if it is the only one connected that could be meant."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from typing import Final
 from rtoslab.base import PortError, UnknownNameError
 from rtoslab.catalogue import Board, FlashNames
 from rtoslab.hardware.bench import FLASH_LIMIT_S, SILENCE_LIMIT_S, Bench, BenchTarget
-from rtoslab.hardware.flash_tools import TOOLS, FlashTool, installed
+from rtoslab.hardware.flash_tools import TOOLS, FlashTool, is_installed
 from rtoslab.hardware.usb import UsbDevice, kind_of, safe_serial
 
 AUTO: Final = "auto"
@@ -35,7 +35,9 @@ class Target:
 
 def fitting(names: FlashNames, device: UsbDevice) -> list[FlashTool]:
     """Tools installed here that flash a board through a device, the first choice first."""
-    return [tool for tool in TOOLS.values() if kind_of(device) in tool.kinds and tool.knows(names) and installed(tool)]
+    return [
+        tool for tool in TOOLS.values() if kind_of(device) in tool.kinds and tool.knows(names) and is_installed(tool)
+    ]
 
 
 def choose_target(
@@ -50,12 +52,12 @@ def choose_target(
             raise UnknownNameError("target of the hardware map", requested, [target.name for target in bench.target])
         entry = _only_one_for(board, bench)
     if entry is not None:
-        return _mapped(entry, board, names, tuple(devices), port)
+        return _from_map(entry, board, names, tuple(devices), port)
     probe = _probe(requested, board, names, tuple(devices))
     tools = fitting(names, probe)
     if not tools:
         raise PortError(
-            f"No program is installed that flashes the {board.id} through the {probe.shown}; install one of "
+            f"No program is installed that flashes the {board.id} through the {probe.label}; install one of "
             f"{_could(names, probe)}."
         )
     return Target(board, names, tools[0], probe, port or _port_of(probe, board))
@@ -71,7 +73,7 @@ def _only_one_for(board: Board, bench: Bench) -> BenchTarget:
     return meant[0]
 
 
-def _mapped(
+def _from_map(
     entry: BenchTarget, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...], port: str | None
 ) -> Target:
     if entry.board != board.id:
@@ -88,7 +90,7 @@ def _mapped(
         tools = [tool for tool in tools if tool.name == entry.tool]
     if not tools:
         raise PortError(
-            f"The target {entry.name} cannot be flashed through the {probe.shown}: "
+            f"The target {entry.name} cannot be flashed through the {probe.label}: "
             f"{entry.tool or _could(names, probe)} is not installed, or does not know it."
         )
     return Target(
@@ -134,7 +136,7 @@ def _port_of(probe: UsbDevice, board: Board) -> str:
         return probe.ports[0]
     have = f"has the ports {', '.join(probe.ports)}" if probe.ports else "has no serial port"
     raise PortError(
-        f"The {probe.shown} {have}; name the one that is wired to {board.uart.tx_pin} of the {board.id} with --port."
+        f"The {probe.label} {have}; name the one that is wired to {board.uart.tx_pin} of the {board.id} with --port."
     )
 
 

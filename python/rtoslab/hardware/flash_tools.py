@@ -25,7 +25,7 @@ _OPENOCD_INTERFACE: Final = {STLINK: "stlink", CMSIS_DAP: "cmsis-dap", JLINK: "j
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be flashed onto what."""
+    """The image to flash, and its target."""
 
     image: Path
     """In the tool's `form`."""
@@ -94,7 +94,7 @@ def _picotool(order: Order) -> tuple[Command, ...]:
 def _serial(order: Order, tool: str) -> str:
     if not order.probe.serial:
         raise PortError(
-            f"The {order.probe.shown} has no serial number that {tool} could be told; use another tool or probe."
+            f"The {order.probe.label} has no serial number that {tool} could be told; use another tool or probe."
         )
     return order.probe.serial
 
@@ -114,6 +114,6 @@ TOOLS: Final[Mapping[str, FlashTool]] = {
 """In the order in which one is chosen."""
 
 
-def installed(tool: FlashTool) -> bool:
+def is_installed(tool: FlashTool) -> bool:
     """Whether it can be started here; a drive needs no program."""
     return tool.is_drive or shutil.which(tool.name) is not None

@@ -18,7 +18,7 @@ from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, Order
 from rtoslab.hardware.image_forms import flat, uf2
 from rtoslab.hardware.listening import Listener
 from rtoslab.hardware.running_programs import end_program, last_line, start_program
-from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected, kind_of
+from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected_devices, kind_of
 
 Say = Callable[[str], None]
 _DRIVES: Final = ("/media/*/RPI-RP2", "/run/media/*/RPI-RP2", "/Volumes/RPI-RP2")
@@ -35,18 +35,18 @@ def measure_once(target: Target, image: Path, run: str, window_s: float, say: Sa
     try:
         with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
             _flash(target, image, Path(folder), listener, say)
-        listener.flashed()
+        listener.note_flashed()
         return listener.until_over(target.silence_limit_s + window_s)
     finally:
         listener.close()
 
 
 def commands(target: Target, image: Path) -> tuple[Command, ...]:
-    """What is started for an image in the tool's form. Raises PortError."""
+    """Returns what is started for an image in the tool's form. Raises PortError."""
     return target.tool.commands(Order(image, target.board, target.names, target.probe))
 
 
-def shown_commands(target: Target, image: Path) -> list[str]:
+def command_texts(target: Target, image: Path) -> list[str]:
     """The same for a person, as one would type it; of an image that need not exist yet. Raises PortError."""
     form = image if target.tool.form == ELF else image.with_suffix(f".{target.tool.form}")
     if target.tool.is_drive:
@@ -57,7 +57,7 @@ def shown_commands(target: Target, image: Path) -> list[str]:
 def _flash(target: Target, image: Path, folder: Path, listener: Listener, say: Say) -> None:
     if kind_of(target.probe) == BOOTSEL:
         target = replace(target, probe=_in_bootsel(target, listener, say))
-    form = _formed(target, image, folder)
+    form = _as_format(target, image, folder)
     if target.tool.is_drive:
         _copy(form, _drive(target), listener)
         return
@@ -65,7 +65,7 @@ def _flash(target: Target, image: Path, folder: Path, listener: Listener, say: S
         _run(command, target, folder / "reply", listener)
 
 
-def _formed(target: Target, image: Path, folder: Path) -> Path:
+def _as_format(target: Target, image: Path, folder: Path) -> Path:
     if target.tool.form == ELF:
         return image
     memory, content = target.board.memory, image.read_bytes()
@@ -96,7 +96,7 @@ def _run(command: Command, target: Target, reply: Path, listener: Listener) -> N
     if late or running.returncode != 0:
         why = f"did not end within {target.flash_limit_s:g} s" if late else f"ended with code {running.returncode}"
         raise FlashError(
-            f"{command[0]} {why} while it flashed the {target.board.id} through the {target.probe.shown}"
+            f"{command[0]} {why} while it flashed the {target.board.id} through the {target.probe.label}"
             f"{last_line(reply)}; check the probe, its wiring and the board's supply."
         )
 
@@ -106,7 +106,9 @@ def _in_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:
     ends, announced = time.monotonic() + target.flash_limit_s, False
     while time.monotonic() < ends:
         drives = [
-            device for device in connected() if kind_of(device) == BOOTSEL and device.serial == target.probe.serial
+            device
+            for device in connected_devices()
+            if kind_of(device) == BOOTSEL and device.serial == target.probe.serial
         ]
         if drives:
             return drives[0]

@@ -15,7 +15,8 @@ _BLOCK: Final = 512
 
 
 def flat(image: bytes, start: int, most_bytes: int) -> bytes:
-    """What a linked ELF puts into the flash that begins at `start`, gaps as erased bytes. Raises ImageFileError."""
+    """Returns what a linked ELF puts into the flash that begins at `start`, gaps as erased bytes. Raises
+    ImageFileError."""
     try:
         segments = [segment for segment in Elf(image).segments if segment.file_bytes]
     except ValueError as cause:

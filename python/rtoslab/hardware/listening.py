@@ -20,7 +20,7 @@ _BEGIN: Final = "@0 begin run="
 
 
 class Port(Protocol):
-    """What is used of a serial port."""
+    """The part of a serial port that is used here."""
 
     def read(self, size: int = 1) -> bytes:
         """Up to `size` bytes, or none after the poll time."""
@@ -73,12 +73,12 @@ class Listener:
         self.received += fresh
         return bool(fresh)
 
-    def flashed(self) -> None:
+    def note_flashed(self) -> None:
         """The image is on the board and was started: a run that begins from now on is its own."""
         self._flashed_at = len(self.received)
 
     def until_over(self, silence_limit_s: float) -> bytes:
-        """What the image sent, from its begin record to its end or an override.
+        """Returns what the image sent, from its begin record to its end or an override.
 
         A board that falls silent after it has spoken ends the listening: the decoder then says what is missing.
         Raises BoardSilentError, BoardResetError, PortError."""
@@ -86,7 +86,7 @@ class Listener:
         while not self._is_over() and len(self.received) < STREAM_BYTES:
             if self.hear():
                 quiet_since = time.monotonic()
-                self._demand_one_boot()
+                self._require_one_boot()
             elif time.monotonic() - quiet_since > silence_limit_s:
                 break
         if len(self.received) == self._flashed_at and not self._boots():
@@ -106,8 +106,8 @@ class Listener:
         return boots
 
     def _start(self) -> int:
-        """Of the run that counts: the program that flashes may reset the board more than once, so what began before it
-        had ended gives way to what began behind it."""
+        """Finds the start of the run that counts. The flashing program may reset the board more than once, so a run
+        that began before it had ended gives way to a later one."""
         boots = self._boots()
         later = [boot for boot in boots if boot >= self._flashed_at]
         if later and not self._by_hand:
@@ -115,7 +115,7 @@ class Listener:
         # Without a begin record of ours the decoder sees all that came since the image was started.
         return boots[-1] if boots else self._flashed_at
 
-    def _demand_one_boot(self) -> None:
+    def _require_one_boot(self) -> None:
         later = [boot for boot in self._boots() if boot >= self._flashed_at]
         if len(later) > 1 and not self._by_hand:
             raise BoardResetError(
@@ -133,8 +133,8 @@ class Listener:
 
 
 def listen_to_board(device: str, baud: int, run: str, silence_limit_s: float, opener: Opener = open_port) -> bytes:
-    """What the image of a run id sends, up to its end record or an override, of a board that somebody flashes and
-    resets by hand. Raises BoardSilentError, PortError."""
+    """Returns what the image of a run id sends, up to its end record or an override, of a board that somebody flashes
+    and resets by hand. Raises BoardSilentError, PortError."""
     listener = Listener(device, baud, run, opener, by_hand=True)
     try:
         return listener.until_over(silence_limit_s)

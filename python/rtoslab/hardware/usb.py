@@ -1,9 +1,8 @@
-"""What is connected by USB: probes and boards that wait to be flashed, with the serial ports that belong to them.
+"""Lists devices on USB: probes and boards that wait to be flashed, with their serial ports.
 
 On Linux all of it stands in sysfs, also what has no serial port (a Pico in BOOTSEL, an ST-LINK/V2). Elsewhere only
 devices with a port are seen. What a device says of itself is untrusted: a serial number goes into a command only if it
-is made of letters, digits and `._:-`.
-"""
+is made of letters, digits and `._:-`."""
 
 import os
 import re
@@ -59,8 +58,8 @@ class UsbDevice:
         return f"{self.vendor:04x}:{self.product:04x}"
 
     @property
-    def shown(self) -> str:
-        """As it is called in a sentence."""
+    def label(self) -> str:
+        """Returns the device's name for a sentence."""
         return f"{kind_of(self) or 'device'} {self.serial or self.identity}"
 
 
@@ -78,7 +77,7 @@ def safe_serial(text: str) -> str:
     return text if _SAFE.fullmatch(text) else ""
 
 
-def connected(sysfs: Path | None = None) -> tuple[UsbDevice, ...]:
+def connected_devices(sysfs: Path | None = None) -> tuple[UsbDevice, ...]:
     """Every device that is a probe or waits to be flashed, by identity and serial number. `sysfs`: /sys, or what the
     variable SYSFS_PATH names."""
     place = (sysfs or Path(os.environ.get("SYSFS_PATH", "/sys"))) / "bus" / "usb" / "devices"

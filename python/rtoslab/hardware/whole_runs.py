@@ -6,16 +6,16 @@ from typing import Final
 from rtoslab.base import DecodeError, LineNoiseError, OverrideReceivedError
 from rtoslab.hardware.choosing import Target
 from rtoslab.hardware.flashing import Say, measure_once
-from rtoslab.records import Expected, WireConstants, decode
+from rtoslab.records import ExpectedIdentity, WireConstants, decode
 
 TRIES: Final = 3
 """How often an image is started whose records come damaged, before that is given up."""
 
 
 def measure_whole(
-    target: Target, image: Path, expected: Expected, wire: WireConstants, window_s: float, say: Say
+    target: Target, image: Path, expected: ExpectedIdentity, wire: WireConstants, window_s: float, say: Say
 ) -> bytes:
-    """What `measure_once` gives, if the decoder takes it, or if it is the image's own last word.
+    """Returns what `measure_once` gives, if the decoder takes it, or if it is the image's own last word.
 
     Raises LineNoiseError, and what `measure_once` raises."""
     for _ in range(TRIES):

@@ -1,6 +1,6 @@
 """Firmware built for a point, and what an ELF file holds."""
 
-from rtoslab.images.builder import Build, build, demand_tools, is_built, planned_image, share_kept
+from rtoslab.images.builder import Build, build, is_built, planned_image, require_tools, share_cache
 from rtoslab.images.code_digests import branch_target, code_digests
 from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
 from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
@@ -15,6 +15,6 @@ from rtoslab.images.image_inputs import (
     inputs_digest,
     tree_of,
 )
-from rtoslab.images.made_by import made_by
-from rtoslab.images.settings import demand_settings
+from rtoslab.images.made_by import compiler_names
+from rtoslab.images.settings import require_settings
 from rtoslab.images.source_lines import SourceLines

@@ -21,10 +21,10 @@ from rtoslab.base import (
     AlteredError,
     BuildError,
     RefusedError,
-    alone,
     build_folder,
     cross_tool,
     disk_error,
+    exclusive_lock,
     listing,
     look_again,
     tools,
@@ -36,18 +36,18 @@ from rtoslab.images.image_inputs import (
     CALLGRAPH,
     IMAGE,
     INFO,
-    KEPT,
     LOG,
-    asked_digest,
+    STORED_FILES,
     inputs_digest,
     reads_path,
+    request_digest,
     tree_of,
 )
 from rtoslab.images.kept_objects import Objects, compilers
 from rtoslab.images.making import MakeResult, StepFailedError, make
-from rtoslab.images.shelves import Shelves
+from rtoslab.images.shelves import ObjectStore
 from rtoslab.plan import Point
-from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
+from rtoslab.records import SEAL_FILE, ExpectedIdentity, read_sealed, seal_files
 from rtoslab.trees import linked_digest, read_by, remember, repositories
 
 TIMES = 4
@@ -73,7 +73,7 @@ class Build:
     """A finished image."""
 
     folder: Path
-    expected: Expected
+    expected: ExpectedIdentity
     """What the image will say about itself."""
     elf_sha256: str
     info: dict[str, Any]
@@ -87,11 +87,11 @@ class Build:
 
 def build(catalogue: Catalogue, point: Point) -> Build:
     """Builds the image, or finds it built. Raises ToolMissingError, BuildError, StoreError."""
-    demand_tools()
+    require_tools()
     digest = inputs_digest(catalogue, point)
     if not is_built(catalogue.root, point, digest):
         first = _folder(catalogue.root, point, digest)
-        with alone(first.with_name(f".{first.name}.lock")):  # points of one image may be measured side by side
+        with exclusive_lock(first.with_name(f".{first.name}.lock")):  # points of one image may be measured side by side
             look_again()
             digest = inputs_digest(catalogue, point)  # by now it may be known what is read of a tree
             if not is_built(catalogue.root, point, digest):
@@ -104,10 +104,10 @@ def build(catalogue: Catalogue, point: Point) -> Build:
         sha256 = hashlib.sha256(files[IMAGE]).hexdigest()
     except AlteredError as cause:
         raise BuildError(str(cause)) from None
-    return Build(folder, expected_of(digest), sha256, info)
+    return Build(folder, expected_identity(digest), sha256, info)
 
 
-def share_kept(root: Path, other: Path) -> None:
+def share_cache(root: Path, other: Path) -> None:
     """Images of another checkout find what was kept for images of this one: it is named by all that made it."""
     here, target = build_folder(root), build_folder(other)
     for name in SHARED if here != target else ():
@@ -116,9 +116,9 @@ def share_kept(root: Path, other: Path) -> None:
         (target / name).symlink_to(here / name)
 
 
-def expected_of(digest: str) -> Expected:
-    """What an image of these inputs will say about itself."""
-    return Expected(run=digest[:16], manifest=int(digest[:8], 16))
+def expected_identity(digest: str) -> ExpectedIdentity:
+    """Returns what an image of these inputs will say about itself."""
+    return ExpectedIdentity(run=digest[:16], manifest=int(digest[:8], 16))
 
 
 def planned_image(catalogue: Catalogue, point: Point) -> Path:
@@ -126,7 +126,7 @@ def planned_image(catalogue: Catalogue, point: Point) -> Path:
     return _folder(catalogue.root, point, inputs_digest(catalogue, point)) / IMAGE
 
 
-def demand_tools() -> None:
+def require_tools() -> None:
     """Raises ToolMissingError for the first thing that no image can be built without."""
     for name in ("cmake", "ninja", cross_tool("gcc"), "cargo"):
         tools.find(name)
@@ -152,12 +152,12 @@ def _build_into(catalogue: Catalogue, point: Point, digest: str) -> str:
         raise disk_error("make a build folder in", parent, cause) from None
     folder = _folder(catalogue.root, point, digest)
     try:
-        digest = _made(catalogue, point, digest, work)
+        digest = _build(catalogue, point, digest, work)
         folder = _folder(catalogue.root, point, digest)
         staging = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))
         _join_callgraphs(work)
-        outputs = {name: (work / name).read_bytes() for name in KEPT if (work / name).is_file()}
-        for name, content in sealed(folder.name, outputs).items():
+        outputs = {name: (work / name).read_bytes() for name in STORED_FILES if (work / name).is_file()}
+        for name, content in seal_files(folder.name, outputs).items():
             (staging / name).write_bytes(content)
         try:
             if folder.exists() and not (folder / SEAL_FILE).exists():
@@ -175,17 +175,17 @@ def _build_into(catalogue: Catalogue, point: Point, digest: str) -> str:
     return digest
 
 
-def _made(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
+def _build(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
     """Compiles in `work` until what was read of a tree is what the image's own id was made from; that digest."""
     tree = tree_of(catalogue, point)
     for _ in range(TIMES):
-        build = _cmake(catalogue, point, expected_of(digest), work)
+        build = _cmake(catalogue, point, expected_identity(digest), work)
         _note_calls(work, build)
         if tree is None:
             return digest
         files = read_by(build.files_read, tree)
         look_again()
-        remember(reads_path(catalogue.root, asked_digest(catalogue, point)), files)
+        remember(reads_path(catalogue.root, request_digest(catalogue, point)), files)
         result = inputs_digest(catalogue, point)
         if result == digest:
             _note_tree(work / INFO, tree, files)
@@ -224,9 +224,9 @@ def _join_callgraphs(work: Path) -> None:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
 
 
-def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -> MakeResult:
+def _cmake(catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path) -> MakeResult:
     """Configures and builds."""
-    firmware, cache = catalogue.root / "firmware", Shelves(work.parent / "objects")
+    firmware, cache = catalogue.root / "firmware", ObjectStore(work.parent / "objects")
     objects = Objects(work, firmware, cache, compilers(point.compiler == "clang"))
     is_configured = False
     with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
@@ -241,7 +241,7 @@ def _cmake(catalogue: Catalogue, point: Point, expected: Expected, work: Path) -
         text = log.read()
     if _disk_is_full(text, work):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    log_path = _keep_log(text, work.parent, point)
+    log_path = _store_log(text, work.parent, point)
     message = f"Building {point.label} failed: {reason(text)} The whole log is {log_path}."
     if not is_configured and _REFUSAL.search(text):
         raise RefusedError(message, reason(text).rstrip("."))
@@ -253,7 +253,7 @@ def _disk_is_full(text: str, work: Path) -> bool:
     return os.strerror(errno.ENOSPC) in text or shutil.disk_usage(work).free < LITTLE_BYTES
 
 
-def _keep_log(text: str, folder: Path, point: Point) -> Path:
+def _store_log(text: str, folder: Path, point: Point) -> Path:
     path = folder / f"failed-{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c.log"
     path.write_text(text, encoding="utf-8")
     return path

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import ImageFileError, code_address
-from rtoslab.intake import Elf, ElfSection, ElfSymbol, read_image, shown_path
+from rtoslab.intake import Elf, ElfSection, ElfSymbol, path_text, read_image
 
 DIGITS: Final = 16
 """Hexadecimal digits of a digest: enough to tell the functions of two images apart."""
@@ -42,7 +42,7 @@ def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]
             if function.name in names_left
         }
     except ValueError as cause:
-        raise ImageFileError(f"{shown_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+        raise ImageFileError(f"{path_text(path)} is a damaged ELF file ({cause}); build it again.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class _Image:
         return moved
 
     def _place(self, value: int) -> bytes | None:
-        """What an address refers to; None for a number that is no address in the image."""
+        """Returns what an address refers to; None for a number that is no address in the image."""
         section = next(
             (
                 elf_section
@@ -217,7 +217,7 @@ def literal_place(at: int, code: bytes) -> int | None:
 
 
 def half_moved(code: bytes) -> tuple[bool, int, int] | None:
-    """Of a MOVW or MOVT: whether it is MOVT, its register, its 16 bits; None for anything else."""
+    """Decodes a MOVW or MOVT: whether it is MOVT, its register, its 16 bits. None for any other instruction."""
     first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:4], "little")
     if first & 0xFB70 != 0xF240 or second >> 15:
         return None

@@ -23,7 +23,7 @@ from typing import Final
 from rtoslab.base import tools
 
 _DEFINED: Final = re.compile(r"#define ([A-Za-z_]\w*)")
-_ASKED: Final = re.compile(rb"^#(?:define|undef) ([A-Za-z_]\w*).*\n", re.MULTILINE)
+_DEFINITION: Final = re.compile(rb"^#(?:define|undef) ([A-Za-z_]\w*).*\n", re.MULTILINE)
 _PATHS: Final = frozenset({"-MT", "-MF", "-o"})
 _FOLDERS: Final = ("-I", "-isystem", "-iquote")
 _PREPROCESSORS: Final = (*_FOLDERS, "-D", "-U")
@@ -38,17 +38,17 @@ _BEFORE_PLACE: Final = r"(?:-I|-isystem|-iquote|-f(?:file|debug|macro)-prefix-ma
 
 
 @dataclass(frozen=True, slots=True)
-class Preprocessed:
+class PreprocessedSource:
     """A source after the compiler's first half."""
 
     files: tuple[str, ...]
     """Absolute paths of what it read."""
-    asked: list[str] | None
+    requested: list[str] | None
     """Names of all macros that the code expands or tests, the generated headers' among them. None if the compiler does
     not say: then all that is generated counts."""
     digest: str
     """Of the code, which tells the lines that it comes from, but not the macros that are gone in it."""
-    bears_checkout: bool
+    contains_checkout: bool
     """Whether the code itself, and not only where it comes from, holds the firmware's folder."""
 
 
@@ -63,17 +63,17 @@ class Compilation:
 
     @property
     def object(self) -> Path:
-        """What it makes."""
+        """Returns what it makes."""
         return self.work / self._after("-o")
 
     @property
     def source(self) -> Path:
-        """What it compiles."""
+        """Returns what it compiles."""
         return self.work / self.arguments[-1]
 
     @property
     def callgraph(self) -> Path:
-        """What it writes beside the object if it is told to say what calls what."""
+        """Returns what it writes beside the object if it is told to say what calls what."""
         return self.object.with_suffix(".ci")
 
     @property
@@ -81,7 +81,7 @@ class Compilation:
         """Whether the compiler can be asked for the macros that a file asks for."""
         return self.arguments[0].endswith("gcc")
 
-    def bears_its_place(self, content: bytes) -> bool:
+    def contains_its_place(self, content: bytes) -> bool:
         """Whether an object names a folder: what is translated at the link keeps the paths as they were."""
         translated_later = any(argument.startswith("-flto") for argument in self.arguments)
         return translated_later or any(os.fsencode(path) in content for path in (self.work, self.firmware))
@@ -94,8 +94,8 @@ class Compilation:
 
     @property
     def of_code(self) -> list[str]:
-        """What of that call still counts once the source is preprocessed: not where headers are looked for, nor what is
-        defined, nor where the object goes."""
+        """Returns what of that call still counts once the source is preprocessed: not where headers are looked for,
+        nor what is defined, nor where the object goes."""
         compilations = []
         words = iter(self.placeless)
         for word in words:
@@ -116,8 +116,8 @@ class Compilation:
         absolute = {_absolute(str(self.work), item) for item in folders_}
         return sorted(absolute - {f"{self.work}/generated"})
 
-    def preprocess(self) -> Preprocessed | None:
-        """What the compiler's first half makes of the source. None if it refuses: then the whole says why."""
+    def preprocess(self) -> PreprocessedSource | None:
+        """Returns what the compiler's first half makes of the source. None if it refuses: then the whole says why."""
         arguments = list(self.arguments)
         at = arguments.index("-o")
         del arguments[at : at + 2]
@@ -130,33 +130,33 @@ class Compilation:
             env=tools.build_environment(),
             check=False,
         )
-        if done.returncode != 0 or not self._told.is_file():
+        if done.returncode != 0 or not self._listing_file.is_file():
             return None
         code = done.stdout.replace(str(self.work).encode(), b"@")
-        names = sorted({name.decode() for name in _ASKED.findall(code)}) if self.is_gcc else None
-        code = _line_of_place(str(self.firmware)).sub(rb"\1$", _ASKED.sub(b"", code))
+        names = sorted({name.decode() for name in _DEFINITION.findall(code)}) if self.is_gcc else None
+        code = _line_of_place(str(self.firmware)).sub(rb"\1$", _DEFINITION.sub(b"", code))
         contains_checkout = os.fsencode(self.firmware) in code
-        return Preprocessed(self.files(), names, hashlib.sha256(code).hexdigest(), contains_checkout)
+        return PreprocessedSource(self.files(), names, hashlib.sha256(code).hexdigest(), contains_checkout)
 
     def files(self) -> tuple[str, ...]:
         """Absolute paths of what the compiler said it read; of what it does not preprocess it says nothing."""
-        if not self._told.is_file():
+        if not self._listing_file.is_file():
             return (_absolute(str(self.work), str(self.source)),)
-        text = self._told.read_text(encoding="utf-8", errors="surrogateescape")
+        text = self._listing_file.read_text(encoding="utf-8", errors="surrogateescape")
         text = text.partition(":")[2].replace("\\\n", " ").strip()
         names = text.split() if "\\" not in text else [_ESCAPED.sub(r"\1", part) for part in _BETWEEN_FILES.split(text)]
         work = str(self.work)
         return tuple(sorted({_absolute(work, name.replace("$$", "$")) for name in names if name}))
 
     def put(self, content: bytes, callgraph: bytes | None) -> None:
-        """What another compilation made, in the place of this one's. Raises OSError."""
+        """Puts the outputs of another compilation in the place of this one's. Raises OSError."""
         self.object.parent.mkdir(parents=True, exist_ok=True)
         self.object.write_bytes(content)
         if callgraph is not None:
             self.callgraph.write_bytes(callgraph)
 
     @property
-    def _told(self) -> Path:
+    def _listing_file(self) -> Path:
         return self.work / self._after("-MF")
 
     def _after(self, option: str) -> str:
@@ -171,7 +171,7 @@ def _word_of_place(firmware: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=8)
 def _line_of_place(firmware: str) -> re.Pattern[bytes]:
-    """By which a preprocessor says that what follows comes from a file of the firmware's."""
+    """Returns the pattern of a line marker by which a preprocessor names a file of the firmware."""
     return re.compile(rb'^(# \d+ ")%s(?=[/"])' % re.escape(os.fsencode(firmware)), re.MULTILINE)
 
 
@@ -218,8 +218,8 @@ def content_key(
 
 
 def _counts(text: str, names: frozenset[str] | None) -> str:
-    """What of a generated file can reach an object: macros that are asked for, in whatever line they stand, and every
-    other line with its number, which a debugger is told."""
+    """Returns what of a generated file can reach an object: macros that are asked for, in whatever line they stand,
+    and every other line with its number, which a debugger is told."""
     lines = None if names is None else _lines(text)
     if lines is None or names is None:
         return text

@@ -21,22 +21,22 @@ from rtoslab.base import AlteredError, StoreError, canonical, disk_error, listin
 from rtoslab.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options, facts_files, kernel_options
 from rtoslab.images.kept_objects import compilers
-from rtoslab.images.shelves import Shelves
+from rtoslab.images.shelves import ObjectStore
 from rtoslab.plan import DEFAULT_COMPILER, Point
-from rtoslab.records import SEAL_FILE, Expected, read_sealed, sealed
+from rtoslab.records import SEAL_FILE, ExpectedIdentity, read_sealed, seal_files
 
 PACKAGE: Final = "kernel_package.cmake"
 """Where a kernel's package lies, as firmware/cmake/KernelSource.cmake writes and reads it."""
 _PROGRAMS: Final = "programs.cmake"
 """Programs beside the compiler that CMake found, for its cache."""
 _PROGRAM: Final = re.compile(r"^(CMAKE_\w+):FILEPATH=(/.*)$", re.MULTILINE)
-_FOUND: Final = ("CMakeSystem.cmake", "CMakeCCompiler.cmake", "CMakeASMCompiler.cmake")
+_COMPILER_FILES: Final = ("CMakeSystem.cmake", "CMakeCCompiler.cmake", "CMakeASMCompiler.cmake")
 """What CMake writes of a compiler; it lies in a folder named by CMake's version."""
 _CHECKOUT: Final = "@RTOSLAB_FIRMWARE@"
 """In what is kept, for the firmware's folder."""
 _READ: Final = "toml"
 """Folder of what firmware/cmake/Toml.cmake read of TOML files, as CMake's code, named by reader and file."""
-_MADE_BY: Final = (
+_CONFIGURED_BY: Final = (
     "CMakeLists.txt",
     "cmake/Toml.cmake",
     "cmake/arm-none-eabi.cmake",
@@ -47,13 +47,15 @@ _MADE_BY: Final = (
 )
 
 
-def configure(catalogue: Catalogue, point: Point, expected: Expected, work: Path, known: Path, log: IO[str]) -> bool:
+def configure(
+    catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path, known: Path, log: IO[str]
+) -> bool:
     """Makes the build files of a point's image in `work`; whether CMake ended well, what it said in the log.
 
     `known`: a folder for what was found out. Raises StoreError, ToolMissingError.
     """
-    mine = _laid(catalogue, point, known, work)
-    read = Shelves(known.with_name("facts"))
+    mine = _restore(catalogue, point, known, work)
+    read = ObjectStore(known.with_name("facts"))
     before_read = _lay_read(catalogue, point, read, work)
     options: list[str | Path] = ["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []
     command: list[str | Path] = [
@@ -73,8 +75,8 @@ def configure(catalogue: Catalogue, point: Point, expected: Expected, work: Path
         check=False,
     )
     if done.returncode == 0 and not mine and point.compiler == DEFAULT_COMPILER:
-        _keep(_place(catalogue, point, known), work, catalogue.root / "firmware")
-    _keep_read(read, work, before_read)
+        _store(_place(catalogue, point, known), work, catalogue.root / "firmware")
+    _store_read(read, work, before_read)
     return done.returncode == 0
 
 
@@ -83,7 +85,7 @@ def _place(catalogue: Catalogue, point: Point, known: Path) -> Path:
     cmake = tools.find("cmake")
     everything = [
         _CHECKOUT,
-        listing(firmware, [firmware / name for name in _MADE_BY]),
+        listing(firmware, [firmware / name for name in _CONFIGURED_BY]),
         [tools.banner("cmake"), str(cmake), cmake.stat().st_mtime_ns],
         compilers(clang=False),
         str(tools.find("cargo")),
@@ -94,7 +96,7 @@ def _place(catalogue: Catalogue, point: Point, known: Path) -> Path:
     return known / hashlib.sha256(canonical(everything).encode()).hexdigest()[:32]
 
 
-def _laid(catalogue: Catalogue, point: Point, known: Path, work: Path) -> bool:
+def _restore(catalogue: Catalogue, point: Point, known: Path, work: Path) -> bool:
     """Whether what was found out before lies in the build's folder now."""
     if point.compiler != DEFAULT_COMPILER:  # Clang is started by a script in the build's folder itself
         return False
@@ -105,13 +107,13 @@ def _laid(catalogue: Catalogue, point: Point, known: Path, work: Path) -> bool:
         return False
     folder = work / "CMakeFiles" / files["version"].decode()
     folder.mkdir(parents=True, exist_ok=True)
-    for name in {*_FOUND, _PROGRAMS, PACKAGE} & set(files):
+    for name in {*_COMPILER_FILES, _PROGRAMS, PACKAGE} & set(files):
         content = files[name].replace(_CHECKOUT.encode(), os.fsencode(catalogue.root / "firmware"))
-        ((folder if name in _FOUND else work) / name).write_bytes(content)
+        ((folder if name in _COMPILER_FILES else work) / name).write_bytes(content)
     return True
 
 
-def _lay_read(catalogue: Catalogue, point: Point, read: Shelves, work: Path) -> set[str]:
+def _lay_read(catalogue: Catalogue, point: Point, read: ObjectStore, work: Path) -> set[str]:
     """Lays what was read of the point's TOML files before into the build's folder; the names of that."""
     reader = sha256_of(catalogue.root / "firmware" / "cmake" / "Toml.cmake")
     folder = work / _READ
@@ -126,29 +128,29 @@ def _lay_read(catalogue: Catalogue, point: Point, read: Shelves, work: Path) -> 
     return laid
 
 
-def _keep_read(read: Shelves, work: Path, laid: set[str]) -> None:
+def _store_read(read: ObjectStore, work: Path, laid: set[str]) -> None:
     for path in (work / _READ).glob("*.cmake"):
         if path.stem not in laid:
             with suppress(StoreError):  # the image needs nothing kept
                 read.put(path.stem, path.read_bytes())
 
 
-def _keep(place: Path, work: Path, firmware: Path) -> None:
+def _store(place: Path, work: Path, firmware: Path) -> None:
     """Raises StoreError."""
-    folders = [path for path in (work / "CMakeFiles").iterdir() if (path / _FOUND[0]).is_file()]
+    folders = [path for path in (work / "CMakeFiles").iterdir() if (path / _COMPILER_FILES[0]).is_file()]
     if len(folders) != 1:
         return
     compiler_files: Mapping[str, bytes] = {
         "version": folders[0].name.encode(),
         _PROGRAMS: _programs((work / "CMakeCache.txt").read_text(encoding="utf-8")).encode(),
-        **{name: (folders[0] / name).read_bytes() for name in _FOUND},
+        **{name: (folders[0] / name).read_bytes() for name in _COMPILER_FILES},
         **({PACKAGE: (work / PACKAGE).read_bytes()} if (work / PACKAGE).is_file() else {}),
     }
     files = {name: file.replace(os.fsencode(firmware), _CHECKOUT.encode()) for name, file in compiler_files.items()}
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         mine = Path(tempfile.mkdtemp(prefix=".known-", dir=place.parent))
-        for name, content in sealed(place.name, files).items():
+        for name, content in seal_files(place.name, files).items():
             (mine / name).write_bytes(content)
         try:
             if place.exists() and not (place / SEAL_FILE).exists():

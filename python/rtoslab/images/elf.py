@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import ImageFileError, code_address
-from rtoslab.intake import MAGIC, Elf, ElfSection, ElfSegment, one_line, read_image, shown_path
+from rtoslab.intake import MAGIC, Elf, ElfSection, ElfSegment, one_line, path_text, read_image
 
 _WRITE, _ALLOC, _EXECUTE = 1, 2, 4
 """A section's flags."""
@@ -56,7 +56,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What an ELF file says about memory."""
+    """The memory that an ELF file describes."""
 
     sections: tuple[Section, ...]
     symbols: tuple[Symbol, ...]
@@ -70,12 +70,12 @@ def read_elf(path: Path) -> Image:
     data = read_image(path)
     if data[:4] != MAGIC:
         raise ImageFileError(
-            f"{shown_path(path)} is not an ELF file; give the image as the linker wrote it (image.elf)."
+            f"{path_text(path)} is not an ELF file; give the image as the linker wrote it (image.elf)."
         )
-    image = parse_elf(data, shown_path(path))
+    image = parse_elf(data, path_text(path))
     if not image.symbols and not image.constants:
         raise ImageFileError(
-            f"{shown_path(path)} has no symbols, so no byte of it has a name; give the image before it is stripped."
+            f"{path_text(path)} has no symbols, so no byte of it has a name; give the image before it is stripped."
         )
     return image
 
@@ -98,7 +98,7 @@ def read_sections(path: Path) -> tuple[Section, ...]:
     try:
         return tuple(_sections(Elf(read_image(path))))
     except ValueError as cause:
-        raise ImageFileError(f"{shown_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+        raise ImageFileError(f"{path_text(path)} is a damaged ELF file ({cause}); build it again.") from None
 
 
 def berkeley(sections: Iterable[Section]) -> dict[str, int]:
@@ -156,5 +156,5 @@ def _symbols(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
 
 
 def _rank(symbol: Symbol) -> tuple[int, int, bool, bool, str]:
-    """By address; of several at one address the one that its bytes are best known by is first."""
+    """Ranks symbols by address. Of several at one address the best-known name comes first."""
     return symbol.address, -symbol.size, not symbol.is_global, symbol.is_weak, symbol.name

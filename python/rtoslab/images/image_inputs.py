@@ -1,4 +1,4 @@
-"""What an image is made of, as CMake's options and as one digest: the same inputs, the same image, built once."""
+"""The inputs of an image, as CMake options and as one digest. The same inputs give the same image, built once."""
 
 import hashlib
 import json
@@ -8,10 +8,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import Row, build_folder, cross_tool, files_below, joined, looked_at, rows, tools
+from rtoslab.base import Row, build_folder, cross_tool, files_below, join_listing, memoize_by_contents, rows, tools
 from rtoslab.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Tree, description_path, export_key
 from rtoslab.plan import DEFAULT_COMPILER, Point
-from rtoslab.records import Expected
+from rtoslab.records import ExpectedIdentity
 from rtoslab.trees import contents, names_in, one_export, repositories
 
 IMAGE: Final = "image.elf"
@@ -31,7 +31,7 @@ FOOTPRINT: Final = "footprint-"
 _FORMAT: Final = 2
 """Of the images and their records: raised where older ones must not be found. The first ones were built in their user's
 environment."""
-KEPT: Final = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
+STORED_FILES: Final = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
 """Of a finished build."""
 _COMMON: Final = (
     "CMakeLists.txt",
@@ -45,7 +45,7 @@ _COMMON: Final = (
 )
 
 
-def cmake_options(point: Point, expected: Expected) -> list[str]:
+def cmake_options(point: Point, expected: ExpectedIdentity) -> list[str]:
     """The -D options of one point, without a path of this machine."""
     options = {
         "BENCH": point.benchmark,
@@ -56,16 +56,16 @@ def cmake_options(point: Point, expected: Expected) -> list[str]:
         "MANIFEST": f"{expected.manifest:#010x}",
         "CODE": point.code,
         "DATA": point.data or "",
-        "CLOCK_HZ": _given(point.clock_hz),
-        "FLASH_WAIT_STATES": _given(point.wait_states),
+        "CLOCK_HZ": _given_text(point.clock_hz),
+        "FLASH_WAIT_STATES": _given_text(point.wait_states),
         "FEATURES": ";".join(f"{key}={value}" for key, value in sorted(point.features.items())),
         "WINDOW_MS": str(point.window_ms),
         "OPT": point.opt,
         "KERNEL_CONFIG": ";".join(f"{key}={value}" for key, value in sorted(point.kernel_config.items())),
         "PARAMS": ";".join(f"{key}={value}" for key, value in sorted(point.params.items())),
-        "WARMUP_MS": _given(point.warmup_ms),
+        "WARMUP_MS": _given_text(point.warmup_ms),
         "INSTRUMENT": point.instrument or "",
-        "SAMPLES": _given(point.samples),
+        "SAMPLES": _given_text(point.samples),
         "COMPILER": "" if point.compiler == DEFAULT_COMPILER else point.compiler,
         "LTO": "1" if point.lto else "",
         "PLACEMENT": str(point.placement) if point.placement else "",
@@ -73,12 +73,12 @@ def cmake_options(point: Point, expected: Expected) -> list[str]:
     return [f"-D{key}={value}" for key, value in options.items() if value]
 
 
-def _given(value: int | None) -> str:
+def _given_text(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
 def tree_of(catalogue: Catalogue, point: Point) -> Tree | None:
-    """What a point's kernel is built from, if its user names that: a tree, or the export for it."""
+    """Returns what a point's kernel is built from, if its user names that: a tree, or the export for it."""
     kernel = catalogue.kernel(point.kernel)
     if kernel.facts.export is None:
         return kernel.tree
@@ -98,24 +98,22 @@ def inputs_digest(catalogue: Catalogue, point: Point) -> str:
     Of a tree: what its files hold now that were read as this image was last built (`reads_path`).
     """
     tree = tree_of(catalogue, point)
-    request_digest = asked_digest(catalogue, point)
+    request = request_digest(catalogue, point)
     if tree is None:
-        return request_digest
-    return hashlib.sha256(
-        (request_digest + contents(tree, reads_path(catalogue.root, request_digest))).encode()
-    ).hexdigest()
+        return request
+    return hashlib.sha256((request + contents(tree, reads_path(catalogue.root, request))).encode()).hexdigest()
 
 
-def asked_digest(catalogue: Catalogue, point: Point) -> str:
+def request_digest(catalogue: Catalogue, point: Point) -> str:
     """The same without the content of a tree's files."""
     root, kernel, tree = catalogue.root, catalogue.kernel(point.kernel), tree_of(catalogue, point)
     firmware = root / "firmware"
     parts = [*_COMMON, _program_folder(point.benchmark), f"boards/{point.board}"]
     if point.instrument is not None:
         parts.append(f"instruments/{point.instrument}")
-    sources = joined(chain(*(_rows(root, firmware, part) for part in parts), _spec_rows(root)))
-    sources += joined(_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
-    options: list[Any] = [cmake_options(point, Expected("", 0))]
+    sources = join_listing(chain(*(_rows(root, firmware, part) for part in parts), _spec_rows(root)))
+    sources += join_listing(_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
+    options: list[Any] = [cmake_options(point, ExpectedIdentity("", 0))]
     compilers = [tools.banner(cross_tool("gcc"))] + [tools.clang_banner()] * (point.compiler == "clang")
     if tree is not None:
         core = catalogue.board(point.board).facts.core
@@ -123,7 +121,7 @@ def asked_digest(catalogue: Catalogue, point: Point) -> str:
         own = tree.part(core).model_dump(mode="json")
         states = [asdict(repository) for repository in repositories(tree)]
         options += [described, own, states, names_in(tree, core)]
-    everything = sources + json.dumps([_FORMAT, *options, *compilers, KEPT])
+    everything = sources + json.dumps([_FORMAT, *options, *compilers, STORED_FILES])
     return hashlib.sha256(everything.encode()).hexdigest()
 
 
@@ -148,13 +146,13 @@ def _program_folder(benchmark: str) -> str:
     return FOOTPRINT.rstrip("-") if benchmark.startswith(FOOTPRINT) else f"benchmarks/{benchmark}"
 
 
-@looked_at
+@memoize_by_contents
 def _rows(base: Path, firmware: Path, part: str) -> tuple[Row, ...]:
-    """Of all files that a part is, for a listing from `base` on."""
+    """Lists all files of a part, relative to `base`."""
     return rows(base, _files(firmware, part))
 
 
-@looked_at
+@memoize_by_contents
 def _spec_rows(root: Path) -> tuple[Row, ...]:
     return rows(root, (root / "spec").glob("*.toml"))
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import canonical, cross_tool, sha256_of, tools
-from rtoslab.images.compilation import Archiving, Compilation, Preprocessed, content_key
-from rtoslab.images.shelves import Shelves
+from rtoslab.images.compilation import Archiving, Compilation, PreprocessedSource, content_key
+from rtoslab.images.shelves import ObjectStore
 
 LISTS: Final = 16
 """Of files, kept for one call: each combination of conditions may read others."""
@@ -42,12 +42,12 @@ _Lists = Iterator[tuple[tuple[str, ...], list[str] | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What a compilation gave."""
+class Compiled:
+    """The outputs of a compilation."""
 
     object: bytes
     callgraph: bytes | None
-    said: str
+    output: str
     """What the compiler printed."""
 
 
@@ -57,7 +57,7 @@ class Objects:
 
     work: Path
     firmware: Path
-    shelves: Shelves
+    cache: ObjectStore
     compilers: str
     """What says which compilers these are."""
     _digests: dict[str, str | None] = field(default_factory=dict)
@@ -73,16 +73,16 @@ class Objects:
             sorted(self._names_below(folder) for folder in compilation.folders),
         )
 
-    def alone(self, call: str) -> AbstractContextManager[None]:
+    def exclusive_lock(self, call: str) -> AbstractContextManager[None]:
         """One process at a time compiles this; the others find it kept."""
-        return self.shelves.alone(call)
+        return self.cache.exclusive_lock(call)
 
-    def find(self, call: str) -> tuple[Made, tuple[str, ...]] | None:
-        """What was made of the same call and the same files, and those; None if that is not known."""
+    def find(self, call: str) -> tuple[Compiled, tuple[str, ...]] | None:
+        """Returns what was made of the same call and the same files, and those; None if that is not known."""
         for files, names in self._lists(call):
             key = self._content(call, files, names)
-            of = None if key is None else self.shelves.get(f"{key}.of")
-            result = None if of is None else self._made(of.decode())
+            of = None if key is None else self.cache.get(f"{key}.of")
+            result = None if of is None else self._load(of.decode())
             if result is not None:
                 return result, tuple(self._path(file) for file in files)
         return None
@@ -91,31 +91,30 @@ class Objects:
         """Whether it is known that the code holds what no other image has."""
         return any(ONE_IMAGE & set(names or ()) for _, names in self._lists(call))
 
-    def find_preprocessed(self, compilation: Compilation, preprocessed: Preprocessed) -> Made | None:
-        """What was made of the same code."""
-        return self._made(self._code(compilation, preprocessed))
+    def find_preprocessed(self, compilation: Compilation, preprocessed: PreprocessedSource) -> Compiled | None:
+        """Returns what was made of the same code."""
+        return self._load(self._code(compilation, preprocessed))
 
-    def keep(
-        self, compilation: Compilation, call: str, preprocessed: Preprocessed, result: Made, began_ns: int
+    def store(
+        self, compilation: Compilation, call: str, preprocessed: PreprocessedSource, result: Compiled, began_ns: int
     ) -> None:
-        """What was preprocessed and compiled from then on, unless nothing tells all that it is made of. Raises
-        StoreError."""
+        """Stores a compilation, unless a part of its inputs is unknown. Raises StoreError."""
         files = tuple(map(self._place, preprocessed.files))
         outside = [file for file in files if file[0] != "@"]
-        if any(_changed_since(self._path(path), began_ns) for path in outside) or any(
+        if any(_has_changed(self._path(path), began_ns) for path in outside) or any(
             map(_holds_untold, preprocessed.files)
         ):
             return
-        new = {"asked": preprocessed.asked, "files": list(files)}
-        others = [path for path in self._listed(call) if path != new]
-        self.shelves.put(f"{call}.lists", json.dumps([new, *others][:LISTS]).encode())
+        new = {"asked": preprocessed.requested, "files": list(files)}
+        others = [path for path in self._lists_of(call) if path != new]
+        self.cache.put(f"{call}.lists", json.dumps([new, *others][:LISTS]).encode())
         for path in outside:
             self._digests.pop(path, None)
-        key = self._content(call, files, preprocessed.asked)
-        if key is not None and not ONE_IMAGE & set(preprocessed.asked or ()):
+        key = self._content(call, files, preprocessed.requested)
+        if key is not None and not ONE_IMAGE & set(preprocessed.requested or ()):
             code = self._code(compilation, preprocessed)
             self._put(code, result)
-            self.shelves.put(f"{key}.of", code.encode())
+            self.cache.put(f"{key}.of", code.encode())
 
     def archive(self, archiving_: Archiving) -> str:
         """Names a library: what is called, and what the members hold. Raises OSError."""
@@ -123,31 +122,31 @@ class Objects:
         return _key(self.compilers, archiving_.placeless, members)
 
     def find_archive(self, key: str) -> bytes | None:
-        """None if it is not known."""
-        return self.shelves.get(key)
+        """Returns a stored archive. None if it is not known."""
+        return self.cache.get(key)
 
-    def keep_archive(self, key: str, content: bytes) -> None:
+    def store_archive(self, key: str, content: bytes) -> None:
         """Raises StoreError."""
-        self.shelves.put(key, content)
+        self.cache.put(key, content)
 
     def _bare(self, words: list[str]) -> list[Any]:
         return [self.compilers, words]
 
-    def _code(self, compilation: Compilation, preprocessed: Preprocessed) -> str:
+    def _code(self, compilation: Compilation, preprocessed: PreprocessedSource) -> str:
         return _key(self._bare(compilation.of_code), preprocessed.digest)
 
     def _lists(self, call: str) -> _Lists:
         """Files and macros of earlier compilations of a call, the last one first; `@` is the build's folder, `$` the
         firmware's."""
-        for path in self._listed(call):
+        for path in self._lists_of(call):
             yield tuple(path["files"]), path["asked"]
 
-    def _listed(self, call: str) -> list[dict[str, Any]]:
-        stored = self.shelves.get(f"{call}.lists")
+    def _lists_of(self, call: str) -> list[dict[str, Any]]:
+        stored = self.cache.get(f"{call}.lists")
         return [] if stored is None else json.loads(stored)
 
     def _content(self, call: str, files: tuple[str, ...], names: list[str] | None) -> str | None:
-        """None if a file is gone."""
+        """Returns a key of the content. None if a file is gone."""
         digests = {file: self._digest(file) for file in files if file[0] != "@"}
         generated = {file: self._text(file) for file in files if file[0] == "@"}
         present = {item: digest for item, digest in digests.items() if digest is not None}
@@ -193,25 +192,25 @@ class Objects:
             self._names[folder] = hashlib.sha256("\n".join(names).encode("utf-8", "surrogateescape")).hexdigest()
         return self._names[folder]
 
-    def _put(self, key: str, result: Made) -> None:
-        output = result.said.replace(str(self.firmware), _CHECKOUT)
+    def _put(self, key: str, result: Compiled) -> None:
+        output = result.output.replace(str(self.firmware), _CHECKOUT)
         head = {"callgraph": result.callgraph is not None, "object": len(result.object), "said": output}
         first = json.dumps(head, sort_keys=True).encode()
-        self.shelves.put(key, first + b"\n" + result.object + (result.callgraph or b""))
+        self.cache.put(key, first + b"\n" + result.object + (result.callgraph or b""))
 
-    def _made(self, key: str) -> Made | None:
-        stored = self.shelves.get(key)
+    def _load(self, key: str) -> Compiled | None:
+        stored = self.cache.get(key)
         if stored is None:
             return None
         first, _, rest = stored.partition(b"\n")
         head = json.loads(first)
         length = head["object"]
         output = head["said"].replace(_CHECKOUT, str(self.firmware))
-        return Made(rest[:length], rest[length:] if head["callgraph"] else None, output)
+        return Compiled(rest[:length], rest[length:] if head["callgraph"] else None, output)
 
 
 def compilers(clang: bool) -> str:
-    """What says which compilers are here: their words, and the size and time of the program."""
+    """Returns what says which compilers are here: their words, and the size and time of the program."""
     program = tools.find(cross_tool("gcc"))
     status = program.stat()
     words = [tools.banner(cross_tool("gcc")), str(program), status.st_size, status.st_mtime_ns]
@@ -247,7 +246,7 @@ def _below(folder: str) -> Iterator[str]:
                 yield entry.path
 
 
-def _changed_since(file: str, began_ns: int) -> bool:
+def _has_changed(file: str, began_ns: int) -> bool:
     try:
         status = Path(file).stat()
     except OSError:

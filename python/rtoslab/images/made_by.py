@@ -1,12 +1,12 @@
-"""What an ELF file says of the compilers that made it."""
+"""Names the compilers that built an ELF file."""
 
 from pathlib import Path
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import Elf, one_line, read_image, shown_path
+from rtoslab.intake import Elf, one_line, path_text, read_image
 
 
-def made_by(path: Path) -> str:
+def compiler_names(path: Path) -> str:
     """The names that compilers left in `.comment`, sorted; empty if there is none. Raises ImageFileError."""
     try:
         elf = Elf(read_image(path))
@@ -14,6 +14,6 @@ def made_by(path: Path) -> str:
             elf.contents(section) for section in elf.sections if section.name == ".comment" and section.has_contents
         ]
     except ValueError as cause:
-        raise ImageFileError(f"{shown_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+        raise ImageFileError(f"{path_text(path)} is a damaged ELF file ({cause}); build it again.") from None
     names = {name for text in texts for name in text.decode("utf-8", errors="replace").split("\0") if name}
     return one_line("; ".join(sorted(names)))

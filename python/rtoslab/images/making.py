@@ -18,7 +18,7 @@ from typing import IO, Final
 
 from rtoslab.base import StoreError, tools
 from rtoslab.images.compilation import Archiving, Compilation, archiving, compilation
-from rtoslab.images.kept_objects import Made, Objects, now_ns
+from rtoslab.images.kept_objects import Compiled, Objects, now_ns
 
 AT_ONCE: Final = 2
 """Compilers that a build starts side by side."""
@@ -43,36 +43,36 @@ class _Steps:
         call = self.objects.call(compilation)
         cached = self.objects.find(call)
         if cached is None and self.objects.is_of_one_image(call):
-            cached = self._compiled(compilation), compilation.files()
+            cached = self._compile(compilation), compilation.files()
         if cached is None:
-            with self.objects.alone(call):
-                cached = self.objects.find(call) or self._kept(
+            with self.objects.exclusive_lock(call):
+                cached = self.objects.find(call) or self._compile_and_store(
                     compilation, call
                 )  # another build may have kept it meanwhile
         result, files = cached
         compilation.put(result.object, result.callgraph)
-        self._tell(result.said)
+        self._tell(result.output)
         with self.writing:
             self.read.update(files)
 
-    def _kept(self, compilation: Compilation, call: str) -> tuple[Made, tuple[str, ...]]:
+    def _compile_and_store(self, compilation: Compilation, call: str) -> tuple[Compiled, tuple[str, ...]]:
         """Compiled, if no other source gave the same code, and kept."""
         began_ns = now_ns()
         preprocessed = compilation.preprocess()
         result = None if preprocessed is None else self.objects.find_preprocessed(compilation, preprocessed)
-        result = result or self._compiled(compilation)
+        result = result or self._compile(compilation)
         if preprocessed is not None and not (
-            preprocessed.bears_checkout or compilation.bears_its_place(result.object + (result.callgraph or b""))
+            preprocessed.contains_checkout or compilation.contains_its_place(result.object + (result.callgraph or b""))
         ):
             with suppress(StoreError):  # the image needs no kept object; on a disk without room it fails itself
-                self.objects.keep(compilation, call, preprocessed, result, began_ns)
+                self.objects.store(compilation, call, preprocessed, result, began_ns)
         return result, compilation.files() if preprocessed is None else preprocessed.files
 
-    def _compiled(self, compilation: Compilation) -> Made:
+    def _compile(self, compilation: Compilation) -> Compiled:
         output = self._run(compilation.arguments, compilation.work)
         self._tell(f"Compiled: {compilation.source}")
         callgraph = compilation.callgraph.read_bytes() if compilation.callgraph.is_file() else None
-        return Made(compilation.object.read_bytes(), callgraph, output)
+        return Compiled(compilation.object.read_bytes(), callgraph, output)
 
     def archive(self, archiving_: Archiving) -> None:
         """Makes a library or copies the one that is kept."""
@@ -84,7 +84,7 @@ class _Steps:
             return
         self.other(archiving_.work, archiving_.line)
         with suppress(StoreError):
-            self.objects.keep_archive(key, archiving_.archive.read_bytes())
+            self.objects.store_archive(key, archiving_.archive.read_bytes())
 
     def other(self, work: Path, line: str) -> None:
         """A step that is no compilation, in the words of the build's files."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.base import PlanError, build_folder, disk_error
 from rtoslab.catalogue import Catalogue
-from rtoslab.images.builder import expected_of, is_built, reason
+from rtoslab.images.builder import expected_identity, is_built, reason
 from rtoslab.images.configuring import configure
 from rtoslab.images.image_inputs import inputs_digest
 from rtoslab.plan import POINT_KEYS, Point
@@ -19,7 +19,7 @@ _NO_SETTING: Final = re.compile(r"has no setting `(\w+)`")
 _NEAR: Final = re.compile(r"did you mean `(\w+)`")
 
 
-def demand_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
+def require_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
     """Raises PlanError for a macro that no kernel has which is given it; StoreError, ToolMissingError.
 
     A kernel is asked once for each set of macros; one whose image is built already has them.
@@ -31,7 +31,7 @@ def demand_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
     given = {name: {kernel for kernel, names in requested if name in names} for _, every in requested for name in every}
     lacking: dict[str, dict[str, str]] = {}
     for (kernel, _), point in requested.items():
-        for name, near in _refused(catalogue, point).items():
+        for name, near in _refused_macros(catalogue, point).items():
             lacking.setdefault(name, {})[kernel] = near
     for name, kernels in lacking.items():
         if given[name] == set(kernels):
@@ -43,14 +43,14 @@ def demand_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
             )
 
 
-def _refused(catalogue: Catalogue, point: Point) -> dict[str, str]:
+def _refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
     """The macros that the kernel lacks -> the nearest it has, or nothing."""
     refused: dict[str, str] = {}
     while point.kernel_config:
         digest = inputs_digest(catalogue, point)
         if is_built(catalogue.root, point, digest):
             break
-        output = _configured(catalogue, point, digest)
+        output = _configuration_error(catalogue, point, digest)
         name = _NO_SETTING.search(output)
         if name is None or name[1] not in point.kernel_config:
             break  # what else there is to say, the build says
@@ -60,7 +60,7 @@ def _refused(catalogue: Catalogue, point: Point) -> dict[str, str]:
     return refused
 
 
-def _configured(catalogue: Catalogue, point: Point, digest: str) -> str:
+def _configuration_error(catalogue: Catalogue, point: Point, digest: str) -> str:
     """Why CMake refuses the point's configuration, or nothing."""
     parent = build_folder(catalogue.root)
     try:
@@ -69,7 +69,7 @@ def _configured(catalogue: Catalogue, point: Point, digest: str) -> str:
             tempfile.TemporaryDirectory(prefix=".settings-", dir=parent) as folder,
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log,
         ):
-            if configure(catalogue, point, expected_of(digest), Path(folder), parent / "configured", log):
+            if configure(catalogue, point, expected_identity(digest), Path(folder), parent / "configured", log):
                 return ""
             log.seek(0)
             return reason(log.read())

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import alone, make_folder, with_digest, without_digest, write_whole
+from rtoslab.base import exclusive_lock, make_folder, with_digest, without_digest, write_whole
 
-SHELVES: Final = 64
-SHELF_BYTES: Final = 8 << 20
+SHARDS: Final = 64
+SHARD_BYTES: Final = 8 << 20
 """512 MB in all: objects of some hundred configurations."""
 PROCESSES: Final = 8
 """That may fill a shelf side by side: each looks at it again when it has put its part of what was free."""
@@ -21,18 +21,18 @@ _ROOM: Final[dict[Path, int]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Shelves:
+class ObjectStore:
     """The folder. Keys are hexadecimal digests, with an ending perhaps."""
 
     folder: Path
 
-    def alone(self, key: str) -> AbstractContextManager[None]:
+    def exclusive_lock(self, key: str) -> AbstractContextManager[None]:
         """One process at a time. Raises StoreError."""
-        return alone(self._shelf(key) / f".{key[:32]}.lock")
+        return exclusive_lock(self._shard(key) / f".{key[:32]}.lock")
 
     def get(self, key: str) -> bytes | None:
-        """None if it is not there or not whole."""
-        path = self._shelf(key) / key
+        """Returns the stored bytes. None if they are missing or incomplete."""
+        path = self._shard(key) / key
         try:
             content = without_digest(path.read_bytes())
             if content is not None:
@@ -43,7 +43,7 @@ class Shelves:
 
     def put(self, key: str, content: bytes) -> None:
         """Raises StoreError."""
-        shard = self._shelf(key)
+        shard = self._shard(key)
         make_folder(shard)
         whole = with_digest(content)
         write_whole(shard / key, whole, "an object")
@@ -51,8 +51,8 @@ class Shelves:
         if _ROOM[shard] < 0:
             _ROOM[shard] = _make_room(shard) // PROCESSES
 
-    def _shelf(self, key: str) -> Path:
-        return self.folder / f"{int(key[:8], 16) % SHELVES:02d}"
+    def _shard(self, key: str) -> Path:
+        return self.folder / f"{int(key[:8], 16) % SHARDS:02d}"
 
 
 def _make_room(shard: Path) -> int:
@@ -64,7 +64,7 @@ def _make_room(shard: Path) -> int:
                 if not entry.name.endswith(".lock"):  # also what a killed process left half written
                     status = entry.stat()
                     held.append((status.st_mtime_ns, status.st_size, entry.path))
-    excess = sum(size for _, size, _ in held) - SHELF_BYTES
+    excess = sum(size for _, size, _ in held) - SHARD_BYTES
     for _, size, path in sorted(held):
         if excess <= 0:
             break

@@ -1,5 +1,5 @@
-"""From an address to the source lines it was compiled from, by an image's DWARF: the line itself, and if the code was
-inlined, where that was called, and so on outwards."""
+"""Finds the source lines of an address by an image's DWARF: the line itself, and for inlined code the place of the
+call, and so on outwards."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ class SourceLines:
         """`file:line`, innermost first; empty if the image does not tell."""
         try:
             with debug_errors(self._path.name, ImageFileError):
-                return self._found(address)
+                return self._find(address)
         except ImageFileError:
             return ()
 
@@ -42,7 +42,7 @@ class SourceLines:
         here = [(start, row[2]) for start, row in zip(starts, rows, strict=True) if row[1] == path]
         return [start for start, number in here if number == line], sorted({number for _, number in here})
 
-    def _found(self, address: int) -> tuple[str, ...]:
+    def _find(self, address: int) -> tuple[str, ...]:
         starts, rows = self._lines
         place = bisect_right(starts, address) - 1
         if place < 0 or address >= rows[place][0]:
@@ -109,7 +109,7 @@ class SourceLines:
 
 
 def _file_names(program: Any) -> dict[int, str]:
-    """By the number that line program and call sites use: from 1 on before DWARF 5."""
+    """Returns the file names by the number that line programs and call sites use: from 1 on before DWARF 5."""
     first = 1 if program["version"] < 5 else 0
     entries = enumerate(program["file_entry"], first)
     return {number: PurePosixPath(entry.name.decode(errors="replace")).name for number, entry in entries}

@@ -10,12 +10,12 @@ greatest again, `call_tables` shows them; `measured_intervals` measures from one
 """
 
 from rtoslab.instruments.call_counts import Spread
-from rtoslab.instruments.call_tables import call_heading, call_notes, call_table, call_told, calls_as_json
+from rtoslab.instruments.call_tables import call_heading, call_lines, call_notes, call_table, calls_as_json
 from rtoslab.instruments.difference import difference_tables
 from rtoslab.instruments.fault_report import fault_lines
-from rtoslab.instruments.formats import folded, speedscope
+from rtoslab.instruments.formats import fold, speedscope
 from rtoslab.instruments.html import render, summary
-from rtoslab.instruments.interval_tables import interval_as_json, interval_table, interval_told
+from rtoslab.instruments.interval_tables import interval_as_json, interval_lines, interval_table
 from rtoslab.instruments.lines import with_places
 from rtoslab.instruments.masked import owner
 from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
@@ -23,7 +23,7 @@ from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredInt
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.perfetto import perfetto_trace, read_trace
 from rtoslab.instruments.profile_tables import brief_tables, tables
-from rtoslab.instruments.profiler import EndedProfileError, Held, Profile, load_profile, profile
+from rtoslab.instruments.profiler import EndedProfileError, MaskedIntervals, Profile, load_profile, profile
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, Subject, make_subject
@@ -31,5 +31,5 @@ from rtoslab.instruments.survey import survey_table
 from rtoslab.instruments.timelines import Timeline, timeline
 from rtoslab.instruments.totals import by_function
 from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES
-from rtoslab.instruments.trace_database import TraceDatabase, traced
+from rtoslab.instruments.trace_database import TraceDatabase, trace_contents
 from rtoslab.instruments.vcd import vcd_text

@@ -43,7 +43,7 @@ class Distribution:
             self.counts[value] = self.counts.get(value, 0) + count
 
     def spread(self) -> Spread | None:
-        """None of no values."""
+        """Returns the spread of values. None for no values."""
         if not self.counts:
             return None
         values = sorted(self.counts)
@@ -100,9 +100,9 @@ class Tally:
         for name, values in cycles_of(mine).items():
             self.cycles[name].add(values)
             if name in {"inclusive", "undisturbed"}:
-                self._keep(name, mine, values)
+                self._store(name, mine, values)
 
-    def _keep(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
+    def _store(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
         greatest = mine[int(np.argmax(values))]
         before = self.greatest.get(name)
         if before is None or int(values.max()) > int(cycles_of(before)[name]):

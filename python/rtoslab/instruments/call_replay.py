@@ -124,7 +124,7 @@ def _spending(
 
 
 def _callee(rest: tuple[Step, ...], window: Window) -> Step:
-    """Of a path from the call on: the function called, or the one that the call went on as."""
+    """Returns the called function of a path that begins at the call, or the function that the call continued as."""
     return rest[1] if len(rest) > 1 and rest[0] == window.path[-1] else rest[0] if rest else window.path[-1]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from rtoslab.base import Table, counted
+from rtoslab.base import Table, count_text
 from rtoslab.instruments.call_replay import ITSELF, Spending
 from rtoslab.instruments.measured_calls import GreatestCall, MeasuredCalls, MeasuredFunction
 from rtoslab.instruments.profile_tables import path_text
@@ -28,12 +28,12 @@ def call_heading(measured: MeasuredFunction) -> str:
     function, tally = measured.function, measured.tally
     place = f"{function.address:#010x}" + (f", {measured.source}" if measured.source else "")
     stack = f", at most {tally.stack_bytes} bytes of stack" if tally.stack_bytes is not None else ""
-    calls = counted(tally.calls, "call") if tally.calls else "no call that returned"
+    calls = count_text(tally.calls, "call") if tally.calls else "no call that returned"
     return f"{function.name} ({place}): {calls}{stack}"
 
 
 def call_notes(measured: MeasuredFunction) -> Iterator[str]:
-    """What a reader of the figures must know."""
+    """Yields what a reader of the figures must know."""
     tally, name = measured.tally, measured.function.name
     if measured.function.also:
         yield f"The same code is called {', '.join(measured.function.also)} too."
@@ -63,7 +63,7 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
         yield "It may be inlined where it is used, or have another name there; `rtoslab profile` shows what ran."
 
 
-def call_told(greatest: GreatestCall) -> Iterator[str]:
+def call_lines(greatest: GreatestCall) -> Iterator[str]:
     """A greatest call: where it happened, the path that led there, what it spent."""
     cycles = ", ".join(f"{greatest.cycles[name]:,} {name}" for name in greatest.cycles if greatest.cycles[name])
     yield f"Greatest {' and '.join(greatest.by)}: from cycle {greatest.start:,}, core {greatest.core}"
@@ -112,7 +112,7 @@ def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
 def _function(measured: MeasuredFunction) -> dict[str, Any]:
     function, tally = measured.function, measured.tally
     return {
-        "asked": list(function.asked),
+        "asked": list(function.requested),
         "name": function.name,
         "address": function.address,
         "also": list(function.also),

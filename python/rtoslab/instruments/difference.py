@@ -16,7 +16,7 @@ from rtoslab.instruments.totals import Sum, by_class, sums
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What cycles are divided by."""
+    """The divisor of cycles."""
 
     unit: str
     before: float
@@ -35,7 +35,7 @@ def _milliseconds(profile: Profile) -> float:
 
 
 def difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[Table, ...]:
-    """By what cycles were spent on, by class of function, by function; the largest changes first."""
+    """Returns tables by cause, by class of function and by function, with the largest changes first."""
     scale = scale_of(before, after)
     whole = (sums(before.spent, lambda _: "all"), sums(after.spent, lambda _: "all"))
     ways = [way for way in range(len(WAYS)) if any(function["all"].cycles[way] for function in whole)]
@@ -64,7 +64,7 @@ def _rows(
         cells = (
             _plain(old.total / scale.before),
             _plain(new.total / scale.after),
-            *(_signed(x) for x in (change, *ways)),
+            *(_signed_text(x) for x in (change, *ways)),
         )
         rows.append((abs(change), name, cells))
     return [(name, *cells) for _, name, cells in sorted(rows, key=lambda row: (-row[0], row[1]))]
@@ -74,5 +74,5 @@ def _plain(value: float) -> str:
     return f"{value:,.1f}" if value else "-"
 
 
-def _signed(value: float) -> str:
+def _signed_text(value: float) -> str:
     return f"{value:+,.1f}" if round(value, 1) else "-"

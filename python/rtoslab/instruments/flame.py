@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
-from rtoslab.instruments.formats import weighted
+from rtoslab.instruments.formats import cycles_by_path
 from rtoslab.instruments.names import INLINED
 from rtoslab.instruments.profiler import Profile
 
@@ -50,7 +50,7 @@ def tree(stacks: Mapping[tuple[str, ...], int], name: str) -> Frame:
 
 def flame_svg(profile: Profile, core: int) -> str:
     """The flame graph of one core."""
-    root = tree(weighted(profile, core), f"core {core}")
+    root = tree(cycles_by_path(profile, core), f"core {core}")
     parts: list[str] = []
     _draw(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), (root.cycles, _ROOT))
     height = ROW * _rows(root, WIDTH / max(1, root.cycles)) + 2

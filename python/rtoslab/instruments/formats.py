@@ -11,7 +11,7 @@ SPEEDSCOPE_SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 _WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"({way})" for way in WAYS[1:]}
 
 
-def weighted(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
+def cycles_by_path(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
     """Cycles of one core by call path; what was not execution is a frame of its own at the path's end."""
     weights: dict[tuple[str, ...], int] = defaultdict(int)
     for spent in profile.spent:
@@ -22,12 +22,12 @@ def weighted(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
     return dict(sorted(weights.items()))
 
 
-def folded(profile: Profile) -> str:
+def fold(profile: Profile) -> str:
     """One line a call path: frames joined by semicolons, a space, cycles. The core is the first frame."""
     lines = [
         f"core {core};{';'.join(one_line(frame).replace(';', ':') for frame in stack)} {cycles}"
         for core in range(len(profile.observed_cycles))
-        for stack, cycles in weighted(profile, core).items()
+        for stack, cycles in cycles_by_path(profile, core).items()
     ]
     return "\n".join(lines) + "\n"
 
@@ -37,7 +37,7 @@ def speedscope(profile: Profile) -> dict[str, Any]:
     frames: dict[str, int] = {}
     profiles = []
     for core in range(len(profile.observed_cycles)):
-        stacks = weighted(profile, core)
+        stacks = cycles_by_path(profile, core)
         samples = [[frames.setdefault(frame, len(frames)) for frame in stack] for stack in stacks]
         profiles.append(
             {

@@ -21,7 +21,7 @@ _LISTED: Final = 5
 class Function:
     """A function of an image."""
 
-    asked: tuple[str, ...]
+    requested: tuple[str, ...]
     """As it was named, in each way."""
     name: str
     """Its symbol; its address where the image has none for it."""
@@ -51,7 +51,7 @@ class Functions:
             raise SymbolError(f"{place} is data, not a function; name a function that uses it.")
         addresses = sorted({address for address, _, name in self._symbols if name == place})
         if len(addresses) > 1:
-            listed = self._listed(place, addresses)
+            listed = self._names_text(place, addresses)
             raise SymbolError(f"The image has {len(addresses)} functions {place!r}: {listed}; name one by its address.")
         return self._function(place, addresses[0] if addresses else find_address(self._machine, place))
 
@@ -76,7 +76,7 @@ class Functions:
         starts = {self._start(place) for place in self._line_starts(file, line)}
         starts_ = sorted(start for start in starts if start is not None)
         if len(starts_) > 1:
-            listed = self._listed(text, starts_)
+            listed = self._names_text(text, starts_)
             raise SymbolError(f"{text} is in {len(starts_)} functions, by inlining: {listed}; name the one meant.")
         if not starts_:
             raise SymbolError(f"{text} lies in no function that has a symbol; name it by its address.")
@@ -109,7 +109,7 @@ class Functions:
         name = requested if requested in names else names[0]
         return Function((requested,), name, address, tuple(sorted(set(names) - {name})))
 
-    def _listed(self, requested: str, addresses: Sequence[int]) -> str:
+    def _names_text(self, requested: str, addresses: Sequence[int]) -> str:
         shown = []
         for address in addresses[:_LISTED]:
             source = next(iter(self._lines.at(address)), "")

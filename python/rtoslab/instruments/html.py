@@ -4,7 +4,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from rtoslab.base import Table, __version__, counted, web_page
+from rtoslab.base import Table, __version__, count_text, web_page
 from rtoslab.instruments.flame import class_colours, flame_svg
 from rtoslab.instruments.masked import priority_groups
 from rtoslab.instruments.profile_tables import HEADS, tables
@@ -54,12 +54,12 @@ def summary(profile: Profile) -> str:
     cycles = sum(profile.observed_cycles)
     functions = sums(profile.spent, lambda spent: function_of(spent.stack))
     name, most = next(iter(functions.items()), ("nothing", Sum()))
-    cores = counted(len(profile.observed_cycles), "core")
+    cores = count_text(len(profile.observed_cycles), "core")
     share = f"{100 * most.total / max(1, cycles):.1f} %"
     sentences = [f"{cycles:,} cycles on {cores}, all accounted for; most of them ({share}) in {name}."]
     if profile.operations:
         per = cycles / profile.operations
-        sentences.append(f"{counted(profile.operations, 'operation')} counted, {per:,.1f} cycles each.")
+        sentences.append(f"{count_text(profile.operations, 'operation')} counted, {per:,.1f} cycles each.")
     for priority, held in priority_groups(profile)[:1]:
         worst = max(held, key=lambda held: held.longest_cycles)
         sentences.append(
@@ -71,7 +71,7 @@ def summary(profile: Profile) -> str:
 
 
 def _bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, int]]]]:
-    """For each core the parts of its bar: name, colour, percent, cycles."""
+    """Returns for each core the parts of its bar: name, colour, percent, cycles."""
     by_core = sums(profile.spent, lambda spent: spent.core)
     bars = []
     for core, cycles in enumerate(profile.observed_cycles):

@@ -31,7 +31,7 @@ def kernel_of(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
 
 
 def _symbol_tables(kernel: Kernel) -> list[list[tuple[str, ...]]]:
-    """Of this version, and of those before it."""
+    """Returns the symbol tables of this version, and of those before it."""
     return [[*kernel.symbols.values()], *([*earlier.symbols.values()] for earlier in kernel.earlier)]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from rtoslab.base import Table, counted
+from rtoslab.base import Table, count_text
 from rtoslab.instruments.call_tables import half, parts
 from rtoslab.instruments.measured_intervals import MeasuredInterval
 from rtoslab.instruments.profile_tables import path_text
@@ -17,7 +17,7 @@ def interval_table(measured: MeasuredInterval) -> Table:
     return Table("interval", "", ("intervals", "min", "median", "p99", "max"), rows)
 
 
-def interval_told(measured: MeasuredInterval) -> Iterator[str]:
+def interval_lines(measured: MeasuredInterval) -> Iterator[str]:
     """The longest: where it happened, and the paths that led to both ends."""
     longest = measured.longest
     if longest is None:
@@ -28,7 +28,8 @@ def interval_told(measured: MeasuredInterval) -> Iterator[str]:
         yield f"  end     {path_text(longest.end_path)}, core {longest.end.core}"
         yield f"  spent   {parts(longest.spent)}"
     if measured.begun_again:
-        yield f"The begin was reached {counted(measured.begun_again, 'time')} more within an interval, which went on."
+        again = count_text(measured.begun_again, "time")
+        yield f"The begin was reached {again} more within an interval, which went on."
     if measured.is_open:
         yield "One more had begun and not ended."
 

@@ -1,7 +1,6 @@
-"""From an address to source: file and line, and the functions that the compiler inlined there.
+"""Finds file and line of an address, and the functions that the compiler inlined there.
 
-Read by binutils' addr2line, which is installed with the compiler: one process for all addresses.
-"""
+Read by binutils' addr2line, which is installed with the compiler: one process for all addresses."""
 
 import re
 import shutil
@@ -43,7 +42,9 @@ def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
     program = shutil.which(cross_tool("addr2line"))
     if program is None or not addresses_:
         return dict.fromkeys(addresses_, NOWHERE)
-    answer = tools.said([program, "-a", "-f", "-i", "-e", elf], "\n".join(f"{address:#x}" for address in addresses_))
+    answer = tools.program_output(
+        [program, "-a", "-f", "-i", "-e", elf], "\n".join(f"{address:#x}" for address in addresses_)
+    )
     sources_ = dict.fromkeys(addresses_, NOWHERE)
     for block in re.split(r"^(?=0x)", answer, flags=re.MULTILINE)[1:]:
         head, *rest = block.splitlines()

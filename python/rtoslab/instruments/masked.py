@@ -6,13 +6,13 @@ from itertools import groupby
 
 from rtoslab.base import Table, Value
 from rtoslab.instruments.names import INLINED
-from rtoslab.instruments.profiler import Held, Profile, Stack, function_of
+from rtoslab.instruments.profiler import MaskedIntervals, Profile, Stack, function_of
 from rtoslab.targets import APPLICATION
 
 
-def priority_groups(profile: Profile) -> list[tuple[str, tuple[Held, ...]]]:
+def priority_groups(profile: Profile) -> list[tuple[str, tuple[MaskedIntervals, ...]]]:
     """Priorities that were masked alike, together: `0x00`, or `0x50 to 0xf0`; the most urgent first."""
-    by_priority: dict[int, list[Held]] = defaultdict(list)
+    by_priority: dict[int, list[MaskedIntervals]] = defaultdict(list)
     for held in profile.held:
         by_priority[held.priority].append(held)
     groups = []
@@ -23,7 +23,7 @@ def priority_groups(profile: Profile) -> list[tuple[str, tuple[Held, ...]]]:
     return groups
 
 
-def _shape(held: Held) -> tuple[object, ...]:
+def _shape(held: MaskedIntervals) -> tuple[object, ...]:
     return (
         held.core, held.opener, held.opener_line, held.closer, held.closer_line, held.count, held.total_cycles,
         held.longest_start,
@@ -42,14 +42,14 @@ def owner(stack: Stack, profile: Profile) -> str:
 
 
 def interrupt_tables(profile: Profile, top: int | None) -> tuple[Table, Table]:
-    """By call, and the single places with the longest intervals."""
+    """Returns one table by call, and one of the single places with the longest intervals."""
     return _by_call(profile, top), _longest(profile, top)
 
 
 def _by_call(profile: Profile, top: int | None) -> Table:
     rows: list[Sequence[Value]] = []
     for name, held in priority_groups(profile):
-        calls: dict[tuple[int, str], list[Held]] = defaultdict(list)
+        calls: dict[tuple[int, str], list[MaskedIntervals]] = defaultdict(list)
         for interval in held:
             calls[interval.core, owner(interval.opener, profile)].append(interval)
         ordered = sorted(calls.items(), key=lambda item: (-_longest_of(item[1]), item[0]))
@@ -82,7 +82,7 @@ def _longest(profile: Profile, top: int | None) -> Table:
     return Table("longest", "The longest intervals with interrupts masked, by opener and closer", columns, rows)
 
 
-def _longest_of(held: Iterable[Held]) -> int:
+def _longest_of(held: Iterable[MaskedIntervals]) -> int:
     return max(interval.longest_cycles for interval in held)
 
 

@@ -17,7 +17,7 @@ from rtoslab.instruments.functions import Function, Functions
 from rtoslab.instruments.names import Names
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import CALL, NODE
-from rtoslab.instruments.session import EndedRecordingError, Progress, Recording, Wanted, cut_of, record
+from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, Progress, Recording, cut_of, record
 from rtoslab.instruments.subject import Subject
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def measure_calls(subject: Subject, functions: Sequence[str], progress: Progress
     """
     first = _Counting(subject, functions)
     try:
-        recording = record(subject, first.wanted, progress)
+        recording = record(subject, first.request, progress)
     except EndedRecordingError as cause:
         raise EndedMeasureError(cause, first.result(cause.recording, "the command was ended", {})) from None
     windows = first.windows(recording)
@@ -130,16 +130,20 @@ class _Counting:
         self.functions: list[Function] = []
         self.tallies: list[Tally] = []
 
-    def wanted(self, machine: ObservedMachine) -> Wanted:
+    def request(self, machine: ObservedMachine) -> ObservationRequest:
         known = Functions(self.subject.elf, machine)
         by_address: dict[int, Function] = {}
         for name in dict.fromkeys(self.asked):
             function = known.find(name)
             before = by_address.get(function.address)
-            by_address[function.address] = function if before is None else replace(before, asked=(*before.asked, name))
+            by_address[function.address] = (
+                function if before is None else replace(before, requested=(*before.requested, name))
+            )
         self.functions = list(by_address.values())
         self.tallies = [Tally() for _ in self.functions]
-        return Wanted(measured={address: number for number, address in enumerate(by_address)}, take=self.take)
+        return ObservationRequest(
+            measured={address: number for number, address in enumerate(by_address)}, take=self.take
+        )
 
     def take(self, observed: "Observed", stretch_start: int) -> None:
         """Counts the calls of a piece of the stretch."""

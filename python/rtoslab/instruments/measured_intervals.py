@@ -1,8 +1,7 @@
-"""From one instruction to another of any image: every interval of a stretch, and the paths at both ends of the longest.
+"""Measures from one instruction to another of any image: every interval, and the paths at both ends of the longest.
 
 The image runs twice, as in `measured_calls`: the first run stamps every arrival at both places, the second goes through
-the longest interval again.
-"""
+the longest interval again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from rtoslab.instruments.functions import Functions
 from rtoslab.instruments.names import Names
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import ARRIVAL, NODE, ROW
-from rtoslab.instruments.session import Progress, Recording, Wanted, cut_of, record
+from rtoslab.instruments.session import ObservationRequest, Progress, Recording, cut_of, record
 from rtoslab.instruments.subject import Subject
 from rtoslab.targets import KIND_EXEC, apply_settings, load_image, make_machine, simulator_errors
 
@@ -71,7 +70,7 @@ class MeasuredInterval:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredIntervals:
-    """Of one stretch."""
+    """The intervals of one section of the run."""
 
     cut: str
     """Why the stretch is not the one asked for; empty if it is."""
@@ -123,13 +122,13 @@ def measure_intervals(
     """
     pairings: list[_Pairing] = []
 
-    def wanted(machine: ObservedMachine) -> Wanted:
+    def request(machine: ObservedMachine) -> ObservationRequest:
         known = Functions(subject.elf, machine)
         pairings.extend(_Pairing(frozenset(known.places(a)), frozenset(known.places(b))) for a, b in pairs)
         places = sorted({place for pairing in pairings for place in pairing.begins | pairing.ends})
-        return Wanted(executed={place: number for number, place in enumerate(places)})
+        return ObservationRequest(executed={place: number for number, place in enumerate(places)})
 
-    recording = record(subject, wanted, progress)
+    recording = record(subject, request, progress)
     _pair(recording, pairings)
     windows = [pairing.longest for pairing in pairings if pairing.longest is not None]
     replayed = _again(subject, windows, progress) if windows else {}
@@ -159,10 +158,10 @@ def _pair(recording: Recording, pairings: Sequence[_Pairing]) -> None:
     for cycle, core, address in zip(*(mine[name].tolist() for name in ("cycle", "core", "pc")), strict=True):
         for pairing in pairings:
             if address in pairing.begins or address in pairing.ends:
-                pairing.arrive(Arrival(cycle, core, address, _executed_before(at_place[core, address], cycle)))
+                pairing.arrive(Arrival(cycle, core, address, _instructions_before(at_place[core, address], cycle)))
 
 
-def _executed_before(completed: "NDArray[np.void]", cycle: int) -> int | None:
+def _instructions_before(completed: "NDArray[np.void]", cycle: int) -> int | None:
     """Returns the instructions before the one that was about to execute in a cycle, from the records of its place."""
     at = int(np.searchsorted(completed["until"], cycle, side="right"))
     return int(completed["instructions"][at]) if at < len(completed) else None

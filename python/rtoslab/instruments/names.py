@@ -1,4 +1,4 @@
-"""From addresses and nodes to names: functions, call paths, source lines."""
+"""Names addresses and nodes: functions, call paths, source lines."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ INLINED = " [inlined]"
 
 
 class Names:
-    """What an image calls its addresses, and the paths an observer saw."""
+    """The names that an image gives its addresses, and the paths that an observer saw."""
 
     def __init__(
         self, elf: Path, symbols: Sequence[tuple[int, int, str]], nodes: NDArray[np.void], pcs: Sequence[int]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rtoslab.instruments.timelines import Timeline
-from rtoslab.instruments.trace_database import Traced
+from rtoslab.instruments.trace_database import TraceContents
 
 
 def perfetto_trace(timeline: Timeline) -> bytes:
@@ -13,8 +13,8 @@ def perfetto_trace(timeline: Timeline) -> bytes:
     return PerfettoWriter(timeline).write()
 
 
-def read_trace(path: Path) -> Traced:
-    """What `rtoslab trace` wrote. Raises ReportError."""
+def read_trace(path: Path) -> TraceContents:
+    """Returns what `rtoslab trace` wrote. Raises ReportError."""
     from rtoslab.instruments.perfetto_reader import read_perfetto  # noqa: PLC0415
 
     return read_perfetto(path)

@@ -9,19 +9,19 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 from rtoslab.base import ReportError
 from rtoslab.instruments.perfetto_writer import CLOCK, END_CYCLE, ROOT, is_sealed
 from rtoslab.instruments.timelines import Edge
-from rtoslab.instruments.trace_database import Traced, TracedSlice
-from rtoslab.intake import one_line, read_bytes, shown_path
+from rtoslab.instruments.trace_database import TraceContents, TracedSlice
+from rtoslab.intake import one_line, path_text, read_bytes
 
 TRACE_BYTES: Final = 1 << 30
 _HEAD: Final = "rtoslab: "
 
 
-def read_perfetto(path: Path) -> Traced:
+def read_perfetto(path: Path) -> TraceContents:
     """Raises ReportError for a file that cannot be read, or that rtoslab did not write."""
     data = read_bytes(path, TRACE_BYTES, "the trace", ReportError)
     if not is_sealed(data):
         raise ReportError(
-            f"{shown_path(path)} is not a whole file of `rtoslab trace`: it is of another program or an earlier "
+            f"{path_text(path)} is not a whole file of `rtoslab trace`: it is of another program or an earlier "
             "version, cut short, changed or joined with another; trace the image once more."
         )
     trace = Trace()
@@ -29,7 +29,7 @@ def read_perfetto(path: Path) -> Traced:
         trace.ParseFromString(data)
         return _Reader(trace, path).read()
     except (ProtobufError, AttributeError):  # protobuf gives bytes for a text that is not UTF-8
-        raise ReportError(f"{shown_path(path)} is no Perfetto trace; trace the image once more.") from None
+        raise ReportError(f"{path_text(path)} is no Perfetto trace; trace the image once more.") from None
 
 
 class _Reader:
@@ -42,7 +42,7 @@ class _Reader:
         self.stretch: tuple[int, int, int] | None = None
         """First and last cycle, clock in Hz."""
 
-    def read(self) -> Traced:
+    def read(self) -> TraceContents:
         open_slices: dict[int, list[tuple[str, int, int, bool]]] = {}
         for packet in self.trace.packet:
             if packet.HasField("track_descriptor"):
@@ -52,9 +52,9 @@ class _Reader:
                 self._event(packet.timestamp, packet.track_event, open_slices)
         label = self.names.get(ROOT, ("", 0))[0]
         if not label.startswith(_HEAD) or self.stretch is None:
-            raise ReportError(f"{shown_path(self.path)} was not written by `rtoslab trace`; trace the image once more.")
+            raise ReportError(f"{path_text(self.path)} was not written by `rtoslab trace`; trace the image once more.")
         start, end, clock_hz = self.stretch
-        return Traced(label.removeprefix(_HEAD), clock_hz, start, end, self.slices, self.edges)
+        return TraceContents(label.removeprefix(_HEAD), clock_hz, start, end, self.slices, self.edges)
 
     def _event(self, nanosecond: int, event: Any, open_slices: dict[int, list[tuple[str, int, int, bool]]]) -> None:
         facts = {annotation.name: annotation for annotation in event.debug_annotations}

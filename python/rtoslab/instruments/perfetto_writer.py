@@ -20,7 +20,7 @@ _NANOSECONDS: Final = 1_000_000_000
 
 
 def nanoseconds(timeline: Timeline, cycle: int) -> int:
-    """From the start of the stretch, rounded down."""
+    """Returns nanoseconds since the start of the section, rounded down."""
     return (cycle - timeline.start) * _NANOSECONDS // timeline.clock_hz
 
 

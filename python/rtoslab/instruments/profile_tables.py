@@ -36,13 +36,13 @@ def brief_tables(profile: Profile) -> tuple[Table, Table]:
     """Cores and functions for a terminal: what cycles were spent on in one column."""
     cores = sums(profile.spent, lambda spent: spent.core)
     core_rows = [
-        (core, cycles, cores.get(core, Sum()).executions, _spent_on(cores.get(core, Sum())))
+        (core, cycles, cores.get(core, Sum()).executions, _spent_text(cores.get(core, Sum())))
         for core, cycles in enumerate(profile.observed_cycles)
     ]
     whole, most = with_callees(profile), 3 if profile.operations else 2
     function_rows = [
         (
-            core, name, item.calls or None, *_cells(profile, core, item)[:most], whole[core, name], _spent_on(item),
+            core, name, item.calls or None, *_cells(profile, core, item)[:most], whole[core, name], _spent_text(item),
         )
         for (core, name), item in by_function(profile).items()
     ]  # fmt: skip
@@ -53,7 +53,7 @@ def brief_tables(profile: Profile) -> tuple[Table, Table]:
     )
 
 
-def _spent_on(spent: Sum) -> str:
+def _spent_text(spent: Sum) -> str:
     """The shares of at least half a percent, the largest first."""
     shares = sorted(zip(spent.cycles, HEADS, strict=True), key=lambda share: -share[0])
     parts = [f"{100 * cycles / spent.total:.0f} % {head}" for cycles, head in shares if cycles * 200 >= spent.total > 0]

@@ -18,9 +18,9 @@ from rtoslab.base import ReportError, architecture, canonical, write_whole
 from rtoslab.instruments.names import INLINED, Names
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
-from rtoslab.instruments.session import EndedRecordingError, Progress, Recording, Wanted, record
+from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, Progress, Recording, record
 from rtoslab.instruments.subject import Subject
-from rtoslab.intake import problem, read_object, shown_path
+from rtoslab.intake import path_text, problem, read_object
 from rtoslab.targets import kind_of
 
 FORMAT: Final = 2
@@ -32,7 +32,7 @@ _FORM: Final = with_config(ConfigDict(extra="forbid"))
 
 @_FORM
 @dataclass(frozen=True, slots=True)
-class Spent:
+class PathCycles:
     """Cycles of one core at the end of one call path, on one source line."""
 
     core: Count
@@ -55,7 +55,7 @@ class Spent:
 
 @_FORM
 @dataclass(frozen=True, slots=True)
-class Held:
+class MaskedIntervals:
     """Intervals in which interrupts of a priority were masked, all of one opener and closer."""
 
     priority: Count
@@ -95,7 +95,7 @@ class LockUse:
 @_FORM
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What one subject spent its cycles on."""
+    """The cycles of one subject by function and cause."""
 
     label: str
     axes: Mapping[str, str]
@@ -104,8 +104,8 @@ class Profile:
     """By core."""
     operations: Count | None
     """What a benchmark counted in the window; None if it does not count."""
-    spent: tuple[Spent, ...]
-    held: tuple[Held, ...]
+    spent: tuple[PathCycles, ...]
+    held: tuple[MaskedIntervals, ...]
     locks: tuple[LockUse, ...]
     classes: Mapping[str, str] = field(default_factory=dict)
     """Function -> class of the kernel's kernel.toml, where a kernel is known."""
@@ -119,7 +119,7 @@ class Profile:
 
 
 def digest(fields: Mapping[str, Any]) -> str:
-    """What `sha256` must be beside the other fields of a stored profile."""
+    """Returns what `sha256` must be beside the other fields of a stored profile."""
     return hashlib.sha256(canonical(dict(fields)).encode()).hexdigest()
 
 
@@ -128,7 +128,7 @@ _STORED: Final = TypeAdapter(Profile)
 
 def load_profile(path: Path) -> Profile:
     """Reads what `Profile.save` wrote. Raises ReportError."""
-    return parse_profile(read_object(path, "the profile", ReportError), shown_path(path))
+    return parse_profile(read_object(path, "the profile", ReportError), path_text(path))
 
 
 def parse_profile(stored: dict[str, Any], source: str) -> Profile:
@@ -169,11 +169,11 @@ def profile(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
     """Runs the subject and accounts for its cycles. Raises RunError, ImageFileError, SymbolError; EndedProfileError in
     place of a KeyboardInterrupt in the stretch."""
 
-    def wanted(_: ObservedMachine) -> Wanted:
-        return Wanted(priorities=architecture().priorities(subject.board.irq.priority_bits))
+    def request(_: ObservedMachine) -> ObservationRequest:
+        return ObservationRequest(priorities=architecture().priorities(subject.board.irq.priority_bits))
 
     try:
-        return profile_of(record(subject, wanted, progress))
+        return profile_of(record(subject, request, progress))
     except EndedRecordingError as cause:
         result = profile_of(cause.recording)
         cycles = cause.recording.end_cycle - cause.recording.start_cycle
@@ -192,7 +192,7 @@ def profile_of(recording: Recording) -> Profile:
     for places in (masked, locks):
         pcs |= {int(pc) for name in ("opener_pc", "closer_pc") for pc in places[name]}
     names = Names(subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs))
-    spent = tuple(item for core, core_rows in enumerate(rows) for item in _spent(core, core_rows, names))
+    spent = tuple(item for core, core_rows in enumerate(rows) for item in _path_cycles(core, core_rows, names))
     functions = {name.partition(" [")[0] for item in spent for name in item.stack}
     kernel = subject.kernel
     return Profile(
@@ -202,14 +202,14 @@ def profile_of(recording: Recording) -> Profile:
         observed_cycles=tuple(account["until_cycle"] - account["from_cycle"] for account in accounts),
         operations=_operations(recording),
         spent=spent,
-        held=tuple(_held(item, names) for item in masked),
+        held=tuple(_masked_intervals(item, names) for item in masked),
         locks=tuple(_lock(lock, names, kernel.locks if kernel else {}) for lock in locks),
         classes={name: kind_of(name, kernel) for name in sorted(functions)} if kernel else {},
         unhandled=recording.unhandled,
     )
 
 
-def _spent(core: int, rows: "np.ndarray[Any, Any]", names: Names) -> list[Spent]:
+def _path_cycles(core: int, rows: "np.ndarray[Any, Any]", names: Names) -> list[PathCycles]:
     sums: dict[tuple[Stack, str], list[int]] = {}
     for node, pc, cycles, executions in rows.tolist():
         total = sums.setdefault((names.stack(node, pc), names.source(pc).line), [0] * (len(WAYS) + 2))
@@ -218,14 +218,14 @@ def _spent(core: int, rows: "np.ndarray[Any, Any]", names: Names) -> list[Spent]
         total[-2] += executions
         total[-1] += executions if names.begins(pc) else 0
     return [
-        Spent(core, stack, line, tuple(total[:-2]), total[-2], total[-1])
+        PathCycles(core, stack, line, tuple(total[:-2]), total[-2], total[-1])
         for (stack, line), total in sorted(sums.items(), key=lambda item: (-sum(item[1][:-2]), item[0]))
     ]
 
 
-def _held(row: "np.void", names: Names) -> Held:
+def _masked_intervals(row: "np.void", names: Names) -> MaskedIntervals:
     opener, closer = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
-    return Held(
+    return MaskedIntervals(
         int(row["priority"]), int(row["core"]),
         names.stack(*opener), names.source(opener[1]).site, names.stack(*closer), names.source(closer[1]).site,
         int(row["count"]), int(row["total"]), int(row["end"]) - int(row["start"]), int(row["start"]),

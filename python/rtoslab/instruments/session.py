@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rtoslab.base import DecodeError, RunError, code_address, find_root
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.subject import Subject
-from rtoslab.records import Decoded, constants, decode
+from rtoslab.records import DecodedRun, constants, decode
 from rtoslab.targets import (
     DONE_SYMBOL,
     EVENT,
@@ -39,8 +39,8 @@ Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What to observe beside cycles."""
+class ObservationRequest:
+    """The observations to make beside cycles."""
 
     priorities: tuple[int, ...] = ()
     keep_intervals: int = 0
@@ -62,7 +62,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """What the stretch gave."""
+    """The recorded observations."""
 
     subject: Subject
     clock_hz: int
@@ -72,7 +72,7 @@ class Recording:
     events: NDArray[np.void]
     """In order of time; of all that happened since reset only the last ones of each kind lie before the stretch."""
     symbols: list[tuple[int, int, str]]
-    decoded: Decoded | None
+    decoded: DecodedRun | None
     """What a benchmark sent; None for other images."""
     machine: ObservedMachine
     """As it stands at the end, for reading memory."""
@@ -91,7 +91,7 @@ class EndedRecordingError(KeyboardInterrupt):
 
 
 def record(
-    subject: Subject, prepare: Callable[[ObservedMachine], Wanted], progress: Progress = lambda *_: None
+    subject: Subject, prepare: Callable[[ObservedMachine], ObservationRequest], progress: Progress = lambda *_: None
 ) -> Recording:
     """Runs the subject; `prepare` says what to observe, once the image is loaded.
 
@@ -105,7 +105,9 @@ def record(
 
 
 class _Session:
-    def __init__(self, subject: Subject, machine: ObservedMachine, request: Wanted, progress: Progress) -> None:
+    def __init__(
+        self, subject: Subject, machine: ObservedMachine, request: ObservationRequest, progress: Progress
+    ) -> None:
         self.subject = subject
         self.machine = machine
         self.wanted = request
@@ -128,12 +130,12 @@ class _Session:
             words = {address: self._word(address) for address in self.wanted.writes}
             self.events.clear()
             self.start = start
-            ended = self._ended_on_the_way()
+            ended = self._end_early()
             self.start = None
             observed, events = self.machine.observed(), self._take()
             end = self.machine.cycle()
             self.machine.observe(False)
-            decoded: Decoded | None = None
+            decoded: DecodedRun | None = None
             try:
                 decoded = self._send() if ended is None else None
             except KeyboardInterrupt as cause:  # the stretch itself is whole
@@ -158,7 +160,7 @@ class _Session:
             raise ended
         return recording
 
-    def _ended_on_the_way(self) -> KeyboardInterrupt | None:
+    def _end_early(self) -> KeyboardInterrupt | None:
         """Runs to the end of the stretch; the interrupt that came before, if one did."""
         try:
             self._to_end()
@@ -254,7 +256,7 @@ class _Session:
         samples: NDArray[np.void] = taken[taken["id"] != IDENT_WINDOW]
         return samples
 
-    def _send(self) -> Decoded | None:
+    def _send(self) -> DecodedRun | None:
         if self.subject.expected is None:
             return None
         self._run(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")

@@ -8,7 +8,7 @@ from rtoslab.instruments.profiler import LockUse, Profile, function_of
 
 
 def lock_tables(profile: Profile, top: int | None) -> tuple[Table, Table]:
-    """By call, and by place; the longest first; empty on one core."""
+    """Returns one table by call and one by place, with the longest first. They are empty on one core."""
     return _by_call(profile, top), _by_place(profile, top)
 
 

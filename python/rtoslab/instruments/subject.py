@@ -1,18 +1,18 @@
-"""What is observed: a benchmark's window, or a stretch of any image."""
+"""The subject of an observation: a benchmark's window, or a section of any image's run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict
 
-from rtoslab.base import ImageFileError, PlanError, counted
+from rtoslab.base import ImageFileError, PlanError, count_text
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Board, Catalogue, Kernel
 from rtoslab.images import build
 from rtoslab.instruments.image_kernel import kernel_of
 from rtoslab.intake import is_file, read_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
 from rtoslab.plan import Options, make_plan, whole_option
-from rtoslab.records import Expected
+from rtoslab.records import ExpectedIdentity
 
 DEFAULT_WINDOW_MS = 20
 DEFAULT_CYCLES = 5_000_000
@@ -41,7 +41,7 @@ class Subject:
     cores: int
     kernel: Kernel | None = None
     """Whose facts name services, classes of functions, tasks."""
-    expected: Expected | None = None
+    expected: ExpectedIdentity | None = None
     """What a benchmark's image says about itself; then its window is the stretch."""
     stretch: Stretch = field(default_factory=Stretch)
     settings: Mapping[str, int] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Subject:
 
 
 class Choice(TypedDict, total=False):
-    """What may be said of a subject besides its name; what is not said is the usual."""
+    """The options of a subject besides its name. Missing ones have their usual value."""
 
     kernel: str | None
     """The usual one if nobody says; of an image, the one whose functions it has."""
@@ -142,7 +142,7 @@ def _benchmark(
     built = build(catalogue, point)
     where = catalogue.board(point.board).facts
     return Subject(
-        label=f"{facts.id} {point.kernel} {point.board} {counted(point.cores, 'core')}",
+        label=f"{facts.id} {point.kernel} {point.board} {count_text(point.cores, 'core')}",
         elf=built.elf,
         image=built.elf.read_bytes(),
         board=where,

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Sequence
 
 from rtoslab.base import Table, Value
 from rtoslab.instruments.masked import owner
-from rtoslab.instruments.profiler import Held, Profile, function_of
+from rtoslab.instruments.profiler import MaskedIntervals, Profile, function_of
 
-Found = tuple[str, Profile, Held]
+SurveyRow = tuple[str, Profile, MaskedIntervals]
 """Benchmark, its profile, one record of it."""
 
 
 def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
-    """By kernel and call, the longest first: how long interrupts of this priority were masked."""
-    calls: dict[tuple[str, str], list[Found]] = defaultdict(list)
+    """Returns the table of masked interrupts of this priority by kernel and call, with the longest first."""
+    calls: dict[tuple[str, str], list[SurveyRow]] = defaultdict(list)
     clock_hz = 0
     for profile in profiles:
         clock_hz = profile.clock_hz
@@ -27,7 +27,7 @@ def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
     return Table("masked", f"Interrupts of priority {priority:#04x} masked, cycles", columns, rows)
 
 
-def _row(findings: Sequence[Found], clock_hz: int) -> tuple[Value, ...]:
+def _row(findings: Sequence[SurveyRow], clock_hz: int) -> tuple[Value, ...]:
     benchmark, _, worst = max(findings, key=lambda finding: finding[2].longest_cycles)
     count, total = (
         sum(finding.count for _, _, finding in findings),

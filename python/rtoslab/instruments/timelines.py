@@ -1,8 +1,7 @@
-"""What ran when: tasks, handlers, kernel calls, spinlocks and pins of a stretch, as spans on named tracks.
+"""Tasks, handlers, kernel calls, spinlocks and pins in a section of the run, as spans on named tracks.
 
 Nothing is compiled into the image for it: a switch is seen where a handler returns to another thread, a task's name is
-read from its control block as a debugger reads it, calls are followed on the shadow stack.
-"""
+read from its control block as a debugger reads it, calls are followed on the shadow stack."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from typing import Final
 
 from rtoslab.base import code_address
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.session import Progress, Recording, Wanted, record
+from rtoslab.instruments.session import ObservationRequest, Progress, Recording, record
 from rtoslab.instruments.subject import Subject
 from rtoslab.instruments.tasks import known_task_words, task_names
 from rtoslab.targets import (
@@ -90,7 +89,7 @@ def timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline
     services: dict[int, str] = {}
     words: dict[int, int] = {}
 
-    def wanted(machine: ObservedMachine) -> Wanted:
+    def request(machine: ObservedMachine) -> ObservationRequest:
         kernel = subject.kernel
         names = sorted({name for many in kernel.symbols.values() for name in many}) if kernel else []
         calls = {}
@@ -101,9 +100,9 @@ def timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline
                 services[len(services)] = name
         words.update(known_task_words(machine, kernel, subject.cores))
         writes = {address: IDENT_CURRENT + core for core, address in words.items()}
-        return Wanted(calls=calls, writes=writes, threads_and_locks=True, exceptions=True, pins=True)
+        return ObservationRequest(calls=calls, writes=writes, threads_and_locks=True, exceptions=True, pins=True)
 
-    recording = record(subject, wanted, progress)
+    recording = record(subject, request, progress)
     return _Reader(recording, services, words).read()
 
 
@@ -135,7 +134,8 @@ class _Reader:
         steps = {
             KIND_WRITE: self._write, KIND_THREAD: self._thread, KIND_EXCEPTION_ENTER: self._enter,
             KIND_EXCEPTION_EXIT: self._exit, KIND_CALL: self._call, KIND_RETURN: self._return,
-            KIND_LOCK_BUSY: self._busy, KIND_LOCK_TAKEN: self._taken, KIND_LOCK_FREE: self._free, KIND_PIN: self._pin,
+            KIND_LOCK_BUSY: self._busy, KIND_LOCK_TAKEN: self._note_taken, KIND_LOCK_FREE: self._free,
+            KIND_PIN: self._pin,
         }  # fmt: skip
         events = self.recording.events
         fields = ("kind", "core", "cycle", "id", "value", "pc")
@@ -200,7 +200,7 @@ class _Reader:
     def _busy(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         self.waiting.setdefault((ident, core), cycle)
 
-    def _taken(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _note_taken(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         since = self.waiting.pop((ident, core), None)
         if since is not None:
             self._add(Track(f"core {core}", WAITS), self._lock(ident), since, cycle)
@@ -219,7 +219,7 @@ class _Reader:
         return (kernel.locks if kernel else {}).get(number, f"spinlock {number}")
 
     def _close(self) -> None:
-        """What goes on as the stretch ends."""
+        """Closes spans that are still open at the end."""
         for core, (name, since) in self.running.items():
             self._add(Track(f"core {core}", TASKS), name, since, self.end, ended=False)
         for core, stack in self.handlers.items():

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from rtoslab.instruments.profiler import Profile, Spent, function_of
+from rtoslab.instruments.profiler import PathCycles, Profile, function_of
 from rtoslab.instruments.records import WAYS
 
 Key = TypeVar("Key", bound=Hashable)
@@ -24,7 +24,7 @@ class Sum:
         """All cycles."""
         return sum(self.cycles)
 
-    def add(self, item: Spent) -> None:
+    def add(self, item: PathCycles) -> None:
         """Counts one entry in."""
         for way, cycles in enumerate(item.cycles):
             self.cycles[way] += cycles
@@ -32,8 +32,8 @@ class Sum:
         self.calls += item.calls
 
 
-def sums(spent: Iterable[Spent], key: Callable[[Spent], Key]) -> dict[Key, Sum]:
-    """By key, most cycles first."""
+def sums(spent: Iterable[PathCycles], key: Callable[[PathCycles], Key]) -> dict[Key, Sum]:
+    """Returns the sums by key, most cycles first."""
     by_key: dict[Key, Sum] = defaultdict(Sum)
     for entry in spent:
         by_key[key(entry)].add(entry)

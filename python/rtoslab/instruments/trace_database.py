@@ -82,8 +82,8 @@ class TracedSlice:
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
-    """What a trace holds. Cycles since reset."""
+class TraceContents:
+    """The contents of a trace. Cycles since reset."""
 
     label: str
     clock_hz: int
@@ -93,7 +93,7 @@ class Traced:
     edges: Sequence[Edge]
 
 
-def traced(timeline: Timeline) -> Traced:
+def trace_contents(timeline: Timeline) -> TraceContents:
     """A timeline as it will be written."""
     slices = [
         TracedSlice(
@@ -102,13 +102,13 @@ def traced(timeline: Timeline) -> Traced:
         )
         for span in timeline.spans
     ]  # fmt: skip
-    return Traced(timeline.label, timeline.clock_hz, timeline.start, timeline.end, slices, timeline.edges)
+    return TraceContents(timeline.label, timeline.clock_hz, timeline.start, timeline.end, slices, timeline.edges)
 
 
 class TraceDatabase:
     """One trace, asked."""
 
-    def __init__(self, trace: Traced) -> None:
+    def __init__(self, trace: TraceContents) -> None:
         self._database = sqlite3.connect(":memory:")
         self._database.executescript(_SCHEMA)
         self._database.execute(
@@ -131,7 +131,7 @@ class TraceDatabase:
         return self.ask(NAMED[name], title=name)
 
     def latency(self, begin: str, end: str, limit_cycles: int) -> Table:
-        """From the begin of each slice of one name to that of the next one of the other, the longest first."""
+        """Returns the times from each slice of one name to the next one of the other, the longest first."""
         return self.ask(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
 
     def ask(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> Table:
@@ -139,7 +139,7 @@ class TraceDatabase:
         self._turns, self._deadline_s = 0, time.monotonic() + _SECONDS_MOST
         try:
             cursor = self._database.execute(sql, tuple(values))
-            rows = _bounded_rows(cursor)
+            rows = _limited_rows(cursor)
         except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as cause:
             reason = _TOO_LONG if str(cause) == "interrupted" else str(cause) or "it takes too much memory"
             raise PlanError(
@@ -153,7 +153,7 @@ class TraceDatabase:
         return int(self._turns > _STEPS_MOST or time.monotonic() > self._deadline_s)
 
 
-def _bounded_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
+def _limited_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
     """The first rows. Raises ValueError if they are too much together."""
     rows, held = [], 0
     for row in islice(cursor, _ROWS_MOST):

@@ -17,7 +17,7 @@ _PICOSECONDS: Final = 1_000_000_000_000
 
 
 def picoseconds(timeline: Timeline, cycle: int) -> int:
-    """From the start of the stretch, rounded down."""
+    """Returns picoseconds since the start of the section, rounded down."""
     return (cycle - timeline.start) * _PICOSECONDS // timeline.clock_hz
 
 

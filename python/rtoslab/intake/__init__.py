@@ -7,19 +7,19 @@ holds all numbers; `input_files` reads bytes and text; `tables` TOML, `objects` 
 any of them and on the command line; `names` what becomes part of a file's name.
 """
 
-from rtoslab.intake.archives import Archive, opened
+from rtoslab.intake.archives import Archive, open_archive
 from rtoslab.intake.debug_entries import children, line_program
 from rtoslab.intake.elf_images import MAGIC, Elf, ElfSection, ElfSegment, ElfSymbol, debug, debug_errors
 from rtoslab.intake.escapes import markdown, paragraph, sheet, xml
-from rtoslab.intake.input_files import is_file, printable_output, read_bytes, read_text, shown_path
+from rtoslab.intake.input_files import is_file, path_text, printable_output, read_bytes, read_text
 from rtoslab.intake.limits import (
+    CACHED_BYTES,
     CAPTURE_BYTES,
     CAPTURE_ROWS,
     CHANGES,
     CHANNELS,
     CONTAINERS,
     EVIDENCE_BYTES,
-    KEPT_BYTES,
     LAST_TICK,
     LINE_CHARS,
     MAP_BYTES,
@@ -35,7 +35,7 @@ from rtoslab.intake.limits import (
 )
 from rtoslab.intake.models import missing, problem
 from rtoslab.intake.names import file_name, one_line, visible
-from rtoslab.intake.numbers import decimal, fraction, shown, ticks, whole
+from rtoslab.intake.numbers import decimal, fraction, quote, ticks, whole
 from rtoslab.intake.objects import parse_object, read_object
 from rtoslab.intake.program_images import read_image
 from rtoslab.intake.symbol_names import readable_name

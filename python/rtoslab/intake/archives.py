@@ -60,7 +60,7 @@ class Archive:
 
 
 @contextmanager
-def opened(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[Archive]:
+def open_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[Archive]:
     """A zip file's members while the block lasts. Raises `error` for damage, wherever the block meets it."""
     if data.count(_ENTRY) > MEMBERS:
         raise error(f"{name} holds more than {MEMBERS:,} files; that is no capture or result.")

@@ -55,7 +55,7 @@ class ElfSection:
 
 @dataclass(frozen=True, slots=True)
 class ElfSegment:
-    """What is loaded."""
+    """A loaded segment."""
 
     offset: int
     """In the file."""

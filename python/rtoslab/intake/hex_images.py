@@ -38,7 +38,7 @@ def hex_segments(content: bytes) -> tuple[list[Segment], int | None]:
             raise ValueError(f"line {number} stands behind the record that ends the file")
         kind, address, data = _record(line.strip(), number)
         if kind == DATA:
-            bytes_at.update(_placed(upper, address, data, bytes_at, number))
+            bytes_at.update(_place_records(upper, address, data, bytes_at, number))
         elif kind in {SEGMENT, LINEAR}:
             upper = int.from_bytes(data, "big") << (4 if kind == SEGMENT else 16)
         elif kind == START_LINEAR:
@@ -65,7 +65,9 @@ def _record(line: str, number: int) -> tuple[int, int, bytes]:
     return kind, int.from_bytes(record[1:3], "big"), data
 
 
-def _placed(upper: int, address: int, data: bytes, before: dict[int, int], number: int) -> Iterator[tuple[int, int]]:
+def _place_records(
+    upper: int, address: int, data: bytes, before: dict[int, int], number: int
+) -> Iterator[tuple[int, int]]:
     for at, byte in enumerate(data, upper + address):
         if at >= _ADDRESSES:
             raise ValueError(f"line {number} lies beyond 32 bits")

@@ -36,14 +36,14 @@ def read_bytes(path: Path, limit: int, what: str, error: type[RtoslabError]) -> 
             data = _pipe(descriptor, limit)
         else:
             kind = "is a directory" if stat.S_ISDIR(mode.st_mode) else "is a device, not a file"
-            raise error(f"Cannot read {what} {shown_path(path)} ({kind}); check the path.")
+            raise error(f"Cannot read {what} {path_text(path)} ({kind}); check the path.")
     except (OSError, TimeoutError) as cause:
         raise _unreadable(path, what, cause, error) from None
     finally:
         os.close(descriptor)
     if len(data) > limit:
         size = f"{mode.st_size:,}" if stat.S_ISREG(mode.st_mode) else f"more than {limit:,}"
-        raise error(f"Cannot read {what} {shown_path(path)} ({size} bytes, {limit:,} are read); make it smaller.")
+        raise error(f"Cannot read {what} {path_text(path)} ({size} bytes, {limit:,} are read); make it smaller.")
     return data
 
 
@@ -54,7 +54,7 @@ def read_text(path: Path, what: str, error: type[RtoslabError], limit: int = TEX
         return data.decode("utf-8")
     except UnicodeDecodeError as cause:
         line = data.count(b"\n", 0, cause.start) + 1
-        raise error(f"{shown_path(path)}, line {line}, is not text in UTF-8; save the file in that encoding.") from None
+        raise error(f"{path_text(path)}, line {line}, is not text in UTF-8; save the file in that encoding.") from None
 
 
 def is_file(path: Path) -> bool:
@@ -65,14 +65,14 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def shown_path(path: Path) -> str:
+def path_text(path: Path) -> str:
     """A path on one line, whatever bytes its name has."""
     return one_line(str(path))
 
 
 def _unreadable(path: Path, what: str, cause: Exception, error: type[RtoslabError]) -> RtoslabError:
     reason = (getattr(cause, "strerror", None) or str(cause)).lower()
-    return error(f"Cannot read {what} {shown_path(path)} ({reason}); check the path.")
+    return error(f"Cannot read {what} {path_text(path)} ({reason}); check the path.")
 
 
 def _regular(descriptor: int, size: int, limit: int) -> bytes:

@@ -16,7 +16,7 @@ EVIDENCE_BYTES: Final = 64 * MIB
 """What the evidence of one point unpacks to; the longest that was seen has a tenth of that."""
 TABLE_VALUES: Final = 64_000_000
 """Rows times columns of one Parquet file: a few bytes may stand for gigabytes there."""
-KEPT_BYTES: Final = 256 * MIB
+CACHED_BYTES: Final = 256 * MIB
 """One file of a point, an image's folder or a sweep, and one entry of the cache: their digests are checked."""
 STREAM_BYTES: Final = 16 * MIB
 """A record stream from a serial port."""

@@ -1,4 +1,4 @@
-"""What is wrong with a table that a strict form refuses, as a clause."""
+"""Explains in a clause why a strict form refuses a table."""
 
 from pydantic import ValidationError
 

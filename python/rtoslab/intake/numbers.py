@@ -25,13 +25,13 @@ def whole(text: str, lowest: int = LOWEST, highest: int = HIGHEST) -> int:
     radix = _RADIX.get(digits[:2].lower(), 10)
     digits = digits[2:] if radix != 10 else digits
     if len(plain) > LONGEST:
-        raise ValueError(f"{shown(plain)} has {len(plain)} characters")
+        raise ValueError(f"{quote(plain)} has {len(plain)} characters")
     if not digits.isascii() or not digits.isalnum():
-        raise ValueError(f"{shown(plain)} is not a whole number")
+        raise ValueError(f"{quote(plain)} is not a whole number")
     try:
         value = int(digits, radix) * (-1 if plain.startswith("-") else 1)
     except ValueError:
-        raise ValueError(f"{shown(plain)} is not a whole number") from None
+        raise ValueError(f"{quote(plain)} is not a whole number") from None
     if not lowest <= value <= highest:
         raise ValueError(f"{plain} is not within {lowest} and {highest}")
     return value
@@ -41,19 +41,19 @@ def decimal(text: str) -> Decimal:
     """A decimal number in ASCII, exactly. Raises ValueError with a clause: no number, too long, too large or small."""
     plain = text.strip()
     if len(plain) > LONGEST:
-        raise ValueError(f"{shown(plain)} has {len(plain)} characters")
+        raise ValueError(f"{quote(plain)} has {len(plain)} characters")
     if not _DECIMAL.fullmatch(plain):
-        raise ValueError(f"{shown(plain)} is not a number")
-    return bounded(Decimal(plain))
+        raise ValueError(f"{quote(plain)} is not a number")
+    return limited_decimal(Decimal(plain))
 
 
-def bounded(value: Decimal) -> Decimal:
+def limited_decimal(value: Decimal) -> Decimal:
     """The value, if it is a number of usual size and length. Raises ValueError with a clause."""
     if not value.is_finite():
         raise ValueError(f"{value} is not a number")
     _, digits, exponent = value.as_tuple()
     if len(digits) > DIGITS or (value and abs(value.adjusted()) > DIGITS) or abs(int(exponent)) > 2 * DIGITS:
-        raise ValueError(f"{shown(str(value))} has more than {DIGITS} places")
+        raise ValueError(f"{quote(str(value))} has more than {DIGITS} places")
     return value
 
 
@@ -62,7 +62,7 @@ def fraction(value: int | Decimal | Fraction | str) -> Fraction:
     if isinstance(value, str):
         return Fraction(decimal(value))
     if isinstance(value, Decimal):
-        return Fraction(bounded(value))
+        return Fraction(limited_decimal(value))
     if isinstance(value, bool):
         raise ValueError("it is a truth value, not a number")  # noqa: TRY004 (what callers catch)
     if isinstance(value, int) and not LOWEST <= value <= HIGHEST:
@@ -84,6 +84,6 @@ def ticks(text: str, rate_hz: Fraction) -> int:
     return count + (2 * rest > parts or (2 * rest == parts and count % 2 == 1))
 
 
-def shown(text: str, most: int = 40) -> str:
+def quote(text: str, most: int = 40) -> str:
     """A foreign text as it may stand in a sentence: quoted, on one line, not longer than a glance."""
     return repr(text if len(text) <= most else f"{text[:most]}...")

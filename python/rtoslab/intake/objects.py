@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import RtoslabError
-from rtoslab.intake.input_files import read_text, shown_path
+from rtoslab.intake.input_files import path_text, read_text
 from rtoslab.intake.limits import CONTAINERS, DEPTH, HIGHEST, LOWEST, STORED_BYTES
 
 _LONGEST: Final = 24
@@ -23,7 +23,7 @@ def read_object(path: Path, what: str, error: type[RtoslabError], limit: int = S
     try:
         return parse_object(text)
     except ValueError as cause:
-        raise error(f"{shown_path(path)} cannot be read as a JSON object ({cause}); make it again.") from None
+        raise error(f"{path_text(path)} cannot be read as a JSON object ({cause}); make it again.") from None
 
 
 def parse_object(text: str | bytes) -> dict[str, Any]:
@@ -45,17 +45,17 @@ def parse_value(text: str | bytes) -> Any:
         raise ValueError(f"it holds more than {CONTAINERS:,} objects and lists")
     try:
         value = json.loads(
-            text, parse_int=_integer, parse_float=_number, parse_constant=_refused, object_pairs_hook=_once
+            text, parse_int=_integer, parse_float=_number, parse_constant=_refuse, object_pairs_hook=_once
         )
     except RecursionError:
         raise ValueError(f"it nests deeper than {DEPTH} levels") from None
     except json.JSONDecodeError as cause:
         raise ValueError(f"line {cause.lineno}: {cause.msg[:1].lower()}{cause.msg[1:]}") from None
-    _demand_flat(value)
+    _require_flat(value)
     return value
 
 
-def _demand_flat(value: Any) -> None:
+def _require_flat(value: Any) -> None:
     waiting = [(value, 0)]
     while waiting:
         item, depth = waiting.pop()
@@ -80,7 +80,7 @@ def _number(text: str) -> float:
     return value
 
 
-def _refused(text: str) -> None:
+def _refuse(text: str) -> None:
     raise ValueError(f"{text} is no number of JSON")
 
 

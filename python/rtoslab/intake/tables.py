@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import RtoslabError
-from rtoslab.intake.input_files import read_text, shown_path
+from rtoslab.intake.input_files import path_text, read_text
 from rtoslab.intake.limits import DEPTH, HIGHEST, ITEMS, KEY_PARTS, LOWEST
 from rtoslab.intake.numbers import LONGEST
 
@@ -24,7 +24,7 @@ _LONG_KEY: Final = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_P
 
 def read_table(path: Path, what: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
     """A whole TOML file; `exact`: numbers with a point become `Decimal`. Raises `error` naming the file."""
-    return parse_table(read_text(path, what, error), shown_path(path), error, exact=exact)
+    return parse_table(read_text(path, what, error), path_text(path), error, exact=exact)
 
 
 def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
@@ -41,12 +41,12 @@ def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: boo
     except (ValueError, OverflowError) as cause:
         reason = "a number has too many digits" if "digits" in str(cause) else str(cause)
         raise error(f"{source} is not valid TOML ({reason}); correct that value.") from None
-    demand_plain(table, source, error)
+    require_plain(table, source, error)
     return table
 
 
 def _exact(text: str) -> Decimal:
-    """Of any size: who asks for the value says which key is out of bounds (`numbers.fraction`)."""
+    """Parses a number of any size. The caller names the key that is out of bounds (`numbers.fraction`)."""
     if len(text) > LONGEST:
         raise ValueError("a number has too many digits")
     try:
@@ -55,7 +55,7 @@ def _exact(text: str) -> Decimal:
         raise ValueError("a number has too large an exponent") from None
 
 
-def demand_plain(value: Any, source: str, error: type[RtoslabError]) -> None:
+def require_plain(value: Any, source: str, error: type[RtoslabError]) -> None:
     """Raises `error` for what is nested too deeply, has too many values, or a number that is none of ours."""
     waiting: list[tuple[Any, int]] = [(value, 0)]
     count = 0

@@ -13,7 +13,7 @@ import time
 from types import FrameType
 
 EXIT_INTERRUPTED = 130
-SAID = b"Interrupted; what was finished is kept.\n"
+MESSAGE = b"Interrupted; what was finished is kept.\n"
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 """Those that ask a process to end, as far as the system has them."""
 _ALARM: int | None = getattr(signal, "SIGALRM", None)
@@ -24,46 +24,46 @@ _IMPATIENT_S = 2.0
 """A second signal so long after the first ends the process, whatever is still being tidied up."""
 _first: list[float] = []
 """When the interrupt was first raised."""
-_asked: list[int] = []
+_pending: list[int] = []
 """The signal that came first."""
 
 
 def at_once() -> None:
-    """From here on a signal ends the process."""
-    for signals in _heard():
+    """Lets a signal end the process from here on."""
+    for signals in _handled_signals():
         signal.signal(signals, _leave)
 
 
 def in_order() -> None:
-    """From here on a signal raises KeyboardInterrupt, once, where that can be heard."""
+    """Lets a signal raise KeyboardInterrupt once from here on, where that can be handled."""
     if _ALARM is not None:
         signal.signal(_ALARM, _raise)
-    for signals in _heard():
+    for signals in _handled_signals():
         signal.signal(signals, _raise)
 
 
 def over() -> None:
-    """From here on no signal is heard: the result is known."""
+    """Ignores signals from here on: the result is known."""
     if _ALARM is not None:
         signal.setitimer(signal.ITIMER_REAL, 0)
     ignore()
 
 
 def ignore() -> None:
-    """For a process whose parent sees to signals."""
+    """Ignores signals in a process whose parent handles them."""
     for signal_number in SIGNALS:
         signal.signal(signal_number, signal.SIG_IGN)
 
 
 def reason(cause: BaseException | None) -> str:
-    """What a KeyboardInterrupt came of."""
+    """Returns what a KeyboardInterrupt came of."""
     name = next((argument for argument in getattr(cause, "args", ()) if isinstance(argument, str)), None)
     return "Stopped by the user." if name is None else f"Ended from outside ({name})."
 
 
 def sentence(cause: BaseException | None) -> str:
-    """What the user is told of it."""
-    text = SAID.decode().strip()
+    """Returns what the user is told of it."""
+    text = MESSAGE.decode().strip()
     return text if (why := reason(cause)) == reason(None) else text.replace("Interrupted", why.rstrip("."))
 
 
@@ -72,7 +72,7 @@ def wants_json() -> bool:
     return "--json" in sys.argv[1:]
 
 
-def _heard() -> list[signal.Signals]:
+def _handled_signals() -> list[signal.Signals]:
     """One that is ignored already, as SIGHUP is under nohup, stays so; Ctrl-C is heard always."""
     return [
         signal_number
@@ -86,7 +86,7 @@ def _interrupt(number: int) -> KeyboardInterrupt:
 
 
 def _leave(number: int, _: FrameType | None) -> None:
-    cause = _interrupt(_asked[0] if _asked else number)
+    cause = _interrupt(_pending[0] if _pending else number)
     if wants_json():
         os.write(1, f'{{"stop": "interrupted", "detail": "{reason(cause)}"}}\n'.encode())
     else:
@@ -100,12 +100,12 @@ def _raise(number: int, frame: FrameType | None) -> None:
             _leave(number, frame)
         return
     if number != _ALARM:
-        _asked.append(number)
-    if _deaf(frame):
+        _pending.append(number)
+    if _cannot_raise(frame):
         _try_again()
         return
     _first.append(time.monotonic())
-    raise _interrupt(_asked[0])
+    raise _interrupt(_pending[0])
 
 
 def _try_again() -> None:
@@ -119,7 +119,7 @@ def _try_again() -> None:
     again.start()
 
 
-def _deaf(frame: FrameType | None) -> bool:
+def _cannot_raise(frame: FrameType | None) -> bool:
     """Whether an exception raised there would be printed or lost."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib") or frame.f_code.co_name == "__del__":

@@ -3,8 +3,8 @@
 from rtoslab.measure.evaluation import evaluate
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.measured import of_image
-from rtoslab.measure.outlook import Outlook, outlook
+from rtoslab.measure.outlook import DurationEstimate, estimate_duration
 from rtoslab.measure.own_image import run_image
-from rtoslab.measure.pipeline import Manner, Outcome, Runner, run_point
+from rtoslab.measure.pipeline import MeasureOptions, Outcome, Runner, run_point
 from rtoslab.measure.pool import Listener, Note, portable, run_plan
 from rtoslab.measure.virtual_job import virtual_job

@@ -1,21 +1,21 @@
-"""From what a target gave back to a result: decode, prove, measure. The same input gives the same result, at any time.
+"""Turns the data that a target gave back into a result: decode, prove, measure. The same input gives the same result,
+at any time.
 
-Nothing is run or stored here, so that a stored point can be evaluated again (`rtoslab verify`).
-"""
+Nothing is run or stored here, so that a stored point can be evaluated again (`rtoslab verify`)."""
 
 from rtoslab.base import DecodeError, OverrideReceivedError, RunError
-from rtoslab.catalogue import SAID_IF_UNUSUAL, Benchmark, Catalogue
-from rtoslab.intake import shown
-from rtoslab.measure.measured import measured
+from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Catalogue
+from rtoslab.intake import quote
+from rtoslab.measure.measured import measured_result
 from rtoslab.proofs import Evidence, judge_all
-from rtoslab.records import Decoded, Expected, constants, decode, has_form
-from rtoslab.results import Failed, Measured, PointId, Verdict
+from rtoslab.records import DecodedRun, ExpectedIdentity, constants, decode, has_form
+from rtoslab.results import Failed, MeasuredPoint, PointId, Verdict
 from rtoslab.targets import RunOutput
 
 
 def evaluate(
-    catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: Expected
-) -> Measured | Failed:
+    catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: ExpectedIdentity
+) -> MeasuredPoint | Failed:
     """Decodes and proves what a target gave back. Never raises for what the image did."""
     board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
     benchmark = catalogue.benchmark(identity.benchmark).facts.on(kernel)
@@ -41,7 +41,7 @@ def evaluate(
         words = " ".join(f"{finding.rule} demands that {finding.demands}, but {finding.saw}." for finding in broken)
         message = f"{benchmark.title} did not do what its name says: {words}"
         return Failed(run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs)
-    return measured(catalogue, identity, run_id, decoded, output, proofs)
+    return measured_result(catalogue, identity, run_id, decoded, output, proofs)
 
 
 def failed(identity: PointId, run_id: str, stage: str, cause: Exception) -> Failed:
@@ -51,18 +51,18 @@ def failed(identity: PointId, run_id: str, stage: str, cause: Exception) -> Fail
     )
 
 
-def _check_parameters(decoded: Decoded, benchmark: Benchmark) -> None:
+def _check_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
     """A benchmark's own parameters are numbers, whatever their names end in."""
     for name in benchmark.params:
         if name not in decoded.params:
-            if name in SAID_IF_UNUSUAL:
+            if name in SHOWN_IF_UNUSUAL:
                 continue
             raise DecodeError(0, f"the parameter {name} of {benchmark.id} was not sent.")
         if not has_form(decoded.params[name], "decimal"):
-            raise DecodeError(0, f"the parameter {name} is {shown(decoded.params[name])}, which is no number.")
+            raise DecodeError(0, f"the parameter {name} is {quote(decoded.params[name])}, which is no number.")
 
 
-def _check_identity(decoded: Decoded, identity: PointId) -> None:
+def _check_identity(decoded: DecodedRun, identity: PointId) -> None:
     begin = decoded.begin
     stated = (begin.bench, begin.kernel, begin.board, begin.cores, begin.window_us)
     expected = (identity.benchmark, identity.kernel, identity.board, identity.cores, identity.window_ms * 1000)

@@ -1,4 +1,4 @@
-"""From a run that was decoded and proved to the point that is stored: what the firmware said, what the board saw."""
+"""Turns a decoded and proved run into the stored point: the firmware's report, the board's observations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -7,7 +7,7 @@ from typing import Any
 
 from rtoslab.catalogue import Benchmark, Catalogue, Kernel
 from rtoslab.images import berkeley, code_digests, read_sections
-from rtoslab.records import Decoded
+from rtoslab.records import DecodedRun
 from rtoslab.results import (
     AbsentSeries,
     CodePlace,
@@ -21,7 +21,7 @@ from rtoslab.results import (
     ImageBytes,
     LockSleep,
     LockUse,
-    Measured,
+    MeasuredPoint,
     PointId,
     RulerRepeats,
     SeriesSamples,
@@ -32,17 +32,17 @@ from rtoslab.results import (
     series_of,
 )
 from rtoslab.store import EVIDENCE_FILE, UART, point_files, write_evidence
-from rtoslab.targets import IDLE, FunctionCycles, Observed, RunOutput
+from rtoslab.targets import IDLE, FunctionCycles, RunOutput, WindowObservations
 
 
-def measured(
+def measured_result(
     catalogue: Catalogue,
     identity: PointId,
     run_id: str,
-    decoded: Decoded,
+    decoded: DecodedRun,
     output: RunOutput,
     proofs: tuple[Finding, ...],
-) -> Measured:
+) -> MeasuredPoint:
     """The point as it is stored. `proofs` must all hold."""
     whole, kernel = catalogue.benchmark(identity.benchmark).facts, catalogue.kernel(identity.kernel).facts
     benchmark = whole.on(kernel)
@@ -52,7 +52,7 @@ def measured(
     for check in decoded.checks:
         checks.setdefault(check.name, {})[check.core] = check.value
     heap = decoded.heap
-    return Measured(
+    return MeasuredPoint(
         run_id=run_id,
         point=identity,
         metric=benchmark.metric.id or benchmark.id,
@@ -92,7 +92,9 @@ def measured(
     )
 
 
-def _series(benchmark: Benchmark, decoded: Decoded, observed: Observed | None) -> tuple[SeriesSamples, ...]:
+def _series(
+    benchmark: Benchmark, decoded: DecodedRun, observed: WindowObservations | None
+) -> tuple[SeriesSamples, ...]:
     if benchmark.kind == "latency":
         return series_of(benchmark, decoded, observed)
     handled = observed.handled if observed else None
@@ -125,8 +127,8 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
 def lock_sleeps(
     cores: Sequence[Mapping[str, Any]], functions: Sequence[FunctionCycles], kernel: Kernel
 ) -> tuple[LockSleep, ...]:
-    """What each core slept in waits for the kernel's lock, where that can be told: one that idled may have slept there
-    as well, one that executed nothing may have done so all the time, and a lone one waits for nobody."""
+    """Returns what each core slept in waits for the kernel's lock, where that can be told: one that idled may have
+    slept there as well, one that executed nothing may have done so all the time, and a lone one waits for nobody."""
     if kernel.behaviour.lock_wait != "asleep" or len(cores) < 2:
         return ()
     kinds = {core: {function.kind for function in functions if function.core == core} for core in range(len(cores))}
@@ -137,23 +139,23 @@ def lock_sleeps(
     )
 
 
-def evaluated_files(
+def evaluation_files(
     folder: str,
-    result: Measured | Failed,
+    result: MeasuredPoint | Failed,
     manifest: Mapping[str, object],
     output: RunOutput,
     elf: Path,
     files: Mapping[str, bytes],
 ) -> dict[str, bytes]:
     """A point as the sealed files of its folder: `files`, what the target gave back, the result with its image."""
-    if isinstance(result, Measured):
+    if isinstance(result, MeasuredPoint):
         result = result.model_copy(update=of_image(result, elf))
     seen = output.observed is not None or output.failure is not None
     evidence = {EVIDENCE_FILE: write_evidence(output)} if seen else {}
     return point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
 
 
-def of_image(result: Measured, elf: Path) -> dict[str, Any]:
+def of_image(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
     """The fields of a result that its image alone tells: what it weighs, and which code was executed.
 
     Raises ImageFileError.

@@ -1,8 +1,7 @@
-"""What a plan will take, told before it is begun: points, images to build, and roughly how long.
+"""Estimates a plan before it begins: points, images to build, and roughly how long.
 
 The time is an upper estimate. What the cache already knows is found only when its image is there, so a plan that was
-measured before is done much sooner than said.
-"""
+measured before is done much sooner than said."""
 
 import os
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Final
 from rtoslab.base import one_look
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import suite_point
-from rtoslab.images import demand_tools, inputs_digest, is_built
+from rtoslab.images import inputs_digest, is_built, require_tools
 from rtoslab.plan import Plan, Point
 
 BUILD_S: Final = 6.0
@@ -32,7 +31,7 @@ WARM_UP_MS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class DurationEstimate:
     """A plan in figures."""
 
     points: int
@@ -43,9 +42,9 @@ class Outlook:
     seconds: float
 
 
-def outlook(catalogue: Catalogue, plan: Plan, jobs: int) -> Outlook:
-    """What the plan takes with so many points at the same time. Raises errors of the environment."""
-    demand_tools()
+def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEstimate:
+    """Returns what the plan takes with so many points at the same time. Raises errors of the environment."""
+    require_tools()
     able = [point for point in plan.points if point.not_applicable is None]
     with one_look():
         required = {inputs_digest(catalogue, item): item for item in able}
@@ -55,7 +54,7 @@ def outlook(catalogue: Catalogue, plan: Plan, jobs: int) -> Outlook:
     images = len(missing) + len(unproved)
     work_s = images * BUILD_S + len(unproved) * CONFORMANCE_S + sum(run_s(catalogue, item) for item in able)
     at_once = max(1, min(jobs, len(able), os.cpu_count() or 1))
-    return Outlook(len(plan.points), len(plan.points) - len(able), images, work_s / at_once)
+    return DurationEstimate(len(plan.points), len(plan.points) - len(able), images, work_s / at_once)
 
 
 def run_s(catalogue: Catalogue, point: Point) -> float:

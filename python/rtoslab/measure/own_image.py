@@ -15,11 +15,11 @@ from rtoslab.images import CONFORMANCE_IMAGE, Build
 from rtoslab.intake import Elf, visible
 from rtoslab.measure.evaluation import evaluate
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.measured import evaluated_files
+from rtoslab.measure.measured import evaluation_files
 from rtoslab.measure.pipeline import Outcome
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
-from rtoslab.records import Decoded
+from rtoslab.records import DecodedRun
 from rtoslab.results import PointId
 from rtoslab.store import (
     RunDirectory,
@@ -29,7 +29,7 @@ from rtoslab.store import (
     read_files,
     virtual_target,
 )
-from rtoslab.targets import BroughtImage, acquainted, brought_image, run_virtual, simulator_sources
+from rtoslab.targets import ExternalImage, read_external_image, run_virtual, simulator_sources, with_kernel
 
 NOT_EXAMINED = "not examined: the image was built elsewhere"
 """In the place of a conformance verdict."""
@@ -42,20 +42,20 @@ def run_image(root: Path, path: Path, board: str, out: Path | None, timing: Mapp
     ours, PlanError for the conformance suite, SettingError for another board's image, StoreError.
     """
     known = Catalogue(root)
-    image = brought_image(known, path, board, timing)
-    begin = image.said.begin
+    image = read_external_image(known, path, board, timing)
+    begin = image.introduction.begin
     if begin.bench == CONFORMANCE_IMAGE:
         raise PlanError(f"{path} is the conformance suite; `rtoslab conformance --image` judges it.")
     if begin.bench not in known.benchmarks:
         raise UnknownNameError("benchmark", begin.bench, known.benchmarks)
-    catalogue = acquainted(known, begin.kernel, begin.cores)
-    point = _point(catalogue, image.said, timing)
+    catalogue = with_kernel(known, begin.kernel, begin.cores)
+    point = _point(catalogue, image.introduction, timing)
     identity = point_id(catalogue, point)
     identity = identity.model_copy(update={"config": {**identity.config, "image": visible(path.stem)}})
     judges = _judges(catalogue, point)
     folder = out or runs_folder() / _own_folder(root, identity, image, judges)
     run = RunDirectory.create(folder, None, [identity])
-    return folder, _carried(catalogue, point, identity, image, judges, run)
+    return folder, _carry_out(catalogue, point, identity, image, judges, run)
 
 
 def _judges(catalogue: Catalogue, point: Point) -> dict[str, str]:
@@ -67,22 +67,24 @@ def _judges(catalogue: Catalogue, point: Point) -> dict[str, str]:
     return {name: sha256_of(path) for name, path in files.items() if path.is_file()}
 
 
-def _own_folder(root: Path, identity: PointId, image: BroughtImage, judges: Mapping[str, str]) -> str:
+def _own_folder(root: Path, identity: PointId, image: ExternalImage, judges: Mapping[str, str]) -> str:
     """The same image, judged alike on the same board, resumes the same directory."""
     inputs = [identity.model_dump(mode="json"), image.sha256, dict(judges), simulator_sources(root)]
     return f"image-{hashlib.sha256(canonical(inputs).encode()).hexdigest()[:12]}"
 
 
-def _carried(
+def _carry_out(
     catalogue: Catalogue,
     point: Point,
     identity: PointId,
-    image: BroughtImage,
+    image: ExternalImage,
     judges: dict[str, str],
     run: RunDirectory,
 ) -> Outcome:
     board = catalogue.board(point.board).facts
-    build = Build(image.path.parent, image.expected, image.sha256, {**_info(point, image), "judged_by": judges})
+    build = Build(
+        image.path.parent, image.expected_identity, image.sha256, {**_info(point, image), "judged_by": judges}
+    )
     target = virtual_target(catalogue.root, point, board)
     manifest = make_manifest(point, board, build, target, {"digest": "", "checks": {"all": NOT_EXAMINED}})
     run_id = manifest_hash(manifest)[:16]
@@ -94,13 +96,13 @@ def _carried(
         raise StoreError(f"{other} is of another image, virtual board or port; choose another --out to measure again.")
     output = run_virtual(virtual_job(catalogue, point, image.content, image.path.name))
     result = evaluate(catalogue, identity, run_id, output, build.expected)
-    whole = evaluated_files(name, result, manifest, output, image.path, {})
+    whole = evaluation_files(name, result, manifest, output, image.path, {})
     run.put(name, whole)
     return Outcome(read_files(whole)[0], run.place(name), fresh=True)
 
 
-def _point(catalogue: Catalogue, decoded: Decoded, timing: Mapping[str, int]) -> Point:
-    """What the image says of itself, as the point that it measures."""
+def _point(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[str, int]) -> Point:
+    """Returns what the image says of itself, as the point that it measures."""
     begin, benchmark = decoded.begin, catalogue.benchmark(decoded.begin.bench).facts
     usual = {name: str(value) for name, value in benchmark.params.items()}
     params = {name: decoded.params[name] for name, value in usual.items() if decoded.params.get(name, value) != value}
@@ -120,9 +122,9 @@ def _point(catalogue: Catalogue, decoded: Decoded, timing: Mapping[str, int]) ->
     )
 
 
-def _info(point: Point, image: BroughtImage) -> dict[str, Any]:
-    """In the place of a build's record: what the image says, and who compiled it."""
-    begin = image.said.begin
+def _info(point: Point, image: ExternalImage) -> dict[str, Any]:
+    """Returns the image's own statements and its compiler, in the place of a build's record."""
+    begin = image.introduction.begin
     return {
         "format": 1,
         "bench": begin.bench,
@@ -133,14 +135,14 @@ def _info(point: Point, image: BroughtImage) -> dict[str, Any]:
         "window_ms": point.window_ms,
         "run_id": begin.run,
         "manifest": f"{begin.manifest:#010x}",
-        "params": dict(sorted(image.said.params.items())),
+        "params": dict(sorted(image.introduction.params.items())),
         "compiler": {"banner": _compilers(image.content)},
         "built_elsewhere": True,
     }
 
 
 def _compilers(content: bytes) -> str:
-    """What compilers left in the image's notes; empty if they were taken out."""
+    """Returns what compilers left in the image's notes; empty if they were taken out."""
     try:
         elf = Elf(content)
         section = elf.section(".comment")

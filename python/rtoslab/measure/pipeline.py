@@ -25,25 +25,25 @@ from rtoslab.conformance import Conformance, examine
 from rtoslab.images import LOG, Build, build
 from rtoslab.measure.evaluation import evaluate, failed
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.measured import evaluated_files
+from rtoslab.measure.measured import evaluation_files
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
-from rtoslab.records import demand_sealed
-from rtoslab.results import Failed, Measured, NotApplicable, PointId
+from rtoslab.records import require_sealed
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import (
     CONFORMANCE_FILE,
     AnyResult,
     ResultCache,
     RunDirectory,
-    altered,
+    altered_result,
     folder_name,
-    keep,
     make_manifest,
     manifest_hash,
     point_files,
     read_files,
     result_key,
     serial_target,
+    store_point,
     virtual_target,
 )
 from rtoslab.targets import Progress, RunOutput, VirtualMachine, run_virtual
@@ -53,7 +53,7 @@ Runner = Callable[[Build, Progress], RunOutput]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a point in this call."""
+    """The outcome of a point in this call."""
 
     result: AnyResult
     folder: Path
@@ -66,7 +66,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class MeasureOptions:
     """How points are measured."""
 
     again: bool = False
@@ -81,7 +81,7 @@ def run_point(
     run: RunDirectory,
     progress: Progress = lambda *_: None,
     runner: Runner | None = None,
-    options: Manner = Manner(),
+    options: MeasureOptions = MeasureOptions(),
 ) -> Outcome:
     """Carries one point through; returns at once if the run directory or the cache has it.
 
@@ -115,7 +115,7 @@ def run_point(
             catalogue, point, run, _Job(identity, run_id, built, conformance, manifest), progress, runner, options
         )
     except AlteredError as cause:
-        return Outcome(altered(identity, cause), place, fresh=False)
+        return Outcome(altered_result(identity, cause), place, fresh=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +140,9 @@ def _carry(
     job: _Job,
     progress: Progress,
     runner: Runner | None,
-    options: Manner,
+    options: MeasureOptions,
 ) -> Outcome:
-    """From the cache or measured now, and stored. Raises StoreError."""
+    """Takes a point from the cache or measures it now, and stores it. Raises StoreError."""
     other = run.other_build(job.folder)
     if other is not None:
         raise StoreError(
@@ -151,23 +151,23 @@ def _carry(
     if runner is not None:
         return _keep(run, job.folder, _measure(catalogue, job, progress, runner), cached=False)
     results, key = ResultCache.of(catalogue.root), result_key(job.manifest, job.identity)
-    with results.alone(key):
-        known, note = _known(results, key, job.folder)
+    with results.exclusive_lock(key):
+        known, note = _find_cached(results, key, job.folder)
         if known is not None and not options.again:
             return replace(_keep(run, job.folder, known, cached=True), note=note)
         files = _measure(catalogue, job, progress, _virtual_runner(catalogue, point))
         outcome = _keep(run, job.folder, files, cached=False)
-        keep(results, key, files)
+        store_point(results, key, files)
     return replace(outcome, note=note)
 
 
-def _known(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
+def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
     """The point's files in the cache, None if they are not there, or are dropped because they are not as they were
     kept; then with words on it."""
     try:
         files = results.get(key)
         if files is not None:
-            demand_sealed(folder, files, results.place(key))
+            require_sealed(folder, files, results.place(key))
             read_files(files)
     except (AlteredError, ValueError) as cause:
         why = str(cause) if isinstance(cause, AlteredError) else f"{results.place(key)} is damaged."
@@ -183,20 +183,20 @@ def _measure(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner
         CONFORMANCE_FILE: canonical(job.conformance.model_dump(mode="json")).encode(),
     }
     try:
-        job.conformance.demand()
+        job.conformance.require()
     except ConformanceError as cause:
         return point_files(job.folder, failed(job.identity, job.run_id, "conformance", cause), job.manifest, files)
     output = runner(job.built, progress)
     progress("decoding", 1.0)
     result = evaluate(catalogue, job.identity, job.run_id, output, job.built.expected)
-    if isinstance(result, Measured):
+    if isinstance(result, MeasuredPoint):
         result = result.model_copy(update={"deviations": job.conformance.deviations})
-    return evaluated_files(job.folder, result, job.manifest, output, job.built.elf, files)
+    return evaluation_files(job.folder, result, job.manifest, output, job.built.elf, files)
 
 
 def _keep(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> Outcome:
     """Stores a point's files, or finds the same ones stored. Raises StoreError where they are others."""
-    fresh = keep(run, folder, files)
+    fresh = store_point(run, folder, files)
     return Outcome(read_files(files)[0], run.place(folder), fresh=fresh, cached=cached)
 
 

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab import interrupts
-from rtoslab.base import RtoslabError, RunError, look_again, looked_at, one_look
+from rtoslab.base import RtoslabError, RunError, look_again, memoize_by_contents, one_look
 from rtoslab.catalogue import Catalogue
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.pipeline import Manner, Outcome, run_point
+from rtoslab.measure.pipeline import MeasureOptions, Outcome, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.results import Failed
 from rtoslab.store import RunDirectory, note_session, remove_unfinished
@@ -65,7 +65,7 @@ class _Pool:
     run: RunDirectory
     points: tuple[Point, ...]
     listener: Listener
-    manner: Manner
+    options: MeasureOptions
     context: ForkServerContext
     waiting: deque[int]
     workers: list[_Worker] = field(default_factory=list)
@@ -83,7 +83,7 @@ def run_plan(
     *,
     jobs: int = 2,
     listener: Listener = lambda _: None,
-    options: Manner = Manner(),  # noqa: B008 (it is frozen)
+    options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
     """Every point of the plan, stored as it finishes; points in `out` already are kept, known ones come from the cache.
 
@@ -123,7 +123,7 @@ def _occupy(pool: _Pool, jobs: int) -> None:
 def _start(pool: _Pool) -> _Worker:
     mine, its = pool.context.Pipe()
     process = pool.context.Process(
-        target=_work, args=(pool.root, pool.run.path, dict(os.environ), its, pool.manner), daemon=True
+        target=_work, args=(pool.root, pool.run.path, dict(os.environ), its, pool.options), daemon=True
     )
     process.start()
     its.close()
@@ -139,7 +139,7 @@ def _listen(pool: _Pool) -> None:
         try:
             message = worker.pipe.recv()
         except (EOFError, OSError):
-            message = _buried(pool, worker, worker.index)
+            message = _reap(pool, worker, worker.index)
         if isinstance(message, RtoslabError):
             raise message
         if isinstance(message, Outcome):
@@ -150,8 +150,8 @@ def _listen(pool: _Pool) -> None:
             pool.listener(Note(worker.index, pool.points[worker.index], message[0], message[1]))
 
 
-def _buried(pool: _Pool, worker: _Worker, index: int) -> Outcome:
-    """What became of the point whose process died."""
+def _reap(pool: _Pool, worker: _Worker, index: int) -> Outcome:
+    """Returns what became of the point whose process died."""
     worker.process.join()
     worker.pipe.close()
     pool.workers.remove(worker)
@@ -161,13 +161,15 @@ def _buried(pool: _Pool, worker: _Worker, index: int) -> Outcome:
 
 
 def _failed(root: Path, out: Path, point: Point, message: str) -> Outcome:
-    """Of a point that nothing is stored of: the next try may have better luck."""
+    """Returns the failure of a point that is not stored, so that the next try may succeed."""
     identity = point_id(Catalogue(root), point)
     failed = Failed(run_id="0" * 16, point=identity, stage="run", error=RunError.__name__, message=message)
     return Outcome(failed, out, fresh=True)
 
 
-def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", options: Manner) -> None:
+def _work(
+    root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", options: MeasureOptions
+) -> None:
     """A process's life: points in, for each its progress and then its outcome or error out."""
     interrupts.ignore()
     os.environ.clear()  # the fork server keeps that of its own start, with what was taken away since
@@ -188,18 +190,18 @@ def _work(root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[objec
                 point = pipe.recv()
                 look_again(older_than_s=LOOK_S)
                 last = 0.0  # the first news of each point is sent, however soon it follows the point before
-                pipe.send(_measured(root, out, point, progress, options))
+                pipe.send(_measure(root, out, point, progress, options))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the parent is gone
 
 
-@looked_at
+@memoize_by_contents
 def _catalogue(root: Path) -> Catalogue:
     return Catalogue(root)
 
 
-def _measured(
-    root: Path, out: Path, point: Point, progress: Callable[[str, float], None], options: Manner
+def _measure(
+    root: Path, out: Path, point: Point, progress: Callable[[str, float], None], options: MeasureOptions
 ) -> Outcome | RtoslabError:
     try:
         return run_point(_catalogue(root), point, RunDirectory(out), progress, options=options)

@@ -1,8 +1,8 @@
-"""What a point asks of the virtual board."""
+"""The observations that a point needs from the virtual board."""
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.plan import Point
-from rtoslab.proofs import watched_services
+from rtoslab.proofs import services_to_watch
 from rtoslab.targets import VirtualJob
 
 
@@ -19,9 +19,9 @@ def virtual_job(catalogue: Catalogue, point: Point, image: bytes, name: str) -> 
         clock_hz=point.clock_hz or board.clock.sys_hz,
         cores=point.cores,
         window_ms=point.window_ms,
-        watched_services=watched_services(benchmark),
+        watched_services=services_to_watch(benchmark),
         latency=point.instrument is not None,
         handlers=benchmark.handlers is not None,
-        stamping_line=board.irq.asynchronous if benchmark.stamped else None,
+        stamping_line=board.irq.asynchronous if benchmark.is_stamped else None,
         settings=point.timing,
     )

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import IMAGE, build, share_kept
+from rtoslab.images import IMAGE, build, share_cache
 from rtoslab.measure import evaluate, point_id, virtual_job
 from rtoslab.mutants.mutants import Mutant, MutantsOf, Setting, apply, restore
 from rtoslab.plan import Options, Point, make_plan
-from rtoslab.results import Failed, Measured
+from rtoslab.results import Failed, MeasuredPoint
 from rtoslab.targets import run_virtual
 
 UNBROKEN = "(unbroken)"
@@ -22,7 +22,7 @@ UNBROKEN = "(unbroken)"
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What became of a mutant, or of the unbroken benchmark."""
+    """The outcome of a mutant, or of the unbroken benchmark."""
 
     benchmark: str
     mutant: str
@@ -45,7 +45,7 @@ def try_mutants(root: Path, folder: Path, benchmark: str, of: MutantsOf, only: I
     shutil.copytree(root / "firmware", folder / "firmware", symlinks=True)
     for name in ("spec", "sim", "papers", "Cargo.toml", "Cargo.lock"):
         (folder / name).symlink_to(root / name)
-    share_kept(root, folder)
+    share_cache(root, folder)
     chosen = set(only)
     mutants = [item for item in of.mutant if not chosen or item.id in chosen]
     settings: list[Setting] = []
@@ -57,7 +57,7 @@ def try_mutants(root: Path, folder: Path, benchmark: str, of: MutantsOf, only: I
         yield bench.unbroken()
         for mutant in mutants:
             if (mutant.setting or of.setting) == setting:
-                yield bench.broken(mutant)
+                yield bench.break_benchmark(mutant)
 
 
 class _Bench:
@@ -72,10 +72,12 @@ class _Bench:
     def unbroken(self) -> Trial:
         """It must be measured."""
         result = self._measure()
-        problem = "" if isinstance(result, Measured) else f"the unbroken benchmark is refused: {result.message[:500]}"
+        problem = (
+            "" if isinstance(result, MeasuredPoint) else f"the unbroken benchmark is refused: {result.message[:500]}"
+        )
         return Trial(self.benchmark, UNBROKEN, (), problem)
 
-    def broken(self, mutant: Mutant) -> Trial:
+    def break_benchmark(self, mutant: Mutant) -> Trial:
         """It must be refused by the proofs it names."""
         before = apply(self.root / "firmware" / "benchmarks" / self.benchmark, self.benchmark, mutant)
         try:
@@ -88,7 +90,7 @@ class _Bench:
         refused = tuple(
             dict.fromkeys(proof.rule for proof in getattr(result, "proofs", ()) if proof.verdict == "fails")
         )
-        if isinstance(result, Measured):
+        if isinstance(result, MeasuredPoint):
             return Trial(self.benchmark, mutant.id, (), "it survives: all proofs hold")
         if result.stage != "proof":
             return Trial(self.benchmark, mutant.id, refused, f"it ends before its proofs: {result.message[:200]}")
@@ -113,10 +115,10 @@ class _Bench:
                 return replace(point, samples=setting.samples) if latency else point
         raise PlanError(f"{self.benchmark} cannot be measured with {setting}; correct firmware/mutants.")
 
-    def _measure(self) -> Measured | Failed:
+    def _measure(self) -> MeasuredPoint | Failed:
         built = build(self.catalogue, self.point)
         output = run_virtual(virtual_job(self.catalogue, self.point, built.elf.read_bytes(), IMAGE))
         expected = built.expected
         result = evaluate(self.catalogue, point_id(self.catalogue, self.point), expected.run, output, expected)
-        assert isinstance(result, Measured | Failed)
+        assert isinstance(result, MeasuredPoint | Failed)
         return result

@@ -19,7 +19,7 @@ class Edit(Strict):
 
 
 class Setting(Strict):
-    """What a mutant is tried on."""
+    """The setting that a mutant is tried on."""
 
     kernel: str
     board: str

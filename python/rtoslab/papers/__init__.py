@@ -3,15 +3,15 @@
 A folder `papers/<key>/` with a paper.toml is the registration; everything a report says of a paper stands there.
 """
 
-from rtoslab.papers.compare import Compared
+from rtoslab.papers.compare import ComparedRow
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
-from rtoslab.papers.explain import Tried, candidates, explain_plan, own_setups, plain_distance, together, tried
+from rtoslab.papers.explain import Trial, candidates, explain_plan, own_setups, plain_distance, together, try_changes
 from rtoslab.papers.in_setup import InSetup
 from rtoslab.papers.names import names_of
 from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.over_placements import with_substitutes
-from rtoslab.papers.placed_plan import may_matter, placed_where_it_matters
+from rtoslab.papers.placed_plan import may_matter, with_needed_placements
 from rtoslab.papers.reproduction import Reproduction, reproduce
 from rtoslab.papers.weights import weigh_programs
-from rtoslab.papers.whole import demand_whole
+from rtoslab.papers.whole import require_complete

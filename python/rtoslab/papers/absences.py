@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from rtoslab.analyses import axis_of_point
 from rtoslab.catalogue import PaperFolder
 from rtoslab.plan import USUAL
-from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 from rtoslab.store import AnyResult
 
 _OF_VALUES = frozenset({"metric", "stat", "unit", "family", "clock_mhz"})
@@ -33,7 +33,7 @@ class Absences:
             if isinstance(any_result, NotApplicable):
                 return any_result.reason.rstrip(".")
         metric = str(place.get("metric", ""))
-        measured = (any_result for any_result in present if isinstance(any_result, Measured))
+        measured = (any_result for any_result in present if isinstance(any_result, MeasuredPoint))
         lacking = (one for item in measured for one in item.absent_series if one.id == metric)
         for one in lacking:
             return one.reason.rstrip(".")
@@ -43,7 +43,7 @@ class Absences:
 
 def _lies(result: AnyResult, place: Mapping[str, object]) -> bool:
     """Whether the result's point lies at the place, on the axes that points have."""
-    params = result.params if isinstance(result, Measured) else {}
+    params = result.params if isinstance(result, MeasuredPoint) else {}
     for axis, required in place.items():
         if axis in _OF_VALUES:
             continue

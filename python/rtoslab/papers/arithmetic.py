@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 
 from rtoslab.base import CatalogueError
-from rtoslab.intake import shown
+from rtoslab.intake import quote
 
 _CHARS = 200
 
@@ -33,7 +33,7 @@ def evaluate(expression: str, numbers: Mapping[int, float]) -> float:
             tree = ast.parse(expression, mode="eval")
         return _value(tree.body, numbers)
     except (SyntaxError, KeyError, ValueError, TypeError, ArithmeticError, RecursionError, MemoryError) as cause:
-        raise CatalogueError(f"{shown(expression)} of a slips.toml cannot be computed ({cause}); correct it.") from None
+        raise CatalogueError(f"{quote(expression)} of a slips.toml cannot be computed ({cause}); correct it.") from None
 
 
 def _value(node: ast.expr, numbers: Mapping[int, float]) -> float:

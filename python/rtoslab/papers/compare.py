@@ -6,19 +6,19 @@ from typing import Literal
 
 from rtoslab.analyses import Band, Value, select
 from rtoslab.base import ReportError
-from rtoslab.catalogue import PaperFolder, Published
+from rtoslab.catalogue import PaperFolder, PublishedRow
 from rtoslab.papers.sources import Source
-from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 from rtoslab.store import AnyResult
 
 State = Literal["measured", "reference", "failed", "n/a", "not yet measured", "bring your own"]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedRow:
     """One published figure and ours."""
 
-    published: Published
+    published: PublishedRow
     state: State
     here: float | None = None
     """In the published unit; of several placements the median."""
@@ -56,7 +56,7 @@ def compare(
     values: Sequence[Value],
     kernels: Collection[str],
     sources: Mapping[str, Source],
-) -> dict[int, Compared]:
+) -> dict[int, ComparedRow]:
     """Every published row that asks for a value of ours, by id.
 
     `kernels` are those of which there is something; `sources` say by run id where values come from.
@@ -64,19 +64,19 @@ def compare(
     `values` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
     several values, or a value of another quantity.
     """
-    apart = {result.run_id for result in stored if isinstance(result, Measured) and result.deviations}
+    apart = {result.run_id for result in stored if isinstance(result, MeasuredPoint) and result.deviations}
     senseless = {row: slip.says for slip in paper.slips if slip.no_ratio for row in slip.rows}
     return {
         row.id: replace(
-            _marked(_compare(paper, row, values, stored, kernels), sources, apart), no_ratio=senseless.get(row.id, "")
+            _mark(_compare(paper, row, values, stored, kernels), sources, apart), no_ratio=senseless.get(row.id, "")
         )
-        for row in paper.published.values()
+        for row in paper.published_rows.values()
         if row.lab_benchmark
     }
 
 
 def _apart(fits: Sequence[Value]) -> str:
-    """What tells values apart, as lab_config would say it."""
+    """Returns what tells values apart, as lab_config would say it."""
     axes = dict.fromkeys(["cores", "window_ms", *(key for fit in fits for key in fit.point.config)])
     places = {axis: list(dict.fromkeys(fit.axis(axis) for fit in fits)) for axis in axes}
     differing = [
@@ -87,7 +87,7 @@ def _apart(fits: Sequence[Value]) -> str:
     return f": {', '.join(differing)}" if differing else ""
 
 
-def _marked(compared: Compared, sources: Mapping[str, Source], apart: Collection[str]) -> Compared:
+def _mark(compared: ComparedRow, sources: Mapping[str, Source], apart: Collection[str]) -> ComparedRow:
     if compared.value is None:
         return compared
     source = sources.get(compared.value.run_id)
@@ -96,12 +96,16 @@ def _marked(compared: Compared, sources: Mapping[str, Source], apart: Collection
 
 
 def _compare(
-    paper: PaperFolder, row: Published, values: Sequence[Value], stored: Sequence[AnyResult], kernels: Collection[str]
-) -> Compared:
+    paper: PaperFolder,
+    row: PublishedRow,
+    values: Sequence[Value],
+    stored: Sequence[AnyResult],
+    kernels: Collection[str],
+) -> ComparedRow:
     if row.lab_kernel not in kernels:
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
         why = f"no tree or export of {name} is named here, and no reference result stands for it"
-        return Compared(row, "bring your own", why=why)
+        return ComparedRow(row, "bring your own", why=why)
     fits = select(values, row.where)
     if len(fits) > 1:
         where = ", ".join(f"{axis} = {required}" for axis, required in row.where.items())
@@ -115,17 +119,17 @@ def _compare(
         raise ReportError(f"{place} is in {row.unit}, but our value in {fits[0].unit}; map another.")
     scale = here / fits[0].value if fits[0].value else 1.0
     band = None if fits[0].band is None else Band([scale * value for value in fits[0].band.values])
-    return Compared(row, "measured", here, fits[0], band)
+    return ComparedRow(row, "measured", here, fits[0], band)
 
 
-def _absent(row: Published, stored: Sequence[AnyResult]) -> Compared:
+def _absent(row: PublishedRow, stored: Sequence[AnyResult]) -> ComparedRow:
     for result in stored:
         point = result.point
         if (point.benchmark, point.kernel, point.board) != (row.lab_benchmark, row.lab_kernel, row.lab_board):
             continue
         if isinstance(result, Failed):
-            return Compared(row, "failed", why=f"{result.stage}: {result.message}")
+            return ComparedRow(row, "failed", why=f"{result.stage}: {result.message}")
         if isinstance(result, NotApplicable):
-            return Compared(row, "n/a", why=result.reason)
+            return ComparedRow(row, "n/a", why=result.reason)
     where = f" with {row.lab_config}" if row.lab_config else ""
-    return Compared(row, "not yet measured", why=f"the run holds no {row.lab_metric or row.lab_benchmark}{where}")
+    return ComparedRow(row, "not yet measured", why=f"the run holds no {row.lab_metric or row.lab_benchmark}{where}")

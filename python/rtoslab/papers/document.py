@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome, select, values
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.catalogue import Catalogue, Condition, Figure, OverTime, PaperFolder, Part
 from rtoslab.papers.over_placements import one_placement
 from rtoslab.papers.over_time import over_time
@@ -17,9 +17,9 @@ from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.setup_report import setups_section
 from rtoslab.papers.slips import slips_table, touching
 from rtoslab.papers.tables import pairs_chart, redraw
-from rtoslab.reference import WORD, labelled
-from rtoslab.reports import ChartData, Document, Section, TableData, flagged, make_document
-from rtoslab.results import Measured
+from rtoslab.reference import WORD, mark_as_reference
+from rtoslab.reports import ChartData, Document, Section, TableData, make_document, mark_deviations
+from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
 _REPLACED = frozenset({"answer", "throughput", "gain", "memory", "paper"})
@@ -56,7 +56,7 @@ def paper_document(catalogue: Catalogue, done: Reproduction, in_builds: Mapping[
     titles = {entry.id: entry.facts.title for entry in catalogue.kernels.values()}
     titles |= {board.id: board.facts.title for board in catalogue.boards.values()}
     titles |= {item: f"{titles.get(item, item)} {WORD}" for item in {one.result.point.kernel for one in done.beside}}
-    plain = make_document(catalogue, done.points, None, labelled(done.beside)).sections if done.points else ()
+    plain = make_document(catalogue, done.points, None, mark_as_reference(done.beside)).sections if done.points else ()
     sections = [
         claims_section(done.verdicts, [*filter(None, [one_placement(done.values)])], in_builds or {}),
         *(_part(done, part) for part in facts.part),
@@ -77,7 +77,7 @@ def paper_document(catalogue: Catalogue, done: Reproduction, in_builds: Mapping[
         sections=tuple(sections),
         points=done.points,
     )
-    return flagged(document, done.measured, {title: kernel for kernel, title in titles.items()})
+    return mark_deviations(document, done.measured_results, {title: kernel for kernel, title in titles.items()})
 
 
 def claims_section(
@@ -86,7 +86,8 @@ def claims_section(
     """Every statement of the paper with our verdict, the contradicted ones first."""
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome))
     rows = [
-        [verdict.claim.section, _quoted(verdict), verdict.words, verdict.seen, verdict.threshold] for verdict in ranked
+        [verdict.claim.section, _quote(verdict), verdict.words, verdict.numbers_text, verdict.threshold]
+        for verdict in ranked
     ]
     columns = ["section", "the paper says", "here", "seen", "judged by"]
     prose = [_CLAIMS_PROSE, *notes]
@@ -105,7 +106,7 @@ def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
         TableData(
             f"{verdict.claim.says}: {verdict.words}",
             ("case", "here", "seen"),
-            [[case.name, case.told or "not computed", case.seen] for case in verdict.cases],
+            [[case.name, case.outcome or "not computed", case.seen] for case in verdict.cases],
         )
         for verdict in ranked
         if len(verdict.cases) > 1
@@ -113,7 +114,7 @@ def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
     return Section("cases", "Every case of every statement", (), (), tables, folded=True)
 
 
-def _quoted(verdict: ClaimVerdict) -> str:
+def _quote(verdict: ClaimVerdict) -> str:
     claim = verdict.claim
     return f'{claim.says} ("{claim.words}")' if claim.words else claim.says
 
@@ -128,11 +129,11 @@ def cite_section(paper: PaperFolder) -> Section:
 
 def _conditions(done: Reproduction) -> Section:
     paper = done.paper
-    main = {result.run_id for result in done.results if isinstance(result, Measured)}
+    main = {result.run_id for result in done.results if isinstance(result, MeasuredPoint)}
     judged = [
         point
         for point in (*done.points, *done.beside)
-        if isinstance(point.result, Measured) and point.result.run_id in main
+        if isinstance(point.result, MeasuredPoint) and point.result.run_id in main
     ]
     rows = [
         [condition.what, condition.paper, condition.here or _from_manifests(condition, judged or done.points)]
@@ -175,16 +176,16 @@ def _part(done: Reproduction, part: Part) -> Section:
     for table in part.table:
         tables.append(redraw(table, done))
         if table.chart:
-            charts += pairs_chart(table, paper.published, done.compared)
+            charts += pairs_chart(table, paper.published_rows, done.compared)
     for figure in part.figure:
-        drawn, note = _drawn(done, figure)
+        drawn, note = _draw(done, figure)
         if note:
             prose.append(note)
         if drawn is not None:
             charts.append(drawn[0])
             tables.append(drawn[1])
     for course in part.over_time:
-        traced, note = _traced(done, course)
+        traced, note = _draw_trace(done, course)
         if note:
             prose.append(note)
         if traced is not None:
@@ -196,7 +197,7 @@ def _part(done: Reproduction, part: Part) -> Section:
     return Section(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
 
 
-def _drawn(done: Reproduction, figure: Figure) -> tuple[tuple[ChartData, TableData] | None, str]:
+def _draw(done: Reproduction, figure: Figure) -> tuple[tuple[ChartData, TableData] | None, str]:
     """A figure, and what to say of it. Today's version stands in for what the authors' does not offer."""
     drawn = replot(figure, done, done.values)
     if drawn is not None:
@@ -208,13 +209,15 @@ def _drawn(done: Reproduction, figure: Figure) -> tuple[tuple[ChartData, TableDa
     return drawn, f"{figure.title}: with today's version, as it is not measured with the authors'."
 
 
-def _traced(done: Reproduction, course: OverTime) -> tuple[tuple[ChartData, TableData] | None, str]:
+def _draw_trace(done: Reproduction, course: OverTime) -> tuple[tuple[ChartData, TableData] | None, str]:
     """A trace over the run, and what to say of it. Reference results keep no times, so a run of today's stands in."""
     several = any(value.band is not None for value in done.values)
-    traced = over_time(course, [result for result in done.results if isinstance(result, Measured)], several=several)
+    traced = over_time(
+        course, [result for result in done.results if isinstance(result, MeasuredPoint)], several=several
+    )
     if traced is not None:
         return traced, ""
-    here = [point.result for point in done.points if isinstance(point.result, Measured)]
+    here = [point.result for point in done.points if isinstance(point.result, MeasuredPoint)]
     traced = over_time(course, here, several=several)
     if traced is None:
         return None, f"{course.title}: not yet measured."
@@ -240,19 +243,21 @@ def _whose(done: Reproduction) -> list[str]:
 
 def _summary(done: Reproduction) -> str:
     """The answer first: how many statements hold, how near the figures are; then what that rests on."""
-    sentences = [*_told(done.verdicts), *_nearness(done)]
+    sentences = [*_reference_notes(done.verdicts), *_nearness(done)]
     points = sum(point.result.status == "measured" for point in done.points)
     if points:
-        sentences.append(f"{counted(points, 'point', 'was', 'were')} measured for this report, each with its proofs.")
+        sentences.append(
+            f"{count_text(points, 'point', 'was', 'were')} measured for this report, each with its proofs."
+        )
     else:
         sentences.append("Nothing of it was measured in this run.")
-    lent = sum(isinstance(stored_point.result, Measured) for stored_point in done.beside)
+    lent = sum(isinstance(stored_point.result, MeasuredPoint) for stored_point in done.beside)
     if lent:
-        sentences.append(f"{counted(lent, 'reference result')} stand beside them.")
+        sentences.append(f"{count_text(lent, 'reference result')} stand beside them.")
     return " ".join(sentences)
 
 
-def _told(verdicts: Sequence[ClaimVerdict]) -> list[str]:
+def _reference_notes(verdicts: Sequence[ClaimVerdict]) -> list[str]:
     if not verdicts:
         return []
     counts = Counter(verdict.outcome for verdict in verdicts)
@@ -261,7 +266,7 @@ def _told(verdicts: Sequence[ClaimVerdict]) -> list[str]:
         for outcome, (one, many) in _OUTCOME_WORDS.items()
         if counts[outcome]
     ]
-    sentences = [f"Of the paper's {counted(len(verdicts), 'statement')} {_listed(words)}."]
+    sentences = [f"Of the paper's {count_text(len(verdicts), 'statement')} {_join_listed(words)}."]
     against = [verdict.claim.says for verdict in verdicts if verdict.outcome == "different"]
     if against:
         more = len(against) - _NAMED
@@ -270,7 +275,7 @@ def _told(verdicts: Sequence[ClaimVerdict]) -> list[str]:
     return sentences
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
@@ -281,11 +286,11 @@ def _nearness(done: Reproduction) -> list[str]:
         return ["The paper prints no figure of a measurement in its text, only what follows from them."]
     ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio is not None]
     waiting = sum(compared_row.state == "bring your own" for compared_row in compared.values())
-    text = f"{len(ratios)} of {counted(len(compared), 'published figure')} stand beside one of ours"
+    text = f"{len(ratios)} of {count_text(len(compared), 'published figure')} stand beside one of ours"
     if ratios:
         over = any(compared_row.band is not None for compared_row in compared.values())
         ours = "ours, as medians over the placements," if over else "ours"
         text += f": {ours} are {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
     senseless = sum(bool(compared_row.no_ratio) and compared_row.here is not None for compared_row in compared.values())
-    text += f"; {counted(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
+    text += f"; {count_text(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
     return [text + (f"; {waiting} wait for a kernel of your own." if waiting else ".")]

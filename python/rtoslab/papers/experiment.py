@@ -25,7 +25,7 @@ def paper_plan(
     experiments = [_present(catalogue, paper, experiment) for suite in paper.suites for experiment in suite.experiments]
     points = chain(
         *(experiment_points(catalogue, experiment, options) for experiment in experiments),
-        *(setup_points(catalogue, paper, experiments, setup, options, known) for setup in chosen_setups(paper, setups)),
+        *(setup_points(catalogue, paper, experiments, setup, options, known) for setup in choose_setups(paper, setups)),
     )
     # Mappings in a point have no hash.
     distinct = list({repr(point): point for point in points}.values())
@@ -47,7 +47,7 @@ def _without_spares(paper: PaperFolder, points: Sequence[Point]) -> Iterator[Poi
             yield point
 
 
-def chosen_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[Setup]:
+def choose_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[Setup]:
     """The paper's set-ups of these ids; None: all. Raises UnknownNameError."""
     known = {setup.id: setup for setup in paper.facts.setup}
     for name in requested or ():

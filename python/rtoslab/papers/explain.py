@@ -13,9 +13,9 @@ from typing import Final
 
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
-from rtoslab.images import demand_settings
+from rtoslab.images import require_settings
 from rtoslab.measure import point_id
-from rtoslab.papers.compare import Compared
+from rtoslab.papers.compare import ComparedRow
 from rtoslab.papers.experiment import paper_plan
 from rtoslab.papers.in_setup import InSetup
 from rtoslab.papers.reproduction import reproduce
@@ -34,7 +34,7 @@ MOST_TOGETHER: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class Trial:
     """One change, or several together, and how far the paper is then."""
 
     setup: Setup
@@ -91,7 +91,7 @@ def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup, known: 
 
 def _have_settings(catalogue: Catalogue, points: Sequence[Point]) -> bool:
     try:
-        demand_settings(catalogue, points)
+        require_settings(catalogue, points)
     except PlanError:
         return False
     return True
@@ -153,7 +153,7 @@ def _is_published(paper: PaperFolder, point: Point) -> bool:
         row.lab_benchmark == point.benchmark
         and row.lab_board in {"", point.board}
         and row.lab_kernel in {"", paper.facts.roles.get(point.kernel, point.kernel)}
-        for row in paper.published.values()
+        for row in paper.published_rows.values()
     )
 
 
@@ -163,10 +163,10 @@ def _is_main(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
     return point.kernel in trees or not set(trees) & set(catalogue.kernels_here)
 
 
-def tried(
+def try_changes(
     catalogue: Catalogue, paper: PaperFolder, setups: Iterable[Setup], points: Sequence[StoredPoint], options: Options
-) -> list[Tried]:
-    """What each change does to the figures, the closest to the paper first; not a change without figures."""
+) -> list[Trial]:
+    """Returns what each change does to the figures, the closest to the paper first; not a change without figures."""
     plain = _ids(catalogue, _only(paper, ()), options)
     trials = []
     for setup in setups:
@@ -174,15 +174,15 @@ def tried(
         ids = plain | _ids(catalogue, single, options)
         mine = [point for point in points if point.result.point.model_dump_json() in ids]
         done = reproduce(catalogue, single, mine)
-        trials += [_tried(in_setup, done.compared) for in_setup in done.setups if with_ratio(in_setup.own())]
+        trials += [_try(in_setup, done.compared) for in_setup in done.setups if with_ratio(in_setup.own())]
     return sorted(trials, key=lambda trial: (trial.whole, trial.setup.title))
 
 
-def _tried(changed: InSetup, plain: Mapping[int, Compared]) -> Tried:
+def _try(changed: InSetup, plain: Mapping[int, ComparedRow]) -> Trial:
     own = changed.own()
     before, after = distance({ident: plain[ident] for ident in own}), distance(own)
     whole = distance({**plain, **own})
-    return Tried(changed.setup, with_ratio(own), before or 0.0, after or 0.0, whole or 0.0)
+    return Trial(changed.setup, with_ratio(own), before or 0.0, after or 0.0, whole or 0.0)
 
 
 def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: Options) -> float:
@@ -193,7 +193,7 @@ def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[St
     return distance(reproduce(catalogue, single, mine).compared) or 0.0
 
 
-def together(paper_distance: float, singles: Sequence[Tried]) -> list[Setup]:
+def together(paper_distance: float, singles: Sequence[Trial]) -> list[Setup]:
     """The best change of each option with the next best of another one, and so on; only what helps alone."""
     chosen: list[Setup] = []
     options: set[str] = set()
@@ -205,7 +205,7 @@ def together(paper_distance: float, singles: Sequence[Tried]) -> list[Setup]:
         options.add(option)
         chosen.append(single.setup)
         if len(chosen) > 1:
-            combined.append(_joined(f"together_{len(chosen)}", chosen))
+            combined.append(_join(f"together_{len(chosen)}", chosen))
     return combined
 
 
@@ -214,7 +214,7 @@ def own_setups(paper: PaperFolder) -> list[Setup]:
     return list(paper.facts.setup)
 
 
-def _joined(ident: str, setups: Sequence[Setup]) -> Setup:
+def _join(ident: str, setups: Sequence[Setup]) -> Setup:
     config: dict[str, str] = {}
     kernels: dict[str, dict[str, str]] = {}
     for setup in setups:

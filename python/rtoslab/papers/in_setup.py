@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from rtoslab.analyses import ClaimVerdict, Value
 from rtoslab.catalogue import Setup
-from rtoslab.papers.compare import Compared
+from rtoslab.papers.compare import ComparedRow
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class InSetup:
     setup: Setup
     run_ids: frozenset[str]
     """Points of the set-up; what it does not change is as in the suites."""
-    compared: dict[int, Compared]
+    compared: dict[int, ComparedRow]
     """By id of the published row."""
     verdicts: tuple[ClaimVerdict, ...]
     names: Mapping[str, str] = field(default_factory=dict)
@@ -23,7 +23,7 @@ class InSetup:
     values: tuple[Value, ...] = ()
     """Of the points of the set-up, each with the point of the suites that it stands for."""
 
-    def own(self) -> dict[int, Compared]:
+    def own(self) -> dict[int, ComparedRow]:
         """Figures whose value is of a point of the set-up."""
         return {
             ident: compared_row

@@ -1,10 +1,10 @@
-"""What a reader calls the places on a paper's axes: `FreeRTOS V10.2.1` for `freertos`, `semaphore give` for a call."""
+"""Readers' names for the places on a paper's axes: `FreeRTOS V10.2.1` for `freertos`, `semaphore give` for a call."""
 
 from collections.abc import Mapping, Sequence
 
 from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.papers.sources import Source
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 from rtoslab.store import AnyResult
 
 
@@ -28,7 +28,7 @@ def names_of(
         versions = dict.fromkeys(
             sources[result.run_id].version
             for result in results
-            if isinstance(result, Measured) and result.point.kernel == kernel and result.run_id in sources
+            if isinstance(result, MeasuredPoint) and result.point.kernel == kernel and result.run_id in sources
         )
         names[kernel] = " or ".join(_named(title, version) for version in versions) or title
     return names | paper.facts.names

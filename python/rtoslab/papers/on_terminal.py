@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.analyses import OUTCOMES
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.papers.in_setup import InSetup
 from rtoslab.papers.over_placements import one_placement
 from rtoslab.papers.reproduction import Reproduction
-from rtoslab.papers.setup_report import changed, distances, missing_trees, with_ratio
+from rtoslab.papers.setup_report import changed_verdicts, distances, missing_trees, with_ratio
 from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, here_text, ratio_text
 from rtoslab.reports import deviating, footnote
 
@@ -59,10 +59,10 @@ def show_paper(done: Reproduction, console: Console) -> None:
         if any(item.state == "reference" for item in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
         if any(item.deviates for item in here):
-            console.print(Text(footnote(deviating(done.measured))), soft_wrap=True)
+            console.print(Text(footnote(deviating(done.measured_results))), soft_wrap=True)
     for kernel, count in waiting.items():
         console.print(
-            f"n/a: {counted(count, 'figure')} of {kernel}; name a tree or an export of it by `rtoslab tree add`."
+            f"n/a: {count_text(count, 'figure')} of {kernel}; name a tree or an export of it by `rtoslab tree add`."
         )
     _show_statements(done, console)
     _show_setups(done, console)
@@ -73,7 +73,7 @@ def _show_statements(done: Reproduction, console: Console) -> None:
         claims = Table("the paper says", "here", "seen", title="Its statements", title_justify="left")
         for verdict in sorted(done.verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome)):
             outcome = Text(verdict.words, style=_COLOURS.get(verdict.outcome, "yellow"))
-            seen = textwrap.shorten(verdict.seen, _SEEN_CHARS, placeholder=" …")
+            seen = textwrap.shorten(verdict.numbers_text, _SEEN_CHARS, placeholder=" …")
             claims.add_row(f"{verdict.claim.says} ({verdict.claim.section})", outcome, seen)
         console.print(claims)
         console.print("report.html has every case with its numbers, and what each verdict was judged by.")
@@ -84,8 +84,8 @@ def _show_statements(done: Reproduction, console: Console) -> None:
 def _show_setups(done: Reproduction, console: Console) -> None:
     for setup in (*([done.today] if done.today is not None else []), *done.setups):
         console.print(_setup_line(done, setup))
-        for above, change in changed(done, setup):
-            seen = textwrap.shorten(change.seen, _SEEN_CHARS, placeholder=" …")
+        for above, change in changed_verdicts(done, setup):
+            seen = textwrap.shorten(change.numbers_text, _SEEN_CHARS, placeholder=" …")
             console.print(f"  {change.words}, above {above.words}: {above.claim.says} ({seen})")
     for sentence in missing_trees(done):
         console.print(sentence, soft_wrap=True)
@@ -93,10 +93,10 @@ def _show_setups(done: Reproduction, console: Console) -> None:
 
 def _setup_line(done: Reproduction, setup: InSetup) -> str:
     text = f"Set-up {setup.setup.id} ({setup.setup.title}): "
-    text += f"{counted(len(changed(done, setup)), 'statement')} judged otherwise"
+    text += f"{count_text(len(changed_verdicts(done, setup)), 'statement')} judged otherwise"
     far = distances(done, setup)
     if far is None:
         return f"{text}."
     before, after = far
-    figures = counted(with_ratio(setup.own()), "figure")
+    figures = count_text(with_ratio(setup.own()), "figure")
     return f"{text}; {figures}, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rtoslab.analyses import Band, PlacedValues, Value, placement, select, unplaced
+from rtoslab.analyses import Band, PlacedValues, Value, placement, select, without_placement
 from rtoslab.catalogue import PaperFolder
 
 _ONE = (
@@ -19,11 +19,11 @@ _ONE = (
 
 
 def one_placement(values: Sequence[Value]) -> str:
-    """What a reader of verdicts must know where no figure stands in several placements; else nothing."""
+    """Returns what a reader of verdicts must know where no figure stands in several placements; else nothing."""
     return "" if not values or any(value.band is not None for value in values) else _ONE
 
 
-def joined_placements(values: Iterable[Value], further: Mapping[str, PlacedValues] | None = None) -> list[Value]:
+def join_placements(values: Iterable[Value], further: Mapping[str, PlacedValues] | None = None) -> list[Value]:
     """Returns one value for those that differ in their placement alone: the median, with the band.
 
     `further` are values of reference results in all placements, by the run id of the point in the first one: that run
@@ -34,13 +34,13 @@ def joined_placements(values: Iterable[Value], further: Mapping[str, PlacedValue
     names: dict[int, tuple[str, int]] = {}
     for value in values:
         if id(value.point) not in names:
-            names[id(value.point)] = (unplaced(value.point).model_dump_json(), int(placement(value.point)))
+            names[id(value.point)] = (without_placement(value.point).model_dump_json(), int(placement(value.point)))
         axes, number = names[id(value.point)]
         key = (axes, value.counted, value.metric, value.stat, value.unit)
         place = (key, number, value.run_id)
         groups.setdefault((key, times[place]), {})[number] = value
         times[place] += 1
-    return [_joined(by_number, occurrence, further or {}) for (_, occurrence), by_number in groups.items()]
+    return [_join(by_number, occurrence, further or {}) for (_, occurrence), by_number in groups.items()]
 
 
 def with_substitutes(paper: PaperFolder, values: Sequence[Value]) -> list[Value]:
@@ -54,9 +54,9 @@ def with_substitutes(paper: PaperFolder, values: Sequence[Value]) -> list[Value]
     return [*values, *added]
 
 
-def _joined(by_number: Mapping[int, Value], occurrence: object, further: Mapping[str, PlacedValues]) -> Value:
+def _join(by_number: Mapping[int, Value], occurrence: object, further: Mapping[str, PlacedValues]) -> Value:
     first = by_number[min(by_number)]
-    plain = replace(first, point=unplaced(first.point))
+    plain = replace(first, point=without_placement(first.point))
     numbers = [by_number[number].value for number in sorted(by_number)]
     if len(numbers) == 1 and first.run_id in further:
         known = further[first.run_id].of(first, int(str(occurrence)))

@@ -9,7 +9,7 @@ from typing import Any, Final
 from rtoslab.analyses import select, values
 from rtoslab.catalogue import OverTime
 from rtoslab.reports import ChartData, TableData
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 MOST_MARKS: Final = 400
 """Along the axis; of more samples the longest of each stretch of time stands."""
@@ -19,7 +19,7 @@ MOST_PEAKS: Final = 12
 
 
 def over_time(
-    figure: OverTime, measured: Iterable[Measured], *, several: bool = False
+    figure: OverTime, measured: Iterable[MeasuredPoint], *, several: bool = False
 ) -> tuple[ChartData, TableData] | None:
     """The chart, and its peaks as a table; None if nothing of it is measured. `several`: of points in more placements
     than the one that is shown."""
@@ -30,7 +30,7 @@ def over_time(
         if not here or not values_:
             continue
         name = f"{figure.colour} {here[0].axis(figure.colour)}"
-        marks += [{"series": name, "x": at, "low": 0.0, "high": us} for at, us in _thinned(values_)]
+        marks += [{"series": name, "x": at, "low": 0.0, "high": us} for at, us in _thin_out(values_)]
         rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in peaks(values_)]
     if not marks:
         return None
@@ -40,7 +40,7 @@ def over_time(
     return chart, TableData(f"{figure.title}: the longest", columns, rows, LINKERS_ORDER if several else "")
 
 
-def samples(measured: Measured, series: str) -> list[tuple[float, float]]:
+def samples(measured: MeasuredPoint, series: str) -> list[tuple[float, float]]:
     """(seconds since the first, microseconds) of every sample of the series whose ids begin so, by time.
 
     Empty for a reference result, which keeps no times of its samples.
@@ -62,7 +62,7 @@ def peaks(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return sorted(high[:MOST_PEAKS])
 
 
-def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _thin_out(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """The longest sample of each stretch of time."""
     step = (points[-1][0] - points[0][0]) / MOST_MARKS or 1.0
     longest: dict[int, tuple[float, float]] = {}

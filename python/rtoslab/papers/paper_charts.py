@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from rtoslab.analyses import Band, Ratio, Value, cores_of, grouped, in_unit, select
-from rtoslab.base import ReportError, counted
+from rtoslab.analyses import Band, Ratio, Value, cores_of, group_by, in_unit, select
+from rtoslab.base import ReportError, count_text
 from rtoslab.catalogue import Figure
 from rtoslab.papers.footnotes import Footnotes
 from rtoslab.papers.reproduction import Reproduction
@@ -45,7 +45,7 @@ def replot(figure: Figure, done: Reproduction, result: Sequence[Value]) -> tuple
     series = (figure.series,) if isinstance(figure.series, str) else figure.series
     chosen = select(result, figure.where)
     marks = []
-    for place, values in grouped(chosen, (figure.x, *series), figure.join, f"{figure.title!r}").items():
+    for place, values in group_by(chosen, (figure.x, *series), figure.join, f"{figure.title!r}").items():
         heights = [
             _percent(figure, value, result) if figure.percent_of else _in_unit(figure.unit, value) for value in values
         ]
@@ -56,14 +56,14 @@ def replot(figure: Figure, done: Reproduction, result: Sequence[Value]) -> tuple
         return None
     marks = _in_order(figure, series, marks)
     rows = [_row(figure, series, mark, done) for mark in marks]
-    rows += _printed(figure, series, marks, done)
+    rows += _printed_marks(figure, series, marks, done)
     caption = f"{figure.title}. {figure.note}".strip()
     chart = ChartData(figure.kind, rows, caption, figure.x_title, figure.y_title, figure.log)
     return chart, _table(figure, series, marks, done)
 
 
 def _in_order(figure: Figure, series: Sequence[str], marks: Sequence[_Mark]) -> list[_Mark]:
-    """As the figure lists its places; what it does not list stays in the order of the values, behind."""
+    """Orders the marks as the figure lists its places. Unlisted ones come last, in the order of the values."""
 
     def rank(axis: str, place: str) -> int:
         listed = figure.where.get(axis)
@@ -95,11 +95,13 @@ def _row(figure: Figure, series: Sequence[str], mark: _Mark, done: Reproduction)
     return row
 
 
-def _printed(figure: Figure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction) -> list[dict[str, Any]]:
+def _printed_marks(
+    figure: Figure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction
+) -> list[dict[str, Any]]:
     """The paper's own figures at the marks that they are of. Raises ReportError for one that has another unit."""
     rows = []
     for printed in figure.printed:
-        published = done.paper.published[printed.row]
+        published = done.paper.published_rows[printed.row]
         number = published.number
         if number is None:
             continue
@@ -132,7 +134,7 @@ def _in_unit(unit: str, value: Value) -> Band | None:
     if one is None:
         return None
     scale = one / value.value if value.value else 1.0
-    return Band([scale * item for item in value.placed.values])
+    return Band([scale * item for item in value.placement_band.values])
 
 
 def _percent(figure: Figure, value: Value, values: Sequence[Value]) -> Ratio | None:
@@ -142,7 +144,9 @@ def _percent(figure: Figure, value: Value, values: Sequence[Value]) -> Ratio | N
     base = select(values, {**alike, **figure.percent_of})
     if len(base) != 1 or not base[0].value:
         return None
-    return Ratio(100.0, 100.0, 100.0) if base[0] is value else value.placed.over(base[0].placed).by(0.01)
+    return (
+        Ratio(100.0, 100.0, 100.0) if base[0] is value else value.placement_band.over(base[0].placement_band).by(0.01)
+    )
 
 
 def _label(figure: Figure, axis: str, value: Value, names: Mapping[str, str]) -> str:
@@ -218,7 +222,7 @@ def flags_of(source: Source | None) -> str:
 
 def _samples_note(marks: Sequence[_Mark]) -> list[str]:
     counts = sorted({value.n for mark in marks for value in mark.values})
-    places = sorted({len(value.placed.values) for mark in marks for value in mark.values})
+    places = sorted({len(value.placement_band.values) for mark in marks for value in mark.values})
     of = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     where = f"{places[0]}" if len(places) == 1 else f"{places[0]} to {places[-1]}"
     if places == [1]:
@@ -240,7 +244,7 @@ def versions_note(done: Reproduction, values: Sequence[Value]) -> list[str]:
     if assumed:
         rules = ", ".join(version.removeprefix("timing.") for version in assumed)
         sentences.append(
-            f"Virtual boards, not silicon; they rest on {counted(len(assumed), 'assumed timing rule')}: {rules}."
+            f"Virtual boards, not silicon; they rest on {count_text(len(assumed), 'assumed timing rule')}: {rules}."
         )
     return sentences
 

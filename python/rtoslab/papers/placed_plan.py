@@ -6,21 +6,21 @@ from dataclasses import replace
 from rtoslab.analyses import place_matters
 from rtoslab.catalogue import INSTRUMENTS, Catalogue, PaperFolder
 from rtoslab.measure import point_id
-from rtoslab.papers.setups import stands_for
-from rtoslab.plan import Plan, Point, placed
+from rtoslab.papers.setups import equivalent_point
+from rtoslab.plan import Plan, Point, in_placements
 
 
-def placed_where_it_matters(catalogue: Catalogue, paper: PaperFolder, plan: Plan, count: int) -> Plan:
+def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan, count: int) -> Plan:
     """Returns the plan with `count` placements of each point whose place may matter and whose figures the paper shows.
 
     Points of set-ups, and of instruments that no figure and no statement names, stay in one. Raises PlanError.
     """
-    shown = _shown_instruments(catalogue, paper)
+    shown = _instruments_shown(catalogue, paper)
     points: list[Point] = []
     for point in plan.points:
         is_shown = point.instrument is None or point.instrument in shown.get(point.benchmark, ())
         selected = is_shown and may_matter(catalogue, point) and not _is_of_setup(catalogue, paper, point)
-        points += placed(catalogue, replace(plan, points=(point,)), count if selected else 1).points
+        points += in_placements(catalogue, replace(plan, points=(point,)), count if selected else 1).points
     return replace(plan, points=tuple(points))
 
 
@@ -28,12 +28,13 @@ def _is_of_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool
     identity = point_id(catalogue, point)
     role = paper.facts.roles.get(point.kernel, point.kernel)
     named = identity.model_copy(update={"kernel": role})
-    return any(stands_for(paper, setup, named) is not None for setup in paper.facts.setup)
+    return any(equivalent_point(paper, setup, named) is not None for setup in paper.facts.setup)
 
 
-def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
-    """By benchmark, the instruments that figures, published rows and statements name; all where they name none."""
-    places: list[Mapping[str, object]] = [row.where for row in paper.published.values() if row.lab_benchmark]
+def _instruments_shown(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
+    """Returns by benchmark the instruments that figures, published rows and statements name. All where they name
+    none."""
+    places: list[Mapping[str, object]] = [row.where for row in paper.published_rows.values() if row.lab_benchmark]
     places += [figure.where for part in paper.facts.part for figure in part.figure]
     places += [
         {**claim.where, **case, **of} for claim in paper.claims for case in claim.cases for of in claim.of or ({},)

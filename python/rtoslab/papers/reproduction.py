@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from rtoslab.analyses import ClaimVerdict, PlacedValues, Value, judge_claims, values
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.papers.absences import Absences
-from rtoslab.papers.compare import Compared, compare
+from rtoslab.papers.compare import ComparedRow, compare
 from rtoslab.papers.in_setup import InSetup
 from rtoslab.papers.names import names_of
-from rtoslab.papers.over_placements import joined_placements, with_substitutes
+from rtoslab.papers.over_placements import join_placements, with_substitutes
 from rtoslab.papers.sources import Source, in_place_of, sort_results, sort_weights, sources_of, todays_setup
 from rtoslab.papers.weights import weigh_programs, weight_values
 from rtoslab.reference import StoredWeight
-from rtoslab.results import Failed, Measured
+from rtoslab.results import Failed, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -28,7 +28,7 @@ class Reproduction:
     results: tuple[AnyResult, ...]
     """What the paper's figures and statements are judged by, under the kernels' names as the paper has them."""
     values: tuple[Value, ...]
-    compared: dict[int, Compared]
+    compared: dict[int, ComparedRow]
     """By id of the published row."""
     verdicts: tuple[ClaimVerdict, ...]
     sources: Mapping[str, Source]
@@ -44,14 +44,14 @@ class Reproduction:
     """The same with the kernels' versions of today, where the authors' are the main ones."""
 
     @property
-    def measured(self) -> list[Measured]:
-        """Of the run, and of the references."""
-        return [point.result for point in (*self.points, *self.beside) if isinstance(point.result, Measured)]
+    def measured_results(self) -> list[MeasuredPoint]:
+        """Returns the results of the run, and of the references."""
+        return [point.result for point in (*self.points, *self.beside) if isinstance(point.result, MeasuredPoint)]
 
 
 @dataclass(frozen=True)
 class Judge:
-    """What the figures and statements of one set of results are judged with."""
+    """The inputs by which the figures and statements of one set of results are judged."""
 
     catalogue: Catalogue
     paper: PaperFolder
@@ -63,12 +63,12 @@ class Judge:
         """Returns a reader's names; a kernel's has the version that these results are of."""
         return names_of(self.catalogue, self.paper, results, self.sources)
 
-    def judged(
+    def judge(
         self, results: Sequence[AnyResult], sizes: Sequence[Value], unbuilt: Sequence[Failed]
-    ) -> tuple[list[Value], dict[int, Compared], tuple[ClaimVerdict, ...], Absences]:
+    ) -> tuple[list[Value], dict[int, ComparedRow], tuple[ClaimVerdict, ...], Absences]:
         """Returns values, figures and verdicts, and what says why a value is not there."""
-        measured = [result for result in results if isinstance(result, Measured)]
-        values_ = [*with_substitutes(self.paper, joined_placements(values(measured), self.further)), *sizes]
+        measured = [result for result in results if isinstance(result, MeasuredPoint)]
+        values_ = [*with_substitutes(self.paper, join_placements(values(measured), self.further)), *sizes]
         absences = Absences(self.paper, [*results, *unbuilt], self.kernels)
         compared = compare(self.paper, [*results, *unbuilt], values_, self.kernels, self.sources)
         names = self.names(results)
@@ -103,10 +103,12 @@ def reproduce(
     judge = Judge(catalogue, paper, kernels, sources, further or {})
 
     def in_setup(setup: Setup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[Value]) -> InSetup:
-        ours = {result.run_id for results in changed.values() for result in results if isinstance(result, Measured)}
+        ours = {
+            result.run_id for results in changed.values() for result in results if isinstance(result, MeasuredPoint)
+        }
         ours |= {value.run_id for value in with_sizes} - {size.run_id for size in sizes}
         results = in_place_of(paper, sorted_results.main, changed)
-        judged, compared, verdicts, _ = judge.judged(results, with_sizes, unbuilt)
+        judged, compared, verdicts, _ = judge.judge(results, with_sizes, unbuilt)
         own = tuple(value for value in judged if value.run_id in ours)
         return InSetup(setup, frozenset(ours), compared, verdicts, judge.names(results), own)
 
@@ -114,7 +116,7 @@ def reproduce(
     todays_sizes = {weight.point.kernel: list(weight_values(weight)) for weight in todays_weights}
     swapped = [size for size in sizes if size.point.kernel not in todays_sizes]
     swapped += [value for size in todays_sizes.values() for value in size]
-    judged, compared, verdicts, absences = judge.judged(sorted_results.main, sizes, unbuilt)
+    judged, compared, verdicts, absences = judge.judge(sorted_results.main, sizes, unbuilt)
     return Reproduction(
         paper=paper,
         points=tuple(points),

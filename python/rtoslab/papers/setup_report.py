@@ -6,11 +6,11 @@ from statistics import fmean
 from typing import Final
 
 from rtoslab.analyses import ClaimVerdict, Value
-from rtoslab.papers.compare import Compared
+from rtoslab.papers.compare import ComparedRow
 from rtoslab.papers.in_setup import InSetup
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.tables import NONE, here_text, ratio_text
-from rtoslab.reports import Section, TableData, banded
+from rtoslab.reports import Section, TableData, band_text
 
 _PROSE = (
     "The paper does not say how everything was built. Each set-up is another way in which its authors may have built "
@@ -25,25 +25,26 @@ _PROSE = (
 _RATE: Final = "{:,.0f}".format
 
 
-def distance(compared: Mapping[int, Compared]) -> float | None:
+def distance(compared: Mapping[int, ComparedRow]) -> float | None:
     """How far our figures lie from the paper's: the geometric mean of the larger over the smaller. None: no figure."""
     ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio]
     return exp(fmean(abs(log(ratio)) for ratio in ratios)) if ratios else None
 
 
 def distances(done: Reproduction, setup: InSetup) -> tuple[float, float] | None:
-    """Of the figures that the set-up changes: as the suites have them, and in the set-up. None: no figure."""
+    """Returns the distances of the figures that the set-up changes: in the suites, and in the set-up. None: no
+    figure."""
     own = setup.own()
     before, after = distance({ident: done.compared[ident] for ident in own}), distance(own)
     return None if before is None or after is None else (before, after)
 
 
-def with_ratio(compared: Mapping[int, Compared]) -> int:
+def with_ratio(compared: Mapping[int, ComparedRow]) -> int:
     """How many figures a distance is of: a figure in print that is no number has none."""
     return sum(bool(compared_row.ratio) for compared_row in compared.values())
 
 
-def changed(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
+def changed_verdicts(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
     """Statements that are judged otherwise in the set-up: the verdict above, and the one there."""
     above = {verdict.claim.id: verdict for verdict in done.verdicts}
     return [
@@ -71,9 +72,9 @@ def setups_section(done: Reproduction) -> list[Section]:
         shown = [[row[place] for place in outcome] for row in rates]
         tables.append(TableData("Throughput by set-up", tuple(names[place] for place in outcome), shown))
     rows = [
-        [above.claim.section, above.claim.says, above.words, setup.setup.id, change.words, change.seen]
+        [above.claim.section, above.claim.says, above.words, setup.setup.id, change.words, change.numbers_text]
         for setup in _all(done)
-        for above, change in changed(done, setup)
+        for above, change in changed_verdicts(done, setup)
     ]
     if rows:
         columns = ("section", "the paper says", "above", "set-up", "there", "seen there")
@@ -103,7 +104,7 @@ def _overview(done: Reproduction) -> list[list[str]]:
     rows = []
     for setup in _all(done):
         far = " \N{RIGHTWARDS ARROW} ".join(f"{part:.2f}" for part in distances(done, setup) or ()) or NONE
-        overview = f"{len(changed(done, setup))} of {len(setup.verdicts)} judged otherwise"
+        overview = f"{len(changed_verdicts(done, setup))} of {len(setup.verdicts)} judged otherwise"
         rows.append(
             [
                 f"{setup.setup.id}: {setup.setup.title}",
@@ -125,14 +126,15 @@ def _rates(done: Reproduction) -> list[list[str]]:
         cells = [_beside(one.get(name), above) for one in rates]
         if any(cell != NONE for cell in cells):
             point = above.point
-            rows.append([point.title, point.kernel, str(point.cores), banded(above.placed, _RATE), *cells])
+            rows.append([point.title, point.kernel, str(point.cores), band_text(above.placement_band, _RATE), *cells])
     return rows
 
 
 def _beside(other: Value | None, above: Value) -> str:
     if other is None:
         return NONE
-    return f"{banded(other.placed, _RATE)}; x {banded(other.placed.over(above.placed), '{:.2f}'.format)}"
+    ratio = other.placement_band.over(above.placement_band)
+    return f"{band_text(other.placement_band, _RATE)}; x {band_text(ratio, '{:.2f}'.format)}"
 
 
 def _is_rate(value: Value) -> bool:

@@ -25,7 +25,7 @@ def setup_points(
     that reference results stand for.
     """
     for experiment in experiments:
-        for kernel, name in _changed(paper, setup, experiment, catalogue.kernels_here, known).items():
+        for kernel, name in _changed_kernels(paper, setup, experiment, catalogue.kernels_here, known).items():
             config = {**experiment.config, **setup.changes(kernel)}
             benchmarks = tuple(
                 benchmark for benchmark in experiment.benchmarks if benchmark in (setup.benchmarks or (benchmark,))
@@ -37,7 +37,7 @@ def setup_points(
             yield from experiment_points(catalogue, experiment.model_copy(update={**only, "config": config}), options)
 
 
-def stands_for(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | None:
+def equivalent_point(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | None:
     """The point of the suites that this one of the set-up stands for, its kernel named as in the paper; None if it is
     not of the set-up."""
     changes = setup.changes(point.kernel)
@@ -89,7 +89,7 @@ def _experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experiment |
     return None
 
 
-def _changed(
+def _changed_kernels(
     paper: PaperFolder, setup: Setup, experiment: Experiment, here: Collection[str], known: Collection[str]
 ) -> dict[str, str]:
     """The experiment's kernels that the set-up builds otherwise, each with what is built for it."""

@@ -20,7 +20,7 @@ def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableD
     """One row per slip; arithmetic that cannot be done raises CatalogueError."""
     rows = []
     for slip in slips:
-        computed = f"{computed_value(paper, slip):,.6g} {_unit(slip, last=True)}".strip() if slip.computed else ""
+        computed = f"{compute_value(paper, slip):,.6g} {_unit(slip, last=True)}".strip() if slip.computed else ""
         printed = f"{slip.printed:,.6g} {_unit(slip, last=False)}".strip() if slip.printed is not None else ""
         rows.append([slip.id, WORDS[slip.kind], slip.says, printed, computed])
     columns = ("slip", "kind", "what a reader must know", ">printed", ">computed anew")
@@ -29,12 +29,12 @@ def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableD
 
 
 def _unit(slip: Slip, *, last: bool) -> str:
-    """Of two units, `us; samples`, the first is that of the print."""
+    """Returns the unit of the printed value. It is the first one in `us; samples`."""
     first, _, second = slip.unit.partition("; ")
     unit = second if last and second else first
     return UNITS.get(unit, unit)
 
 
-def computed_value(paper: PaperFolder, slip: Slip) -> float:
-    """What the published figures give."""
+def compute_value(paper: PaperFolder, slip: Slip) -> float:
+    """Returns what the published figures give."""
     return evaluate(slip.computed, paper.numbers)

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rtoslab.analyses import unplaced
+from rtoslab.analyses import without_placement
 from rtoslab.catalogue import PaperFolder, Setup
-from rtoslab.papers.setups import but_for_length, stands_for
+from rtoslab.papers.setups import but_for_length, equivalent_point
 from rtoslab.reference import StoredWeight
-from rtoslab.results import Measured, Weight
+from rtoslab.results import MeasuredPoint, Weight
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -57,7 +57,7 @@ def sources_of(
     return {
         result.run_id: _source(paper, result.point.kernel, manifest, is_reference=is_reference)
         for result, manifest, is_reference in (*points, *weights)
-        if isinstance(result, Measured | Weight)
+        if isinstance(result, MeasuredPoint | Weight)
     }
 
 
@@ -89,25 +89,25 @@ def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> Sorted:
     in_setups: dict[str, dict[str, list[AnyResult]]] = {item.id: {} for item in paper.facts.setup}
     for result in results:
         point = result.point.model_copy(update={"kernel": _role(paper, result)})
-        meant = {setup.id: stands_for(paper, setup, point) for setup in paper.facts.setup}
+        meant = {setup.id: equivalent_point(paper, setup, point) for setup in paper.facts.setup}
         for name, stood_for in meant.items():
             if stood_for is not None:
-                key = but_for_length(paper, unplaced(stood_for))
-                in_setups[name].setdefault(key, []).append(_moved(result, result.point.kernel, stood_for.config))
+                key = but_for_length(paper, without_placement(stood_for))
+                in_setups[name].setdefault(key, []).append(_move(result, result.point.kernel, stood_for.config))
         if not any(meant.values()):
-            plain.setdefault(but_for_length(paper, unplaced(point)), []).append(result)
+            plain.setdefault(but_for_length(paper, without_placement(point)), []).append(result)
     matches = Sorted()
     for key, candidates in plain.items():
         best = _best(paper, candidates)
         role = _role(paper, best[0])
-        matches.main += [_moved(any_result, role) for any_result in best]
+        matches.main += [_move(any_result, role) for any_result in best]
         todays = [candidate for candidate in candidates if candidate.point.kernel == role]
         if best[0].point.kernel != role and todays:
             matches.today[key] = todays
     for name, by_point in in_setups.items():
         best_of = {key: _best(paper, candidates) for key, candidates in by_point.items()}
         matches.setups[name] = {
-            key: [_moved(any_result, _role(paper, any_result)) for any_result in best] for key, best in best_of.items()
+            key: [_move(any_result, _role(paper, any_result)) for any_result in best] for key, best in best_of.items()
         }
     return matches
 
@@ -134,7 +134,7 @@ def _role(paper: PaperFolder, result: AnyResult) -> str:
     return paper.facts.roles.get(result.point.kernel, result.point.kernel)
 
 
-def _moved(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
+def _move(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
     changed = {"kernel": kernel, "config": dict(result.point.config if config is None else config)}
     return result.model_copy(update={"point": result.point.model_copy(update=changed)})
 
@@ -148,7 +148,9 @@ def _best(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult
     by_kernel: dict[str, list[AnyResult]] = {}
     for candidate in candidates:
         by_kernel.setdefault(candidate.point.kernel, []).append(candidate)
-    measured = {name: [result for result in own if isinstance(result, Measured)] for name, own in by_kernel.items()}
+    measured = {
+        name: [result for result in own if isinstance(result, MeasuredPoint)] for name, own in by_kernel.items()
+    }
     is_named = any(name in order for name in by_kernel)
 
     def rank(name: str) -> tuple[bool, bool, int]:
@@ -163,7 +165,7 @@ def in_place_of(
 ) -> list[AnyResult]:
     """Returns what a set-up does not change, and what it does: also by a result that was measured for less long."""
     plain_results = (
-        any_result for any_result in plain if but_for_length(paper, unplaced(any_result.point)) not in changed
+        any_result for any_result in plain if but_for_length(paper, without_placement(any_result.point)) not in changed
     )
     return [*plain_results, *(result for results in changed.values() for result in results)]
 
@@ -176,7 +178,7 @@ def todays_setup(paper: PaperFolder, sorted_results: Sorted, sources: Mapping[st
         f"{paper.facts.kernels.get(result.point.kernel, result.point.kernel)} {sources[result.run_id].version}".strip()
         for results in sorted_results.today.values()
         for result in results
-        if isinstance(result, Measured)
+        if isinstance(result, MeasuredPoint)
     )
     title = f"the kernels' versions of today: {', '.join(names)}" if names else "the kernels' versions of today"
     return Setup(id="today", title=title, evidence="Not the authors' versions, but what a reader would take now.")

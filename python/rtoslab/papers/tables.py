@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtoslab.analyses import Band, Value
-from rtoslab.catalogue import Published, Table
-from rtoslab.papers.compare import Compared
+from rtoslab.catalogue import PublishedRow, Table
+from rtoslab.papers.compare import ComparedRow
 from rtoslab.papers.footnotes import Footnotes
 from rtoslab.papers.paper_charts import flags_of, versions_note
 from rtoslab.papers.reproduction import Reproduction
-from rtoslab.reports import MARK, ChartData, Record, TableData, banded, ends
+from rtoslab.reports import MARK, ChartData, Record, TableData, band_text, ends
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row; all but the first only where they differ within the table."""
@@ -31,7 +31,7 @@ def redraw(table: Table, done: Reproduction) -> TableData:
     A table of one combination also says how many samples ours is of and with which version, and what the version of
     today gives; of several combinations the note does.
     """
-    published, compared = done.paper.published, done.compared
+    published, compared = done.paper.published_rows, done.compared
     today = done.today.compared if done.today is not None else {}
     rows = _rows(table, published)
     labels = [
@@ -40,9 +40,9 @@ def redraw(table: Table, done: Reproduction) -> TableData:
         if name not in table.across and (name == "metric" or len({getattr(row, name) for row in rows}) > 1)
     ]
     heads = list(dict.fromkeys(_across(table, row) for row in rows))
-    cells: dict[tuple[str, ...], dict[str, Published]] = {}
+    cells: dict[tuple[str, ...], dict[str, PublishedRow]] = {}
     for row in rows:
-        cells.setdefault(tuple(_shown(str(getattr(row, name))) for name in labels), {})[_across(table, row)] = row
+        cells.setdefault(tuple(_format(str(getattr(row, name))) for name in labels), {})[_across(table, row)] = row
     full = len(heads) == 1
     with_today = full and any(row.id in today and _differs(today[row.id], compared.get(row.id)) for row in rows)
     columns = list(labels)
@@ -51,7 +51,7 @@ def redraw(table: Table, done: Reproduction) -> TableData:
         columns += [f">{front}paper", f">{front}here", f">{front}ratio"]
     columns += [">n", "version"] * full + [">today", ">today's ratio"] * with_today
     units = {row.unit for row in rows if row.unit}
-    title = table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {_shown(units.pop())}"
+    title = table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {_format(units.pop())}"
     notes = Footnotes()
     body = []
     for label, value in cells.items():
@@ -75,11 +75,11 @@ def redraw(table: Table, done: Reproduction) -> TableData:
     return TableData(title, tuple(columns), body, " ".join(filter(None, parts)), records=records)
 
 
-def _differs(other: Compared, above: Compared | None) -> bool:
+def _differs(other: ComparedRow, above: ComparedRow | None) -> bool:
     return above is None or other.value is None or above.value is None or other.value.run_id != above.value.run_id
 
 
-def _origin(ours: Compared | None) -> tuple[str, str]:
+def _origin(ours: ComparedRow | None) -> tuple[str, str]:
     """How many samples a value is of, and the version."""
     if ours is None or ours.value is None:
         return NONE, NONE
@@ -93,7 +93,7 @@ def _samples(values: Sequence[Value], full: bool) -> list[str]:
     return [f"n = {counts[0]:,}." if len(counts) == 1 else f"n = {counts[0]:,} to {counts[-1]:,}."]
 
 
-def _records(row: Published, ours: Compared) -> list[Record]:
+def _records(row: PublishedRow, ours: ComparedRow) -> list[Record]:
     """The row as numbers, for the exported CSV: the paper's figure and ours."""
     axes: Record = {"row": row.id, "metric": row.metric, "stat": row.stat, "board": row.board}
     fields: Record = {"unit": row.unit, "kernel": row.kernel}
@@ -111,14 +111,16 @@ def _records(row: Published, ours: Compared) -> list[Record]:
     return [{"source": "paper", **axes, **fields, **printed}, {"source": "here", **axes, **fields, **own}]
 
 
-def _is_lone(compared_row: Compared, compared: Mapping[int, Compared]) -> bool:
+def _is_lone(compared_row: ComparedRow, compared: Mapping[int, ComparedRow]) -> bool:
     """Whether a measured figure stands in one placement, though others of the run stand in several."""
     return (
         compared_row.here is not None and compared_row.band is None and any(other.band for other in compared.values())
     )
 
 
-def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapping[int, Compared]) -> list[ChartData]:
+def pairs_chart(
+    table: Table, published: Mapping[int, PublishedRow], compared: Mapping[int, ComparedRow]
+) -> list[ChartData]:
     """One chart per unit: published figures and ours as two marks on a line. Empty if the table has no number."""
     rows = [row for row in _rows(table, published) if row.number is not None]
     kernels = {row.kernel for row in rows}
@@ -138,16 +140,16 @@ def pairs_chart(table: Table, published: Mapping[int, Published], compared: Mapp
     return charts
 
 
-def here_text(compared_row: Compared) -> str:
+def here_text(compared_row: ComparedRow) -> str:
     """Our cell: the value with as many decimals as the paper prints, of several placements with its band, or the state
     in words."""
     if compared_row.here is None:
         return "n/a" if compared_row.state == "bring your own" else compared_row.state
-    text = banded(compared_row.band or Band([compared_row.here]), lambda value: _number(compared_row, value))
+    text = band_text(compared_row.band or Band([compared_row.here]), lambda value: _number(compared_row, value))
     return text + (REFERENCE if compared_row.state == "reference" else "") + (MARK if compared_row.deviates else "")
 
 
-def _number(compared_row: Compared, here: float) -> str:
+def _number(compared_row: ComparedRow, here: float) -> str:
     text = compared_row.published.value
     if compared_row.published.number is None:
         return f"{here:,.4g}"
@@ -157,7 +159,7 @@ def _number(compared_row: Compared, here: float) -> str:
     return f"{here:,.{decimals}f}"
 
 
-def ratio_text(compared_row: Compared) -> str:
+def ratio_text(compared_row: ComparedRow) -> str:
     """Ours over the paper's; of several placements also the least and the most, where that shows in two decimals."""
     if compared_row.ratio is None:
         return SENSELESS if compared_row.no_ratio and compared_row.here is not None else NONE
@@ -166,7 +168,7 @@ def ratio_text(compared_row: Compared) -> str:
     return text if least == most else f"{text} ({least} to {most})"
 
 
-def _rows(table: Table, published: Mapping[int, Published]) -> list[Published]:
+def _rows(table: Table, published: Mapping[int, PublishedRow]) -> list[PublishedRow]:
     """The rows with the names that the table gives them."""
     return [
         published[ident].model_copy(update={"metric": table.names.get(str(ident), published[ident].metric)})
@@ -174,15 +176,15 @@ def _rows(table: Table, published: Mapping[int, Published]) -> list[Published]:
     ]
 
 
-def _shown(text: str) -> str:
+def _format(text: str) -> str:
     return UNITS.get(text, text)
 
 
-def _across(table: Table, row: Published) -> str:
-    return " ".join(_shown(str(getattr(row, name))) for name in table.across)
+def _across(table: Table, row: PublishedRow) -> str:
+    return " ".join(_format(str(getattr(row, name))) for name in table.across)
 
 
-def _triple(row: Published | None, compared: Mapping[int, Compared], notes: Footnotes) -> Sequence[str]:
+def _triple(row: PublishedRow | None, compared: Mapping[int, ComparedRow], notes: Footnotes) -> Sequence[str]:
     """Paper, here, ratio; what has no value of ours says why in a note."""
     if row is None:
         return NONE, NONE, NONE

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rtoslab.analyses import Value
 from rtoslab.base import BuildError
-from rtoslab.catalogue import Catalogue, PaperFolder, Weighed
+from rtoslab.catalogue import Catalogue, PaperFolder, WeighedProgram
 from rtoslab.footprint import weigh
 from rtoslab.reference import StoredWeight
 from rtoslab.results import Failed, ImageBytes, PointId, Weight
@@ -47,7 +47,7 @@ def weight_values(weight: Weight) -> Iterator[Value]:
         )  # fmt: skip
 
 
-def _point(program: Weighed) -> PointId:
+def _point(program: WeighedProgram) -> PointId:
     return PointId(
         benchmark=BENCHMARK,
         title=f"footprint of the program {program.program}",
@@ -59,7 +59,7 @@ def _point(program: Weighed) -> PointId:
     )
 
 
-def _weigh(catalogue: Catalogue, program: Weighed, point: PointId) -> StoredWeight:
+def _weigh(catalogue: Catalogue, program: WeighedProgram, point: PointId) -> StoredWeight:
     weighed = weigh(catalogue, program.kernel, program.board, program=program.program, config=program.config)
     manifest: dict[str, object] = {"build": weighed.build.info, "elf_sha256": weighed.build.elf_sha256}
     sizes = {f"{section}_bytes": size for section, size in weighed.footprint.berkeley().items()}

@@ -3,31 +3,31 @@
 from collections.abc import Iterator, Mapping
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import Catalogue, PaperFolder, Published
+from rtoslab.catalogue import Catalogue, PaperFolder, PublishedRow
 from rtoslab.papers.arithmetic import evaluate
 
 _OF_A_POINT = frozenset({"throughput", "heap", "footprint"})
 """What a point has beside the series of its benchmark; what is reckoned from a series bears its id and a word."""
 
 
-def demand_whole(catalogue: Catalogue, paper: PaperFolder) -> None:
+def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
     """Every row that a file names is published, every value of ours that a row names can exist.
 
     Raises CatalogueError naming file and row.
     """
     for file, what, rows in _named(paper):
         for ident in rows:
-            if ident not in paper.published:
+            if ident not in paper.published_rows:
                 raise CatalogueError(
                     f"{paper.folder / file}, {what}, names row {ident}, which published.csv does not have; correct one "
                     "of them."
                 )
-    for row in paper.published.values():
+    for row in paper.published_rows.values():
         if row.lab_benchmark:
-            _demand_value(catalogue, paper, row)
+            _require_value(catalogue, paper, row)
     for file, what, places in _places(paper):
         for place in places:
-            _demand_places(catalogue, paper, f"{paper.folder / file}, {what}", place)
+            _require_places(catalogue, paper, f"{paper.folder / file}, {what}", place)
     for slip in paper.slips:
         if slip.computed:
             evaluate(slip.computed, paper.numbers)
@@ -42,7 +42,7 @@ def _places(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, ob
         yield "claims.toml", f"claim {claim.id}", [claim.where, claim.over, *claim.of, *claim.cases]
 
 
-def _demand_places(catalogue: Catalogue, paper: PaperFolder, where: str, place: Mapping[str, object]) -> None:
+def _require_places(catalogue: Catalogue, paper: PaperFolder, where: str, place: Mapping[str, object]) -> None:
     """Raises CatalogueError for a kernel, board or benchmark that does not exist: nothing would ever lie there."""
     for axis, known in (
         ("kernel", tuple(paper.facts.kernels)),
@@ -66,7 +66,7 @@ def _named(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, ...]]]:
         yield "slips.toml", f"slip {slip.id}", slip.rows
 
 
-def _demand_value(catalogue: Catalogue, paper: PaperFolder, row: Published) -> None:
+def _require_value(catalogue: Catalogue, paper: PaperFolder, row: PublishedRow) -> None:
     """A benchmark that is not here yet is none of this: the report says `not yet measured`."""
     where = f"{paper.folder / 'published.csv'}, row {row.id}"
     for column, name, known in (

@@ -63,7 +63,7 @@ def state_concept(concept_id: str) -> Concept:
     return Concept(concept_id, f"as the window opened, {title}{core}", why, off_on, of_state=True)
 
 
-def told_by_setting(concept_id: str) -> str:
+def concept_of_setting(concept_id: str) -> str:
     """Returns the id of the concept that a manifest tells for the same thing."""
     return _own(concept_id.removeprefix(STATE))
 

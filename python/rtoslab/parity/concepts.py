@@ -1,8 +1,7 @@
-"""What makes a comparison unfair if it differs, and how it is read out of a point's manifest.
+"""The conditions that make a comparison unfair if they differ, and how to read them in a point's manifest.
 
 A kernel's own switches have other names in each kernel: the table [parity] of kernel.toml says which macro stands for
-which concept. Those of the compiler and the board are the same for all.
-"""
+which concept. Those of the compiler and the board are the same for all."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -139,7 +138,7 @@ def _of_kernel(source: str | None, macros: Mapping[str, str]) -> str | None:
     return source[1:] if source.startswith("=") else macros.get(source)
 
 
-def asked_for(concept: Concept, value: str) -> str:
+def option_value(concept: Concept, value: str) -> str:
     """A raw value as `--config` would ask for it: a compiler by its name, not by its version's text."""
     if concept.id != "compiler":
         return value

@@ -1,11 +1,10 @@
-"""What a difference costs, out of points that differ in nothing else; and a small file that keeps it for later.
+"""The cost of a difference, from points that differ in nothing else, and a small file that stores it.
 
 baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time; of several
                          placements its band, and the names of those benchmarks where some choice would undo it, or
                          that stand in one placement
 
-The file is sealed as a baseline is: an edited cost would be a wrong answer of every report that tells it.
-"""
+The file is sealed as a baseline is: an edited cost would be a wrong answer of every report that tells it."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from rtoslab.analyses import PlacedTime, Ratio, mean_ratio, placed_times
 from rtoslab.base import PlanError, Strict, content_seal, make_folder, toml_rows, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.plan import with_usual
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 COSTS_FILE = Path("baselines") / "costs.toml"
 FORMAT: Final = 2
@@ -27,7 +26,7 @@ UNSEALED: Final = 1
 
 
 class Cost(Strict):
-    """What changing one key from one value to another does to benchmarks' time."""
+    """The effect on benchmarks' time of changing one key from one value to another."""
 
     kernel: str
     board: str
@@ -43,14 +42,14 @@ class Cost(Strict):
     one_placement: tuple[str, ...] = ()
     """Benchmarks whose points stand in one placement each, where the place matters: what of it that is nobody knows."""
 
-    def turned(self) -> "Cost":
+    def reverse(self) -> "Cost":
         """The other way round."""
-        back = {name: _turned(value) for name, value in self.percent.items()}
-        band = {name: (_turned(most), _turned(least)) for name, (least, most) in self.band.items()}
+        back = {name: _reverse(value) for name, value in self.percent.items()}
+        band = {name: (_reverse(most), _reverse(least)) for name, (least, most) in self.band.items()}
         return self.model_copy(update={"before": self.after, "after": self.before, "percent": back, "band": band})
 
 
-def _turned(percent: float) -> float:
+def _reverse(percent: float) -> float:
     return 100 * (100 / (100 + percent) - 1)
 
 
@@ -69,7 +68,7 @@ class CostFile(Strict):
 
 
 def read_costs(root: Path) -> tuple[Cost, ...]:
-    """What the working directory keeps, then what the checkout does. Raises as `read_cost_file` does."""
+    """Returns what the working directory keeps, then what the checkout does. Raises as `read_cost_file` does."""
     paths = dict.fromkeys([Path.cwd() / COSTS_FILE, root.resolve() / COSTS_FILE])
     return tuple(cost for path in paths for cost in read_cost_file(path))
 
@@ -90,11 +89,10 @@ def read_cost_file(path: Path) -> tuple[Cost, ...]:
     return costs.cost
 
 
-def measured_costs(points: Iterable[Measured], bound: Collection[int] = ()) -> list[Cost]:
-    """Of every key in which some points alone differ. Values that are not asked for are `as usual`.
+def costs_from_runs(points: Iterable[MeasuredPoint], bound: Collection[int] = ()) -> list[Cost]:
+    """Returns the costs of every key in which some points alone differ. Values that are not asked for are `as usual`.
 
-    `bound`: which points' figures may depend on where their code lies, by identity.
-    """
+    `bound`: which points' figures may depend on where their code lies, by identity."""
     groups: dict[tuple[str, ...], list[tuple[dict[str, str], PlacedTime]]] = {}
     for time in placed_times(points, bound):
         who = (time.point.kernel, time.point.board, time.point.benchmark, str(time.point.cores))
@@ -154,7 +152,7 @@ def cost_of(costs: Iterable[Cost], kernel: str, board: str, key: str, values: tu
         if (cost.before, cost.after) == values:
             return cost
         if (cost.after, cost.before) == values:
-            return cost.turned()
+            return cost.reverse()
     return None
 
 

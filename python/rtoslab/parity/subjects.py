@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from rtoslab.analyses import PLACEMENT, place_bound, series_names
 from rtoslab.catalogue import Catalogue
-from rtoslab.parity.costs import measured_costs, read_costs
+from rtoslab.parity.costs import costs_from_runs, read_costs
 from rtoslab.parity.unfairness import Subject, Unfairness, alike, lint
-from rtoslab.results import Measured, PointId
+from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
 _ASIDE = ("instrument", "samples", PLACEMENT)
@@ -24,14 +24,14 @@ def subjects_of(points: Sequence[StoredPoint], run: str = "") -> list[Subject]:
 
 
 def _state(stored: StoredPoint) -> Mapping[str, str | int]:
-    return stored.result.state if isinstance(stored.result, Measured) else {}
+    return stored.result.state if isinstance(stored.result, MeasuredPoint) else {}
 
 
 def _once(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
     """Measured points by what they are, without the options of _ASIDE; those alike in all else but one of a time."""
     by_key: dict[tuple[str, str], tuple[PointId, StoredPoint]] = {}
     for stored_point in points:
-        if isinstance(stored_point.result, Measured):
+        if isinstance(stored_point.result, MeasuredPoint):
             point = stored_point.result.point
             config = {key: text for key, text in point.config.items() if key not in _ASIDE}
             instrument = point.config.get("instrument", "")
@@ -41,8 +41,11 @@ def _once(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
 
 
 def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unfairness]:
-    """What is unequal among a report's points; costs are those they show themselves and those the checkout keeps."""
-    own = measured_costs([point.result for point in points if isinstance(point.result, Measured)], place_bound(points))
+    """Returns what is unequal among a report's points; costs are those they show themselves and those the checkout
+    keeps."""
+    own = costs_from_runs(
+        [point.result for point in points if isinstance(point.result, MeasuredPoint)], place_bound(points)
+    )
     return lint(catalogue, alike(subjects_of(points)), [*own, *read_costs(catalogue.root)])
 
 

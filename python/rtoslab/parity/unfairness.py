@@ -6,8 +6,8 @@ from itertools import product
 from typing import Any
 
 from rtoslab.catalogue import Catalogue, Kernel
-from rtoslab.parity.board_settings import absent_value, state_concept, state_facts, told_by_setting
-from rtoslab.parity.concepts import CONCEPTS, Concept, asked_for, facts_of, kernel_of, keys_of
+from rtoslab.parity.board_settings import absent_value, concept_of_setting, state_concept, state_facts
+from rtoslab.parity.concepts import CONCEPTS, Concept, facts_of, kernel_of, keys_of, option_value
 from rtoslab.parity.costs import AS_USUAL, Cost, cost_of
 from rtoslab.reference import WORD
 from rtoslab.results import PointId
@@ -47,7 +47,7 @@ class Unfairness:
 
     @property
     def cost(self) -> str:
-        """In words: of the benchmarks that are compared, if any of them was measured, else of those that were."""
+        """Returns the cost in words, for the compared benchmarks if any was measured, else for those that were."""
         costs_text = [f"{change}: {_percent(item, self.benchmarks)}" for change, item in self.costs]
         unknown = "set it alike and measure again" if self.concept.of_state else "a sweep over it would tell"
         return "; ".join(costs_text) or f"not measured; {unknown}"
@@ -62,7 +62,7 @@ def alike(subjects: Iterable[Subject]) -> list[list[Subject]]:
 
 
 def lint(catalogue: Catalogue, groups: Iterable[Sequence[Subject]], costs: Sequence[Cost] = ()) -> list[Unfairness]:
-    """What differs within each group."""
+    """Returns what differs within each group."""
     merged: dict[tuple[str, str, str], Unfairness] = {}
     for group in groups:
         benchmark, board = group[0].point.benchmark, group[0].point.board
@@ -93,7 +93,7 @@ def _of_group(
         for subject, known in zip(group, facts, strict=True):
             if concept.id in known:
                 holders.setdefault(concept.words(known[concept.id]), []).append(subject)
-        if len(holders) < 2 or (concept.of_state and told_by_setting(concept.id) in reported):
+        if len(holders) < 2 or (concept.of_state and concept_of_setting(concept.id) in reported):
             continue
         reported.add(concept.id)
         values = {words: tuple(dict.fromkeys(item.who for item in who)) for words, who in holders.items()}
@@ -122,13 +122,13 @@ def _costs(
     sides: Sequence[tuple[Subject, str]],
     costs: Sequence[Cost],
 ) -> Iterable[tuple[str, Cost]]:
-    """What going from the first side's value to the second's costs each kernel that takes part."""
+    """Yields what going from the first side's value to the second's costs each kernel that takes part."""
     (first, before), (second, after), *_ = sides
     for kernel, facts in kernels.items():
         key = "" if facts is None else keys_of(concept, facts)
         pairs = product(
-            _asked(first, kernel, key, asked_for(concept, before)),
-            _asked(second, kernel, key, asked_for(concept, after)),
+            _option_forms(first, kernel, key, option_value(concept, before)),
+            _option_forms(second, kernel, key, option_value(concept, after)),
         )
         board = first.point.board
         cost = next((cost for pair in pairs if (cost := cost_of(costs, kernel, board, key, pair))), None)
@@ -136,7 +136,7 @@ def _costs(
             yield f"{kernel}, from {concept.words(before)} to {concept.words(after)}", cost
 
 
-def _asked(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ...]:
+def _option_forms(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ...]:
     """How a sweep may have written a side's value: as it is, or, where the side asked for none, not at all."""
     unsaid = _plain(subject) == kernel and key not in subject.point.config
     return (value, AS_USUAL) if unsaid else (value,)
@@ -145,19 +145,19 @@ def _asked(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ..
 def _percent(cost: Cost, benchmarks: Sequence[str]) -> str:
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
-    shown = ", ".join(f"{name} {_signed(value)} %{_band(cost, name)}" for name, value in ordered[:MOST_NAMES])
+    shown = ", ".join(f"{name} {_signed_text(value)} %{_band(cost, name)}" for name, value in ordered[:MOST_NAMES])
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
 
 
 def _band(cost: Cost, name: str) -> str:
     """The least and the most where they do not read alike, and whether it is or may be no more than placement."""
-    least, most = map(_signed, cost.band.get(name, (0.0, 0.0)))
+    least, most = map(_signed_text, cost.band.get(name, (0.0, 0.0)))
     band = [] if least == most else [f"{least} to {most}"]
     bands = [*band, *["placement"] * (name in cost.placement), *["one placement"] * (name in cost.one_placement)]
     return f" ({'; '.join(bands)})" if bands else ""
 
 
-def _signed(value: float) -> str:
+def _signed_text(value: float) -> str:
     return f"{round(value, 1) + 0.0:+.1f}"
 
 

@@ -37,7 +37,7 @@ class PlacedFunction:
     """The whole, by placement."""
 
     @property
-    def moved(self) -> float:
+    def spread_cycles(self) -> float:
         """Most less least of its cycles."""
         return max(self.cycles) - min(self.cycles)
 
@@ -59,12 +59,12 @@ class PlacedFunction:
         return sorted(places, key=lambda place: (place.cycles, place.offset))
 
     @property
-    def explained(self) -> float | None:
+    def explained_share(self) -> float | None:
         """The share of its cycles' variance that its offset in the line explains, less what as many offsets of any
         random numbers would; None where it had one offset only, or no two placements had the same."""
         places = self.places
         rest = len(self.cycles) - len(places)
-        if len(places) < 2 or rest < 1 or not self.moved:
+        if len(places) < 2 or rest < 1 or not self.spread_cycles:
             return None
         mean_of = {place.offset: place.cycles for place in places}
         within = sum(
@@ -74,7 +74,7 @@ class PlacedFunction:
         return max(0.0, 1 - within / rest / variance(self.cycles))
 
 
-def placed_functions(
+def functions_by_placement(
     cycles: Sequence[Mapping[str, float]],
     symbols: Sequence[Sequence[Symbol]],
     figure: Sequence[float],
@@ -97,11 +97,12 @@ def placed_functions(
             )
         )
     return sorted(
-        (item for item in functions if item.moved >= least), key=lambda function: (-function.moved, function.name)
+        (item for item in functions if item.spread_cycles >= least),
+        key=lambda function: (-function.spread_cycles, function.name),
     )
 
 
 def _addresses(symbols: Sequence[Symbol]) -> dict[str, int]:
-    """Of names that one function alone has."""
+    """Returns the addresses of names that belong to one function alone."""
     counts = Counter(symbol.name for symbol in symbols if symbol.is_function)
     return {symbol.name: symbol.address for symbol in symbols if symbol.is_function and counts[symbol.name] == 1}

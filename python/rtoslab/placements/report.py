@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rtoslab.analyses import Band
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.placements.moved_functions import Place, PlacedFunction
 from rtoslab.placements.study import LEAST_MOVED, Study
 from rtoslab.reports import Document, Section, TableData
@@ -19,8 +19,10 @@ def study_document(studies: Sequence[Study]) -> Document:
     first = studies[0].point
     sections = [section for study in studies for section in (_figures(study), _functions(study))]
     return Document(
-        title=f"{first.title} in {counted(len(studies[0].placements), 'placement')}",
-        subtitle=" · ".join([first.title, first.kernel, first.board, counted(first.cores, "core"), *_config(studies)]),
+        title=f"{first.title} in {count_text(len(studies[0].placements), 'placement')}",
+        subtitle=" · ".join(
+            [first.title, first.kernel, first.board, count_text(first.cores, "core"), *_config(studies)]
+        ),
         summary=" ".join(_sentence(name, band) for study in studies for name, band in list(study.bands.items())[:1]),
         sections=tuple(sections),
     )
@@ -32,7 +34,7 @@ def _config(studies: Sequence[Study]) -> list[str]:
 
 
 def _sentence(name: str, band: Band) -> str:
-    placements = counted(len(band.values), "placement")
+    placements = count_text(len(band.values), "placement")
     if not band.width:
         return f"{name}: {band.median:,.2f} in each of {placements}; the place costs nothing here."
     return (
@@ -66,9 +68,9 @@ def _functions(study: Study) -> Section:
     rows = [
         [
             function.name,
-            f"{function.moved:,.2f}",
+            f"{function.spread_cycles:,.2f}",
             _share(function.with_figure),
-            _share(function.explained),
+            _share(function.explained_share),
             _place(function.places[:1]),
             _place(function.places[-1:]),
         ]
@@ -82,7 +84,7 @@ def _functions(study: Study) -> Section:
 
 
 def _prose(study: Study) -> list[str]:
-    own = [function.name for function in study.functions if (function.explained or 0.0) >= LARGE]
+    own = [function.name for function in study.functions if (function.explained_share or 0.0) >= LARGE]
     text = (
         f"moved: most less least. r: how it goes with all cycles per {study.unit} (1: together). own: the part of its "
         "spread that its own address in the line explains. best at, worst at: that address modulo the line of "
@@ -145,7 +147,7 @@ def _function_as_json(function: PlacedFunction) -> dict[str, Any]:
         "cycles": list(function.cycles),
         "addresses": None if function.addresses is None else list(function.addresses),
         "with_figure": function.with_figure,
-        "own_place": function.explained,
+        "own_place": function.explained_share,
         "places": [
             {"offset": one.offset, "cycles": one.cycles, "placements": one.placements} for one in function.places
         ],

@@ -8,9 +8,9 @@ from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build, read_elf
 from rtoslab.measure import Outcome
-from rtoslab.placements.moved_functions import PlacedFunction, placed_functions
+from rtoslab.placements.moved_functions import PlacedFunction, functions_by_placement
 from rtoslab.plan import Plan, Point
-from rtoslab.results import Failed, Measured, NotApplicable, PointId
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 
 LEAST_MOVED = 0.01
 """Cycles per count or per sample; what moved less is left out."""
@@ -35,11 +35,11 @@ class Study:
 
 
 def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) -> list[Study]:
-    """Of a plan made by `placed`: one for each point that was measured in two placements or more. Raises PlanError if
-    there is none."""
-    groups: dict[str, list[tuple[Point, Measured]]] = {}
+    """Makes the studies of a plan by `in_placements`: one for each point that was measured in two placements or more.
+    Raises PlanError if there is none."""
+    groups: dict[str, list[tuple[Point, MeasuredPoint]]] = {}
     for point, outcome in zip(plan.points, outcomes, strict=True):
-        if isinstance(outcome.result, Measured):
+        if isinstance(outcome.result, MeasuredPoint):
             groups.setdefault(repr(replace(point, placement=0)), []).append((point, outcome.result))
     studies = [_study(catalogue, group) for group in groups.values() if len(group) > 1]
     if not studies:
@@ -57,7 +57,7 @@ def _why(outcomes: Sequence[Outcome]) -> str:
     return f": {first.message.rstrip('.')}" if first else ""
 
 
-def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, Measured]]) -> Study:
+def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPoint]]) -> Study:
     points = [point for point, _ in measured]
     results = [result for _, result in measured]
     figures = [{metric.id: metric for metric in leading(result)} for result in results]
@@ -77,7 +77,7 @@ def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, Measured]]) -> 
         [item.placement for item in points],
         [item.run_id for item in results],
         bands,
-        placed_functions(cycles, symbols, whole, line_bytes, LEAST_MOVED),
+        functions_by_placement(cycles, symbols, whole, line_bytes, LEAST_MOVED),
         line_bytes,
         results[0].deviations,
     )

@@ -1,15 +1,14 @@
-"""What may stand in a configuration, be it from `--config` or from a TOML file: keys and values that are just that.
+"""Checks configurations, from `--config` or from a TOML file: keys and values must be simple.
 
 The traps: a value becomes text of a C header, of CMake and of a command line, where `/*`, `;`, `$` or the end of a line
-would mean something else.
-"""
+would mean something else."""
 
 import re
 from collections.abc import Mapping
 from typing import Final
 
 from rtoslab.base import PlanError
-from rtoslab.intake import shown
+from rtoslab.intake import quote
 
 _CHARS: Final = 200
 _KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}(\.[A-Za-z0-9_]{1,100})?")
@@ -18,19 +17,19 @@ _VALUE: Final = re.compile(r"[A-Za-z0-9_ ().,:?+*/%<>=!&|~^-]*")
 _COMMENT: Final = re.compile(r"/[/*]|\*/")
 
 
-def demand_config(config: Mapping[str, str]) -> None:
+def require_config(config: Mapping[str, str]) -> None:
     """Raises PlanError naming the first key or value that cannot be one."""
     for key, value in config.items():
         if not _KEY.fullmatch(key):
-            raise PlanError(f"--config {shown(key)} is no key; write a macro's name, opt, feature.NAME and so on.")
-        if len(value) > _CHARS or not _VALUE.fullmatch(value) or _COMMENT.search(value) or not _paired(value):
+            raise PlanError(f"--config {quote(key)} is no key; write a macro's name, opt, feature.NAME and so on.")
+        if len(value) > _CHARS or not _VALUE.fullmatch(value) or _COMMENT.search(value) or not _is_paired(value):
             raise PlanError(
-                f"--config {key}={shown(value)} is no value; write a number, a name or an expression of C of up to "
+                f"--config {key}={quote(value)} is no value; write a number, a name or an expression of C of up to "
                 f"{_CHARS} characters, without comments and quotes."
             )
 
 
-def _paired(value: str) -> bool:
+def _is_paired(value: str) -> bool:
     depth = 0
     for char in value:
         depth += (char == "(") - (char == ")")

@@ -1,9 +1,9 @@
-"""What tells the points of one plan apart: a short text for each, with what varies and without what all share."""
+"""Labels that distinguish the points of one plan: a short text for each, with the varying axes alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.plan.plan import Point
 
 _UNSAID = {"not_applicable"}
@@ -11,11 +11,11 @@ _ALWAYS = "benchmark"
 
 
 def varying_labels(points: Sequence[Point]) -> list[str]:
-    """For each point its benchmark and every choice in which the plan's points differ, in the order of `Point`."""
+    """Returns for each point its benchmark and every varying choice, in the order of `Point`."""
     choices = [_choices(point) for point in points]
     keys = list(dict.fromkeys(key for choice in choices for key in choice))
     varying = [key for key in keys if key == _ALWAYS or len({choice.get(key) for choice in choices}) > 1]
-    return [" ".join(_said(key, choice[key]) for key in varying if key in choice) for choice in choices]
+    return [" ".join(_text(key, choice[key]) for key in varying if key in choice) for choice in choices]
 
 
 def _choices(point: Point) -> dict[str, str]:
@@ -29,9 +29,9 @@ def _choices(point: Point) -> dict[str, str]:
     return choices
 
 
-def _said(key: str, value: str) -> str:
+def _text(key: str, value: str) -> str:
     if key in {_ALWAYS, "kernel", "board", "opt", "compiler"}:
         return value
     if key == "cores":
-        return counted(int(value), "core")
+        return count_text(int(value), "core")
     return f"by {value}" if key == "instrument" else f"{key}={value}"

@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, counted, find_clang
+from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, count_text, find_clang
 from rtoslab.catalogue import DEFAULT_OPT, Benchmark, Board, Entry, Kernel, Tree, export_key, path_variable
 from rtoslab.intake import whole as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
@@ -35,7 +35,7 @@ def obstacle(
 
 
 def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
-    """Of a kernel whose sources are a tree that the user names."""
+    """Returns why a kernel cannot be built from a tree that the user names."""
     wants, tree = kernel.facts.tree, kernel.tree
     if tree is None:
         how = f"`rtoslab tree add {kernel.id} PATH`, see docs/trees.md"
@@ -43,7 +43,7 @@ def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
     if tree.exports:
         return None
     if not Path(tree.path).is_dir():
-        return f"the tree {tree.id} is not where {_told_place(tree)}"
+        return f"the tree {tree.id} is not where {_missing_tree_place(tree)}"
     if wants is not None and board.core not in wants.cores:
         return f"the port of {kernel.facts.title} is for {', '.join(wants.cores)}"
     if tree.cores and board.core not in tree.cores:
@@ -59,7 +59,7 @@ def _another_tree(tree: Tree, core: str) -> str | None:
     return f"the tree {tree.id} is another than was described, {absent}: `rtoslab tree check {tree.id}` says more"
 
 
-def _told_place(tree: Tree) -> str:
+def _missing_tree_place(tree: Tree) -> str:
     """Who says where a tree lies that is not there, and what to do; its place is the machine's own and not told."""
     variable = path_variable(tree.id)
     if os.environ.get(variable):
@@ -68,7 +68,7 @@ def _told_place(tree: Tree) -> str:
 
 
 def _export_lacks(kernel: Entry[Kernel], key: str) -> str | None:
-    """Of a kernel that is linked from exports of its own build."""
+    """Returns why a kernel cannot be linked from exports of its own build."""
     return None if kernel.facts.export is None else export_trouble(kernel, key)
 
 
@@ -89,7 +89,7 @@ def _services_lack(
     if cores > 1 and benchmark.facts.handlers is not None:
         return "the kernel's handlers are timed on one core"
     if cores > board.facts.cores:
-        return f"{board.facts.title} has {counted(board.facts.cores, 'core')}"
+        return f"{board.facts.title} has {count_text(board.facts.cores, 'core')}"
     if cores > 1 and not kernel.facts.smp:
         why = kernel.facts.reasons.get("smp")
         return f"{kernel.facts.title} has no symmetric multiprocessing" + (f": {why}" if why else "")
@@ -119,7 +119,7 @@ def _board_lacks(board: Board, config: Mapping[str, str]) -> str | None:
 
 
 def _start_forces(kernel: Kernel, board: Board, config: Mapping[str, str]) -> str | None:
-    """Of a feature that is to be off and that the kernel's own start-up turns on."""
+    """Returns why a feature cannot be off that the kernel's own start-up turns on."""
     for name in kernel.turns_on.get(board.core, ()):
         if config.get(f"feature.{name}") == "0":
             return (
@@ -150,7 +150,7 @@ def linker_lacks(kernel: Kernel, placement: int) -> str | None:
 
 
 def placement_option(config: Mapping[str, str]) -> int:
-    """Of the linker's own order 0, like any number that is not given. Raises PlanError."""
+    """Returns the placement's number. The linker's own order is 0, also where no number is given. Raises PlanError."""
     number = optional("placement", config) or 0
     if not 0 <= number <= MOST_PLACEMENT:
         raise PlanError(f"--config placement={number} must lie between 0 and {MOST_PLACEMENT}.")

@@ -8,7 +8,7 @@ from rtoslab.plan.obstacles import MOST_PLACEMENT, linker_lacks
 from rtoslab.plan.plan import Plan, Point
 
 
-def placed(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
+def in_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
     """Every point in the placements from 0, the linker's own order, to count - 1. Raises PlanError.
 
     A kernel that is linked by a script of its port has the first alone; its others are n/a.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from rtoslab.base import PlanError, UnknownNameError, counted
+from rtoslab.base import PlanError, UnknownNameError, count_text
 from rtoslab.catalogue import (
     DEFAULT_BOARD,
     DEFAULT_KERNEL,
@@ -23,7 +23,7 @@ from rtoslab.catalogue import (
     Kernel,
 )
 from rtoslab.intake import POINTS
-from rtoslab.plan.configuration import demand_config
+from rtoslab.plan.configuration import require_config
 from rtoslab.plan.obstacles import obstacle, optional, placement_option, whole_option
 from rtoslab.plan.point_options import DEFAULT_CODE, DEFAULT_COMPILER, POINT_KEYS
 
@@ -67,14 +67,14 @@ class Point:
     @property
     def label(self) -> str:
         """Short, for progress lines and errors."""
-        return f"{self.benchmark} {self.kernel} {self.board} {counted(self.cores, 'core')}" + (
+        return f"{self.benchmark} {self.kernel} {self.board} {count_text(self.cores, 'core')}" + (
             f" by {self.instrument}" if self.instrument else ""
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user may say about every point; None means what the suite says, else the default."""
+    """The user's options for every point. None means the suite's value, else the default."""
 
     kernels: Sequence[str] | None = None
     boards: Sequence[str] | None = None
@@ -115,11 +115,11 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
 
 def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Options) -> list[Point]:
     """The points of one experiment; what the user says goes before what it says. Raises UnknownNameError, PlanError."""
-    demand_few(
+    require_few(
         experiment.benchmarks, options.kernels or experiment.kernels, options.boards or experiment.boards,
         options.cores or experiment.cores, *experiment.sweep.values(),
     )  # fmt: skip
-    _demand_features(catalogue, {**experiment.config, **options.config})
+    _require_features(catalogue, {**experiment.config, **options.config})
     external = [item for item in experiment.bring_your_own if item in catalogue.kernels_here]
     full = options.full and experiment.paper_window_ms
     window_ms = options.window_ms or full or experiment.window_ms
@@ -142,7 +142,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
     ]
 
 
-def _demand_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
+def _require_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
     """Raises UnknownNameError for a feature that no board has."""
     known = {name for board in catalogue.boards.values() for name in board.facts.features}
     for key in config:
@@ -151,7 +151,7 @@ def _demand_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
             raise UnknownNameError("feature of a board", name, known)
 
 
-def demand_few(*axes: Sequence[object]) -> None:
+def require_few(*axes: Sequence[object]) -> None:
     """Raises PlanError if the axes have more combinations than one experiment may hold."""
     count = math.prod(map(len, axes))
     if count > POINTS:
@@ -185,7 +185,7 @@ def _points_by_kind(
 
 
 def _instruments(instrument: str | None) -> list[str]:
-    """In the order asked for."""
+    """Returns the instruments in the requested order."""
     names = list(dict.fromkeys(instrument.split(","))) if instrument is not None else []
     for name in names:
         if name not in INSTRUMENTS:
@@ -225,7 +225,8 @@ def _sweep(axes: Mapping[str, Sequence[str | int]], config: Mapping[str, str]) -
 
 
 def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, ...]:
-    """What of the options the conformance suite can be asked for: no benchmark, so no window and no parameters."""
+    """Returns what of the options the conformance suite can be asked for: no benchmark, so no window and no
+    parameters."""
     suite = catalogue.conformance
     nothing = Benchmark.model_validate(
         {
@@ -253,7 +254,7 @@ def one_point(
 ) -> Point:
     """The point of one benchmark under the options; with the reason, if it cannot be. Raises PlanError for a
     configuration that is none."""
-    demand_config(config)
+    require_config(config)
     params = {key.removeprefix("param."): value for key, value in sorted(config.items()) if key.startswith("param.")}
     for name in params:
         if name not in benchmark.facts.params:

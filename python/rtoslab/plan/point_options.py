@@ -23,8 +23,8 @@ class PointOption:
     """What it is unless it is said; None: what board.toml or benchmark.toml say."""
     example: str
 
-    def said(self, point: object) -> str | None:
-        """What a point's configuration says of it: only what is not as usual."""
+    def text(self, point: object) -> str | None:
+        """Returns what a point's configuration says of it: only what is not as usual."""
         value = getattr(point, self.key)
         text = str(int(value)) if isinstance(value, bool) else str(value)
         return None if value is None or text == self.usual else text

@@ -8,7 +8,7 @@ compares, `summary` says what was found.
 from rtoslab.project.budgets import interval_over_budget, over_budget
 from rtoslab.project.building import build_image
 from rtoslab.project.judging import NOTHING_MEASURED, ProjectJudgement, judge_project, project_sentence
-from rtoslab.project.kept_figures import read_kept, write_kept
-from rtoslab.project.measuring import figures_of, found_function, project_subject
+from rtoslab.project.kept_figures import read_project_baseline, write_project_baseline
+from rtoslab.project.measuring import figures_of, find_function, project_subject
 from rtoslab.project.project_file import Project, read_project
-from rtoslab.project.summary import as_markdown, change_table, judged_as_json, judged_as_junit, regression_table
+from rtoslab.project.summary import as_markdown, change_table, judgement_as_json, judgement_as_junit, regression_table

@@ -17,7 +17,7 @@ from typing import Final
 from rtoslab.base import BuildError, ToolMissingError, write_whole
 from rtoslab.project.project_file import ProjectImage
 
-_TOLD: Final = ("RTOSLAB_PLACEMENT", "RTOSLAB_PLACEMENT_SOURCE")
+_VARIABLES: Final = ("RTOSLAB_PLACEMENT", "RTOSLAB_PLACEMENT_SOURCE")
 """Variables of a build in a placement. A build without one must not get them from the user's environment."""
 _STEP_BYTES: Final = 12
 _SPAN_BYTES: Final = 64
@@ -46,12 +46,12 @@ def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[i
     if not image.build:
         return
     command = shlex.join(image.build)
-    environment = {name: value for name, value in os.environ.items() if name not in _TOLD}
+    environment = {name: value for name, value in os.environ.items() if name not in _VARIABLES}
     if placement is not None:
         number, place = placement
         source = place / "rtoslab_placement.s"
         write_whole(source, _padding(number), "the placement's source")
-        environment |= dict(zip(_TOLD, (str(number), str(source)), strict=True))
+        environment |= dict(zip(_VARIABLES, (str(number), str(source)), strict=True))
     try:
         done = subprocess.run(image.build, cwd=folder, stdin=subprocess.DEVNULL, stdout=2, env=environment, check=False)
     except OSError as cause:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, Band, Metric
-from rtoslab.base import counted
-from rtoslab.compare import CALLS, Limit, Rules, lost_clauses
+from rtoslab.base import count_text
+from rtoslab.compare import CALLS, Limit, Rules, loss_clauses
 from rtoslab.project.measuring import COUNTS, ImageFigures, middle
 
 CHANGED: Final = "changed"
@@ -48,20 +48,20 @@ class FigureChange:
 
     @property
     def delta(self) -> float:
-        """In the figure's unit; more is worse. Of a number of calls, how far it moved."""
+        """Returns the change in the figure's unit. More is worse. Of a number of calls, how far it moved."""
         moved = self.after.value - self.before.value
         return abs(moved) if self.before.unit == CALLS else moved
 
     @property
     def percent(self) -> float:
-        """Of the figure before."""
+        """Returns the change in percent of the figure before."""
         if not self.delta:
             return 0.0
         return 100 * self.delta / self.before.value if self.before.value else float("inf")
 
     @property
     def label(self) -> str:
-        """By which rules and people name it."""
+        """Returns the name that rules and people use."""
         return self.before.id
 
     @property
@@ -73,7 +73,7 @@ class FigureChange:
 
 @dataclass(frozen=True, slots=True)
 class ProjectJudgement:
-    """What the gate found."""
+    """The result of the gate."""
 
     changes: tuple[FigureChange, ...]
     """Of every figure that both sides have."""
@@ -100,7 +100,7 @@ def judge_project(
 ) -> ProjectJudgement:
     """Every figure against its limit. `moved`: "pass" lets pass what only moved."""
     changes: list[FigureChange] = []
-    lost = _unmeasured(after)
+    lost = _not_measured(after)
     notes: list[str] = []
     for name, now in after.items():
         lost += [f"{name}: {now.cut}"] if now.cut else []
@@ -113,7 +113,7 @@ def judge_project(
         if unlike:
             lost.append(f"{name}: {unlike}; `rtoslab baseline` writes it anew")
             continue
-        lost += _unpaired(name, then, now)
+        lost += _without_pair(name, then, now)
         changes += [change for key in then.items if key in now.items for change in _changes(name, key, then, now)]
     lost += [
         f"{name}: in the baseline, but no longer in the project; `rtoslab baseline` removes it"
@@ -122,7 +122,7 @@ def judge_project(
     ]
     judged = [figure_change for figure_change in changes if not figure_change.overlap and _counts(figure_change)]
     worse = [
-        (figure_change, limit) for figure_change in judged if (limit := rules.broken_by(figure_change)) is not None
+        (figure_change, limit) for figure_change in judged if (limit := rules.broken_limit(figure_change)) is not None
     ]
     worse.sort(key=lambda pair: (-pair[0].percent, pair[0].label))
     passing = [item for item in worse if moved == "pass" and item[0].cause == MOVED]
@@ -142,7 +142,7 @@ def _counts(change: FigureChange) -> bool:
     return change.before.unit != INSTRUCTIONS or change.cause == CHANGED
 
 
-def _unmeasured(after: Mapping[str, ImageFigures]) -> list[str]:
+def _not_measured(after: Mapping[str, ImageFigures]) -> list[str]:
     """A clause if no function of any image was called and no interval ended."""
     if any(figures.is_measured for figures in after.values()):
         return []
@@ -160,7 +160,7 @@ def _unlike(then: ImageFigures, now: ImageFigures) -> str:
     return ""
 
 
-def _unpaired(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
+def _without_pair(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
     """Items and figures that only one side has, a clause each."""
     result = []
     for key, item in then.items.items():
@@ -240,9 +240,9 @@ def _because(change: FigureChange) -> str:
 
 def project_sentence(judged: ProjectJudgement) -> str:
     """The gate's answer."""
-    figures = counted(len(judged.changes), "figure")
+    figures = count_text(len(judged.changes), "figure")
     if judged.lost:
-        return f"The gate cannot tell: {lost_clauses(judged.lost)}."
+        return f"The gate cannot tell: {loss_clauses(judged.lost)}."
     parts = []
     if judged.regressions:
         change, limit = judged.regressions[0]

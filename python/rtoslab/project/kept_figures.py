@@ -12,7 +12,7 @@ from pydantic import Field
 
 from rtoslab.base import CatalogueError, PlanError, Strict, __version__, content_seal, toml_key, toml_rows, write_whole
 from rtoslab.catalogue import read_toml
-from rtoslab.intake import is_file, shown_path
+from rtoslab.intake import is_file, path_text
 from rtoslab.project.measuring import ImageFigures, Item
 
 FORMAT: Final = 2
@@ -21,8 +21,8 @@ UNSEALED: Final = 1
 Value = float | tuple[float, ...]
 
 
-class KeptImage(Strict):
-    """What the figures of an image were made with."""
+class BaselineImage(Strict):
+    """The conditions under which the figures of an image were measured."""
 
     board: str
     cores: int
@@ -32,7 +32,7 @@ class KeptImage(Strict):
     """Functions that ran since reset: digest of each one's instructions."""
 
 
-class KeptItem(Strict):
+class BaselineItem(Strict):
     """A function, an interval, or an image's sizes."""
 
     image: str
@@ -47,14 +47,14 @@ class KeptItem(Strict):
     """A number, or one for each placement where they differ."""
 
     def item(self, placements: int) -> Item:
-        """As it was measured."""
+        """Returns the item as it was measured."""
         values = self.figures.items()
         figures = {key: value if isinstance(value, tuple) else (value,) * placements for key, value in values}
         return Item(figures, self.code, self.places, frozenset(self.functions))
 
 
-class KeptFigures(Strict):
-    """What `rtoslab gate` holds the figures of a project against: rtoslab.baseline.toml."""
+class ProjectBaseline(Strict):
+    """The baseline of a project, to which `rtoslab gate` compares its figures: rtoslab.baseline.toml."""
 
     format: int = FORMAT
     seal: str = ""
@@ -63,8 +63,8 @@ class KeptFigures(Strict):
     """The version that measured."""
     simulator: str = ""
     """Digest of the virtual board's sources."""
-    image: dict[str, KeptImage]
-    item: tuple[KeptItem, ...] = Field(default=())
+    image: dict[str, BaselineImage]
+    item: tuple[BaselineItem, ...] = Field(default=())
 
     @property
     def digest(self) -> str:
@@ -72,7 +72,7 @@ class KeptFigures(Strict):
         return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
     def figures(self) -> dict[str, ImageFigures]:
-        """As they were measured."""
+        """Returns the figures as they were measured."""
         return {
             name: ImageFigures(
                 item.board, item.cores, item.compiler, item.placements,
@@ -82,11 +82,11 @@ class KeptFigures(Strict):
         }  # fmt: skip
 
 
-def read_kept(path: Path) -> KeptFigures:
+def read_project_baseline(path: Path) -> ProjectBaseline:
     """Raises CatalogueError naming file and key, PlanError where there is none."""
     if not is_file(path):
-        raise PlanError(f"There is no baseline {shown_path(path)}; `rtoslab baseline` writes it from what is measured.")
-    baseline = read_toml(path, KeptFigures)
+        raise PlanError(f"There is no baseline {path_text(path)}; `rtoslab baseline` writes it from what is measured.")
+    baseline = read_toml(path, ProjectBaseline)
     if baseline.format not in {UNSEALED, FORMAT}:
         raise PlanError(f"{path} has format {baseline.format}, this version reads {FORMAT}; write the baseline again.")
     if not baseline.seal:
@@ -105,9 +105,9 @@ def read_kept(path: Path) -> KeptFigures:
     return baseline
 
 
-def write_kept(figures: Mapping[str, ImageFigures], simulator: str, path: Path) -> None:
+def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, path: Path) -> None:
     """The same figures as the same bytes. Raises StoreError."""
-    baseline = _kept(figures, simulator)
+    baseline = _make_baseline(figures, simulator)
     lines = [
         "# Figures that `rtoslab gate` holds new ones against; `rtoslab baseline` writes this file.",
         *toml_rows(
@@ -126,16 +126,16 @@ def write_kept(figures: Mapping[str, ImageFigures], simulator: str, path: Path) 
     write_whole(path, "\n".join(lines) + "\n", "the baseline")
 
 
-def _kept(figures: Mapping[str, ImageFigures], simulator: str) -> KeptFigures:
+def _make_baseline(figures: Mapping[str, ImageFigures], simulator: str) -> ProjectBaseline:
     images = {
-        name: KeptImage(
+        name: BaselineImage(
             board=entry.board, cores=entry.cores, compiler=entry.compiler, placements=entry.placements,
             functions=dict(entry.functions),
         )
         for name, entry in figures.items()
     }  # fmt: skip
     items = [
-        KeptItem(
+        BaselineItem(
             image=name, name=key, code=item.code, places=item.places if item.code else "",
             functions=tuple(sorted(item.functions)) if item.code else (),
             figures={one: entry if len(set(entry)) > 1 else entry[0] for one, entry in item.figures.items()},
@@ -143,4 +143,4 @@ def _kept(figures: Mapping[str, ImageFigures], simulator: str) -> KeptFigures:
         for name, image in figures.items()
         for key, item in image.items.items()
     ]  # fmt: skip
-    return KeptFigures(rtoslab=__version__, simulator=simulator, image=images, item=tuple(items))
+    return ProjectBaseline(rtoslab=__version__, simulator=simulator, image=images, item=tuple(items))

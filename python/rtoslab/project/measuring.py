@@ -14,7 +14,7 @@ from typing import Final
 
 from rtoslab.analyses import INSTRUCTIONS
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import berkeley, code_digests, made_by, read_elf
+from rtoslab.images import berkeley, code_digests, compiler_names, read_elf
 from rtoslab.instruments import (
     MeasuredCalls,
     MeasuredFunction,
@@ -80,7 +80,7 @@ IMAGE: Final = "image"
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _PlacedImage:
     """An image in one placement."""
 
     subject: Subject
@@ -96,27 +96,27 @@ def figures_of(catalogue: Catalogue, project: Project, folder: Path, say: Say) -
 
 
 def function_name(function: ProjectFunction) -> str:
-    """What a function's figures are called: by its usual cycles its name alone."""
+    """Returns what a function's figures are called: by its usual cycles its name alone."""
     return function.name if function.by == "inclusive" else f"{function.name}, {function.by}"
 
 
 def _image(catalogue: Catalogue, project: Project, name: str, folder: Path, say: Say) -> ImageFigures:
     image = project.image[name]
-    placed: list[_Placed] = []
+    placed: list[_PlacedImage] = []
     with placing() as place:
         for number in reversed(range(image.placements)):  # the usual one last, so that it is what stays
             several = image.placements > 1
             say(f"{name}: building and measuring" + (f" placement {number}" if several else ""))
             build_image(name, image, folder, (number, place) if several else None)
-            placed.insert(0, _measured(catalogue, project, name, image, folder))
-    problem = _unplaced(placed)
+            placed.insert(0, _measure(catalogue, project, name, image, folder))
+    problem = _why_not_placed(placed)
     used = placed[:1] if problem else placed
     first = placed[0]
     over, cut = _over(project, name, first)
     return ImageFigures(
         board=image.board,
         cores=first.subject.cores,
-        compiler=made_by(first.subject.elf),
+        compiler=compiler_names(first.subject.elf),
         placements=len(used),
         items={key: _together([(first if key == IMAGE else item).items[key] for item in used]) for key in first.items},
         functions=first.functions,
@@ -127,13 +127,13 @@ def _image(catalogue: Catalogue, project: Project, name: str, folder: Path, say:
 
 
 def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> Subject:
-    """What is run of a project's image. Raises ImageFileError, PlanError."""
+    """Returns what is run of a project's image. Raises ImageFileError, PlanError."""
     cycles = image.for_ms * catalogue.board(image.board).facts.clock.sys_hz // 1000
     stretch = Stretch(start=image.start, end=image.until, cycles=cycles)
     return make_subject(catalogue, str(folder / image.elf), board=image.board, cores=image.cores, stretch=stretch)
 
 
-def _measured(catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path) -> _Placed:
+def _measure(catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path) -> _PlacedImage:
     subject = project_subject(catalogue, image, folder)
     functions = [project_function for project_function in project.function if project_function.image == name]
     required = [interval for interval in project.interval if interval.image == name]
@@ -148,17 +148,17 @@ def _measured(catalogue: Catalogue, project: Project, name: str, image: ProjectI
     items = {IMAGE: Item({f"{key}_bytes": (value,) for key, value in berkeley(elf.sections).items()})}
     for function in functions:
         assert calls is not None
-        items[function_name(function)] = _function(function, calls, found_function(calls, function), digests, sizes)
+        items[function_name(function)] = _function(function, calls, find_function(calls, function), digests, sizes)
     for number, item in enumerate(required):
         assert intervals is not None
         items[item.name] = _interval(intervals.intervals[number], intervals.ran, digests)
     codes = {name: digest[:DIGITS] for name, (digest, _) in sorted(digests.items())}
-    return _Placed(subject, calls, intervals, items, codes)
+    return _PlacedImage(subject, calls, intervals, items, codes)
 
 
-def found_function(calls: MeasuredCalls, required: ProjectFunction) -> MeasuredFunction:
+def find_function(calls: MeasuredCalls, required: ProjectFunction) -> MeasuredFunction:
     """A project's function among those measured."""
-    return next(function for function in calls.functions if required.name in function.function.asked)
+    return next(function for function in calls.functions if required.name in function.function.requested)
 
 
 def _function(
@@ -228,7 +228,7 @@ def _digest(rows: Sequence[tuple[str, str | int]]) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:DIGITS]
 
 
-def _unplaced(placed: Sequence[_Placed]) -> str:
+def _why_not_placed(placed: Sequence[_PlacedImage]) -> str:
     """Why placements are none: the code did not move, or is not the same."""
     if len(placed) == 1:
         return ""
@@ -248,12 +248,12 @@ def _together(items: Sequence[Item]) -> Item:
     return replace(items[0], figures=figures)
 
 
-def _over(project: Project, name: str, placed: _Placed) -> tuple[list[str], str]:
+def _over(project: Project, name: str, placed: _PlacedImage) -> tuple[list[str], str]:
     lines: list[str] = []
     cut = next((item.cut for item in (placed.calls, placed.intervals) if item is not None and item.cut), "")
     for function in project.function:
         if function.image == name and placed.calls is not None:
-            lines += over_budget(function, placed.calls, found_function(placed.calls, function))
+            lines += over_budget(function, placed.calls, find_function(placed.calls, function))
     intervals = [project_interval for project_interval in project.interval if project_interval.image == name]
     if placed.intervals is not None:
         for interval, measured in zip(intervals, placed.intervals.intervals, strict=True):
@@ -262,5 +262,5 @@ def _over(project: Project, name: str, placed: _Placed) -> tuple[list[str], str]
 
 
 def middle(values: Sequence[float]) -> float:
-    """What a figure in several placements stands as."""
+    """Returns what a figure in several placements stands as."""
     return median(values)

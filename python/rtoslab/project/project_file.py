@@ -7,7 +7,7 @@ from pydantic import Field
 
 from rtoslab.base import PROJECT_FILE, CatalogueError, Strict
 from rtoslab.catalogue import read_toml
-from rtoslab.intake import shown
+from rtoslab.intake import quote
 
 BASELINE_FILE: Final = "rtoslab.baseline.toml"
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
@@ -48,7 +48,7 @@ class ProjectFunction(Strict):
 
 
 class ProjectInterval(Strict):
-    """From one instruction to another, with what may lie between."""
+    """An interval from one instruction to another, with what may lie between."""
 
     image: str
     name: Annotated[str, Field(min_length=1)]
@@ -85,11 +85,11 @@ class Project(Strict):
 def read_project(folder: Path) -> Project:
     """The project of a folder. Raises CatalogueError naming file and key."""
     project = read_toml(folder / PROJECT_FILE, Project)
-    demand_images(project)
+    require_images(project)
     return project
 
 
-def demand_images(project: Project) -> None:
+def require_images(project: Project) -> None:
     """Functions, intervals and images name each other, and each has a name of its own. Raises CatalogueError."""
     images = [("function", function) for function in project.function] + [
         ("interval", interval) for interval in project.interval
@@ -97,20 +97,20 @@ def demand_images(project: Project) -> None:
     names = set()
     for kind, item in images:
         if item.image not in project.image:
-            known = ", ".join(map(shown, sorted(project.image)[:10])) or "none"
+            known = ", ".join(map(quote, sorted(project.image)[:10])) or "none"
             raise CatalogueError(
-                f"{PROJECT_FILE}, {kind} {shown(item.name)}: no image is named {shown(item.image)}; known: {known}."
+                f"{PROJECT_FILE}, {kind} {quote(item.name)}: no image is named {quote(item.image)}; known: {known}."
             )
         by = item.by if isinstance(item, ProjectFunction) else ""
         if (item.image, item.name, by) in names:
-            raise CatalogueError(f"{PROJECT_FILE}: {shown(item.name)} of {shown(item.image)} stands twice; remove one.")
+            raise CatalogueError(f"{PROJECT_FILE}: {quote(item.name)} of {quote(item.image)} stands twice; remove one.")
         names.add((item.image, item.name, by))
     unused = sorted(set(project.image) - {item.image for _, item in images})
     if unused:
         raise CatalogueError(
-            f"{PROJECT_FILE}: no [[function]] and no [[interval]] names the image {shown(unused[0])}; "
+            f"{PROJECT_FILE}: no [[function]] and no [[interval]] names the image {quote(unused[0])}; "
             "name one or remove it."
         )
     for name, image in project.image.items():
         if image.placements > 1 and not image.build:
-            raise CatalogueError(f"{PROJECT_FILE}, image {shown(name)}: placements need a `build` that makes them.")
+            raise CatalogueError(f"{PROJECT_FILE}, image {quote(name)}: placements need a `build` that makes them.")

@@ -1,4 +1,4 @@
-"""What a gate of a project found, for a terminal, a pull request (Markdown), and machines (JSON, JUnit XML)."""
+"""The result of a project's gate, for a terminal, a pull request (Markdown), and machines (JSON, JUnit XML)."""
 
 import math
 from typing import Any, Final
@@ -8,13 +8,13 @@ from rtoslab.analyses import Metric
 from rtoslab.base import Table
 from rtoslab.intake import markdown, paragraph, xml
 from rtoslab.project.judging import FigureChange, ProjectJudgement, project_sentence
-from rtoslab.reports import banded
+from rtoslab.reports import band_text
 
 _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 
 
 def regression_table(judged: ProjectJudgement) -> Table:
-    """What passed its limit, the largest share first."""
+    """Returns what passed its limit, the largest share first."""
     rows = [(*_row(change), str(limit), change.cause_words) for change, limit in judged.regressions]
     return Table("regressions", "Passed their limit", _COLUMNS, rows)
 
@@ -33,7 +33,7 @@ def _row(change: FigureChange) -> tuple[str, str, str, str]:
 
 
 def _figure(metric: Metric) -> str:
-    return _number(metric.value) if metric.band is None else banded(metric.band, _number)
+    return _number(metric.value) if metric.band is None else band_text(metric.band, _number)
 
 
 def _ends(metric: Metric) -> list[float] | None:
@@ -45,7 +45,7 @@ def _number(value: float) -> str:
 
 
 def as_markdown(judged: ProjectJudgement) -> str:
-    """For the summary of a pull request."""
+    """Returns the result for the summary of a pull request."""
     lines = ["# rtoslab gate", "", paragraph(project_sentence(judged)), ""]
     for table in (regression_table(judged), change_table(judged)):
         if table.rows:
@@ -61,7 +61,7 @@ def _line(cells: Any) -> str:
     return "| " + " | ".join(markdown(cell) for cell in cells) + " |"
 
 
-def judged_as_json(judged: ProjectJudgement) -> dict[str, Any]:
+def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
     """All of it as plain values."""
     limits = {change.label: str(limit) for change, limit in judged.regressions}
     return {
@@ -92,7 +92,7 @@ def judged_as_json(judged: ProjectJudgement) -> dict[str, Any]:
     }
 
 
-def judged_as_junit(judged: ProjectJudgement) -> str:
+def judgement_as_junit(judged: ProjectJudgement) -> str:
     """A test case for each figure, budget and loss."""
     limits = {change.label: limit for change, limit in judged.regressions}
     root = ET.Element("testsuites", name="rtoslab")

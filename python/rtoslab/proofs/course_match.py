@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rtoslab.proofs.step_match import Matcher, Names, Test
-from rtoslab.proofs.steps_wanted import Wanted
+from rtoslab.proofs.steps_wanted import ExpectedStep
 from rtoslab.targets import HANDLER, INTERRUPT, Step
 
-Round = tuple[Wanted, ...]
+Round = tuple[ExpectedStep, ...]
 _Parts = tuple["_Part", ...]
 OwnCycles = dict[str, list[int]]
 """Text of a wanted step -> cycles of the tasks' own code before it, each time."""
@@ -20,7 +20,7 @@ _PREAMBLE: Final = 400
 
 
 @dataclass(slots=True)
-class Followed:
+class MatchResult:
     """How far the steps were what was wanted."""
 
     rounds: int = 0
@@ -52,19 +52,19 @@ class _Part:
     """Of a group."""
 
 
-def _part(matcher: Matcher, step: Wanted) -> _Part:
+def _part(matcher: Matcher, step: ExpectedStep) -> _Part:
     may = matcher.may(step) if step.kind != "group" and step.least else lambda _: True
     parts = tuple(_part(matcher, one) for one in step.parts) if step.kind == "group" else ()
     return _Part(step.text, step.kind, step.least, step.repeated, matcher.test(step), may, parts)
 
 
-def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, only_inside: bool) -> Followed:
+def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, only_inside: bool) -> MatchResult:
     """Matches the steps against rounds, each of which may be any of the alternatives; they may begin anywhere.
 
     `only_inside`: of own cycles keep those inside intervals.
     """
     walk = _Walk(matcher, steps, only_inside)
-    result = Followed()
+    result = MatchResult()
     names = Names()
     alternatives = [tuple(_part(matcher, item) for item in one) for one in rounds]
     at = walk.begin(0, alternatives, names)
@@ -157,7 +157,7 @@ class _Walk:
                     step = steps[at]
                     if not item.fits(step, names):
                         break
-                    if mine is not None and step.own_cycles is not None and not self._dispatched(at):
+                    if mine is not None and step.own_cycles is not None and not self._is_dispatched(at):
                         mine.append((item.text, step.own_cycles))
                     at += 1
                 inside = item.kind == "start" or (inside and item.kind != "stop")
@@ -167,7 +167,7 @@ class _Walk:
         return _Try(at, whole=True)
 
     def _group(self, at: int, parts: _Parts, names: Names, own: _Own | None) -> int | None:
-        """Behind one occurrence; None if it is none."""
+        """Returns the place after one occurrence. None if it is none."""
         trial = _Trial(self, at, parts, names)
         ran_out = trial.made.end == len(self.steps) and not trial.made.missed
         if not (trial.made.whole or ran_out) or trial.made.end == at:
@@ -177,7 +177,7 @@ class _Walk:
             own.extend(trial.own)
         return trial.made.end
 
-    def _dispatched(self, at: int) -> bool:
+    def _is_dispatched(self, at: int) -> bool:
         """Whether a kernel's dispatcher stands before a handler's first step: its cycles are not the benchmark's."""
         before = self.steps[at - 1] if at else None
         dispatches = self.matcher.dispatches and self.steps[at].who == HANDLER

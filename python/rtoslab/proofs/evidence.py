@@ -1,4 +1,4 @@
-"""What a proof looks at, and what it says."""
+"""The evidence and the verdict of a proof."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from rtoslab.base import CatalogueError, Strict
-from rtoslab.catalogue import SAID_IF_UNUSUAL, Benchmark, Board, Kernel
-from rtoslab.records import Count, Decoded
+from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Board, Kernel
+from rtoslab.records import Count, DecodedRun
 from rtoslab.results import Finding, Verdict
-from rtoslab.targets import ALL_CORES, Observed, Switch
+from rtoslab.targets import ALL_CORES, Switch, WindowObservations
 
 LOOP_100_CYCLES: Final = 1407
 """What the ruler's loop takes on a Pico with -O2."""
@@ -38,8 +38,8 @@ class RuleParams(Strict):
 class Evidence:
     """One run: the firmware's word, the probes' word, the facts to read them by."""
 
-    decoded: Decoded
-    observed: Observed | None
+    decoded: DecodedRun
+    observed: WindowObservations | None
     benchmark: Benchmark
     board: Board
     kernel: Kernel
@@ -54,21 +54,21 @@ class Evidence:
         return range(self.decoded.begin.cores)
 
     @property
-    def pinned(self) -> bool:
+    def is_pinned(self) -> bool:
         """Whether each task ran on its own core alone; else, what happens on a core is the doing of any task."""
         return self.decoded.params.get("pinned") != "0"
 
     @property
     def parties(self) -> list[tuple[str, list[int]]]:
         """Where counts are set against what was seen: of pinned tasks on each core, else on all cores together."""
-        if self.pinned:
+        if self.is_pinned:
             return [(f"core {core}", [core]) for core in self.metric_cores]
         return [("all cores", self.metric_cores)]
 
     @property
     def groups(self) -> list[tuple[str, int]]:
         """Cores whose tasks count for themselves: of pinned tasks each core, else all of them together."""
-        if self.pinned or len(self.cores) == 1:
+        if self.is_pinned or len(self.cores) == 1:
             return [(f"core {core}", core) for core in self.cores]
         return [("all cores", ALL_CORES)]
 
@@ -90,7 +90,7 @@ class Evidence:
             "timeout_adds_ticks": self.kernel.behaviour.timeout_adds_ticks,
             "heap_sleeps": int(len(self.cores) > 1 and self.kernel.behaviour.heap_lock == "sleeping"),
             "queue_sleeps": int(len(self.cores) > 1 and self.kernel.behaviour.queue_lock == "sleeping"),
-            **{key: str(value) for key, value in self.benchmark.params.items() if key in SAID_IF_UNUSUAL},
+            **{key: str(value) for key, value in self.benchmark.params.items() if key in SHOWN_IF_UNUSUAL},
             **{key: self.decoded.params[key] for key in self.benchmark.params if key in self.decoded.params},
         }
         value = known.get(name)
@@ -121,7 +121,8 @@ class Evidence:
 
     @property
     def slices(self) -> int:
-        """At most so many switches among equals on a core come from the tick: this kernel cannot be told not to."""
+        """Returns the most switches among equals on a core that may come from the tick. This kernel cannot be told to
+        avoid them."""
         period = self.kernel.time_slice_ticks
         return (self.ticks + 1) // period if period else 0
 
@@ -131,7 +132,7 @@ class Evidence:
         begin, (window, *_) = self.decoded.begin, self.decoded.windows
         return (window.close_ticks - window.open_ticks) * int(self.decoded.params["tick_hz"]) // begin.timer_hz
 
-    def counted(self, core: int) -> int:
+    def count(self, core: int) -> int:
         """Counts of the metric's tasks on one core, all windows."""
         return sum(count.count for count in self.decoded.counts if count.core == core and self._is_metric(count))
 
@@ -168,7 +169,7 @@ class Evidence:
         )
 
     def switches_into(self) -> defaultdict[int | None, Counter[int]]:
-        """By the control block of the task switched to, on which core how often; those of the control task left out."""
+        """Counts the switches by the control block of the new task and by core, without those of the control task."""
         switches: defaultdict[int | None, Counter[int]] = defaultdict(Counter)
         for core in self.cores:
             for switch, count in self.switches(core).items():
@@ -186,7 +187,8 @@ class Evidence:
         return max(1.0, max(loops, default=0) / LOOP_100_CYCLES)
 
     def longest_own(self, cycles: float) -> int:
-        """What may pass between two calls where so many cycles may on the fewest cores that the benchmark has.
+        """Returns what may pass between two calls where so many cycles may on the fewest cores that the benchmark
+        has.
 
         Cores that run from one cache push each other's lines out, and what one of them reads anew waits for the others.
         """

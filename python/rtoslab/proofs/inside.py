@@ -1,4 +1,4 @@
-"""What rules about the inside of intervals share."""
+"""The common parts of rules about the inside of intervals."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from rtoslab.targets import Interval
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExpectedCount:
     """How often something must lie inside an interval."""
 
     count: int
@@ -31,7 +31,7 @@ class Wanted:
         return f"{number or 'no'} {one if number == 1 else several}{around}"
 
 
-def sampled(evidence: Evidence, series: str) -> list[Interval]:
+def sample_intervals(evidence: Evidence, series: str) -> list[Interval]:
     """The intervals of a series that became samples. Raises UnknownNameError if the benchmark has no such series."""
     ids = evidence.benchmark.series_ids
     if series not in ids:

@@ -26,10 +26,10 @@ IMPLIED: Final[dict[str, tuple[dict[str, Any], ...]]] = {
 """By a benchmark's kind: what holds for all of that kind, unless they have a proof by that rule of their own."""
 
 
-def watched_services(benchmark: Benchmark) -> tuple[str, ...]:
+def services_to_watch(benchmark: Benchmark) -> tuple[str, ...]:
     """Services whose calls the benchmark's proofs need to see."""
     names: dict[str, None] = {}
-    for module, params in _parsed(benchmark):
+    for module, params in _parse(benchmark):
         if hasattr(module, "watched"):
             names.update(dict.fromkeys(module.watched(params)))
     return tuple(names)
@@ -37,7 +37,7 @@ def watched_services(benchmark: Benchmark) -> tuple[str, ...]:
 
 def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
     """Every proof of the benchmark, in its order. A benchmark without proofs is an error: it would prove nothing."""
-    parsed = _parsed(evidence.benchmark)
+    parsed = _parse(evidence.benchmark)
     if not parsed:
         raise CatalogueError(
             f"The benchmark {evidence.benchmark.id} has no [[proof]]; give it one, or it proves nothing."
@@ -49,7 +49,7 @@ def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
     )
 
 
-def _parsed(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
+def _parse(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
     parsed = []
     rules = {rule.get("rule") for rule in benchmark.proof}
     implied = [rule for rule in IMPLIED[benchmark.kind] if rules and rule["rule"] not in rules]

@@ -20,7 +20,7 @@ _WORD: Final = 0xFFFF_FFFF
 
 
 def steps_of(evidence: Evidence) -> tuple[Step, ...]:
-    """Of a latency benchmark: until the last series has its samples, behind which the tasks come to their end."""
+    """Returns the steps of a latency benchmark until the last series has its samples. After that the tasks end."""
     assert evidence.observed is not None
     steps = _sleeps_by_length(evidence.kernel.on(evidence.board.cpu), evidence.observed.steps)
     if evidence.benchmark.kind != "latency":
@@ -42,9 +42,9 @@ def are_cut(evidence: Evidence) -> bool:
 
 
 def _sleeps_by_length(kernel: Kernel, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Of a kernel whose sleeps are told the tick at which they end: each with its length, and without the look at the
-    clock just before, by the same task, from which the end was reckoned. Without one it stays as it is."""
-    if END_TICK not in kernel.told("sleep_ticks"):
+    """Rewrites the sleeps of a kernel that takes the tick at which they end. Each gets its length and loses the look
+    at the clock just before, by the same task. Without one it stays as it is."""
+    if END_TICK not in kernel.observed_arguments("sleep_ticks"):
         return tuple(steps)
     sleeps, clocks = kernel.symbols.get("sleep_ticks", ()), kernel.symbols.get("tick_now", ())
     passed = list(accumulate(step.kind == seen.TICK for step in steps))

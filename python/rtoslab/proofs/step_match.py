@@ -6,7 +6,7 @@ from functools import cache
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence
-from rtoslab.proofs.steps_wanted import ANY, ISR, LINES, OTHER, Wanted
+from rtoslab.proofs.steps_wanted import ANY, ISR, LINES, OTHER, ExpectedStep
 from rtoslab.targets import FIRST_EXTERNAL, HANDLER, Step
 from rtoslab.targets import steps as seen
 
@@ -22,7 +22,7 @@ class Service:
 
     def __init__(self, kernel: Kernel, name: str) -> None:
         self._functions = frozenset(kernel.symbols.get(name, ()))
-        self.told = kernel.told(name)
+        self.told = kernel.observed_arguments(name)
         self.success = kernel.results.get(name)
         """What it gives when it is done; None: that is not told."""
         operands = list(enumerate(self.told[:2]))
@@ -41,7 +41,7 @@ class Service:
 
 @dataclass(slots=True)
 class Names:
-    """What the capitals of a round stand for, and which heap blocks are held."""
+    """The meaning of the capitals of a round, and the heap blocks that are held."""
 
     values: dict[str, int] = field(default_factory=dict)
     blocks: dict[int, int] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Names:
         return Names(dict(self.values), dict(self.blocks), list(self.unknown))
 
     def learn(self, tried: "Names") -> None:
-        """What a try that was not given up has learned."""
+        """Takes over the names that a finished attempt has learned."""
         self.values, self.blocks, self.unknown = tried.values, tried.blocks, tried.unknown
 
     def is_filled(self, block: int, size: int) -> bool:
@@ -119,10 +119,10 @@ class Matcher:
         self._numbers_of_lines = frozenset(self._lines.values())
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
-    def visible(self, wanted_steps: Iterable[Wanted]) -> tuple[Wanted, ...]:
-        """What of a round can be seen: a yield that is no function of the kernel only by the switch behind it, a pin's
-        edge where it is not the instrument."""
-        visible: list[Wanted] = []
+    def visible(self, wanted_steps: Iterable[ExpectedStep]) -> tuple[ExpectedStep, ...]:
+        """Returns what of a round can be seen: a yield that is no function of the kernel only by the switch behind
+        it, a pin's edge where it is not the instrument."""
+        visible: list[ExpectedStep] = []
         yields = False
         for step in wanted_steps:
             if step.kind == "call" and step.name == "yield" and self._inline_yield:
@@ -143,7 +143,7 @@ class Matcher:
             return self._pin_measures
         return step.who in self._others or (step.kind in {seen.START, seen.STOP} and step.first == 0)
 
-    def test(self, expected: Wanted) -> Test:
+    def test(self, expected: ExpectedStep) -> Test:
         """Whether a step is the wanted one; the names may learn by it. Made once for thousands of steps."""
         may = self.may(expected)
         if expected.kind == "call":
@@ -158,7 +158,7 @@ class Matcher:
             )
         return lambda step, _: may(step)
 
-    def may(self, expected: Wanted) -> Callable[[Step], bool]:
+    def may(self, expected: ExpectedStep) -> Callable[[Step], bool]:
         """Whether a step can be the wanted one, whatever the names stand for."""
         if expected.kind == "either":
             parts = [self.may(part) for part in expected.parts]
@@ -168,8 +168,8 @@ class Matcher:
         kind, is_whose, is_so = expected.kind, self._is(expected.who or ANY), self._is_so(expected)
         return lambda step: step.kind == kind and is_so(step) and is_whose(step.who)
 
-    def _is_so(self, expected: Wanted) -> Callable[[Step], bool]:
-        """Of a step of the wanted kind."""
+    def _is_so(self, expected: ExpectedStep) -> Callable[[Step], bool]:
+        """Returns the test for a step of the expected kind."""
         match expected.kind:
             case "call":
                 return self._service(expected.name).is_called
@@ -215,7 +215,7 @@ class Matcher:
         mine = self._tasks.get(who, -1)
         return lambda block: block == mine
 
-    def _switches(self, expected: Wanted) -> Callable[[Step], bool]:
+    def _switches(self, expected: ExpectedStep) -> Callable[[Step], bool]:
         is_from, is_to = self._is(expected.who), self._is(expected.name)
         is_any = expected.kind == "preempt" or expected.who in {OTHER, ANY}
 
@@ -226,7 +226,7 @@ class Matcher:
 
         return may
 
-    def _calls(self, expected: Wanted, may: Callable[[Step], bool]) -> Test:
+    def _calls(self, expected: ExpectedStep, may: Callable[[Step], bool]) -> Test:
         success, operands = self._service(expected.name).success, self._operands(expected)
         name, fails = expected.name, expected.fails
 
@@ -242,7 +242,7 @@ class Matcher:
 
         return test
 
-    def _operands(self, expected: Wanted) -> Sequence[tuple[int, Callable[[int, Names], bool]]]:
+    def _operands(self, expected: ExpectedStep) -> Sequence[tuple[int, Callable[[int, Names], bool]]]:
         """Which of a call's arguments a round names, each with its test."""
         operands = self._service(expected.name).told[:2]
         named = [(at, word) for at, word in enumerate(operands) if isinstance(word, str) and word not in _UNTOLD]
@@ -262,13 +262,13 @@ class Matcher:
         return lambda value, _: value == due
 
     def _block_is_so(self, step: Step, service: str, names: Names) -> bool:
-        """What is taken is remembered, and only what was taken is given back. A function that gives a code instead does
-        not tell where the block lies: that is told by who fills it."""
+        """Returns what is taken is remembered, and only what was taken is given back. A function that gives a code
+        instead does not tell where the block lies: that is told by who fills it."""
         operands = (step.first, step.second)
         if service in _GIVES:
-            return names.is_given_back(operands[self._kernel.told_as(service, "block")])
+            return names.is_given_back(operands[self._kernel.argument_place(service, "block")])
         if service in _GIVES.values() and step.result is not None:
-            size = operands[self._kernel.told_as(service, "bytes")]
+            size = operands[self._kernel.argument_place(service, "bytes")]
             if service not in self._kernel.results:
                 names.blocks[step.result] = size
             elif step.result == self._kernel.results[service]:

@@ -39,7 +39,7 @@ _WHO = {ISR, ANY, OTHER}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExpectedStep:
     """One step of a round."""
 
     text: str
@@ -54,7 +54,7 @@ class Wanted:
     least: int = 1
     repeated: bool = False
     """It may come more often than `least`."""
-    parts: tuple["Wanted", ...] = ()
+    parts: tuple["ExpectedStep", ...] = ()
     by_yield: bool = False
     """Of a switch: a yield that is no function asked for it, just before."""
 
@@ -70,12 +70,12 @@ def present(texts: Sequence[str], services: Collection[str]) -> tuple[str, ...]:
     return tuple(present_parts)
 
 
-def parse(texts: Sequence[str], params: Mapping[str, str]) -> tuple[Wanted, ...]:
+def parse(texts: Sequence[str], params: Mapping[str, str]) -> tuple[ExpectedStep, ...]:
     """The steps of a round. Raises CatalogueError for a text that is none."""
     return tuple(_often(text, params) for text in texts)
 
 
-def _often(text: str, params: Mapping[str, str]) -> Wanted:
+def _often(text: str, params: Mapping[str, str]) -> ExpectedStep:
     match = _OFTEN.match(text)
     assert match is not None
     often = match["often"] or ""
@@ -85,27 +85,27 @@ def _often(text: str, params: Mapping[str, str]) -> Wanted:
     return replace(step, least=int(often[1:] or 0), repeated=often != "?")
 
 
-def _step(words: str, text: str, params: Mapping[str, str]) -> Wanted:  # noqa: PLR0911 (a return a kind)
+def _step(words: str, text: str, params: Mapping[str, str]) -> ExpectedStep:  # noqa: PLR0911 (a return a kind)
     if words.startswith("( ") and words.endswith(" )"):
-        return Wanted(text, "group", parts=parse(words[2:-2].split(", "), params))
+        return ExpectedStep(text, "group", parts=parse(words[2:-2].split(", "), params))
     if " | " in words:
-        return Wanted(text, "either", parts=parse(words.split(" | "), params))
-    match _filled(words, params).split():
+        return ExpectedStep(text, "either", parts=parse(words.split(" | "), params))
+    match _fill(words, params).split():
         case ["tick"]:
-            return Wanted(text, "tick")
+            return ExpectedStep(text, "tick")
         case ["interrupt", line] if line in LINES:
-            return Wanted(text, "interrupt", name=line)
+            return ExpectedStep(text, "interrupt", name=line)
         case ["pin", ("up" | "down") as level]:
-            return Wanted(text, "pin", name=level)
+            return ExpectedStep(text, "pin", name=level)
         case [("switch" | "preempt") as kind, one, other] if _is_who(one) and _is_who(other):
-            return Wanted(text, kind, one, other)
+            return ExpectedStep(text, kind, one, other)
         case [who, ("start" | "stop") as kind, series] if _is_who(who):
-            return Wanted(text, kind, who, series)
+            return ExpectedStep(text, kind, who, series)
         case [who, "fill"] if _is_who(who):
-            return Wanted(text, "fill", who)
+            return ExpectedStep(text, "fill", who)
         case [who, service, *operands] if _is_who(who):
             fails = operands[-1:] == [FAILS]
-            return Wanted(text, "call", who, service, tuple(operands[:-1] if fails else operands), fails)
+            return ExpectedStep(text, "call", who, service, tuple(operands[:-1] if fails else operands), fails)
     raise CatalogueError(f"{text!r} is no step of a round; correct benchmark.toml, see proofs/steps_wanted.py.")
 
 
@@ -113,7 +113,7 @@ def _is_who(word: str) -> bool:
     return word.isdecimal() or word in _WHO
 
 
-def _filled(text: str, params: Mapping[str, str]) -> str:
+def _fill(text: str, params: Mapping[str, str]) -> str:
     try:
         return text.format(**params)
     except (KeyError, IndexError, ValueError):

@@ -11,7 +11,7 @@ from typing import Final
 
 from rtoslab.base import DecodeError, OverrideReceivedError
 from rtoslab.intake import SERIAL_VALUES, STREAM_BYTES, STREAM_LINES, one_line
-from rtoslab.records.samples import Begin, Check, Count, Decoded, Heap, Ruler, Sample, Stack, Task, Window
+from rtoslab.records.samples import Begin, Check, Count, DecodedRun, Heap, Ruler, Sample, Stack, Task, Window
 from rtoslab.records.wire import OVERRIDES, Line, WireConstants, expand_runs, has_form, parse_line, run_count
 
 _BEGIN: Final = b"@0 begin "
@@ -20,14 +20,14 @@ _NUMBERS: Final = ("_hz", "_ms", "_us", "_ticks", "_cycles", "_bytes", "_percent
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """What the image that was started must say about itself."""
+class ExpectedIdentity:
+    """The identity that the started image must report."""
 
     run: str
     manifest: int
 
 
-def decode(raw: bytes, constants: WireConstants, expected: Expected | None = None) -> Decoded:
+def decode(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None = None) -> DecodedRun:
     """Reads a whole stream. Raises OverrideReceivedError, else DecodeError for the first defect."""
     if len(raw) > STREAM_BYTES or raw.count(b"\n") > STREAM_LINES:
         raise DecodeError(
@@ -48,11 +48,10 @@ def decode(raw: bytes, constants: WireConstants, expected: Expected | None = Non
     return decoded
 
 
-def decode_begun(raw: bytes, constants: WireConstants, expected: Expected | None) -> Decoded | None:
-    """What a run said that broke off, up to its first defect; None if that is not even who it was.
+def decode_begun(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None) -> DecodedRun | None:
+    """Returns what a run said that broke off, up to its first defect; None if that is not even who it was.
 
-    For the conformance suite, whose notes of one scene stand whatever became of a later one. No figure is taken so.
-    """
+    For the conformance suite, whose notes of one scene stand whatever became of a later one. No figure is taken so."""
     start = raw.find(_BEGIN)
     lines: list[Line] = []
     for number, text in enumerate(raw[:STREAM_BYTES][max(start, 0) :].split(b"\n")[:STREAM_LINES], 1):
@@ -115,7 +114,9 @@ def _lines(stream: bytes, first_number: int, constants: WireConstants) -> list[L
     return lines
 
 
-def _assemble(lines: list[Line], constants: WireConstants, expected: Expected | None, skipped: int) -> Decoded:
+def _assemble(
+    lines: list[Line], constants: WireConstants, expected: ExpectedIdentity | None, skipped: int
+) -> DecodedRun:
     begin, end = _identity(lines[0], lines[-1], constants, expected)
     if end.integer("records") != len(lines) - 1:
         raise DecodeError(
@@ -126,7 +127,7 @@ def _assemble(lines: list[Line], constants: WireConstants, expected: Expected | 
     heaps = [_heap(line) for line in _of(lines, "heap")]
     for name, keys in _UNIQUE.items():
         _refuse_twins(_of(lines, name), keys)
-    return Decoded(
+    return DecodedRun(
         begin=begin,
         params=_params(_of(lines, "param")),
         tasks=tuple(_task(line) for line in _of(lines, "task")),
@@ -169,7 +170,9 @@ def _refuse_twins(lines: list[Line], keys: tuple[str, ...]) -> None:
         seen.add(identity)
 
 
-def _identity(first: Line, end: Line, constants: WireConstants, expected: Expected | None) -> tuple[Begin, Line]:
+def _identity(
+    first: Line, end: Line, constants: WireConstants, expected: ExpectedIdentity | None
+) -> tuple[Begin, Line]:
     if first.integer("wire") != constants.wire_version:
         raise DecodeError(
             first.number, f"wire version {first.integer('wire')}, this decoder reads {constants.wire_version}."

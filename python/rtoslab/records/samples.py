@@ -1,4 +1,4 @@
-"""What a benchmark image said, as typed values with units. `decode` makes them; nothing here is proved yet."""
+"""A benchmark image's report, as typed values with units. `decode` makes them; nothing here is proved yet."""
 
 from dataclasses import dataclass
 
@@ -105,7 +105,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedRun:
     """A whole, undamaged run. Nothing here is proved yet: see `proofs`."""
 
     begin: Begin

@@ -1,10 +1,10 @@
-"""What is stored cannot be altered unnoticed: beside a folder's files lies the digest of each, checked at every read.
+"""Seals stored folders: each file's digest is stored beside it and checked at every read, so no change goes
+unnoticed.
 
     seal.json    {"files": {name: SHA-256}, "folder": name of the folder, "format": 1, "sha256": of the rest}
 
 The trap it prevents: a byte that changed on a disk, in transit or in an editor is read as another number. A seal is no
-signature: who alters a file and seals it again is found by `rtoslab verify`, which computes the figures anew.
-"""
+signature: who alters a file and seals it again is found by `rtoslab verify`, which computes the figures anew."""
 
 import errno
 import hashlib
@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import AlteredError, canonical
-from rtoslab.intake import KEPT_BYTES, parse_object, read_bytes
+from rtoslab.intake import CACHED_BYTES, parse_object, read_bytes
 
 SEAL_FILE: Final = "seal.json"
 FORMAT: Final = 1
 _AGAIN = "restore it from a copy, or delete the folder {folder} and run again."
 
 
-def sealed(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def seal_files(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files of the folder `name` with their seal."""
     body = {
         "files": {item: hashlib.sha256(content).hexdigest() for item, content in sorted(files.items())},
@@ -30,7 +30,7 @@ def sealed(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {**files, SEAL_FILE: canonical({**body, "sha256": _digest(body)}).encode()}
 
 
-def demand_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
+def require_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
     """Raises AlteredError, naming the first file below `folder` that is not what the seal of the folder `name` says."""
     stated = _read(folder, files.get(SEAL_FILE))
     again = _AGAIN.format(folder=folder)
@@ -52,27 +52,27 @@ def read_sealed(folder: Path) -> dict[str, bytes]:
     names = _read(folder, content)["files"]
     files = {SEAL_FILE: content, **{item: _bytes(folder, item) for item in names}}
     present = {name: item for name, item in files.items() if item is not None}
-    demand_sealed(folder.name, present, folder)
+    require_sealed(folder.name, present, folder)
     return present
 
 
-def strangers(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+def unexpected_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
     """Names of what lies in a sealed folder and is none of its `files`, as `read_sealed` gave them."""
     return sorted({path.name for path in folder.iterdir()} - set(files))
 
 
 def _bytes(folder: Path, name: str) -> bytes | None:
-    """None if nothing of that name is there."""
+    """Returns the bytes of a file. None if there is none of that name."""
     try:
         (folder / name).lstat()
     except OSError as cause:
         if cause.errno in {errno.ENOENT, errno.ENOTDIR}:
             return None
-    return read_bytes(folder / name, KEPT_BYTES, "the stored file", AlteredError)
+    return read_bytes(folder / name, CACHED_BYTES, "the stored file", AlteredError)
 
 
 def _read(folder: Path, content: bytes | None) -> dict[str, Any]:
-    """What a seal says, its own digest checked: it must be byte for byte what is written today."""
+    """Returns what a seal says, its own digest checked: it must be byte for byte what is written today."""
     again = _AGAIN.format(folder=folder)
     if content is None:
         raise AlteredError(

@@ -12,7 +12,7 @@ from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
 from rtoslab.reference.stand_ins import (
     WORD,
     further_placements,
-    labelled,
+    mark_as_reference,
     of_paper,
     references,
     stand_ins,

@@ -4,27 +4,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import looked_at, sha256_of
+from rtoslab.base import memoize_by_contents, sha256_of
 from rtoslab.reference.reference_file import Reference
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 from rtoslab.targets import timing_version
 
 
 def changed_since(root: Path, point: StoredPoint) -> list[str]:
-    """What has changed since a measured point was: files of ours, "the virtual board"; empty if nothing has.
+    """Returns what has changed since a measured point was: files of ours, "the virtual board"; empty if nothing has.
 
     Points have most files in common: who asks of many does so in `one_look`."""
-    return _changed(root, [point.manifest])
+    return _changed_files(root, [point.manifest])
 
 
 def out_of_date(root: Path, reference: Reference) -> list[str]:
     """The same of all points and weights of a file."""
-    measured = [point.manifest for point in reference.points if isinstance(point.result, Measured)]
-    return _changed(root, [*measured, *(weight.manifest for weight in reference.weights)])
+    measured = [point.manifest for point in reference.points if isinstance(point.result, MeasuredPoint)]
+    return _changed_files(root, [*measured, *(weight.manifest for weight in reference.weights)])
 
 
-def _changed(root: Path, manifests: Sequence[Any]) -> list[str]:
+def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
     files = {
         item
         for manifest in manifests
@@ -37,7 +37,7 @@ def _changed(root: Path, manifests: Sequence[Any]) -> list[str]:
     return [*(("the virtual board",) if versions - {timing_version()} else ()), *changed]
 
 
-@looked_at
+@memoize_by_contents
 def today(folder: Path, name: str) -> str:
     """SHA-256 of a file of the folder as it is now; empty if it has none of that name."""
     path = folder / name

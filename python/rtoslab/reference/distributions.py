@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from rtoslab.results import COLUMNS, SeriesSamples
 
-KEPT: Final = tuple(name for name in COLUMNS if name != "start_cycle")
+STORED_COLUMNS: Final = tuple(name for name in COLUMNS if name != "start_cycle")
 
 
 def distribution(series: SeriesSamples) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def distribution(series: SeriesSamples) -> dict[str, Any]:
 
     The rows ascend, so the same samples give the same text in whatever order they were taken.
     """
-    columns = [name for name in KEPT if getattr(series, name)]
+    columns = [name for name in STORED_COLUMNS if getattr(series, name)]
     samples = Counter(zip(*(getattr(series, name) for name in columns), strict=True))
     return {
         **series.model_dump(mode="json", exclude=set(COLUMNS)),
@@ -40,7 +40,7 @@ def samples_of(stored: Mapping[str, Any]) -> dict[str, Any]:
     """The series of a distribution, as `SeriesSamples` takes it: equal samples side by side. Raises ValueError."""
     plain = {name: value for name, value in stored.items() if name not in {"columns", "rows"}}
     columns, rows = stored["columns"], stored["rows"]
-    if not set(columns) <= set(KEPT) or any(len(row) != len(columns) + 1 for row in rows):
+    if not set(columns) <= set(STORED_COLUMNS) or any(len(row) != len(columns) + 1 for row in rows):
         raise ValueError("a distribution's rows do not fit its columns")
     return {
         **plain,

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.analyses import PlacedValues, by_placement, placed_values, placement
+from rtoslab.analyses import PlacedValues, by_placement, placement, placement_values
 from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
 from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_object, read_text
 from rtoslab.reference.distributions import distribution, samples_of, values_in
 from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
 from rtoslab.reference.shared_parts import own, shared, together
-from rtoslab.results import Measured, NotApplicable, PointId, ResultFile, Weight
+from rtoslab.results import MeasuredPoint, NotApplicable, PointId, ResultFile, Weight
 from rtoslab.store import StoredPoint
 
 FOLDER: Final = "reference"
@@ -29,7 +29,7 @@ _PLACED: Final = "placed"
 
 @dataclass(frozen=True, slots=True)
 class StoredWeight:
-    """What a program of the kernel weighs, and how it was built."""
+    """The size of a program of the kernel, and how it was built."""
 
     path: Path
     weight: Weight
@@ -66,16 +66,18 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
     placement is left out, whatever the others gave.
     """
     own = [point for point in points if placement(point.result.point) == "0"]
-    measured = [stored_point for stored_point in own if isinstance(stored_point.result, Measured | NotApplicable)]
-    groups = by_placement(point.result for point in points if isinstance(point.result, Measured))
-    placed = [placed_values(group) for group in groups if len(group) > 1 and placement(group[0].point) == "0"]
-    if not any(isinstance(stored_point.result, Measured) for stored_point in measured):
+    measured = [stored_point for stored_point in own if isinstance(stored_point.result, MeasuredPoint | NotApplicable)]
+    groups = by_placement(point.result for point in points if isinstance(point.result, MeasuredPoint))
+    placed = [placement_values(group) for group in groups if len(group) > 1 and placement(group[0].point) == "0"]
+    if not any(isinstance(stored_point.result, MeasuredPoint) for stored_point in measured):
         raise StoreError(f"No point was measured, so {path.name} is not written; `rtoslab run` says what failed.")
-    common = shared([stored_point.manifest for stored_point in measured if isinstance(stored_point.result, Measured)])
+    common = shared(
+        [stored_point.manifest for stored_point in measured if isinstance(stored_point.result, MeasuredPoint)]
+    )
     objects = [
         {"format": FORMAT, "paper": path.parent.name, "kernel": path.stem, "manifest": common},
         *(_as_json(stored_point, common) for stored_point in measured),
-        *(_placed_json(values) for values in placed),
+        *(_values_as_json(values) for values in placed),
         *({_WEIGHT: weight.weight.model_dump(mode="json"), "manifest": weight.manifest} for weight in weights),
     ]
     make_folder(path.parent)
@@ -94,7 +96,7 @@ def read_reference(path: Path, like: Collection[PointId] | None = None) -> Refer
         header = _head(path, head)
         parsed = list(_of_bearable_size(lines if like is None else _lines_like(like, lines)))
         points = tuple(_point(path, point, header["manifest"]) for point in parsed if "result" in point)
-        placed = tuple(_placed(point[_PLACED]) for point in parsed if _PLACED in point)
+        placed = tuple(_values_from_json(point[_PLACED]) for point in parsed if _PLACED in point)
         weights = tuple(_weight(path, point) for point in parsed if _WEIGHT in point)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
@@ -106,7 +108,7 @@ def read_reference(path: Path, like: Collection[PointId] | None = None) -> Refer
 
 
 def _lines_like(like: Collection[PointId], lines: Iterable[str]) -> list[str]:
-    """As `json_line` writes them, so that no other line needs to be parsed."""
+    """Returns the lines that `json_line` could have written for these points, so that no other line needs parsing."""
     prefixes = {
         tuple(f'"{key}":{json.dumps(getattr(point_id, key))}' for key in ("benchmark", "board")) for point_id in like
     }
@@ -140,9 +142,9 @@ def under(point: StoredPoint, kernel: str) -> StoredPoint:
 def _as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
     result = point.result
     dumped = result.model_dump(mode="json", exclude={"series", "code"})
-    if isinstance(result, Measured) and result.series:
+    if isinstance(result, MeasuredPoint) and result.series:
         dumped["series"] = [distribution(samples) for samples in result.series]
-    return {"result": dumped, "manifest": own(point.manifest, common) if isinstance(result, Measured) else {}}
+    return {"result": dumped, "manifest": own(point.manifest, common) if isinstance(result, MeasuredPoint) else {}}
 
 
 def _point(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> StoredPoint:
@@ -150,16 +152,16 @@ def _point(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> St
     if "series" in stored:
         stored["series"] = [samples_of(series) for series in stored["series"]]
     result = ResultFile.model_validate({"result": stored}).result
-    manifest = together(common, line["manifest"]) if isinstance(result, Measured) else {}
+    manifest = together(common, line["manifest"]) if isinstance(result, MeasuredPoint) else {}
     return StoredPoint(path, result, manifest)
 
 
-def _placed_json(placed: PlacedValues) -> dict[str, Any]:
+def _values_as_json(placed: PlacedValues) -> dict[str, Any]:
     values = [[*name, list(numbers)] for name, numbers in placed.by_name.items()]
     return {_PLACED: {"run_id": placed.run_id, "values": values}}
 
 
-def _placed(line: Mapping[str, Any]) -> PlacedValues:
+def _values_from_json(line: Mapping[str, Any]) -> PlacedValues:
     by_name = {
         (str(metric), str(stat), str(unit), int(occurrence)): tuple(float(number) for number in numbers)
         for metric, stat, unit, occurrence, numbers in line["values"]

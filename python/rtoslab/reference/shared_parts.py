@@ -1,11 +1,11 @@
-"""What the manifests of many points share, kept once: the whole is the shared part and a point's own, put together."""
+"""The common part of many points' manifests, stored once. A manifest is the common part and the point's own, merged."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 
 def shared(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What is the same in all of them, however deep."""
+    """Returns what is the same in all of them, however deep."""
     first, *others = objects
     shared_values: dict[str, Any] = {}
     for key, value in first.items():
@@ -20,7 +20,7 @@ def shared(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def own(whole: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
-    """What is left of an object without the shared part."""
+    """Returns what is left of an object without the shared part."""
     own_values: dict[str, Any] = {}
     for key, value in whole.items():
         if key not in common:

@@ -8,7 +8,7 @@ from typing import Final
 from rtoslab.analyses import PlacedValues
 from rtoslab.base import AlteredError, AlteredWarning
 from rtoslab.reference.reference_file import Reference, StoredWeight, read_reference, reference_paths, under
-from rtoslab.results import Measured, PointId
+from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
 WORD: Final = "(reference)"
@@ -38,9 +38,9 @@ def stand_ins(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
             continue
         for point in reference.points:
             place = missing.get(_axes(point.result.point))
-            if place is not None and isinstance(point.result, Measured):
+            if place is not None and isinstance(point.result, MeasuredPoint):
                 substitutes.setdefault((place, reference.kernel), point)
-    return labelled([substitutes[key] for key in sorted(substitutes)])
+    return mark_as_reference([substitutes[key] for key in sorted(substitutes)])
 
 
 def of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[StoredPoint]:
@@ -60,11 +60,11 @@ def further_placements(root: Path, paper: str) -> dict[str, PlacedValues]:
 
 
 def weights_of_paper(root: Path, paper: str) -> list[StoredWeight]:
-    """What the paper's reference kernels weigh."""
+    """Returns what the paper's reference kernels weigh."""
     return [weight for reference in references(root, paper) for weight in reference.weights]
 
 
-def labelled(points: Sequence[StoredPoint]) -> list[StoredPoint]:
+def mark_as_reference(points: Sequence[StoredPoint]) -> list[StoredPoint]:
     """The points with the mark at their kernels' names."""
     return [under(point, f"{point.result.point.kernel} {WORD}") for point in points]
 

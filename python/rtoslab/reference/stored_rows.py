@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rtoslab.analyses import Band, Value, placed_values, values
-from rtoslab.results import Measured, PointId
+from rtoslab.analyses import Band, Value, placement_values, values
+from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
 
@@ -32,17 +32,17 @@ class StoredRow:
 
 def row_of_points(replaces: PointId, kernel: str, points: Sequence[StoredPoint], reason: str) -> StoredRow:
     """Returns the row of a point by those of its placements that were measured; if none was, with the reason."""
-    measured = [point.result for point in points if isinstance(point.result, Measured)]
+    measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
         return StoredRow(replaces, kernel, "", (), reason)
-    build: Any = next(point.manifest.get("build") or {} for point in points if isinstance(point.result, Measured))
+    build: Any = next(point.manifest.get("build") or {} for point in points if isinstance(point.result, MeasuredPoint))
     version = str(build.get("kernel_version", ""))
     return StoredRow(replaces, kernel, version, row_values(measured, replaces), deviations=measured[0].deviations)
 
 
-def row_values(points: Sequence[Measured], replaces: PointId) -> tuple[Value, ...]:
+def row_values(points: Sequence[MeasuredPoint], replaces: PointId) -> tuple[Value, ...]:
     """Returns the values of one point, which is given in each of its placements, as values of another point."""
-    known = placed_values(points)
+    known = placement_values(points)
     times: Counter[tuple[str, str, str]] = Counter()
     result = []
     for value in values([points[0]]):
@@ -64,7 +64,7 @@ def row_as_json(row: StoredRow) -> dict[str, Any]:
     first = row.values[0] if row.values else None
     shared = {"clock_hz": first.clock_hz, "params": dict(first.params), "counted": first.counted} if first else {}
     numbers = [
-        [value.metric, value.stat, value.unit, value.n, [_plain(number) for number in value.placed.values]]
+        [value.metric, value.stat, value.unit, value.n, [_plain(number) for number in value.placement_band.values]]
         for value in row.values
     ]
     return written | shared | {"values": numbers}

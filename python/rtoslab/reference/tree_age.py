@@ -11,7 +11,7 @@ from typing import Any, Final
 from rtoslab.catalogue import DEFAULT_OPT, Catalogue, Entry, Kernel, Tree, export_key
 from rtoslab.reference.age import today
 from rtoslab.reference.reference_file import Reference
-from rtoslab.results import Measured, PointId
+from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.trees import linked_digest, one_export, repositories
 
 _COMPILED: Final = "kernel/"
@@ -21,13 +21,13 @@ _COMMIT: Final = 12
 
 
 def tree_changes(catalogue: Catalogue, reference: Reference) -> list[str]:
-    """In what the named tree or exports differ from those that were measured; empty if in nothing."""
+    """Returns the differences between the named tree or exports and the measured ones. Empty if there are none."""
     kernel = catalogue.kernels.get(reference.kernel)
     if kernel is None or kernel.tree is None:
         return []
     changes: dict[str, None] = {}
     for point in reference.points:
-        if isinstance(point.result, Measured):
+        if isinstance(point.result, MeasuredPoint):
             changes.update(dict.fromkeys(_changes(kernel, kernel.tree, point.result.point, point.manifest)))
     return list(changes)
 

@@ -1,10 +1,10 @@
-"""What a person reads: a document of sections, written in any format."""
+"""A document for readers: sections, written in any format."""
 
 from rtoslab.reports.deviations import MARK, Deviations, deviating, footnote
 from rtoslab.reports.document import make_document
 from rtoslab.reports.export_files import export
-from rtoslab.reports.flagged import flagged, flagged_by
+from rtoslab.reports.flagged import mark_deviations, mark_deviations_by
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
-from rtoslab.reports.table import ChartData, Document, Record, Section, TableData, banded, cycles_text, ends
+from rtoslab.reports.table import ChartData, Document, Record, Section, TableData, band_text, cycles_text, ends
 from rtoslab.reports.terminal import label, show_points, show_proofs

@@ -22,7 +22,7 @@ from rtoslab.reports.palette import (
     is_published,
     order,
     text_width,
-    wrapped,
+    wrap_expression,
 )
 
 _NUMBER: Final = 10
@@ -61,7 +61,7 @@ def names_axis(names: Sequence[str], *, pixels: float) -> alt.Axis:
     longest = max((len(word) for name in names for word in name.split()), default=0)
     for size in (12, 11, 10):
         if text_width("n" * longest, size) <= pixels - 4:
-            lines = wrapped(names, pixels - 4, size)
+            lines = wrap_expression(names, pixels - 4, size)
             return alt.Axis(labelAngle=0, labelLimit=int(pixels), labelExpr=lines, labelFontSize=size)
     return alt.Axis(labelAngle=-35, labelAlign="right", labelLimit=220)
 
@@ -74,7 +74,7 @@ def upright(chart: ChartData, *extra: alt.Chart, least_top: float = 0.0) -> Draw
     names, series = order(chart.rows, "x"), order(ours, "series")
     pixels = WIDTH / max(1, len(names))
     slot = WIDTH / (len(names) + 1 - _GROUP) * _GROUP / max(1, len(series))
-    turned = _turned(ours, slot * _BAND)
+    turned = _is_upright(ours, slot * _BAND)
     rows = [{**row, "top": _top(row)} for row in chart.rows]
     tops = [least_top, *(float(row["top"]) for row in rows)]
     base = alt.Chart(data([row for row in rows if not is_published(row)])).encode(
@@ -94,14 +94,14 @@ def upright(chart: ChartData, *extra: alt.Chart, least_top: float = 0.0) -> Draw
         marks,
         *extra,
         *bands(base, ours),
-        *_published(base, rows, series, slot),
+        *_published_marks(base, rows, series, slot),
         *_numbers(base, ours, turned, log=log),
     ]
     return alt.layer(*layers).properties(width=WIDTH, height=_HEIGHT)
 
 
 def legend_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """With a series for what a paper prints, if it is drawn at bars of another name."""
+    """Adds a series for a paper's printed values, if they are drawn at bars of another name."""
     mine = [{**row, "published": False} if row.get("series") != PUBLISHED else row for row in rows]
     if any(is_published(row) and row["series"] != PUBLISHED for row in rows):
         mine.append({"series": "published", "published": True})
@@ -114,7 +114,7 @@ def _top(row: dict[str, Any]) -> float:
     return max(values) if float(row["y"]) >= 0 else min(values)
 
 
-def _turned(rows: Sequence[dict[str, Any]], slot: float) -> bool | None:
+def _is_upright(rows: Sequence[dict[str, Any]], slot: float) -> bool | None:
     """Whether the numbers are turned upright; None if there is room for none."""
     widest = max((text_width(str(row.get("text", "")), _NUMBER) for row in rows), default=0)
     return False if widest <= slot else True if slot >= _UPRIGHT else None
@@ -170,7 +170,9 @@ def _same_scale(base: alt.Chart, shorthand: str) -> alt.Y:
     return place
 
 
-def _published(base: alt.Chart, rows: Sequence[dict[str, Any]], series: Sequence[str], slot: float) -> list[alt.Chart]:
+def _published_marks(
+    base: alt.Chart, rows: Sequence[dict[str, Any]], series: Sequence[str], slot: float
+) -> list[alt.Chart]:
     """A dark line across the bar of the same series, or across all bars of the name."""
     printed = []
     for row in filter(is_published, rows):
@@ -228,7 +230,7 @@ def panels(chart: ChartData) -> Drawn:
         return drawn
     header = alt.Header(
         title=None, labelAnchor="start", labelAlign="left", labelFontSize=12, labelFontWeight="bold", labelLimit=width,
-        labelExpr=wrapped(names, width, 12.5), labelPadding=4,
+        labelExpr=wrap_expression(names, width, 12.5), labelPadding=4,
     )  # fmt: skip
     facet = alt.Facet("x:N", sort=names, title=None, header=header)
     faceted: Drawn = layers.facet(facet=facet, columns=columns, spacing=_GAP, data=data(rows), title=title)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 
 Record = Mapping[str, str | float | int | None]
 """One figure for a program to read. `csv_records` describes the fields."""
@@ -47,7 +47,8 @@ class ChartData:
 
     @property
     def sentence(self) -> str:
-        """What stands instead of a drawing that would show nothing but this; empty if the drawing is worth it."""
+        """Returns what stands instead of a drawing that would show nothing but this; empty if the drawing is worth
+        it."""
         subject = re.split(r"[:;]|\. ", self.caption)[0].rstrip(".")
         heights = [float(row[key]) for row in self.rows for key in _HEIGHTS if row.get(key) is not None]
         if heights and not any(heights):
@@ -62,7 +63,7 @@ class ChartData:
         return ""
 
     def _alike(self, subject: str) -> str:
-        """Of a histogram in which each series is a single bar."""
+        """Describes a histogram in which each series is a single bar."""
         by_series: dict[str, list[dict[str, Any]]] = {}
         for row in self.rows:
             by_series.setdefault(str(row["series"]), []).append(row)
@@ -71,7 +72,7 @@ class ChartData:
         if len(by_series) == 1:
             ((name, (row,)),) = by_series.items()
             whose = f" ({name})" if name.strip("-") else ""
-            return f"{subject}: all {counted(row['count'], 'sample')}{whose} took {_cycles(row)}."
+            return f"{subject}: all {count_text(row['count'], 'sample')}{whose} took {_cycles(row)}."
         texts = [f"{_cycles(rows[0])} ({name})" for name, rows in by_series.items()]
         if len(texts) > MOST_SERIES // 2:
             least = min(by_series.values(), key=lambda rows: rows[0]["low"])[0]
@@ -81,7 +82,7 @@ class ChartData:
 
     def parts(self) -> "list[ChartData]":
         """The chart in as many parts as a reader can follow: by board, then by family of tests, then by number."""
-        return list(_divided(self, (_by_board, _by_family)))
+        return list(_divide(self, (_by_board, _by_family)))
 
     @property
     def is_large(self) -> bool:
@@ -93,16 +94,14 @@ class ChartData:
         return series > MOST_SERIES or (self.kind in _UPRIGHT and series * names > MOST_SLOTS)
 
 
-def _divided(
-    chart: ChartData, ways: Sequence[Callable[[Rows], dict[str, list[dict[str, Any]]]]]
-) -> Iterator[ChartData]:
+def _divide(chart: ChartData, ways: Sequence[Callable[[Rows], dict[str, list[dict[str, Any]]]]]) -> Iterator[ChartData]:
     if not chart.is_large:
         yield chart
     elif ways:
         named = ways[0](chart.rows)
         for name, rows in named.items():
             caption = f"{name}: {chart.caption}" if len(named) > 1 and name else chart.caption
-            yield from _divided(replace(chart, rows=rows, caption=caption), ways[1:])
+            yield from _divide(replace(chart, rows=rows, caption=caption), ways[1:])
     else:
         groups = _by_bars(chart.rows) if chart.kind in _LYING else _by_number(chart.rows)
         for number, rows in enumerate(groups, start=1):
@@ -118,7 +117,7 @@ def _cycles(row: dict[str, Any]) -> str:
 
 
 def _by_board(rows: Rows) -> dict[str, list[dict[str, Any]]]:
-    return _grouped(rows, lambda row: str(row.get("board", "")))
+    return _group(rows, lambda row: str(row.get("board", "")))
 
 
 def _by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
@@ -130,10 +129,10 @@ def _by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
         letters = word.rstrip("0123456789-abc")
         return f"Tests {letters}" if letters.isupper() and letters != word else ""
 
-    return _grouped(rows, family)
+    return _group(rows, family)
 
 
-def _grouped(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
+def _group(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault(name_of(row), []).append(row)
@@ -141,7 +140,7 @@ def _grouped(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, 
 
 
 def _by_number(rows: Rows) -> list[list[dict[str, Any]]]:
-    """At most MOST_SERIES series in each part, in parts of nearly the same size."""
+    """Divides the series into parts of nearly the same size, at most MOST_SERIES each."""
     series = list(dict.fromkeys(row.get("series") for row in rows))
     count = -(-len(series) // MOST_SERIES)
     size = -(-len(series) // count)
@@ -155,7 +154,7 @@ def _by_bars(rows: Rows) -> list[list[dict[str, Any]]]:
     """Whole tests, at most MOST_BARS bars in each part, or one test alone."""
     parts: list[list[dict[str, Any]]] = []
     bars = 0
-    for mine in _grouped(rows, lambda row: str(row["test"])).values():
+    for mine in _group(rows, lambda row: str(row["test"])).values():
         count = len({row["row"] for row in mine})
         if not parts or bars + count > MOST_BARS:
             parts.append([])

@@ -12,7 +12,7 @@ import vl_convert
 from rtoslab.analyses import PARTS, VISIBLE_PART
 from rtoslab.reports import figures, schedules
 from rtoslab.reports.bars import upright
-from rtoslab.reports.palette import WIDTH, Drawn, data, order, series_colours, text_width, wrapped
+from rtoslab.reports.palette import WIDTH, Drawn, data, order, series_colours, text_width, wrap_expression
 from rtoslab.reports.table import ChartData
 from rtoslab.reports.tooltips import with_tooltips
 
@@ -206,7 +206,7 @@ def _histogram(chart: ChartData) -> Drawn:
         labelAlign="left",
         labelFontSize=11,
         labelLimit=_NAME_OF_PANEL,
-        labelExpr=wrapped(series, _NAME_OF_PANEL - 10, 11),
+        labelExpr=wrap_expression(series, _NAME_OF_PANEL - 10, 11),
         labelPadding=16,
     )
     drawn: Drawn = bars.facet(

@@ -28,7 +28,7 @@ _DATE: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-[0-3][0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What a reader copies who cites a report."""
+    """The citation of a report, for readers to copy."""
 
     sentence: str
     bibtex: str

@@ -77,7 +77,7 @@ def chart_cells(chart: ChartData) -> list[list[Cell]]:
     heads = list(dict.fromkeys(key for row in chart.rows for key in row if key != _LABEL or "y" not in row))
     rows = [[_finite(row.get(name)) for name in heads] for row in chart.rows]
     all_flags = _flags_of(chart.caption[:1])
-    flags = [_joined([*all_flags, *(flag for cell in row for flag in _flags_of(cell))]) for row in rows]
+    flags = [_join([*all_flags, *(flag for cell in row for flag in _flags_of(cell))]) for row in rows]
     if not any(flags):
         return [list(heads), *rows]
     return [[*heads, _free("flags", heads)], *([*row, flag] for row, flag in zip(rows, flags, strict=True))]
@@ -136,11 +136,9 @@ def _split(table: TableData) -> list[list[Cell]]:
             cells.append(values)
     count = len(table.rows)
     everywhere = _flags_of(table.title)
-    flags = [
-        _joined([*everywhere, *(flag for item in columns for flag in _cell_flags(item, at))]) for at in range(count)
-    ]
+    flags = [_join([*everywhere, *(flag for item in columns for flag in _cell_flags(item, at))]) for at in range(count)]
     if any(flags) or any(item.members for item in columns):
-        notes = [_joined(note for item in columns for note in _cell_notes(item, at)) for at in range(count)]
+        notes = [_join(note for item in columns for note in _cell_notes(item, at)) for at in range(count)]
         heads += [_free("flags", heads), _free("note", heads)]
         cells += [flags, notes]
     return [heads, *(list(row) for row in zip(*cells, strict=True))]
@@ -204,7 +202,7 @@ def _flags_of(cell: object) -> list[str]:
     return [flag for mark, flag in _FLAGS.items() if mark in cell] if isinstance(cell, str) else []
 
 
-def _joined(words: Iterable[str]) -> str:
+def _join(words: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(words))
 
 

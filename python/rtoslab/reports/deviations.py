@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from rtoslab.reports.table import ChartData, Record, Section, TableData
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 MARK: Final = "†"
 DEVIATES: Final = "deviates"
@@ -17,8 +17,8 @@ _NAMING: Final = {"series", "row", "x", "facet", "test"}
 """What a chart shows at its axes, in its legend and above its panels."""
 
 
-def deviating(measured: Sequence[Measured]) -> dict[str, dict[str, str]]:
-    """By kernel: the checks that it fails as declared -> what was seen, with the reason."""
+def deviating(measured: Sequence[MeasuredPoint]) -> dict[str, dict[str, str]]:
+    """Returns by kernel the checks that it fails as declared, with the observation and the reason."""
     by_kernel: dict[str, dict[str, str]] = {}
     for result in measured:
         if result.deviations:
@@ -27,7 +27,7 @@ def deviating(measured: Sequence[Measured]) -> dict[str, dict[str, str]]:
 
 
 def footnote(kernels: Deviations) -> str:
-    """What the mark means; empty without such kernels."""
+    """Returns what the mark means; empty without such kernels."""
     if not kernels:
         return ""
     text = "; ".join(
@@ -37,7 +37,7 @@ def footnote(kernels: Deviations) -> str:
     return f"{MARK} deviates from the port contract, as its kernel.toml declares. {text}."
 
 
-def marked(text: str, names: Iterable[str]) -> str:
+def mark_deviating(text: str, names: Iterable[str]) -> str:
     """The mark behind each deviating kernel that a text names, once."""
     for name in names:
         text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w.{MARK}-])", f"{name}{MARK}", text)
@@ -79,14 +79,17 @@ def _deviates(record: Record, names: Sequence[str], *, all_deviate: bool) -> boo
     if record.get("source") == "paper":
         return False
     kernel = str(record.get("kernel") or "")
-    concerned = marked(kernel, names) != kernel if kernel else all_deviate
+    concerned = mark_deviating(kernel, names) != kernel if kernel else all_deviate
     return concerned and DEVIATES not in str(record.get("flags") or "").split("; ")
 
 
 def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviate: bool) -> ChartData:
     chart = replace(chart, records=_flag_records(chart.records, names, all_deviate=all_deviate))
     rows = [
-        {key: marked(cell, names) if key in _NAMING and isinstance(cell, str) else cell for key, cell in row.items()}
+        {
+            key: mark_deviating(cell, names) if key in _NAMING and isinstance(cell, str) else cell
+            for key, cell in row.items()
+        }
         for row in chart.rows
     ]
     if rows != list(chart.rows):
@@ -100,10 +103,11 @@ def _mark(table: TableData, names: Sequence[str], message: str, *, all_deviate: 
     table = replace(table, records=_flag_records(table.records, names, all_deviate=all_deviate))
     words = [number for _, number in table.heads]
     rows = [
-        [cell if number else marked(cell, names) for cell, number in zip(row, words, strict=True)] for row in table.rows
+        [cell if number else mark_deviating(cell, names) for cell, number in zip(row, words, strict=True)]
+        for row in table.rows
     ]
-    columns = tuple(marked(column, names) for column in table.columns)
-    title = marked(table.title, names)
+    columns = tuple(mark_deviating(column, names) for column in table.columns)
+    title = mark_deviating(table.title, names)
     named = any(MARK in text for text in (title, *columns, *(cell for row in rows for cell in row)))
     if not named and not all_deviate:
         return table

@@ -10,7 +10,7 @@ from rtoslab.parity import Unfairness, comparable, lint_points
 from rtoslab.reference import WORD
 from rtoslab.reports import heading
 from rtoslab.reports.deviations import MARK, deviating
-from rtoslab.reports.flagged import flagged
+from rtoslab.reports.flagged import mark_deviations
 from rtoslab.reports.reader_names import reader_names, with_reader_names
 from rtoslab.reports.sections import (
     answer,
@@ -37,7 +37,7 @@ from rtoslab.reports.sections import (
 from rtoslab.reports.sections.naming import one_placement
 from rtoslab.reports.sections.speed_figures import speed_figures
 from rtoslab.reports.table import Document, Record, Section
-from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 from rtoslab.store import StoredPoint
 
 
@@ -51,11 +51,11 @@ def make_document(
     if not points:
         raise ReportError("These runs hold no finished point; run `rtoslab run` first.")
     suite = catalogue.suites[suite_id].facts if suite_id is not None and suite_id in catalogue.suites else None
-    verified = [point.result for point in points if isinstance(point.result, Measured)]
+    verified = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     placed = placed_points(verified)
     shown = [
         *(placed_point.middle for placed_point in placed),
-        *(stored_point.result for stored_point in beside if isinstance(stored_point.result, Measured)),
+        *(stored_point.result for stored_point in beside if isinstance(stored_point.result, MeasuredPoint)),
     ]
     measured = [item for item in shown if not item.is_latency]
     timed = [item for item in shown if item.is_latency]
@@ -88,7 +88,7 @@ def make_document(
         memory.memory_section(shown, places),
         latency.instruments_section(timed, places),
         probe_effect.probe_effect_section(
-            [placed_point.middle for placed_point in placed], places, _made_of(catalogue)
+            [placed_point.middle for placed_point in placed], places, _intervals_of(catalogue)
         ),
         placements.placements_section(placed),
         paper.paper_section(own_counts, suite, _paper(catalogue, suite_id)),
@@ -108,11 +108,12 @@ def make_document(
         sections=tuple(_with_versions(part, versions) for part in parts if part is not None),
         points=tuple(points),
     )
-    return with_reader_names(flagged(document, shown), names)
+    return with_reader_names(mark_deviations(document, shown), names)
 
 
-def _conditions(shown: Sequence[Measured], beside: Sequence[StoredPoint], unfair: Sequence[Unfairness]) -> str:
-    """What the answer rests on: pinned tasks, results that were not measured here, what was not measured alike."""
+def _conditions(shown: Sequence[MeasuredPoint], beside: Sequence[StoredPoint], unfair: Sequence[Unfairness]) -> str:
+    """Returns what the answer rests on: pinned tasks, results that were not measured here, what was not measured
+    alike."""
     sentences = [pinning_note([point.point for point in shown])]
     if beside:
         sentences.append("Kernels marked as reference were not measured in this run: their results come with rtoslab.")
@@ -150,7 +151,7 @@ def _label(record: Record) -> str:
     return f"{record.get('kernel')} {WORD}" if record.get("flags") == "reference" else str(record.get("kernel"))
 
 
-def _made_of(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
+def _intervals_of(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
     """Benchmarks of counts with the series that one count is made of."""
     result = {name: benchmark.facts.metric.intervals for name, benchmark in catalogue.benchmarks.items()}
     return {name: intervals for name, intervals in result.items() if intervals}

@@ -9,7 +9,7 @@ from rtoslab.base import from_extra
 from rtoslab.reports.table import ChartData
 
 
-def drawn(chart: ChartData) -> str:
+def draw(chart: ChartData) -> str:
     """A chart as SVG. Raises ToolMissingError where the extra `report` is not installed."""
     with from_extra("report", "a report with charts"):
         from rtoslab.reports.charts import svg  # noqa: PLC0415 (altair takes a third of the time that a command starts in)
@@ -32,9 +32,9 @@ _LETTER: Final = 6
 """Pixels that a letter of it is wide, at most of most."""
 
 
-def drawn_alone(chart: ChartData) -> str:
+def draw_for_file(chart: ChartData) -> str:
     """The same for a file of its own: where kernels are marked, what the mark means stands below."""
-    text, note = drawn(chart), chart.footnote
+    text, note = draw(chart), chart.footnote
     size = _SIZE.search(text)
     if not note or size is None:
         return text

@@ -15,7 +15,7 @@ from rtoslab.intake import one_line, sheet
 from rtoslab.reports.citation import Citation, citation_of
 from rtoslab.reports.csv_records import REFERENCE_MARK, Cell, chart_cells, table_cells
 from rtoslab.reports.deviations import MARK
-from rtoslab.reports.drawing import drawn_alone, pdf_of
+from rtoslab.reports.drawing import draw_for_file, pdf_of
 from rtoslab.reports.table import Document, TableData
 
 _OURS = re.compile(
@@ -54,9 +54,9 @@ def files(document: Document) -> Iterator[tuple[str, str | bytes]]:
     """Yields (file name, content) of every chart and table, in the report's order; then what the mark on kernels means,
     for CSV files, which have no place to say it; then how to cite them all."""
     labels: set[str] = set()
-    for section in document.shown:
+    for section in document.shown_sections:
         for number, chart in enumerate(section.charts, start=1):
-            drawing = drawn_alone(chart)
+            drawing = draw_for_file(chart)
             yield f"{section.id}-figure{number}.svg", drawing + "\n"
             yield f"{section.id}-figure{number}.pdf", pdf_of(drawing)
             yield f"{section.id}-figure{number}.csv", to_csv(chart_cells(chart))
@@ -64,8 +64,8 @@ def files(document: Document) -> Iterator[tuple[str, str | bytes]]:
             stem = f"{section.id}-table{number}-{slug(table.title)}"
             yield f"{stem}.csv", to_csv(table_cells(table))
             yield f"{stem}.tex", to_latex(table, _label(section.id, slug(table.title), labels), f"{stem}.tex")
-    noted = [data.footnote for section in document.shown for data in section.tables]
-    noted += [data.footnote for section in document.shown for data in section.charts]
+    noted = [data.footnote for section in document.shown_sections for data in section.tables]
+    noted += [data.footnote for section in document.shown_sections for data in section.charts]
     if explained := next(filter(None, noted), ""):
         yield "deviations.txt", f"{explained}\n"
     citation = citation_of(document)

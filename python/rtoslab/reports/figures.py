@@ -22,7 +22,7 @@ from rtoslab.reports.palette import (
     line_count,
     order,
     text_width,
-    wrapped,
+    wrap_expression,
 )
 
 LABEL_LIMIT_PX: Final = 300
@@ -127,7 +127,7 @@ def _pairs(chart: ChartData) -> Drawn:
     log = is_log(chart)
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
     scale = alt.Scale(type="log", nice=True) if log else alt.Scale(zero=True, nice=True)
-    label = alt.Axis(labelLimit=LABEL_LIMIT_PX, grid=True, labelExpr=wrapped(names, LABEL_LIMIT_PX))
+    label = alt.Axis(labelLimit=LABEL_LIMIT_PX, grid=True, labelExpr=wrap_expression(names, LABEL_LIMIT_PX))
     rows = [{**row, "is_published": is_published(row)} for row in chart.rows]
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("x:N", sort=names, title=chart.x_title or None, axis=label),
@@ -194,7 +194,7 @@ def _multiples(chart: ChartData) -> Drawn:
         color=colour(chart.rows),
         shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series), legend=None),
     )
-    header = alt.Header(labelFontSize=11, labelLimit=width + 50, labelExpr=wrapped(facets, width + 40, 11))
+    header = alt.Header(labelFontSize=11, labelLimit=width + 50, labelExpr=wrap_expression(facets, width + 40, 11))
     drawn: Drawn = (
         alt.layer(spread, marks)
         .properties(width=width, height=130)

@@ -5,18 +5,22 @@ from dataclasses import replace
 
 from rtoslab.reports.deviations import Deviations, deviating, footnote, mark_section
 from rtoslab.reports.table import Document
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 
-def flagged(document: Document, measured: Sequence[Measured], names: Mapping[str, str] | None = None) -> Document:
+def mark_deviations(
+    document: Document, measured: Sequence[MeasuredPoint], names: Mapping[str, str] | None = None
+) -> Document:
     """The same with mark and footnote in every table and chart that names such a kernel, by its id or another name.
 
     Where all that was measured deviates, titles and captions are marked. `names` are other names -> id.
     """
-    return flagged_by(document, deviating(measured), names, all_deviate=all(result.deviations for result in measured))
+    return mark_deviations_by(
+        document, deviating(measured), names, all_deviate=all(result.deviations for result in measured)
+    )
 
 
-def flagged_by(
+def mark_deviations_by(
     document: Document, kernels: Deviations, names: Mapping[str, str] | None = None, *, all_deviate: bool
 ) -> Document:
     """The same where the figures are no points that were stored."""

@@ -1,13 +1,13 @@
-"""What stands over a report: a title that says what it holds, whatever was asked for, and a line of versions."""
+"""The head of a report: a title that names its contents, and a line of versions."""
 
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from rtoslab.analyses import short_test
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.catalogue import Catalogue, Suite
-from rtoslab.results import Measured, PointId
+from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
 NAMED = 3
@@ -26,13 +26,13 @@ def title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | No
         )
     ):
         return suite.title
-    shown = [point.result.point for point in points if isinstance(point.result, Measured)] or points_
+    shown = [point.result.point for point in points if isinstance(point.result, MeasuredPoint)] or points_
     kernels = {name: item.facts.title for name, item in catalogue.kernels.items()}
     boards = {name: item.facts.title for name, item in catalogue.boards.items()}
-    with_what = _listed([kernels.get(name, name) for name in _distinct(point_id.kernel for point_id in shown)])
-    where = _listed([boards.get(name, name) for name in _distinct(point_id.board for point_id in shown)])
+    with_what = _join_listed([kernels.get(name, name) for name in _distinct(point_id.kernel for point_id in shown)])
+    where = _join_listed([boards.get(name, name) for name in _distinct(point_id.board for point_id in shown)])
     cores = sorted({point_id.cores for point_id in shown})
-    several = f", {_listed([counted(core, 'core') for core in cores])}" if cores != [1] else ""
+    several = f", {_join_listed([count_text(core, 'core') for core in cores])}" if cores != [1] else ""
     return f"{_tests(shown)}: {with_what} on the {where}{several}"
 
 
@@ -58,20 +58,20 @@ def subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite |
 def _tests(points: Sequence[PointId]) -> str:
     titles = _distinct(point.title for point in points)
     if len(titles) <= NAMED:
-        return _listed(titles)
+        return _join_listed(titles)
     short = _distinct(short_test(point) for point in points)
     numbers = [re.fullmatch(r"([A-Z]+)([0-9]+)", name) for name in short]
     row = [(number[1], int(number[2])) for number in numbers if number is not None]
     if len(row) == len(short) and all(a == c and b + 1 == d for (a, b), (c, d) in pairwise(row)):
         return f"{short[0]} to {short[-1]}"
-    return counted(len(titles), "benchmark")
+    return count_text(len(titles), "benchmark")
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_listed(names: Sequence[str]) -> str:
     """`a, b and c`; semicolons where a name has a comma itself."""
     comma = "; " if any("," in name for name in names) else ", "
     return names[0] if len(names) == 1 else f"{comma.join(names[:-1])} and {names[-1]}"

@@ -9,9 +9,9 @@ from rich.table import Table
 
 from rtoslab.analyses import Band, Latency, Places, absences, comparisons, series_names
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.deviations import deviating, marked
-from rtoslab.reports.table import banded, cycles_text
-from rtoslab.results import Measured
+from rtoslab.reports.deviations import deviating, mark_deviating
+from rtoslab.reports.table import band_text, cycles_text
+from rtoslab.results import MeasuredPoint
 
 WIDE: Final = 110
 """Characters a line must have for every column; a narrower one gets those without which the rest says nothing."""
@@ -20,17 +20,17 @@ _Cell = Callable[[Latency, Callable[[str], Band]], str]
 """From the series by the best instrument, and its spread's figures by their names."""
 _SPREAD: Final[tuple[tuple[str, bool, _Cell], ...]] = (
     ("n", False, lambda best, _: str(best.spread.n)),
-    ("min", True, lambda _, of: banded(of("minimum"), cycles_text)),
-    ("p99", False, lambda _, of: banded(of("p99"), cycles_text)),
-    ("max", True, lambda _, of: banded(of("maximum"), cycles_text)),
-    ("at", False, lambda _, of: banded(of("maximum_at"), "{:.0f}".format)),
-    ("jitter", False, lambda _, of: banded(of("jitter"), cycles_text)),
-    ("us", True, lambda best, of: banded(of("median"), lambda cycles: f"{best.us(cycles):,.3f}")),
+    ("min", True, lambda _, of: band_text(of("minimum"), cycles_text)),
+    ("p99", False, lambda _, of: band_text(of("p99"), cycles_text)),
+    ("max", True, lambda _, of: band_text(of("maximum"), cycles_text)),
+    ("at", False, lambda _, of: band_text(of("maximum_at"), "{:.0f}".format)),
+    ("jitter", False, lambda _, of: band_text(of("jitter"), cycles_text)),
+    ("us", True, lambda best, of: band_text(of("median"), lambda cycles: f"{best.us(cycles):,.3f}")),
 )
 """Head, whether it stands in a narrow table too, and what stands in it."""
 
 
-def latency_table(measured: Sequence[Measured], places: Places, width: int) -> Table:
+def latency_table(measured: Sequence[MeasuredPoint], places: Places, width: int) -> Table:
     """The table for a terminal of `width` characters."""
     compared = comparisons(measured)
     absent = absences(measured)
@@ -51,10 +51,10 @@ def latency_table(measured: Sequence[Measured], places: Places, width: int) -> T
     for pair, name in zip(compared, names, strict=True):
         of = partial(_figure, pair.best, places)
         medians = [_median(pair.by.get(one), places) for one in used]
-        where = [marked(name, kernels)] if any(together) else []
+        where = [mark_deviating(name, kernels)] if any(together) else []
         table.add_row(pair.title, *where, *medians, *(cell(pair.best, of) for _, cell in spread))
     for gone, name in zip(absent, together[len(compared) :], strict=True):
-        where = [marked(name, kernels)] if any(together) else []
+        where = [mark_deviating(name, kernels)] if any(together) else []
         table.add_row(gone.title, *where, *("n/a" for _ in used), *("-" for _ in spread))
     table.caption = f"{', '.join(used)}: medians; all else by the probe, else the counter; us: the median."
     table.caption_justify = "left"
@@ -62,7 +62,7 @@ def latency_table(measured: Sequence[Measured], places: Places, width: int) -> T
 
 
 def _median(latency: Latency | None, places: Places) -> str:
-    return "-" if latency is None else banded(_figure(latency, places, "median"), cycles_text)
+    return "-" if latency is None else band_text(_figure(latency, places, "median"), cycles_text)
 
 
 def _figure(latency: Latency, places: Places, name: str) -> Band:

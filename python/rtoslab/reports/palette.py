@@ -1,8 +1,7 @@
-"""What all charts share: colours, width, order of names, names that wrap.
+"""The common parts of all charts: colours, width, order of names, names that wrap.
 
 Colours are the Okabe-Ito set, told apart by readers with any colour vision. A kernel has its own colour in every chart;
-what else differs (cores, configuration) is lighter and lighter. Series also differ in shape or order.
-"""
+what else differs (cores, configuration) is lighter and lighter. Series also differ in shape or order."""
 
 import json
 import re
@@ -64,7 +63,7 @@ def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     return colours
 
 
-def _preferred(kernel: str) -> str:
+def _preferred_colour(kernel: str) -> str:
     """Returns the colour that a kernel has in every chart in which no other kernel has it: by its name's first word."""
     name = re.split(r"[ ,(]", kernel.lower())[0]
     return SERIES_COLOURS[zlib.crc32(name.encode()) % len(SERIES_COLOURS)]
@@ -74,8 +73,8 @@ def _hues(kernels: Sequence[str]) -> dict[str, str]:
     """Each kernel's own colour where it is free; others take the next free one."""
     hues: dict[str, str] = {}
     for kernel in kernels:
-        if _preferred(kernel) not in hues.values():
-            hues[kernel] = _preferred(kernel)
+        if _preferred_colour(kernel) not in hues.values():
+            hues[kernel] = _preferred_colour(kernel)
     free = [series_colour for series_colour in SERIES_COLOURS if series_colour not in hues.values()]
     others = [kernel for kernel in kernels if kernel not in hues]
     for number, item in enumerate(others):
@@ -115,7 +114,7 @@ def line_count(names: Sequence[str], pixels: float, size: float = 12) -> int:
     return max((len(_lines(name, _letters(pixels, size))) for name in names), default=1)
 
 
-def wrapped(names: Sequence[str], pixels: float, size: float = 12) -> str:
+def wrap_expression(names: Sequence[str], pixels: float, size: float = 12) -> str:
     """The expression of an axis or a header that breaks its names into lines of so many pixels."""
     lines = {name: _lines(name, _letters(pixels, size)) for name in names}
     return f"({json.dumps(lines, ensure_ascii=False)})[datum.label]"

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 
-def proof_words(measured: Sequence[Measured], of_what: str = "") -> str:
+def proof_words(measured: Sequence[MeasuredPoint], of_what: str = "") -> str:
     """A clause; `of_what` stands behind the word proof."""
     held = sum(result.proofs_held for result in measured)
     every = sum(len(result.proofs) for result in measured)

@@ -16,7 +16,7 @@ _SHOWN: Final = frozenset({"series", "row", "x", "facet", "kernel", "board"})
 _COLUMNS: Final = frozenset({"run with", "kernel", "board", "port", "ports", "who has what", "of"})
 """Columns of tables that name kernels and boards."""
 _PINNED: Final = " (pinned)"
-_SAID_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
+_SHOWN_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
 """What a chart need not say of each series."""
 
 
@@ -95,7 +95,7 @@ def _without_shared(chart: ChartData) -> ChartData:
         shared = {
             part
             for part in (parts[0] if parts else [])
-            if _SAID_ONCE.fullmatch(part) and all(part in other for other in parts)
+            if _SHOWN_ONCE.fullmatch(part) and all(part in other for other in parts)
         }
         left = {name: ", ".join(part for part in name.split(", ") if part not in shared) for name in names}
         if shared and all(left.values()):

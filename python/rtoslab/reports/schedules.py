@@ -101,7 +101,8 @@ def _timeline(chart: ChartData) -> Drawn:
 
 
 def _ticks(chart: ChartData) -> Drawn:
-    """What each tick cost, and what models charge for it. Rows: `x`, `y`, `series`; the first series are dots."""
+    """Returns what each tick cost, and what models charge for it. Rows: `x`, `y`, `series`; the first series are
+    dots."""
     series = order(chart.rows, "series")
     colours = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=SERIES_COLOURS[: len(series)]))
     base = alt.Chart(data(chart.rows)).encode(

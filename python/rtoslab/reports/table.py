@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from rtoslab.analyses import Band, Ratio
 from rtoslab.reports.chart_data import ChartData, Record
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
-__all__ = ["ChartData", "Document", "Record", "Section", "TableData", "banded", "cycles_text", "ends"]
+__all__ = ["ChartData", "Document", "Record", "Section", "TableData", "band_text", "cycles_text", "ends"]
 """`ChartData` and `Record` are parts, though they have a module of their own."""
 
 
@@ -17,7 +17,7 @@ def cycles_text(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 10_000 else f"{value:,.1f}"
 
 
-def banded(figure: Band | Ratio, form: Callable[[float], str]) -> str:
+def band_text(figure: Band | Ratio, form: Callable[[float], str]) -> str:
     """A figure over placements: the median and, where its ends do not read alike, the band."""
     text, least, most = (form(value) for value in (figure.median, figure.least, figure.most))
     return text if least == most else f"{text} ({least} to {most})"
@@ -62,7 +62,7 @@ class Section:
     leads: bool = False
     """Stands above everything else, without a heading: the answer and its chart."""
 
-    def filled(self) -> "Section | None":
+    def prepare(self) -> "Section | None":
         """The section as a reader sees it: charts in parts that can be followed, or a sentence where a drawing would
         show no more; no chart or table without a row. None if nothing is left under its heading."""
         drawn = [chart for chart in self.charts if chart.rows]
@@ -83,12 +83,12 @@ class Document:
     points: tuple[StoredPoint, ...] = field(default=())
 
     @property
-    def shown(self) -> tuple[Section, ...]:
+    def shown_sections(self) -> tuple[Section, ...]:
         """The sections that have something to show, each without its empty charts and tables."""
-        filled = (section.filled() for section in self.sections)
+        filled = (section.prepare() for section in self.sections)
         return tuple(item for item in filled if item is not None)
 
     @property
-    def measured(self) -> list[Measured]:
+    def measured_results(self) -> list[MeasuredPoint]:
         """Verified points in the plan's order."""
-        return [point.result for point in self.points if isinstance(point.result, Measured)]
+        return [point.result for point in self.points if isinstance(point.result, MeasuredPoint)]

@@ -20,14 +20,14 @@ from rtoslab.analyses import (
     shares,
     short_test,
     throughput,
-    unplaced,
+    without_placement,
 )
-from rtoslab.base import counted
-from rtoslab.reports.deviations import MARK, deviating, footnote, marked
+from rtoslab.base import count_text
+from rtoslab.reports.deviations import MARK, deviating, footnote, mark_deviating
 from rtoslab.reports.latency_table import latency_table
 from rtoslab.reports.proof_words import proof_words
-from rtoslab.reports.table import banded
-from rtoslab.results import Failed, Measured, NotApplicable, PointId
+from rtoslab.reports.table import band_text
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import AnyResult
 
 BANDS: Final = "In brackets: over a point's placements; before them the median."
@@ -35,7 +35,7 @@ BANDS: Final = "In brackets: over a point's placements; before them the median."
 
 def show_points(results: Sequence[AnyResult], console: Console) -> None:
     """Prints measured points side by side by number of cores, then what failed and what does not apply."""
-    every = [result for result in results if isinstance(result, Measured)]
+    every = [result for result in results if isinstance(result, MeasuredPoint)]
     placed = placed_points(every)
     places = Places(placed)
     measured = [point.middle for point in placed]
@@ -55,7 +55,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     if kernels:
         console.print(Text(footnote(kernels)), soft_wrap=True)
     if every:
-        console.print(f"{counted(len(every), 'point')} measured; {proof_words(every)}.")
+        console.print(f"{count_text(len(every), 'point')} measured; {proof_words(every)}.")
     note = pinning_note([item.point for item in in_window])
     if note:
         console.print(note, soft_wrap=True)
@@ -68,7 +68,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
 
 
 def _as_one(results: Sequence[AnyResult], placed: Sequence[PlacedPoint]) -> list[AnyResult]:
-    """In the order of the results, each point once for all its placements."""
+    """Returns the results in their order, each point once for all its placements."""
     firsts: dict[int, AnyResult] = {id(placed_point.all[0]): placed_point.middle for placed_point in placed}
     for group, point in _numberless(results):
         firsts[id(group[0])] = group[0].model_copy(update={"point": point})
@@ -80,7 +80,7 @@ def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
         result = group[0]
         if isinstance(result, Failed):
             where = label(result.model_copy(update={"point": point}))
-            where += f", {counted(len(group), 'placement')}" if len(group) > 1 else ""
+            where += f", {count_text(len(group), 'placement')}" if len(group) > 1 else ""
             console.print(
                 Text("failed", style="red") + Text(f" {where} ({result.stage}): {result.message}"), soft_wrap=True
             )
@@ -90,8 +90,8 @@ def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
 
 
 def _numberless(results: Sequence[AnyResult]) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
-    absent = [result for result in results if not isinstance(result, Measured)]
-    return numberless(absent, [result for result in results if isinstance(result, Measured)])
+    absent = [result for result in results if not isinstance(result, MeasuredPoint)]
+    return numberless(absent, [result for result in results if isinstance(result, MeasuredPoint)])
 
 
 def _by_reason(
@@ -112,11 +112,11 @@ def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[st
         reasons: list[tuple[str, str]] = []
         if isinstance(result, NotApplicable):
             reasons = [(short_test(result.point), result.reason)]
-        elif isinstance(result, Measured):
+        elif isinstance(result, MeasuredPoint):
             reasons = [
                 (f"{short_test(result.point)} ({series.title})", series.reason) for series in result.absent_series
             ]
-        point = unplaced(conditions(result.point)).model_copy(update={"board": "{board}"})
+        point = without_placement(conditions(result.point)).model_copy(update={"board": "{board}"})
         where = label(result.model_copy(update={"point": point})).partition(" ")[2]
         for test, reason in reasons:
             tests = missing.setdefault((where, result.point.board, reason), [])
@@ -140,19 +140,19 @@ def label(result: AnyResult) -> str:
     """A point in few words."""
     point = result.point
     config = "".join(f" {key}={value}" for key, value in point.config.items())
-    return f"{point.benchmark} {point.kernel} {point.board} {counted(point.cores, 'core')}{config}"
+    return f"{point.benchmark} {point.kernel} {point.board} {count_text(point.cores, 'core')}{config}"
 
 
 def _table(results: Sequence[AnyResult], places: Places) -> Table:
     """Rows: tests (and what else differs but cores); columns: rate by number of cores, gain, waits for locks."""
     cores = sorted({result.point.cores for result in results})
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
-    measured = [result for result in results if isinstance(result, Measured)]
+    measured = [result for result in results if isinstance(result, MeasuredPoint)]
     kernels = deviating(measured)
     alike = series_names([result.point.model_copy(update={"cores": 1}) for result in results])
     for name, item in zip(alike, results, strict=True):
-        series = ", ".join(part for part in name.split(", ") if part != counted(1, "core"))
-        groups.setdefault((item.point.title, marked(series, kernels)), {})[item.point.cores] = item
+        series = ", ".join(part for part in name.split(", ") if part != count_text(1, "core"))
+        groups.setdefault((item.point.title, mark_deviating(series, kernels)), {})[item.point.cores] = item
     pairs = {gain.many.point.run_id: gain for gain in gains(measured)}
     named = any(series for _, series in groups)
     table = Table(title="Throughput, counts per second in the window", title_justify="left")
@@ -160,30 +160,30 @@ def _table(results: Sequence[AnyResult], places: Places) -> Table:
     if named:
         table.add_column("run with")
     for count in cores:
-        table.add_column(counted(count, "core"), justify="right", no_wrap=not places.are_several)
+        table.add_column(count_text(count, "core"), justify="right", no_wrap=not places.are_several)
     if pairs:
         table.add_column("gain", justify="right", no_wrap=not places.are_several)
         table.add_column("cycles awaiting locks", justify="right")
     for (title, series), row in groups.items():
         rates = [_rate(row.get(count), places) for count in cores]
-        cells = {count: item for count, item in row.items() if isinstance(item, Measured)}
+        cells = {count: item for count, item in row.items() if isinstance(item, MeasuredPoint)}
         table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, places) if pairs else []))
     return table
 
 
 def _rate(result: AnyResult | None, places: Places) -> str:
-    if isinstance(result, Measured):
-        return banded(places.band(result, lambda row: throughput(row).total_hz), "{:,.0f}".format)
+    if isinstance(result, MeasuredPoint):
+        return band_text(places.band(result, lambda row: throughput(row).total_hz), "{:,.0f}".format)
     return "-" if result is None else result.status
 
 
-def _gain_cells(cells: dict[int, Measured], places: Places) -> list[str]:
+def _gain_cells(cells: dict[int, MeasuredPoint], places: Places) -> list[str]:
     if not cells:
         return ["-", "-"]
     widest = cells[max(cells)]
     pair = next((gain for gain in gains(cells.values()) if gain.many.point.run_id == widest.run_id), None)
     spins = pair is not None and bool(shares(widest))
     return [
-        banded(places.gain(pair), "x {:.2f}".format) if pair else "-",
-        banded(places.band(widest, lambda row: lock_wait_part(shares(row))), "{:.1%}".format) if spins else "-",
+        band_text(places.gain(pair), "x {:.2f}".format) if pair else "-",
+        band_text(places.band(widest, lambda row: lock_wait_part(shares(row))), "{:.1%}".format) if spins else "-",
     ]

@@ -1,4 +1,4 @@
-"""What a measured point is: figures, findings, series of samples, and how they are kept in a file."""
+"""A measured point: figures, findings, series of samples, and how they are stored in a file."""
 
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.results.handler_series import IDLE_TASK, handler_series_of, switches, task_names, ticks
@@ -10,7 +10,7 @@ from rtoslab.results.results import (
     Failed,
     HeapUse,
     ImageBytes,
-    Measured,
+    MeasuredPoint,
     NotApplicable,
     PointId,
     ResultFile,

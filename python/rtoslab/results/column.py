@@ -15,7 +15,8 @@ _WIDTHS: Final = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 
 class Column(Sequence[int]):
-    """As a tuple of ints, and equal to one that holds the same. `numpy.asarray` gives signed numbers, if they do."""
+    """A column of integers, equal to any sequence of the same values. `numpy.asarray` gives signed numbers, if they
+    do."""
 
     __slots__ = ("_kept",)
 
@@ -29,8 +30,8 @@ class Column(Sequence[int]):
         self._kept: NDArray[Any] = np.ascontiguousarray(array.reshape(-1), dtype=width)
 
     @property
-    def kept_bytes(self) -> int:
-        """What it takes of memory."""
+    def memory_bytes(self) -> int:
+        """Returns what it takes of memory."""
         return self._kept.nbytes
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

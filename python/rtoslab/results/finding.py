@@ -1,4 +1,4 @@
-"""What a proof says of a run: part of every stored result."""
+"""The finding of a proof on a run: part of every stored result."""
 
 from enum import StrEnum
 
@@ -15,7 +15,7 @@ class Verdict(StrEnum):
 
 
 class Finding(Strict):
-    """What a proof demanded and saw, in prose."""
+    """The requirement of a proof and its observation, in prose."""
 
     rule: str
     demands: str

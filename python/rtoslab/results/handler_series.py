@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rtoslab.catalogue import Benchmark
-from rtoslab.records import Decoded
+from rtoslab.records import DecodedRun
 from rtoslab.results.column import Column
 from rtoslab.results.results import SeriesSamples
-from rtoslab.targets import SYSTICK, UNKNOWN, Handled
+from rtoslab.targets import SYSTICK, UNKNOWN, HandlerRuns
 
 IDLE_TASK = "IDLE"
 INSTRUMENT = "probe"
@@ -29,7 +29,7 @@ class Tick:
     """Tasks that were switched to before the next tick."""
 
 
-def task_names(decoded: Decoded, benchmark: Benchmark) -> dict[int, str]:
+def task_names(decoded: DecodedRun, benchmark: Benchmark) -> dict[int, str]:
     """Control block -> letter, for the tasks under test."""
     return {task.handle: chr(ord("A") + task.index) for task in decoded.tasks if task.index < benchmark.tasks_per_core}
 
@@ -39,7 +39,7 @@ def name_of(block: int, names: dict[int, str], controls: set[int]) -> str | None
     return None if block in controls else names.get(block, IDLE_TASK)
 
 
-def ticks(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> list[Tick]:
+def ticks(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> list[Tick]:
     """Every tick but the last, after which the window is closed before all that was released could run."""
     names = task_names(decoded, benchmark)
     order = sorted(range(len(handled.exception)), key=handled.start_cycle.__getitem__)
@@ -56,7 +56,7 @@ def ticks(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> list[Tick
     return ticks_
 
 
-def switches(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> dict[tuple[str, str], list[int]]:
+def switches(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> dict[tuple[str, str], list[int]]:
     """(from, to) -> places in `handled`, in the order of time."""
     names = task_names(decoded, benchmark)
     controls = {task.handle for task in decoded.tasks if task.index >= benchmark.tasks_per_core}
@@ -69,15 +69,15 @@ def switches(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> dict[t
     return switches_
 
 
-def handler_series_of(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
-    """What the benchmark shows, the series in the order of their ids."""
+def handler_series_of(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
+    """Returns what the benchmark shows, the series in the order of their ids."""
     assert benchmark.handlers is not None
     if benchmark.handlers.show == "tick":
         return _tick_series(handled, decoded, benchmark)
     return _switch_series(handled, decoded, benchmark)
 
 
-def _tick_series(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
+def _tick_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
     by_count: dict[int, list[int]] = defaultdict(list)
     every = ticks(handled, decoded, benchmark)
     for tick in every:
@@ -94,7 +94,7 @@ def _tasks(count: int) -> str:
     return "no task" if count == 0 else "1 task" if count == 1 else f"{count} tasks"
 
 
-def _switch_series(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
+def _switch_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
     pairs = sorted(switches(handled, decoded, benchmark).items())
     switch_series = [
         _series(f"switch.{one}_{two}", f"switch {one} to {two}", handled, places, handled.cycles)
@@ -112,7 +112,9 @@ def _switch_series(handled: Handled, decoded: Decoded, benchmark: Benchmark) -> 
     )
 
 
-def _series(ident: str, title: str, handled: Handled, places: Sequence[int], cycles: Sequence[int]) -> SeriesSamples:
+def _series(
+    ident: str, title: str, handled: HandlerRuns, places: Sequence[int], cycles: Sequence[int]
+) -> SeriesSamples:
     values = Column([cycles[place] for place in places])
     return SeriesSamples(
         id=ident,

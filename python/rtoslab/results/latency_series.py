@@ -7,9 +7,9 @@ end is not measured. A real board sends counter readings; a logic analyser at it
 from collections.abc import Sequence
 
 from rtoslab.catalogue import EMPTY_SERIES, Benchmark, SeriesFacts
-from rtoslab.records import Decoded
+from rtoslab.records import DecodedRun
 from rtoslab.results.results import SeriesSamples
-from rtoslab.targets import Intervals, Observed
+from rtoslab.targets import Intervals, WindowObservations
 
 _EMPTY = SeriesFacts(
     id=EMPTY_SERIES,
@@ -20,16 +20,18 @@ _EMPTY = SeriesFacts(
 
 
 def series_facts(benchmark: Benchmark) -> tuple[SeriesFacts, ...]:
-    """In the image's numbering, the runner's own series first."""
+    """Returns the facts of the series in the image's numbering, the runner's own series first."""
     return (_EMPTY, *benchmark.series)
 
 
-def instrument_of(decoded: Decoded) -> str:
-    """What the image says it measures with."""
+def instrument_of(decoded: DecodedRun) -> str:
+    """Returns what the image says it measures with."""
     return decoded.params.get("instrument", "")
 
 
-def readings(decoded: Decoded, observed: Observed | None, number: int, ident: str, count: int) -> Sequence[int]:
+def readings(
+    decoded: DecodedRun, observed: WindowObservations | None, number: int, ident: str, count: int
+) -> Sequence[int]:
     """The first `count` samples of series `number` by the image's instrument, in cycles; fewer if there are fewer."""
     instrument = instrument_of(decoded)
     if instrument == "counter":
@@ -43,7 +45,9 @@ def readings(decoded: Decoded, observed: Observed | None, number: int, ident: st
     return [interval.cycles for interval in intervals.of(number)[:count]]
 
 
-def series_of(benchmark: Benchmark, decoded: Decoded, observed: Observed | None) -> tuple[SeriesSamples, ...]:
+def series_of(
+    benchmark: Benchmark, decoded: DecodedRun, observed: WindowObservations | None
+) -> tuple[SeriesSamples, ...]:
     """Every series of a point whose proofs hold."""
     count = int(decoded.params["samples"])
     intervals = observed.intervals if observed else None
@@ -54,7 +58,7 @@ def series_of(benchmark: Benchmark, decoded: Decoded, observed: Observed | None)
 
 
 def _series(
-    facts: SeriesFacts, decoded: Decoded, values: Sequence[int], intervals: Intervals | None, number: int
+    facts: SeriesFacts, decoded: DecodedRun, values: Sequence[int], intervals: Intervals | None, number: int
 ) -> SeriesSamples:
     instrument = instrument_of(decoded)
     plain = SeriesSamples(

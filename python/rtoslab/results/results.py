@@ -11,13 +11,13 @@ from pydantic import Field, model_validator
 from rtoslab.base import Strict
 from rtoslab.results.column import Samples
 from rtoslab.results.finding import Finding, Verdict
-from rtoslab.results.stored import Stored
+from rtoslab.results.stored import StoredModel
 from rtoslab.results.virtual_result import Virtual
 
 FORMAT = 1
 
 
-class PointId(Stored):
+class PointId(StoredModel):
     """Which point: the axes of every table."""
 
     benchmark: str
@@ -30,7 +30,7 @@ class PointId(Stored):
     """Everything the user changed: kernel configuration, parameters, `opt`, `code`, timing."""
 
 
-class Counter(Stored):
+class Counter(StoredModel):
     """One task's count over the window."""
 
     core: int
@@ -38,7 +38,7 @@ class Counter(Stored):
     count: int
 
 
-class HeapUse(Stored):
+class HeapUse(StoredModel):
     """The kernel heap at the end."""
 
     size_bytes: int
@@ -47,7 +47,7 @@ class HeapUse(Stored):
     """None: the kernel does not count them."""
 
 
-class StackUse(Stored):
+class StackUse(StoredModel):
     """One task's stack at the end."""
 
     core: int
@@ -57,16 +57,16 @@ class StackUse(Stored):
     size_bytes: int
 
 
-class ImageBytes(Stored):
-    """What the image weighs, as `arm-none-eabi-size` counts it: its text holds the constants too."""
+class ImageBytes(StoredModel):
+    """The size of the image, as `arm-none-eabi-size` counts it. Its text includes the constants."""
 
     text_bytes: int
     data_bytes: int
     bss_bytes: int
 
 
-class Weight(Stored):
-    """What a program weighs that is built and never run: the minimal image of a kernel."""
+class Weight(StoredModel):
+    """The size of a program that is built and never run: the minimal image of a kernel."""
 
     run_id: str
     """Of its manifest."""
@@ -75,7 +75,7 @@ class Weight(Stored):
     image: ImageBytes
 
 
-class RulerRepeats(Stored):
+class RulerRepeats(StoredModel):
     """Raw repeats of an empty measurement."""
 
     name: str
@@ -84,7 +84,7 @@ class RulerRepeats(Stored):
     repeats: tuple[int, ...]
 
 
-class CodePlace(Stored):
+class CodePlace(StoredModel):
     """One function of an image."""
 
     digest: str
@@ -92,7 +92,7 @@ class CodePlace(Stored):
     address: int
 
 
-class SeriesSamples(Stored):
+class SeriesSamples(StoredModel):
     """One series of a latency benchmark: raw samples in the order they were taken, in cycles of the core's clock.
 
     The columns are of equal length, or empty where the target could not tell. On disk they lie in samples.parquet.
@@ -123,7 +123,7 @@ class SeriesSamples(Stored):
     """Of a switch: priorities that the kernel's search went down in every sample; None: it does not search."""
 
 
-class AbsentSeries(Stored):
+class AbsentSeries(StoredModel):
     """One series of a latency benchmark that the kernel cannot serve."""
 
     id: str
@@ -131,7 +131,7 @@ class AbsentSeries(Stored):
     reason: str
 
 
-class Measured(Stored):
+class MeasuredPoint(StoredModel):
     """A verified point. Window and clock are those the firmware reported."""
 
     status: Literal["measured"] = "measured"
@@ -169,7 +169,7 @@ class Measured(Stored):
     """Those that are n/a on this kernel."""
 
     @model_validator(mode="after")
-    def _verified(self) -> "Measured":
+    def _check(self) -> "MeasuredPoint":
         if not self.proofs or any(proof.verdict is Verdict.FAILS for proof in self.proofs):
             raise ValueError("a measured point needs proofs, and all of them must hold")
         if all(proof.verdict is Verdict.UNSEEN for proof in self.proofs):
@@ -188,7 +188,7 @@ class Measured(Stored):
 
     @property
     def instrument(self) -> str:
-        """What the samples were taken with; empty for counts."""
+        """Returns what the samples were taken with; empty for counts."""
         return self.series[0].instrument if self.series else ""
 
     @property
@@ -197,7 +197,7 @@ class Measured(Stored):
         return self.window_ticks / self.timer_hz
 
 
-class Failed(Stored):
+class Failed(StoredModel):
     """A point that gave no number, with the evidence in words."""
 
     status: Literal["failed"] = "failed"
@@ -211,7 +211,7 @@ class Failed(Stored):
     proofs: tuple[Finding, ...] = ()
 
 
-class NotApplicable(Stored):
+class NotApplicable(StoredModel):
     """A point that cannot exist, with the reason."""
 
     status: Literal["n/a"] = "n/a"
@@ -221,10 +221,10 @@ class NotApplicable(Stored):
     reason: str
 
 
-Result = Annotated[Measured | Failed | NotApplicable, Field(discriminator="status")]
+Result = Annotated[MeasuredPoint | Failed | NotApplicable, Field(discriminator="status")]
 
 
 class ResultFile(Strict):
-    """For reading a result of any kind back."""
+    """The reader of a stored result of any kind."""
 
     result: Result

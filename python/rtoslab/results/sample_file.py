@@ -31,7 +31,7 @@ def write_samples(series: Sequence[SeriesSamples]) -> bytes:
         "index": pa.array(np.concatenate([np.empty(0, int), *indices]), pa.uint32()),
     }
     for name in COLUMNS:
-        parts = [_filled(getattr(pair, name), count) for pair, count in zip(series, counts, strict=True)]
+        parts = [_fill(getattr(pair, name), count) for pair, count in zip(series, counts, strict=True)]
         data[name] = pa.concat_arrays([pa.array([], pa.uint64()), *parts])
     out = io.BytesIO()
     pq.write_table(pa.table(data), out, compression="zstd")
@@ -46,7 +46,7 @@ def _names(ids: Sequence[str], places: NDArray[Any]) -> pa.DictionaryArray:
     )
 
 
-def _filled(values: Sequence[int], count: int) -> pa.Array:
+def _fill(values: Sequence[int], count: int) -> pa.Array:
     return pa.array(np.asarray(values), pa.uint64()) if len(values) else pa.nulls(count, pa.uint64())
 
 
@@ -73,7 +73,7 @@ def read_samples(content: bytes) -> dict[str, dict[str, Column]]:
 
 
 def _table(content: bytes) -> pa.Table:
-    """On this thread alone: `pq.read_table` leaves threads behind that at times abort the process as it ends.
+    """Reads a table on this thread alone. `pq.read_table` leaves threads that at times abort the process as it ends.
 
     Raises ValueError for what is damaged, which pyarrow calls an OSError mostly, and for what is too large."""
     try:

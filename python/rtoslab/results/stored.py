@@ -1,7 +1,7 @@
-"""What every stored value is made of."""
+"""The base of every stored value."""
 
 from rtoslab.base import Strict
 
 
-class Stored(Strict):
+class StoredModel(Strict):
     """Base of what is stored."""

@@ -1,11 +1,11 @@
-"""What only a virtual board can tell of a point: cycles by cause, by lock and by function."""
+"""Observations that only a virtual board can make of a point: cycles by cause, by lock and by function."""
 
 from pydantic import AliasChoices, Field
 
-from rtoslab.results.stored import Stored
+from rtoslab.results.stored import StoredModel
 
 
-class CoreCycles(Stored):
+class CoreCycles(StoredModel):
     """One core over the window, in cycles of the system clock."""
 
     core: int
@@ -21,7 +21,7 @@ class CoreCycles(Stored):
     """Exceptions whose frame has room for floating-point state: what they interrupted had used the FPU."""
 
 
-class LockUse(Stored):
+class LockUse(StoredModel):
     """One hardware spinlock on one core over the window."""
 
     lock: int
@@ -34,7 +34,7 @@ class LockUse(Stored):
     hold_cycles: int
 
 
-class FunctionUse(Stored):
+class FunctionUse(StoredModel):
     """One function on one core over the window; `cycles` includes `wait_cycles`."""
 
     core: int
@@ -47,7 +47,7 @@ class FunctionUse(Stored):
     """Executions of all its instructions; None of points that were stored before they were counted."""
 
 
-class Waits(Stored):
+class Waits(StoredModel):
     """Blocking calls of one core over the window that did not find what they wanted at once."""
 
     core: int
@@ -56,14 +56,14 @@ class Waits(Stored):
     blocked: int
 
 
-class LockSleep(Stored):
-    """What a core slept in waits for the kernel's lock over the window."""
+class LockSleep(StoredModel):
+    """The cycles over the window that a core slept while it waited for the kernel's lock."""
 
     core: int
     cycles: int
 
 
-class CriticalUse(Stored):
+class CriticalUse(StoredModel):
     """Critical sections of one core over the window; the waiting for their locks is outside."""
 
     core: int
@@ -72,8 +72,8 @@ class CriticalUse(Stored):
     longest_cycles: int
 
 
-class Virtual(Stored):
-    """What only a virtual board can tell."""
+class Virtual(StoredModel):
+    """Observations that only a virtual board can make."""
 
     cores: tuple[CoreCycles, ...]
     locks: tuple[LockUse, ...]

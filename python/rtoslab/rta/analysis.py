@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.rta.blocking import blocking, masks
 from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, Charges, Model, charges
-from rtoslab.rta.cores import Neighbours, cores_of, delayed, neighbours, released
-from rtoslab.rta.demand import Demand
+from rtoslab.rta.cores import Neighbours, cores_of, neighbours, tasks_released_by, with_delays
+from rtoslab.rta.demand import Competitors
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.system import Handler, System, Task
 from rtoslab.rta.windows import STEPS, NoBoundError, busy_period, by_arrival, fixed_point, starts
@@ -39,8 +39,8 @@ class Obstacle(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """Of one task or interrupt, in units of the system."""
+class ResponseBound:
+    """The bound of one task or interrupt, in units of the system."""
 
     name: str
     deadline: int
@@ -60,13 +60,13 @@ class Bound:
         return self.response is not None and self.response <= self.deadline
 
     @property
-    def missed(self) -> bool:
+    def can_be_missed(self) -> bool:
         """Whether a deadline can be missed: by a bound beyond it, or by more work than the processor can do."""
         return self.obstacle is Obstacle.OVERLOAD or (self.response is not None and self.response > self.deadline)
 
     @property
     def slack(self) -> int | None:
-        """What is left before the deadline; negative if it is missed."""
+        """Returns what is left before the deadline; negative if it is missed."""
         return None if self.response is None else self.deadline - self.response
 
 
@@ -75,16 +75,16 @@ class Analysis:
     """Bounds of a system under one model, in its order."""
 
     model: Model
-    tasks: tuple[Bound, ...]
-    interrupts: tuple[Bound, ...]
+    tasks: tuple[ResponseBound, ...]
+    interrupts: tuple[ResponseBound, ...]
 
     @property
     def schedulable(self) -> bool:
         """Whether every deadline is met."""
         return all(task.meets for task in (*self.tasks, *self.interrupts))
 
-    def bound(self, name: str) -> Bound:
-        """Of a task or interrupt by its name."""
+    def find_bound(self, name: str) -> ResponseBound:
+        """Returns the bound of a task or interrupt by its name."""
         return next(task for task in (*self.tasks, *self.interrupts) if task.name == name)
 
 
@@ -109,9 +109,9 @@ def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges]
     """
     if len(by_core) == 1 or not any(core_tasks.tick_period for core_tasks in by_core.values()):
         return Analysis(model, *_bounds(system, by_core, None, most))
-    system = delayed(system, by_core)
+    system = with_delays(system, by_core)
     ends: dict[str, int | None] = {task.name: task.wcet + task.jitter for task in system.tasks}
-    unbounded: dict[str, Bound] = {}
+    unbounded: dict[str, ResponseBound] = {}
     for _ in range(ROUNDS):
         tasks, handlers = _bounds(system, by_core, ends, most)
         tasks = tuple(unbounded.get(task.name, task) for task in tasks)
@@ -127,8 +127,8 @@ def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges]
 
 def _bounds(
     system: System, by_core: Mapping[int, Charges], ends: Mapping[str, int | None] | None, most: int
-) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
-    """Of tasks and interrupts, where tasks end so late; without, there is one core."""
+) -> tuple[tuple[ResponseBound, ...], tuple[ResponseBound, ...]]:
+    """Returns the bounds of tasks and interrupts, for tasks that end so late. Without those there is one core."""
     cores = {core: Neighbours() if ends is None else neighbours(system, by_core, core, ends) for core in system.cores}
     return (
         tuple(_task(task, system, by_core[task.core], cores[task.core], most) for task in system.tasks),
@@ -153,16 +153,16 @@ def costs(system: System, overheads: Overheads, model: Model) -> dict[str, dict[
     return costs_
 
 
-def _task(task: Task, system: System, charge: Charges, others: Neighbours, most: int) -> Bound:
+def _task(task: Task, system: System, charge: Charges, others: Neighbours, most: int) -> ResponseBound:
     peers = [item for item in system.tasks if item.core == task.core]
     above = [peer for peer in peers if peer.priority > task.priority]
     equals = [peer for peer in peers if peer.priority == task.priority and peer is not task]
     in_order = system.equals == "fifo" and bool(equals)
-    requests = Demand(
+    requests = Competitors(
         task=task,
         others=above if in_order else [*above, *equals],
         interrupts=[interrupt for interrupt in system.interrupts if interrupt.core == task.core],
-        released=released(system, charge, peers),
+        released=tasks_released_by(system, charge, peers),
         charges=charge,
         blocking=blocking(task, peers, system, charge),
         sliced=charge.slice > 0 and _share([task, *above, *equals]),
@@ -174,10 +174,10 @@ def _task(task: Task, system: System, charge: Charges, others: Neighbours, most:
     load = whole.utilisation()
     if load > 1:
         reason = f"everything at least as urgent asks for {float(100 * load):.1f} % of the processor"
-        return _unbounded(task, reason, load, Obstacle.OVERLOAD)
+        return _without_bound(task, reason, load, Obstacle.OVERLOAD)
     reason = _beyond(task, system, charge, others)
     if reason:
-        return _unbounded(task, reason, load, Obstacle.MODEL)
+        return _without_bound(task, reason, load, Obstacle.MODEL)
     try:
         worst = (
             by_arrival(requests, equals, most)
@@ -188,9 +188,9 @@ def _task(task: Task, system: System, charge: Charges, others: Neighbours, most:
             )
         )
     except NoBoundError:
-        return _unbounded(task, _too_long(load, most), load, Obstacle.STEPS)
+        return _without_bound(task, _too_long(load, most), load, Obstacle.STEPS)
     response, parts = worst
-    return Bound(task.name, task.deadline, response + task.jitter, "", _clean(parts, task.jitter), float(load))
+    return ResponseBound(task.name, task.deadline, response + task.jitter, "", _clean(parts, task.jitter), float(load))
 
 
 def _until(whose: Task | Handler, most: int) -> int | None:
@@ -198,12 +198,12 @@ def _until(whose: Task | Handler, most: int) -> int | None:
     return None if most >= STEPS else whose.deadline - whose.jitter
 
 
-def _unbounded(whose: Task | Handler, reason: str, load: Fraction, obstacle: Obstacle) -> Bound:
-    return Bound(whose.name, whose.deadline, None, reason, utilisation=float(load), obstacle=obstacle)
+def _without_bound(whose: Task | Handler, reason: str, load: Fraction, obstacle: Obstacle) -> ResponseBound:
+    return ResponseBound(whose.name, whose.deadline, None, reason, utilisation=float(load), obstacle=obstacle)
 
 
 def _too_long(load: Fraction, most: int) -> str:
-    return f"the search ended after {counted(most, 'step')}, at {float(100 * load):.2f} % of the processor"
+    return f"the search ended after {count_text(most, 'step')}, at {float(100 * load):.2f} % of the processor"
 
 
 def _shared(tasks: Sequence[Task]) -> frozenset[str]:
@@ -222,7 +222,7 @@ def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Char
     interrupts = any(interrupt.core == task.core for interrupt in system.interrupts)
     if not charge.tick_period or not (interrupts or any(peer.jitter for peer in peers)):
         return 0
-    return max(charge.block, charge.late, _held_off(task.core, system, charge))
+    return max(charge.block, charge.late, _masked_time(task.core, system, charge))
 
 
 def _beyond(task: Task, system: System, charge: Charges, others: Neighbours) -> str:
@@ -239,7 +239,7 @@ def _beyond(task: Task, system: System, charge: Charges, others: Neighbours) -> 
     return ""
 
 
-def _held_off(core: int, system: System, charge: Charges) -> int:
+def _masked_time(core: int, system: System, charge: Charges) -> int:
     """The longest that an interrupt of a core waits for what masks it: the kernel, or a task."""
     return max([charge.held, *masks((task for task in system.tasks if task.core == core), charge)])
 
@@ -249,11 +249,11 @@ def _tick_waits(core: int, system: System, charge: Charges, others: Neighbours) 
 
     A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
     """
-    masked = max(charge.block, _held_off(core, system, charge)) + others.kernel(charge.tick_period)
+    masked = max(charge.block, _masked_time(core, system, charge)) + others.kernel(charge.tick_period)
     interrupts = [interrupt for interrupt in system.interrupts if interrupt.core == core]
     only = Charges(interrupt=charge.interrupt, give=charge.give)
     tick = Task("tick", charge.tick_period, 1, charge.tick_period, 0)
-    requests = Demand(tick, (), interrupts, (), only, masked)
+    requests = Competitors(tick, (), interrupts, (), only, masked)
     if requests.utilisation() > 1:
         return None
     try:
@@ -262,27 +262,27 @@ def _tick_waits(core: int, system: System, charge: Charges, others: Neighbours) 
         return None
 
 
-def _handler(handler: Handler, system: System, charge: Charges, others: Neighbours, most: int) -> Bound:
+def _handler(handler: Handler, system: System, charge: Charges, others: Neighbours, most: int) -> ResponseBound:
     """An interrupt waits for more urgent ones, and once for whatever holds it off: a task, the kernel, its tick."""
     if others.obstacle:
-        return _unbounded(handler, others.obstacle, Fraction(0), Obstacle.MODEL)
+        return _without_bound(handler, others.obstacle, Fraction(0), Obstacle.MODEL)
     mine = [interrupt for interrupt in system.interrupts if interrupt.core == handler.core]
     above = mine[: mine.index(handler)]
     # Who masks it may wait for a lock meanwhile: for all of what the other cores' kernel does until its deadline.
-    masked = _held_off(handler.core, system, charge) + others.kernel(handler.deadline)
+    masked = _masked_time(handler.core, system, charge) + others.kernel(handler.deadline)
     whole = handler.wcet + charge.interrupt + (charge.give if handler.gives else 0)
     task = Task(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter)
     only = Charges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
-    requests = Demand(task, (), above, (), only, masked)
+    requests = Competitors(task, (), above, (), only, masked)
     load = requests.utilisation()
     if load > 1:
         reason = f"interrupts at least as urgent ask for {float(100 * load):.1f} % of the processor"
-        return _unbounded(handler, reason, load, Obstacle.OVERLOAD)
+        return _without_bound(handler, reason, load, Obstacle.OVERLOAD)
     try:
         response, parts = busy_period(requests, 0, most, _until(handler, most))
     except NoBoundError:
-        return _unbounded(handler, _too_long(load, most), load, Obstacle.STEPS)
-    return Bound(
+        return _without_bound(handler, _too_long(load, most), load, Obstacle.STEPS)
+    return ResponseBound(
         handler.name, handler.deadline, response + handler.jitter, "", _clean(parts, handler.jitter), float(load)
     )
 

@@ -14,7 +14,7 @@ from rtoslab.rta.entries import Interruption, Ledger
 from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.ledger import enter
 from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.prices import Excess, uncovered
+from rtoslab.rta.prices import Excess, uncovered_entries
 from rtoslab.rta.record import Trace
 from rtoslab.rta.responses import Responses, responses
 from rtoslab.rta.system import System
@@ -28,8 +28,8 @@ LEAST_TICKS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
-    """Of one task, in units of the system."""
+class ObservedTask:
+    """The observed times of one task, in units of the system."""
 
     name: str
     deadline: int
@@ -41,7 +41,7 @@ class Observed:
 
     @property
     def responses(self) -> tuple[int, ...]:
-        """Of the jobs that ended, in their order."""
+        """Returns the responses of the jobs that ended, in their order."""
         return self.seen.ended
 
     @property
@@ -62,10 +62,10 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was run and seen."""
+    """The executed set and its observations."""
 
-    tasks: tuple[Observed, ...]
-    interrupts: tuple[Observed, ...]
+    tasks: tuple[ObservedTask, ...]
+    interrupts: tuple[ObservedTask, ...]
     trace: Trace
     ledger: Ledger
     ticks: int
@@ -79,7 +79,7 @@ class Check:
 
     @property
     def misses(self) -> int:
-        """Of all tasks."""
+        """Returns the misses of all tasks."""
         return sum(task.misses for task in (*self.tasks, *self.interrupts))
 
     @property
@@ -92,20 +92,22 @@ class Check:
         )
         return [item for item in candidates if not item.irqs.count]
 
-    def uncovered(self, overheads: Overheads) -> list[Excess]:
-        """What took longer than these overheads say, the worst first: bounds made of them cannot be trusted."""
-        return uncovered(self.ledger, overheads, len(self.tasks))
+    def uncovered_entries(self, overheads: Overheads) -> list[Excess]:
+        """Returns what took longer than these overheads say, the worst first: bounds made of them cannot be trusted."""
+        return uncovered_entries(self.ledger, overheads, len(self.tasks))
 
-    def exceeded(self, analysis: Analysis) -> list[str]:
+    def exceeded_tasks(self, analysis: Analysis) -> list[str]:
         """Tasks with a job, ended or not, that took longer than its bound: that, or what it was made of, is wrong."""
         seen = (task.seen for task in (*self.tasks, *self.interrupts))
         return [
-            observation.name for observation in seen if observation.exceeds(analysis.bound(observation.name).response)
+            observation.name
+            for observation in seen
+            if observation.exceeds(analysis.find_bound(observation.name).response)
         ]
 
     def tightness(self, analysis: Analysis) -> dict[str, float]:
         """Bound over longest observed response, of the tasks that have both."""
-        pairs = ((task, analysis.bound(task.name).response) for task in (*self.tasks, *self.interrupts))
+        pairs = ((task, analysis.find_bound(task.name).response) for task in (*self.tasks, *self.interrupts))
         return {pair.name: bound / pair.longest for pair, bound in pairs if bound is not None and pair.longest}
 
 
@@ -126,12 +128,12 @@ def check(system: System, firmware: Firmware, work: Work, ticks: int | None = No
     last = trace.origin + (span + max(item.offset_ticks for item in rows)) * firmware.tick_cycles
     seen = list(responses(system, trace, last))
     tasks = [
-        Observed(one.name, task.deadline, one, _late(one, task.deadline), work.of(row) * system.units_per_cycle)
+        ObservedTask(one.name, task.deadline, one, _late(one, task.deadline), work.of(row) * system.units_per_cycle)
         for one, task, row in zip(seen, system.tasks, rows, strict=False)
     ]
     handlers = (interrupt for interrupt in system.interrupts if not interrupt.implied)
     interrupts = [
-        Observed(one.name, item.deadline, one, _late(one, item.deadline), item.wcet)
+        ObservedTask(one.name, item.deadline, one, _late(one, item.deadline), item.wcet)
         for one, item in zip(seen[len(rows) :], handlers, strict=True)
     ]
     ledger = enter([trace], work)
@@ -142,7 +144,7 @@ def _late(seen: Responses, deadline: int) -> int:
     return sum(job > deadline for job in (*seen.ended, *seen.unfinished))
 
 
-def _notes(system: System, observations: list[Observed]) -> list[str]:
+def _notes(system: System, observations: list[ObservedTask]) -> list[str]:
     notes = []
     if any(task.jitter and not task.released_by for task in system.tasks):
         notes.append("The tick releases without jitter: it is in the bounds, but not seen.")

@@ -21,8 +21,8 @@ from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.images import Images
 from rtoslab.rta.ledger import enter
 from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.prices import uncovered
-from rtoslab.rta.randomsets import SHAPES, changed, cores_system, event_system, shaped_system
+from rtoslab.rta.prices import uncovered_entries
+from rtoslab.rta.randomsets import SHAPES, change_one_task, cores_system, event_system, system_of_shape
 from rtoslab.rta.responses import responses
 from rtoslab.rta.system import System, Task
 from rtoslab.rta.trace import run
@@ -35,7 +35,7 @@ _NEIGHBOURS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class SearchedSet:
     """One set, run. `starts`: the first ticks of its tasks, then the first raisings of its interrupts in cycles."""
 
     shape: str
@@ -53,14 +53,14 @@ class Tried:
 
 @dataclass(frozen=True)
 class Bench:
-    """What sets are run on."""
+    """The bench that runs the sets."""
 
     firmware: Firmware
     work: Work
     overheads: Overheads
 
     @classmethod
-    def made(
+    def build(
         cls,
         catalogue: Catalogue,
         kernel: str,
@@ -73,11 +73,11 @@ class Bench:
     ) -> Bench:
         """Built, calibrated and measured. Raises BuildError, ConformanceError, CheckError."""
         progress(f"building and calibrating {kernel} on {board}")
-        images = Images.made(catalogue, kernel, board, config, events=events, cores=cores)
+        images = Images.build(catalogue, kernel, board, config, events=events, cores=cores)
         progress("measuring the kernel's overheads")
         return cls(images.firmware, images.work, images.overheads(catalogue))
 
-    def attempt(self, system: System, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> Tried:
+    def attempt(self, system: System, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> SearchedSet:
         """Runs a set and holds it against its bounds. Raises CheckError where it cannot be run."""
         count = len(system.tasks)
         rows = [
@@ -99,12 +99,14 @@ class Bench:
         ledger = enter([trace], self.work)
         findings = [
             f"{excess.what} took {excess.took} cycles and is charged with {excess.charged}"
-            for excess in uncovered(ledger, self.overheads, len(rows))[:1]
+            for excess in uncovered_entries(ledger, self.overheads, len(rows))[:1]
         ]
         ratios = {}
         analyses = {model: analyse(system, self.overheads, model) for model in (Model.WORST_TICK, Model.PARTITION)}
         for seen in responses(system, trace):
-            bound, worse = (analyses[model].bound(seen.name).response for model in (Model.PARTITION, Model.WORST_TICK))
+            bound, worse = (
+                analyses[model].find_bound(seen.name).response for model in (Model.PARTITION, Model.WORST_TICK)
+            )
             if worse is not None and (bound is None or bound > worse):
                 findings.append(f"{seen.name}: bound by the worst tick {worse}, below that by the split tick, {bound}")
             if seen.exceeds(bound):
@@ -112,7 +114,7 @@ class Bench:
             if bound is not None and seen.ended:
                 ratios[seen.name] = bound / max(seen.ended)
         nearest = min(ratios.values(), default=inf)
-        return Tried(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
+        return SearchedSet(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
     def fails(self, system: System, starts: tuple[int, ...]) -> bool:
         """Whether anything is found; what cannot be run shows nothing."""
@@ -122,30 +124,30 @@ class Bench:
             return False
 
 
-def search(bench: Bench, sets: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)) -> Iterator[Tried]:
+def search(bench: Bench, sets: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)) -> Iterator[SearchedSet]:
     """Tries so many sets: random ones of the shapes by turns, and as many neighbours of those nearest their bound."""
     tick = bench.firmware.tick_cycles
-    near: list[Tried] = []
+    near: list[SearchedSet] = []
     tried = number = 0
     while tried < sets:
         random = Random(f"{seed} {number}")  # noqa: S311 (seeded on purpose)
-        shape, system = _drawn(bench, random, shapes[number % len(shapes)])
+        shape, system = _draw(bench, random, shapes[number % len(shapes)])
         number += 1
         starts = tuple(
             random.randrange(task.period // tick + 1) if random.random() < 0.2 else 0 for task in system.tasks
         )
         phases = tuple(random.randrange(3 * tick) if random.random() < 0.7 else 0 for _ in system.interrupts)
-        finding = _tried(bench, system, (*starts, *phases), shape, number - 1)
+        finding = _try(bench, system, (*starts, *phases), shape, number - 1)
         for _ in range(min(_NEIGHBOURS, sets - tried - 1) if number % _NEIGHBOURS == 0 and near else 0):
             from_ = random.choice(near)
-            neighbour, moved = changed(random, from_.system, from_.starts, tick)
-            finding += _tried(bench, neighbour, moved, f"near: {from_.shape.removeprefix('near: ')}", from_.seed)
+            neighbour, moved = change_one_task(random, from_.system, from_.starts, tick)
+            finding += _try(bench, neighbour, moved, f"near: {from_.shape.removeprefix('near: ')}", from_.seed)
         tried += len(finding)
         near = sorted([*near, *finding], key=lambda attempt: attempt.nearest)[: 2 * _NEIGHBOURS]
         yield from finding
 
 
-def _drawn(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
+def _draw(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
     """A set of the shape; with the image that has events every set has some."""
     firmware = bench.firmware
     if firmware.cores > 1:
@@ -153,10 +155,10 @@ def _drawn(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
         return shape, cores_system(random, SHAPES[shape], firmware, bus)
     if firmware.events:
         return "events", event_system(random, firmware)
-    return shape, shaped_system(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)
+    return shape, system_of_shape(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)
 
 
-def _tried(bench: Bench, system: System, starts: tuple[int, ...], shape: str, seed: int) -> list[Tried]:
+def _try(bench: Bench, system: System, starts: tuple[int, ...], shape: str, seed: int) -> list[SearchedSet]:
     """Empty where it cannot be run on this board."""
     try:
         return [bench.attempt(system, starts, shape, seed)]

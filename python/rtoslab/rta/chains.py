@@ -19,7 +19,7 @@ from rtoslab.rta.system import Chain, System
 
 @dataclass(frozen=True, slots=True)
 class ChainBound:
-    """In units of the system."""
+    """The bound of a chain, in units of the system."""
 
     name: str
     deadline: int
@@ -32,16 +32,16 @@ class ChainBound:
         return self.latency is not None and self.latency <= self.deadline
 
     @property
-    def missed(self) -> bool:
+    def can_be_missed(self) -> bool:
         """Whether the deadline can be missed."""
         return self.latency is not None and self.latency > self.deadline
 
 
-def bound_chain(chain: Chain, system: System, analysis: Analysis) -> ChainBound:
+def chain_bound(chain: Chain, system: System, analysis: Analysis) -> ChainBound:
     """The sum over its tasks of period and response: between two looks of a task at its input lie, from the release of
     the one to the end of the next, a period and that job's response at most."""
     periods = {task.name: task.period for task in system.tasks}
-    responses = [analysis.bound(task).response for task in chain.tasks]
+    responses = [analysis.find_bound(task).response for task in chain.tasks]
     latency = 0
     for name, response in zip(chain.tasks, responses, strict=True):
         if response is None:
@@ -50,7 +50,7 @@ def bound_chain(chain: Chain, system: System, analysis: Analysis) -> ChainBound:
     return ChainBound(chain.name, chain.deadline, latency)
 
 
-def observed_chain(chain: Chain, system: System, trace: Trace) -> int | None:
+def observed_latency(chain: Chain, system: System, trace: Trace) -> int | None:
     """The longest in a run: for everything that happens just after a job of the first task has looked. None if no data
     reached the end."""
     order = [task.name for task in system.tasks]

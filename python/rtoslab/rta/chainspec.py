@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rtoslab.base import TaskSetError
-from rtoslab.intake import shown
+from rtoslab.intake import quote
 from rtoslab.rta.units import Time, quantity
 
 
@@ -27,7 +27,7 @@ def parse_chain(row: Mapping[str, Any], name: str, known: Iterable[str], where: 
         raise TaskSetError(f'{where} has no tasks; write tasks = ["first", "second"], in the order of the data.')
     missing = next((task for task in tasks if task not in set(known)), None)
     if missing is not None:
-        raise TaskSetError(f"{where}: {shown(str(missing))} is no task here; name one of the file's.")
+        raise TaskSetError(f"{where}: {quote(str(missing))} is no task here; name one of the file's.")
     if len(set(tasks)) < len(tasks):
         raise TaskSetError(f"{where} names a task twice; data passes each once.")
     deadline = quantity(row, "deadline", where)

@@ -1,8 +1,7 @@
-"""What the kernel is charged with, by model: nothing; the tick at its worst every period; the pseudo-task partition.
+"""Charges for the kernel's work, by model: none, the tick at its worst every period, the pseudo-task partition.
 
 miranda2021, section 7.1, splits the tick into a base, due every tick, and one pseudo-task for each task, due whenever
-that task is released. The models differ in nothing else.
-"""
+that task is released. The models differ in nothing else."""
 
 from __future__ import annotations
 
@@ -44,7 +43,8 @@ INVERSION_OPERATIONS: Final = ("mutex_lock_contended", "mutex_unlock_hand_over")
 
 @dataclass(frozen=True, slots=True)
 class Charges:
-    """In units of the system. With a period of 0 there is no tick. docs/response-time-model.md argues for each."""
+    """The charges of the kernel, in units of the system. With a period of 0 there is no tick.
+    docs/response-time-model.md argues for each."""
 
     tick_period: int = 0
     tick: int = 0
@@ -79,9 +79,9 @@ class Charges:
     """Once: what the kernel cannot be interrupted in as the tick comes."""
     held: int = 0
     """Once, to an interrupt: the longest that the kernel masks interrupts, its tick's handlers included."""
-    asked: int = 0
+    requested: int = 0
     """Every interrupt by which another core has this one look for who is to run: at most one a tick and release."""
-    made_up: int = 0
+    compensated: int = 0
     """A tick that another core handled while this one had the scheduler locked, and makes up for: as `deferred`."""
     late: int = 0
     """As jitter of all that a tick releases: another core may have the scheduler locked as it comes."""
@@ -97,7 +97,7 @@ NO_CHARGES: Final = Charges()
 
 
 def charges(overheads: Overheads | None, model: Model, system: System, core: int = 0) -> Charges:
-    """On one core of a system. Without overheads nothing is charged."""
+    """Returns the charges on one core of a system. Without overheads nothing is charged."""
     if overheads is None or model is Model.NOTHING:
         return NO_CHARGES
     charged = _cycles(overheads, model, system, core)
@@ -130,7 +130,7 @@ def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Ch
         start=overheads.job.start_cycles + overheads.job.work_cycles,
         end=prices.end(sleepers) + down + leave,
         preempt=overheads.tick_switch,
-        slice=slice_ if _sliced(overheads, system) else 0,
+        slice=slice_ if _takes_turns(overheads, system) else 0,
         interrupt=prices.around + events.handler_cycles,
         give=events.give_cycles if seen else overheads.interrupt.entry_cycles + overheads.tick_switch,
         woken_start=(events.start_cycles if seen else overheads.job.start_cycles) + overheads.job.work_cycles,
@@ -138,13 +138,13 @@ def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Ch
         section=events.call_cycles if seen else _half(overheads),
         inversion=inversion,
         block=prices.block(sleepers, distance),
-        held=prices.held(sleepers, distance),
+        held=prices.masked_cycles(sleepers, distance),
     )
     if cores == 1 and smp.cores == 1:
         return charged
     several = replace(
         charged,
-        asked=prices.asked,
+        requested=prices.request_cycles,
         late=prices.release(sleepers, distance),
         bus=Fraction(smp.contention_permille, 1000),
         held=charged.held + smp.lock_wait_cycles,
@@ -153,7 +153,7 @@ def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Ch
         return several
     # The tick is another core's; here it is made up for at most.
     base_cycles = overheads.tick.base_cycles + overheads.tick.deferred_cycles
-    return replace(several, tick=0, deferred=0, made_up=base_cycles)
+    return replace(several, tick=0, deferred=0, compensated=base_cycles)
 
 
 def _half(overheads: Overheads) -> int:
@@ -161,7 +161,7 @@ def _half(overheads: Overheads) -> int:
     return -(-sum(overheads.operations.get(name, 0) for name in SECTION_OPERATIONS) // 2)
 
 
-def _sliced(overheads: Overheads, system: System) -> bool:
+def _takes_turns(overheads: Overheads, system: System) -> bool:
     """Equals take turns by the tick, seen of the kernel or said of it."""
     return overheads.equals == "slices" or system.equals == "slices"
 
@@ -172,7 +172,7 @@ _LENGTHS: Final = tuple(field.name for field in fields(Charges) if field.type ==
 COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "tick": lambda all_: replace(all_, tick=0),
     "releases in the tick": lambda all_: replace(all_, release=0),
-    "deferred ticks": lambda all_: replace(all_, deferred=0, made_up=0),
+    "deferred ticks": lambda all_: replace(all_, deferred=0, compensated=0),
     "start of jobs": lambda all_: replace(all_, start=0, woken_start=0),
     "end of jobs, with the switch": lambda all_: replace(all_, end=0, woken_end=0),
     "switches to more urgent tasks": lambda all_: replace(all_, preempt=0, slice=0),
@@ -180,7 +180,7 @@ COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "gives in interrupts": lambda all_: replace(all_, give=0),
     "critical sections": lambda all_: replace(all_, section=0, inversion=0),
     "kernel not interruptible": lambda all_: replace(all_, block=0, held=0),
-    "releases and calls from other cores": lambda all_: replace(all_, asked=0, late=0),
+    "releases and calls from other cores": lambda all_: replace(all_, requested=0, late=0),
     "other cores on the bus": lambda all_: replace(all_, bus=Fraction(0)),
 }
 """What the bound would be without one of them tells what it costs."""

@@ -1,7 +1,6 @@
-"""What the cores of a partitioned system wait for each other: the kernel's locks, and releases that come late.
+"""Waits of the cores of a partitioned system for each other: for the kernel's locks, and for releases that come late.
 
-Each task is at home on one core. docs/response-time-model.md argues for every term.
-"""
+Each task is at home on one core. docs/response-time-model.md argues for every term."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rtoslab.rta.charges import Charges
-from rtoslab.rta.demand import Demand
+from rtoslab.rta.demand import Competitors
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.system import System, Task
 
@@ -18,12 +17,12 @@ from rtoslab.rta.system import System, Task
 class Neighbours:
     """The other cores of one; none where there is one core."""
 
-    demands: tuple[Demand, ...] = ()
+    demands: tuple[Competitors, ...] = ()
     obstacle: str = ""
     """Why nothing can be told of them, as a clause; empty if something can."""
 
     def kernel(self, window: int) -> int:
-        """What their kernel does at most in any such window."""
+        """Returns what their kernel does at most in any such window."""
         return sum(requests.kernel(window) for requests in self.demands)
 
 
@@ -52,11 +51,11 @@ def neighbours(system: System, by_core: Mapping[int, Charges], core: int, ends: 
         ]
         idle = replace(system.tasks[0], name="", wcet=0, core=other)
         neighbours_.append(
-            Demand(
+            Competitors(
                 task=idle,
                 others=jobs,
                 interrupts=handlers,
-                released=released(system, charge, tasks),
+                released=tasks_released_by(system, charge, tasks),
                 charges=charge,
                 blocking=0,
                 sliced=charge.slice > 0,
@@ -67,9 +66,9 @@ def neighbours(system: System, by_core: Mapping[int, Charges], core: int, ends: 
     return Neighbours(tuple(neighbours_))
 
 
-def released(system: System, charge: Charges, peers: Sequence[Task]) -> list[Task]:
+def tasks_released_by(system: System, charge: Charges, peers: Sequence[Task]) -> list[Task]:
     """Whose releases a core handles: those of all cores where it has the tick or may make up for one, else its own."""
-    every = charge.tick > 0 or charge.made_up > 0
+    every = charge.tick > 0 or charge.compensated > 0
     return [task for task in (system.tasks if every else peers) if not task.released_by]
 
 
@@ -80,8 +79,8 @@ def cores_of(system: System, overheads: Overheads | None) -> Sequence[int]:
     return range(max(overheads.smp.cores, 1 + max(system.cores)))
 
 
-def delayed(system: System, by_core: Mapping[int, Charges]) -> System:
-    """With what the other cores may delay a tick's releases as jitter."""
+def with_delays(system: System, by_core: Mapping[int, Charges]) -> System:
+    """Returns the system with the delays by other cores as jitter of a tick's releases."""
     tasks = (
         task if task.released_by else replace(task, jitter=task.jitter + by_core[task.core].late)
         for task in system.tasks

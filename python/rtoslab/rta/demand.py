@@ -20,14 +20,14 @@ def arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
     return max(0, -(-(window + jitter - phase) // period))
 
 
-def _arrived(rows: Sequence[tuple[int, int]], window: int) -> list[int]:
+def _arrivals(rows: Sequence[tuple[int, int]], window: int) -> list[int]:
     """The most arrivals of each."""
     return [arrivals(window, period, early) for period, early in rows]
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
-    """What competes with the task under analysis: `others` run before it whenever they are ready."""
+class Competitors:
+    """The demand that competes with the task under analysis. `others` run before it whenever they are ready."""
 
     task: Task
     others: Sequence[Task]
@@ -42,7 +42,7 @@ class Demand:
     """Resources that more than one task uses."""
     tick_jitter: int = 0
     """How long before the busy period a tick may have been due that is handled in it."""
-    neighbours: Sequence[Demand] = ()
+    neighbours: Sequence[Competitors] = ()
     """The other cores' tasks and kernel; a lock that this core waits for is held there."""
     phases: dict[str, int] = field(default_factory=dict)
     """Task -> its first arrival at the earliest, seen from the start of the busy period; by default 0."""
@@ -61,10 +61,11 @@ class Demand:
         object.__setattr__(self, "_jobs", jobs)
 
     def in_window(self, window: int, finished: int, others: Sequence[int] | None = None) -> dict[str, int]:
-        """By cause, until the end of the job after `finished` others of the task. `others`: jobs of them, if known."""
+        """Returns the demand by cause, until the end of the job after `finished` others of the task. `others`: jobs
+        of them, if known."""
         charge, own = self.charges, finished + 1
         ticks = arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
-        counts = _arrived(self._arriving, window) if others is None else others
+        counts = _arrivals(self._arriving, window) if others is None else others
         tasks = sections = 0
         total, woken = own + sum(counts), own if self.task.released_by else 0
         for count, (wcet, calls, by_interrupt) in zip(counts, self._jobs, strict=True):
@@ -82,9 +83,9 @@ class Demand:
             "around interrupts": sum(count for _, count in handled) * charge.interrupt,
             "gives": met * charge.give,
             "tick": ticks * charge.tick,
-            "releases": charge.release * self._releases(window, meetings if charge.made_up else ticks),
-            "deferred": (charge.deferred + charge.made_up) * meetings,
-            "asked by other cores": charge.asked * self._asked(window, ticks) if charge.asked else 0,
+            "releases": charge.release * self._releases(window, meetings if charge.compensated else ticks),
+            "deferred": (charge.deferred + charge.compensated) * meetings,
+            "asked by other cores": charge.requested * self._requests(window, ticks) if charge.requested else 0,
             "bus": math.ceil(charge.bus * (own * self.task.wcet + tasks)) if charge.bus else 0,
             "locks": sum(neighbour.kernel(window) for neighbour in self.neighbours),
             "job starts": charge.start * (total - woken) + charge.woken_start * woken,
@@ -95,35 +96,35 @@ class Demand:
         }
 
     def kernel(self, window: int) -> int:
-        """What the kernel does on this core in any such window, for all of `others`; their jitter is how late they may
-        end. It holds no lock for longer, interrupts in the midst of its calls included."""
+        """Returns what the kernel does on this core in any such window, for all of `others`; their jitter is how late
+        they may end. It holds no lock for longer, interrupts in the midst of its calls included."""
         parts = self.in_window(window, -1)
         for work in ("own", "blocking", "tasks", "bus", "locks"):
             parts.pop(work)
         return sum(parts.values()) + self.own_end
 
-    def _asked(self, window: int, ticks: int) -> int:
+    def _requests(self, window: int, ticks: int) -> int:
         """Once a tick at most, for tasks of this core that it released; the tick's own core only where another one made
         up for the tick."""
-        arrived = zip(self.released, _arrived(self._releasing, window), strict=True)
+        arrived = zip(self.released, _arrivals(self._releasing, window), strict=True)
         home = sum(min(ticks, count) for arrival, count in arrived if arrival.core == self.task.core)
-        if self.charges.made_up:
+        if self.charges.compensated:
             return min(ticks, home)
         others = sum(neighbour.jobs(window) for neighbour in self.neighbours) if self.neighbours else ticks
         return min(ticks, home, MEETINGS * others)
 
     def jobs(self, window: int) -> int:
-        """Of `others`, in any such window."""
-        return sum(_arrived(self._arriving, window))
+        """Returns the number of jobs of `others` in any such window."""
+        return sum(_arrivals(self._arriving, window))
 
     def _calls(self, task: Task) -> int:
-        """What a job of the task takes for its locks and masks, others at them included."""
+        """Returns what a job of the task takes for its locks and masks, others at them included."""
         charge = self.charges
         return charge.section * task.calls + charge.inversion * sum(name in self.shared for name, _ in task.sections)
 
     @property
     def own_end(self) -> int:
-        """What comes after a job's last instruction, before the task can begin another."""
+        """Returns what comes after a job's last instruction, before the task can begin another."""
         return self.charges.woken_end if self.task.released_by else self.charges.end
 
     def _early(self, task: Task) -> tuple[int, int]:
@@ -133,7 +134,7 @@ class Demand:
         """A task is released once a tick at most: its jitter lets it not be released twice by one."""
         if self.charges.worst_tick:
             return ticks * len(self.released)
-        counts = _arrived(self._releasing, window)
+        counts = _arrivals(self._releasing, window)
         return sum(counts) if not self.charges.tick_period else sum(min(ticks, count) for count in counts)
 
     def competing(self) -> Fraction:
@@ -144,7 +145,7 @@ class Demand:
         return utilisation(parts) + (Fraction(tick, self.charges.tick_period) if tick else 0)
 
     def utilisation(self) -> Fraction:
-        """In the long run, what is charged once a tick or job by the rarer of the two."""
+        """Returns the utilisation in the long run. A charge once a tick or a job counts by the rarer of the two."""
         charge = self.charges
         tasks = (self.task, *self.others)
         parts = [(task.wcet + self._around(task) + self._calls(task), task.period) for task in tasks]
@@ -155,11 +156,11 @@ class Demand:
         total = utilisation(parts) + charge.bus * utilisation([(task.wcet, task.period) for task in tasks])
         if not charge.tick_period:
             return total
-        total += sum((neighbour.kernel_share() for neighbour in self.neighbours), Fraction(0)) + self._asked_share()
+        total += sum((neighbour.kernel_share() for neighbour in self.neighbours), Fraction(0)) + self._requests_share()
         tick = charge.tick + (charge.slice if self.sliced else 0)
         every = Fraction(1, charge.tick_period)
         seldom = min(MEETINGS * utilisation([(1, task.period) for task in tasks]), every)
-        seldom *= charge.deferred + charge.made_up
+        seldom *= charge.deferred + charge.compensated
         if not self.sliced:
             by_tick = utilisation([(1, task.period) for task in tasks if not task.released_by])
             seldom += min(by_tick, every) * charge.preempt
@@ -169,14 +170,14 @@ class Demand:
         released = utilisation([(charge.release, max(item.period, charge.tick_period)) for item in self.released])
         return total + seldom + released + Fraction(tick, charge.tick_period)
 
-    def _asked_share(self) -> Fraction:
+    def _requests_share(self) -> Fraction:
         """Not more than the window's `asked`, and not less in the long run than where every release asks."""
         every = Fraction(1, self.charges.tick_period)
         home = utilisation([(1, task.period) for task in self.released if task.core == self.task.core])
-        return self.charges.asked * min(home, every)
+        return self.charges.requested * min(home, every)
 
     def kernel_share(self) -> Fraction:
-        """Of the processor in the long run, as `kernel` in a window."""
+        """Returns the kernel's share of the processor in the long run, as `kernel` in a window."""
         idle = [replace(other, wcet=0) for other in self.others]
         charges = replace(self.charges, bus=Fraction(0))
         return replace(self, task=replace(self.task, period=_NEVER), others=idle, charges=charges).utilisation()

@@ -10,7 +10,7 @@ from rtoslab.targets import SYSTICK
 
 
 class Phase(StrEnum):
-    """What a task does."""
+    """The activity of a task."""
 
     ASLEEP = "asleep"
     STARTING = "start"
@@ -34,7 +34,7 @@ class Irqs:
 
     @property
     def entries(self) -> int:
-        """Beside that of the chain itself."""
+        """Returns the entries beside that of the chain itself."""
         return self.count - self.first
 
 
@@ -62,7 +62,7 @@ class Chain:
 
     @property
     def cycles(self) -> int:
-        """From the first handler's first cycle to the last return, without waiting for locks."""
+        """Returns the cycles from the first handler's first cycle to the last return, without waits for locks."""
         return self.end - self.start - self.spun
 
     @property
@@ -77,7 +77,7 @@ class Chain:
 
     @property
     def ticks(self) -> int:
-        """Of the kernel's clock."""
+        """Returns the number of ticks of the kernel's clock."""
         return sum(handler.exception == SYSTICK for handler in self.handlers)
 
     @property
@@ -94,7 +94,7 @@ class Chain:
     def own(self) -> bool:
         """The interrupted task called for it: nothing came from outside before it switched, or it did not switch."""
         for handler in self.handlers:
-            if not handler.asked:
+            if not handler.requested:
                 return False
             if handler.before != handler.after:
                 return True
@@ -139,13 +139,13 @@ class Stretch(Entry):
     handovers: int = 0
     """Switches that its own calls led to while it worked: a lock that was held, an unlock that somebody waited for."""
     interruptions: list[Interruption] = field(default_factory=list)
-    made_up: list[int] = field(default_factory=list)
+    compensated: list[int] = field(default_factory=list)
     """Ticks of another core that came meanwhile, and may have been made up for here: the jobs that each released."""
 
 
 @dataclass(slots=True)
 class Leave(Entry):
-    """From the last instruction of a job to whoever runs next: the stretch, and the chain that switches."""
+    """The end of a job: from its last instruction to the next task, with the chain that switches."""
 
     stretch: Stretch
     chain: Chain
@@ -163,8 +163,8 @@ class Handover(Interruption):
 
 @dataclass(slots=True)
 class Wait(Entry):
-    """From a tick, or an interrupt's raising, to the job that it released, with nothing as urgent in between; the end
-    of the switch to it."""
+    """The wait of a job for its first cycle: from a tick, or an interrupt's raising, to the end of the switch to it,
+    with nothing as urgent in between."""
 
     released: int
     irqs: Irqs = Irqs()
@@ -183,7 +183,7 @@ class Spin(Entry):
 
 @dataclass
 class Ledger:
-    """Of one run or several."""
+    """The ledger of one run or several."""
 
     interruptions: list[Interruption] = field(default_factory=list)
     starts: list[Stretch] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a search for a broken bound found: in a sentence, as JSON, and as files that a test runs again."""
+"""The findings of a search for a broken bound: in a sentence, as JSON, and as files that a test runs again."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
-from rtoslab.base import TaskSetError, counted, make_folder, write_whole
+from rtoslab.base import TaskSetError, count_text, make_folder, write_whole
 from rtoslab.intake import read_table
 from rtoslab.reports import MARK, footnote
-from rtoslab.rta.bound_search import Bench, Tried
+from rtoslab.rta.bound_search import Bench, SearchedSet
 from rtoslab.rta.overheads import to_toml
 from rtoslab.rta.system import Handler, System, Task
 from rtoslab.rta.taskset import Protocol
@@ -19,7 +19,7 @@ from rtoslab.rta.taskset import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Of one search."""
+    """The summary of one search."""
 
     kernel: str
     board: str
@@ -42,19 +42,23 @@ class Summary:
         note = f"\n{footnote(marked)}" if marked else ""
         where = f"{self.kernel}{MARK if marked else ''} on {self.board}{cores}{config}"
         counts = ", ".join(
-            [f"{where}: {counted(self.sets, 'set')}", counted(self.jobs, "job"), counted(self.findings, "finding")]
+            [
+                f"{where}: {count_text(self.sets, 'set')}",
+                count_text(self.jobs, "job"),
+                count_text(self.findings, "finding"),
+            ]
         )
         if self.least is None or self.median is None:
             return f"{counts}; no task has both a bound and a response{note}"
         return f"{counts}; bound / longest response: least {self.least:.4f}, median {self.median:.4f}{note}"
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Returns plain values for machines."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def summary(bench: Bench, tried: Sequence[Tried]) -> Summary:
-    """Of all that was tried."""
+def summary(bench: Bench, tried: Sequence[SearchedSet]) -> Summary:
+    """Returns the summary of all attempts."""
     point = bench.firmware.point
     ratios = [ratio for attempt in tried for ratio in attempt.ratios.values()]
     return Summary(
@@ -71,7 +75,7 @@ def summary(bench: Bench, tried: Sequence[Tried]) -> Summary:
     )
 
 
-def write_finding(bench: Bench, attempt: Tried, path: Path) -> None:
+def write_finding(bench: Bench, attempt: SearchedSet, path: Path) -> None:
     """A file of one set; `read_finding` reads it. Raises StoreError."""
     summary_ = summary(bench, [attempt])
     system, count, tick = attempt.system, len(attempt.system.tasks), bench.firmware.tick_cycles
@@ -83,7 +87,9 @@ def write_finding(bench: Bench, attempt: Tried, path: Path) -> None:
         "protocol": system.protocol,
         "found": "; ".join(attempt.findings),
         "config": dict(summary_.config),
-        "task": [_told(item, start, tick) for item, start in zip(system.tasks, attempt.starts[:count], strict=True)],
+        "task": [
+            _task_as_json(task, start, tick) for task, start in zip(system.tasks, attempt.starts[:count], strict=True)
+        ],
         "interrupt": [
             {"name": item.name, "period_cycles": item.period, "wcet_cycles": item.wcet, "jitter_cycles": item.jitter,
              "gives": item.gives, "implied": item.implied, "first_cycle": start}
@@ -94,7 +100,7 @@ def write_finding(bench: Bench, attempt: Tried, path: Path) -> None:
     write_whole(path, to_toml(table), "the finding")
 
 
-def _told(task: Task, start: int, tick: int) -> dict[str, Any]:
+def _task_as_json(task: Task, start: int, tick: int) -> dict[str, Any]:
     """A task whose period is whole ticks in them, another in cycles."""
     period = {"period_cycles": task.period} if task.released_by else {"period_ticks": task.period // tick}
     facts = {"name": task.name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}

@@ -53,7 +53,7 @@ RESOURCES: Final = 4
 
 
 class Around(IntEnum):
-    """What a part of a job's work stands in; numbered as in the image."""
+    """The surroundings of a part of a job's work, numbered as in the image."""
 
     PLAIN = 0
     LOCKED = 1
@@ -89,7 +89,7 @@ class Row:
 
     @property
     def calls(self) -> int:
-        """In the midst of its work: before and after each part that is not plain."""
+        """Returns the calls in the midst of the work: before and after each part that is not plain."""
         return 2 * sum(part.around is not Around.PLAIN for part in self.parts)
 
 
@@ -122,12 +122,12 @@ class Firmware:
 
     @property
     def tick_cycles(self) -> int:
-        """Of the core's clock in a tick."""
+        """Returns the core clock's cycles in a tick."""
         return self.clock_hz // self.tick_hz
 
     @property
     def cores(self) -> int:
-        """Of the image; each task is at home on one."""
+        """Returns the number of cores of the image. Each task is at home on one."""
         return self.point.cores
 
     @property
@@ -185,7 +185,7 @@ def make_firmware(
     if point.not_applicable is not None:
         raise CheckError(f"No task set can be run here: {point.not_applicable}.")
     conformance = examine(catalogue, point)
-    conformance.demand()
+    conformance.require()
     built = build(catalogue, point)
     return Firmware(
         point=point,
@@ -210,7 +210,7 @@ def _table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
 
 
 def _tick_hz(built: Build, board: Board, kernel: Kernel, cores: int) -> int:
-    """As the image says itself before it does anything else."""
+    """Returns the tick's frequency, as the image reports it before anything else."""
     machine = start(built.elf.read_bytes(), board, kernel, cores)
     match = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())
     if match is None:

@@ -60,13 +60,13 @@ def measure(
         pass
     if firmware.cores > 1 and one_core is None:
         raise CheckError(f"Overheads of {firmware.kernel.id} on several cores need those on one; measure them first.")
-    fitted_overheads = fitted(enter(_seen(firmware, work, progress), work), firmware, one_core)
+    fitted_overheads = fit_overheads(enter(_training_traces(firmware, work, progress), work), firmware, one_core)
     make_folder(cached.parent)
     write_whole(cached, fitted_overheads.model_dump_json(indent=1), "the overheads")
     return fitted_overheads
 
 
-def _seen(firmware: Firmware, work: Work, progress: Progress) -> list[Trace]:
+def _training_traces(firmware: Firmware, work: Work, progress: Progress) -> list[Trace]:
     """All training sets, run."""
     traces: list[Trace] = []
     plain = [*training.sets(firmware, work), *training.long_jobs(firmware, work)]
@@ -87,7 +87,7 @@ def _seen(firmware: Firmware, work: Work, progress: Progress) -> list[Trace]:
     return traces
 
 
-def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None) -> Overheads:
+def fit_overheads(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None) -> Overheads:
     """The models, from the ledger's entries that are made of one thing. Raises CheckError where a kind is missing.
 
     `one_core`: of the same kernel on one core, where this ledger is of several.
@@ -107,7 +107,7 @@ def fitted(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None
         for stretch, work in ledger.works
         if stretch.interruptions and not stretch.calls
     ]
-    _demand_all(firmware, {
+    _require_all(firmware, {
         "ticks that release none, one and more tasks": len(ticks) > 2,
         "switches up, down, to and from the idle task": len(ledger.handlers) == 2 and bool(down and to_idle),
         "starts and ends of jobs": bool(starts and ends),
@@ -168,16 +168,16 @@ def _hand_over_cycles(
 
 
 def _whole_of(simple: Overheads, ledger: Ledger, firmware: Firmware, permille: int) -> Overheads:
-    """With what the image has besides: events, several cores."""
+    """Adds the costs that the image has besides: events, several cores."""
     if firmware.events:
         simple = simple.model_copy(update={"events": with_events(simple, ledger)})
     if firmware.cores == 1:
-        return _composed(simple, ledger)
+        return _compose(simple, ledger)
     simple = shared(simple, ledger, firmware.cores, permille, _most)
-    return late_releases(_composed(simple, ledger), ledger, _most)
+    return late_releases(_compose(simple, ledger), ledger, _most)
 
 
-def _demand_all(firmware: Firmware, seen: Mapping[str, bool]) -> None:
+def _require_all(firmware: Firmware, seen: Mapping[str, bool]) -> None:
     """Raises CheckError for a kind that was not seen."""
     for what, kind in seen.items():
         if not kind:
@@ -194,7 +194,7 @@ def _by_tick(interruption: Interruption) -> bool:
 
 def _whole(stretch: Stretch) -> bool:
     """Nothing came in between, nor had to be made up for."""
-    return not stretch.interruptions and not stretch.made_up
+    return not stretch.interruptions and not stretch.compensated
 
 
 def _plain(leaves: Iterable[Leave]) -> list[Leave]:
@@ -206,7 +206,7 @@ def _plain(leaves: Iterable[Leave]) -> list[Leave]:
 
 
 def with_events(simple: Overheads, ledger: Ledger) -> Events:
-    """What interrupts that release tasks and work under locks show besides. 0 where nothing was seen."""
+    """Returns what interrupts that release tasks and work under locks show besides. 0 where nothing was seen."""
     single = [
         interruption
         for interruption in ledger.interruptions
@@ -249,13 +249,13 @@ def with_events(simple: Overheads, ledger: Ledger) -> Events:
 
 
 def _late_work(ledger: Ledger, permille: int) -> int:
-    """What plain work lasted longer than it should; its reserve is as much again."""
+    """Returns what plain work lasted longer than it should; its reserve is as much again."""
     quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.calls)
     return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
 
 
 def _most(cycles: Sequence[int]) -> int:
-    """With twice the reserve: there are fewer of these."""
+    """Returns the largest value with twice the reserve, because there are fewer of these."""
     return max(cycles) + 2 * _reserve(cycles) if cycles else 0
 
 
@@ -281,8 +281,8 @@ def _lines(
     )
 
 
-def _composed(simple: Overheads, ledger: Ledger) -> Overheads:
-    """With what entries show that are made of more than one thing: ticks that meet the kernel at work."""
+def _compose(simple: Overheads, ledger: Ledger) -> Overheads:
+    """Adds the costs that appear in combined entries alone: ticks that meet the kernel at work."""
     prices = Prices(simple)
     stretches = [(start, prices.start(start)) for start in ledger.starts]
     met = [(item.cycles - price, _ticks_in(item)) for item, price in stretches]
@@ -300,11 +300,11 @@ def _composed(simple: Overheads, ledger: Ledger) -> Overheads:
 
 
 def _ticks_in(stretch: Stretch) -> int:
-    return sum(one.ticks for one in stretch.interruptions) + len(stretch.made_up)
+    return sum(one.ticks for one in stretch.interruptions) + len(stretch.compensated)
 
 
 def _reserve(cycles: Sequence[int]) -> int:
-    """For what sampling did not meet: a part of how far the largest lies above the median.
+    """Returns a reserve for cases that sampling missed: a part of how far the largest is above the median.
 
     What does not depend on how the kernel came there (a fetch that misses, a branch of a list's walk) has next to none.
     """

@@ -1,4 +1,4 @@
-"""What several cores cost each other, from the ledger of runs in which all of them work."""
+"""The costs of several cores to each other, from the ledger of runs in which all of them work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Most = Callable[[Sequence[int]], int]
 
 
 def contention_permille(ledger: Ledger) -> int:
-    """What undisturbed work lasted longer than alone on its bus, in thousandths of it, rounded up."""
+    """Returns what undisturbed work lasted longer than alone on its bus, in thousandths of it, rounded up."""
     quiet = [(item.cycles, work) for item, work in ledger.works if not item.interruptions and work >= _LONG]
     return max((math.ceil(1000 * (cycles - work) / work) for cycles, work in quiet), default=0)
 
@@ -31,7 +31,7 @@ def around(single: Interrupt, entries: Sequence[int], permille: int) -> Interrup
 
 
 def shared(simple: Overheads, ledger: Ledger, cores: int, permille: int, most: Most) -> Overheads:
-    """With the waits for locks, and what a request of another core costs."""
+    """Adds the waits for locks, and the cost of a request by another core."""
     waits = [
         max(0, interruption.cycles - interruption.switches * simple.tick_switch)
         for interruption in ledger.interruptions
@@ -48,7 +48,7 @@ def shared(simple: Overheads, ledger: Ledger, cores: int, permille: int, most: M
 
 
 def late_releases(overheads: Overheads, ledger: Ledger, most: Most) -> Overheads:
-    """With the longest that a release waited for another core."""
+    """Adds the longest wait of a release for another core."""
     prices = Prices(overheads)
     waits = [max(0, wait.cycles - prices.wait(wait)) for wait in ledger.waits if wait.remote]
     smp = overheads.smp.model_copy(update={"release_cycles": most(waits)})

@@ -1,7 +1,6 @@
-"""What holds the kernel off: the longest stretch that one of its calls masks.
+"""The longest time for which a kernel call masks interrupts.
 
-From the virtual board's record of every interval (`rtoslab masked`), over benchmarks.
-"""
+From the virtual board's record of every interval (`rtoslab masked`), over benchmarks."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from typing import Final
 
 from rtoslab.base import PlanError, architecture
 from rtoslab.catalogue import Catalogue
-from rtoslab.instruments import WAYS, Held, Profile, make_subject, owner, profile
+from rtoslab.instruments import WAYS, MaskedIntervals, Profile, make_subject, owner, profile
 from rtoslab.plan import Point
 from rtoslab.targets import APPLICATION
 
@@ -31,7 +30,7 @@ def longest_masked(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]
     return longest
 
 
-def asleep(profiled: Profile, held: Held) -> bool:
+def asleep(profiled: Profile, held: MaskedIntervals) -> bool:
     """Whether the core slept under the mask, as where a kernel idles: an interrupt then ends the sleep, and what it
     waits afterwards is among the waits that were measured, as a tick comes while the kernel idles.
 
@@ -45,7 +44,7 @@ def asleep(profiled: Profile, held: Held) -> bool:
 
 
 def _profiles(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> Iterator[Profile]:
-    """Of those benchmarks that this kernel and board can run."""
+    """Yields the profiles of those benchmarks that this kernel and board can run."""
     config = {**point.kernel_config, "opt": point.opt, "code": point.code}
     if point.clock_hz is not None:
         config["clock_hz"] = str(point.clock_hz)

@@ -22,7 +22,7 @@ class Images:
     work: Work
 
     @classmethod
-    def made(
+    def build(
         cls,
         catalogue: Catalogue,
         kernel: str,

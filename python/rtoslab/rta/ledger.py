@@ -23,7 +23,7 @@ def enter(traces: Iterable[Trace], work: Work) -> Ledger:
     """Books everything that the traces show."""
     ledger = Ledger()
     for trace in traces:
-        clerks = [_Clerk(trace.of_core(core), work, ledger, core) for core in range(len(trace.spins))]
+        clerks = [_CycleAttributor(trace.of_core(core), work, ledger, core) for core in range(len(trace.spins))]
         for attributor in clerks:
             attributor.book()
         for attributor in clerks if len(clerks) > 1 else ():
@@ -66,10 +66,10 @@ def _spans(ticks: Sequence[Handler]) -> Spins:
     return Spins(tuple(tick.start for tick in ticks), tuple(tick.end for tick in ticks))
 
 
-def _calls_in_vain(chain: Chain) -> bool:
+def _calls_without_effect(chain: Chain) -> bool:
     """An interrupt came together with a switch that the task's own call asked for, and that led nowhere."""
     is_single = not chain.ticks and not chain.irqs.gives and not chain.switches
-    return is_single and any(handler.asked for handler in chain.handlers)
+    return is_single and any(handler.requested for handler in chain.handlers)
 
 
 def _irqs(trace: Trace, work: Work, lines: Sequence[int], *, first: bool) -> Irqs:
@@ -84,7 +84,7 @@ _APART: Final = 20_000
 behind the other."""
 
 
-class _Clerk:
+class _CycleAttributor:
     def __init__(self, trace: Trace, work: Work, ledger: Ledger, core: int = 0) -> None:
         self.trace = trace
         self.core = core
@@ -132,7 +132,7 @@ class _Clerk:
         if self.phase[stretch.task] is Phase.WORKING:
             self.working.append((since, cycle))
         for at in self.others_ticks.meeting(since, cycle):
-            stretch.made_up.append(self.trace.ticks[at].released)
+            stretch.compensated.append(self.trace.ticks[at].released)
 
     def _open(self, task: int, phase: Phase, cycle: int) -> None:
         row = self.trace.rows[task]
@@ -188,9 +188,9 @@ class _Clerk:
     def _interruption(self, chain: Chain, stretch: Stretch | None) -> None:
         before, after = chain.before, chain.after
         phase = self.phase.get(before, Phase.WORKING)
-        meets = phase in {Phase.STARTING, Phase.ENDING} or chain.handlers[0].asked
+        meets = phase in {Phase.STARTING, Phase.ENDING} or chain.handlers[0].requested
         if before != IDLE and self.trace.rows[before].calls:
-            meets |= _calls_in_vain(chain)
+            meets |= _calls_without_effect(chain)
         undisturbed = [] if self.trace.lines or self.sections else chain.handlers
         for tick in (job for job in undisturbed if job.exception == SYSTICK):
             first = tick is chain.handlers[0]
@@ -235,10 +235,10 @@ class _Clerk:
         if after in self.open:
             self.open[after].since = chain.end
         else:
-            self._waited(after, chain)
+            self._book_wait(after, chain)
             self._open(after, Phase.STARTING, chain.end)
 
-    def _waited(self, task: int, chain: Chain) -> None:
+    def _book_wait(self, task: int, chain: Chain) -> None:
         """Books the wait of a job for its first cycle, if nothing as urgent was in its way since its release."""
         due = self._due(task, chain.end)
         priority = self.trace.rows[task].priority

@@ -1,4 +1,4 @@
-"""What the kernel's own operations cost, from the latency benchmarks: semaphore, queue and mutex calls, by probes."""
+"""The cost of the kernel's own operations, from the latency benchmarks: semaphore, queue and mutex calls, by probes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from rtoslab.catalogue import Catalogue
 from rtoslab.measure import run_plan
 from rtoslab.plan import Options, make_plan
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.fitted_lines import fit
 from rtoslab.rta.held import longest_masked
@@ -40,7 +40,7 @@ def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overhea
     operations: dict[str, int] = {}
     fits: list[Fit] = []
     for result in (outcome.result for outcome in outcomes):
-        for series in result.series if isinstance(result, Measured) else ():
+        for series in result.series if isinstance(result, MeasuredPoint) else ():
             cycles = [one for one, ticks in zip(series.mark_cycles, series.ticks, strict=True) if ticks == 0]
             if _OPERATION.fullmatch(series.id) and cycles:
                 name = series.id.replace(".", "_")

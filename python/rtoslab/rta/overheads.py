@@ -1,8 +1,8 @@
-"""What a kernel costs on a board, as the analysis needs it: a small TOML or JSON file, measured or written by hand.
+"""The costs of a kernel on a board, as the analysis needs them: a small TOML or JSON file, measured or written by
+hand.
 
 Every `_cycles` value is an upper value: what was fitted plus the largest observed above the fit. The fits themselves
-stand under `[[fit]]`, for the reader; the analysis does not use them.
-"""
+stand under `[[fit]]`, for the reader; the analysis does not use them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from rtoslab.base import OverheadsError, Strict, write_whole
-from rtoslab.intake import missing, problem, read_object, read_table, shown_path
+from rtoslab.intake import missing, path_text, problem, read_object, read_table
 
 
 class Tick(Strict):
@@ -71,7 +71,7 @@ class Kernel(Strict):
 
 
 class Events(Strict):
-    """What is seen of tasks that an interrupt's semaphore releases, and of work under locks; in cycles."""
+    """The costs of tasks that an interrupt's semaphore releases, and of work under locks, in cycles."""
 
     handler_cycles: int = Field(default=0, ge=0)
     """Of an interrupt's handler beside its work, entry and exit."""
@@ -90,7 +90,7 @@ class Events(Strict):
 
 
 class Smp(Strict):
-    """What several cores cost each other. The other values of a file with `cores` were measured with so many."""
+    """The costs of several cores to each other. The other values of a file with `cores` were measured with so many."""
 
     cores: int = Field(default=1, ge=1)
     lock_wait_cycles: int = Field(default=0, ge=0)
@@ -143,7 +143,7 @@ class Overheads(Strict):
 
     @property
     def tick_switch(self) -> int:
-        """What a tick costs more if it hands over to another task, in cycles."""
+        """Returns what a tick costs more if it hands over to another task, in cycles."""
         by_handler = self.interrupt.entry_cycles + max(self.switch.up_cycles, self.switch.from_idle_cycles)
         return by_handler if self.tick.switch_cycles is None else self.tick.switch_cycles
 
@@ -164,7 +164,7 @@ _HINTS: Final = {
 def read_overheads(path: Path) -> Overheads:
     """Reads a file, JSON if it ends in .json, else TOML. Raises OverheadsError naming file and key."""
     read = read_object if path.suffix.lower() == ".json" else read_table
-    return parse_overheads(read(path, "the overheads", OverheadsError), shown_path(path))
+    return parse_overheads(read(path, "the overheads", OverheadsError), path_text(path))
 
 
 def parse_overheads(table: Mapping[str, Any], source: str) -> Overheads:

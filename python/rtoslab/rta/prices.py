@@ -1,4 +1,4 @@
-"""What an entry of the ledger may cost by the overheads, and the entries that cost more: what no fit covers."""
+"""The price of each ledger entry by the overheads, and the entries above it, which no fit covers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Excess:
 
     @property
     def cycles(self) -> int:
-        """By how much."""
+        """Returns the excess in cycles."""
         return self.took - self.charged
 
 
@@ -69,54 +69,53 @@ class Prices:
         return handlers + self.irqs(interruption.irqs) + interruption.yields * self.overheads.smp.yield_cycles + later
 
     @property
-    def asked(self) -> int:
+    def request_cycles(self) -> int:
         """An interrupt by which another core has this one look for who is to run."""
         return self.around + self.overheads.smp.yield_cycles
 
-    def made_up(self, released: int) -> int:
-        """What a tick of another core costs that is made up for here, as it found the scheduler locked."""
+    def compensation(self, released: int) -> int:
+        """Returns what a tick of another core costs that is made up for here, as it found the scheduler locked."""
         return self.chain(1, released, 0, sliced=False) + self.overheads.tick.deferred_cycles
 
-    def saved(self, interruptions: Iterable[Interruption]) -> int:
-        """By how much they cost less than they are charged with, beside entry and exit.
+    def saved_cycles(self, interruptions: Iterable[Interruption]) -> int:
+        """Returns by how much they cost less than their charge, beside entry and exit.
 
-        A tick that meets a locked scheduler does little in its handler; what it puts off is done in the stretch.
-        """
+        A tick that meets a locked scheduler does little in its handler; what it puts off is done in the stretch."""
         return sum(self.interruption(interruption) - interruption.cycles for interruption in interruptions)
 
     def beside(self, ticks: int, released: int, switches: int, irqs: Irqs) -> int:
-        """What comes in one chain with a switch that a task called for, which is one of the switches."""
+        """Returns what comes in one chain with a switch that a task called for, which is one of the switches."""
         return self.chain(ticks, released, max(0, switches - 1 - irqs.gives), sliced=False) + self.irqs(irqs)
 
-    def interrupted(self, stretch: Stretch) -> int:
-        """What a stretch may last longer for its interruptions."""
+    def interruption_cycles(self, stretch: Stretch) -> int:
+        """Returns what a stretch may last longer for its interruptions."""
         ticks = sum(interruption.ticks for interruption in stretch.interruptions)
         return (
             len(stretch.interruptions) * self.around
             + ticks * self.overheads.tick.deferred_cycles
-            + sum(map(self.made_up, stretch.made_up))
-            + self.saved(stretch.interruptions)
+            + sum(map(self.compensation, stretch.compensated))
+            + self.saved_cycles(stretch.interruptions)
         )
 
     def start(self, stretch: Stretch) -> int:
-        """From the switch to a job's first instruction."""
+        """Returns the price from the switch to a job's first instruction."""
         simple = self.events.start_cycles if stretch.woken else self.overheads.job.start_cycles
-        return simple + self.interrupted(stretch)
+        return simple + self.interruption_cycles(stretch)
 
     def end(self, tasks: int, *, woken: bool = False) -> int:
-        """From a job's last instruction to the handler that switches."""
+        """Returns the price from a job's last instruction to the handler that switches."""
         if woken:
             return self.events.end_cycles
         return self.overheads.job.end_cycles + tasks * self.overheads.job.end_per_task_cycles
 
     def leave(self, leave: Leave) -> int:
-        """From a job's last instruction to whoever runs next."""
+        """Returns the price from a job's last instruction to whichever task runs next."""
         chain = leave.chain
         more = self.beside(chain.ticks, chain.released, chain.switches, chain.irqs)
         more += chain.yields * self.overheads.smp.yield_cycles
         deferred = chain.ticks * self.overheads.tick.deferred_cycles
         simple = self.end(leave.tasks, woken=leave.stretch.woken) + self.down(leave.distance, to_idle=leave.to_idle)
-        return simple + more + deferred + self.interrupted(leave.stretch)
+        return simple + more + deferred + self.interruption_cycles(leave.stretch)
 
     def block(self, tasks: int, distance: int) -> int:
         """The longest that a less urgent task keeps the kernel from a release: seen, or all of the end of its job."""
@@ -124,7 +123,7 @@ class Prices:
         masks = self.overheads.masks
         return max(masks.masked_cycles, masks.wait_cycles, self.end(tasks) + switches)
 
-    def held(self, tasks: int, distance: int) -> int:
+    def masked_cycles(self, tasks: int, distance: int) -> int:
         """The longest that the kernel holds an interrupt off, whatever its priority: a call, as if it masked from its
         begin to its end, or all of its handlers one behind the other, a switch and a tick that releases every task."""
         handlers = max(self.down(distance, to_idle=False), self.down(0, to_idle=True)) + self.chain(
@@ -136,11 +135,14 @@ class Prices:
         return max(self.overheads.masks.masked_cycles, handlers + self.around, *calls)
 
     def release(self, tasks: int, distance: int) -> int:
-        """On several cores, the longest from a tick to its releases beside what they cost: some core has the scheduler
-        locked, in a call in which a tick and an interrupt from another core come, and makes up for it behind that."""
+        """Returns, on several cores, the longest time from a tick to its releases beside their own cost. Some core
+        has the scheduler locked, in a call that a tick and an interrupt from another core meet, and makes up for it
+        later."""
         smp = self.overheads.smp
         tick = self.around + self.chain(1, tasks, 0, sliced=False) + self.overheads.tick.deferred_cycles
-        return max(smp.release_cycles, self.block(tasks, distance) + 2 * tick + self.asked + smp.lock_wait_cycles)
+        return max(
+            smp.release_cycles, self.block(tasks, distance) + 2 * tick + self.request_cycles + smp.lock_wait_cycles
+        )
 
     def down(self, distance: int, *, to_idle: bool) -> int:
         """The handler that switches away."""
@@ -152,11 +154,11 @@ class Prices:
         return max(down, switch.up_cycles) if self.overheads.tick.switch_cycles is None else down
 
     def wait(self, wait: Wait) -> int:
-        """From a tick or an interrupt to the job it releases, where nothing is in the way."""
+        """Returns the price from a tick or an interrupt to the job it releases, where nothing is in the way."""
         if wait.irqs.count:
             return self.around + self.irqs(wait.irqs)
         if wait.remote:
-            return self.asked + self.chain(0, 0, 1, sliced=False)
+            return self.request_cycles + self.chain(0, 0, 1, sliced=False)
         return self.around + self.chain(1, wait.released, 1, sliced=False)
 
     def work(self, stretch: Stretch, cycles: int) -> int:
@@ -164,7 +166,7 @@ class Prices:
         between = stretch.calls * self.events.call_cycles
         contended = stretch.handovers * self.events.contended_cycles
         # A call that coincides with an interruption: part of what it takes is booked there.
-        moved = self.saved(interruption for interruption in stretch.interruptions if interruption.meets_kernel)
+        moved = self.saved_cycles(interruption for interruption in stretch.interruptions if interruption.meets_kernel)
         around = (len(stretch.interruptions) + stretch.handovers) * self.around
         bus = -(-cycles * self.overheads.smp.contention_permille // 1000)
         return cycles + bus + self.overheads.job.work_cycles + between + contended + around + moved
@@ -176,15 +178,15 @@ class Prices:
         )
 
 
-def uncovered(ledger: Ledger, overheads: Overheads, tasks: int) -> list[Excess]:
+def uncovered_entries(ledger: Ledger, overheads: Overheads, tasks: int) -> list[Excess]:
     """Entries that exceed their price, the worst first."""
     return sorted(
-        (excess for excess in _compared(ledger, Prices(overheads), tasks) if excess.cycles > 0),
+        (excess for excess in _compare(ledger, Prices(overheads), tasks) if excess.cycles > 0),
         key=lambda excess: -excess.cycles,
     )
 
 
-def _compared(ledger: Ledger, prices: Prices, tasks: int) -> Iterator[Excess]:
+def _compare(ledger: Ledger, prices: Prices, tasks: int) -> Iterator[Excess]:
     for interruption in ledger.interruptions:
         if not interruption.meets_kernel:
             yield Excess(

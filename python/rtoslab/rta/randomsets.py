@@ -46,7 +46,7 @@ def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 1
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What sets of one kind look like. Loads are of the tasks' work alone."""
+    """The form of the sets of one kind. Loads are of the tasks' work alone."""
 
     periods_ticks: tuple[int, ...] = PERIODS_TICKS
     tasks: tuple[int, int] = (2, 10)
@@ -76,7 +76,7 @@ SHAPES: Final = {
 """By name, for the search for a broken bound."""
 
 
-def shaped_system(random: Random, shape: Shape, clock_hz: int, tick_cycles: int) -> System:
+def system_of_shape(random: Random, shape: Shape, clock_hz: int, tick_cycles: int) -> System:
     """A set of this shape, all its tasks released by the tick."""
     count = random.randint(*shape.tasks)
     shares = [random.expovariate(1.0) for _ in range(count)]
@@ -113,7 +113,7 @@ def cores_system(random: Random, shape: Shape, firmware: Firmware, contention_pe
     part = replace(shape, tasks=(min(shape.tasks[0], most), min(shape.tasks[1], most)), load=load)
     tasks: list[Task] = []
     for core in range(firmware.cores):
-        system = shaped_system(random, part, firmware.clock_hz, firmware.tick_cycles)
+        system = system_of_shape(random, part, firmware.clock_hz, firmware.tick_cycles)
         tasks += [
             replace(task, name=chr(ord("A") + len(tasks) + at), core=core) for at, task in enumerate(system.tasks)
         ]
@@ -124,7 +124,7 @@ def event_system(random: Random, firmware: Firmware) -> System:
     """A set of which some tasks are released by interrupts, some hold resources, some mask interrupts."""
     tick, clock_hz = firmware.tick_cycles, firmware.clock_hz
     shape = Shape(PERIODS_TICKS, (1, 6), (0.1, 0.75), levels=random.choice((3, 10)), monotonic=random.random() < 0.6)
-    plain = shaped_system(random, shape, clock_hz, tick)
+    plain = system_of_shape(random, shape, clock_hz, tick)
     tasks = list(plain.tasks)
     handlers: list[Handler] = []
     for _ in range(random.choice((0, 0, 1, 2))):
@@ -160,7 +160,7 @@ def _with_sections(random: Random, task: Task) -> Task:
     return replace(task, sections=tuple(sections))
 
 
-def changed(
+def change_one_task(
     random: Random, system: System, starts: tuple[int, ...], tick_cycles: int
 ) -> tuple[System, tuple[int, ...]]:
     """A neighbour: one task's work, first tick or interrupt's first raising is another. Bounds hold for any start."""

@@ -1,4 +1,4 @@
-"""What a run of a task set shows: jobs, the kernel's handlers, waits for its locks."""
+"""The record of a task set's run: jobs, the kernel's handlers, waits for its locks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Job:
 
     @property
     def response(self) -> int:
-        """From its release to its last instruction."""
+        """Returns the time from its release to its last instruction."""
         return self.end - self.release
 
 
@@ -50,7 +50,7 @@ class Handler:
     due: int = 0
     """Of a tick: when it was due, in cycles."""
     core: int = 0
-    asked: bool = False
+    requested: bool = False
     """An exception that tasks raise themselves to call the kernel, or to have it switch."""
 
     @property
@@ -62,7 +62,7 @@ class Handler:
 
 @dataclass(slots=True)
 class Trace:
-    """In the order of time, from the first release on."""
+    """The trace of a run in the order of time, from the first release on."""
 
     rows: Sequence[Row]
     lines: Sequence[Line]
@@ -83,7 +83,7 @@ class Trace:
     """The tick's handler, whichever core is shown."""
 
     def of_core(self, core: int) -> Trace:
-        """What happened on one core."""
+        """Returns what happened on one core."""
         if len(self.spins) == 1:
             return self
         home = [row.core for row in self.rows]
@@ -95,7 +95,8 @@ class Trace:
             core=core,
         )
 
-    def handled(self, line: int) -> list[int]:
-        """Of the interrupt of a line, from 1 on: from each arrival to its handler's return, in cycles."""
+    def handler_times(self, line: int) -> list[int]:
+        """Returns the handler times of an interrupt's line, from 1 on: from each arrival to its handler's return, in
+        cycles."""
         ends = (handler.end - self.origin for handler in self.handlers if handler.line == line)
         return [end - arrival for arrival, end in zip(self.lines[line - 1].arrivals, ends, strict=False)]

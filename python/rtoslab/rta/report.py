@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rtoslab.base import counted
-from rtoslab.reports import Deviations, Document, Section, TableData, flagged_by
+from rtoslab.base import count_text
+from rtoslab.reports import Deviations, Document, Section, TableData, mark_deviations_by
 from rtoslab.rta import study_charts as plots
 from rtoslab.rta.charges import MODEL_NAMES, Model
 from rtoslab.rta.overheads import Overheads
@@ -31,7 +31,7 @@ def document(study: Study) -> Document:
     )
     sections = [
         Section("bounds", "Bounds", study.notes, plots.charts(plots.pessimism(study)), _bounds(study)),
-        *_observed(study),
+        *_observed_sections(study),
         *_tick(study),
         Section("growth", "Sensitivity", (), (), tuple(filter(None, (sensitivity_table(study), costs_table(study))))),
     ]  # fmt: skip
@@ -45,11 +45,11 @@ def document(study: Study) -> Document:
         summary=" ".join(study.answer()),
         sections=tuple(sections),
     )
-    return flagged_by(document, deviations(study), all_deviate=_all_deviate(study))
+    return mark_deviations_by(document, deviations(study), all_deviate=_all_deviate(study))
 
 
 def deviations(study: Study) -> Deviations:
-    """Of the kernels whose overheads these are."""
+    """Returns the deviations of the kernels whose overheads these are."""
     return {source.kernel: source.deviations for source in _sources(study) if source.deviations}
 
 
@@ -61,27 +61,27 @@ def _sources(study: Study) -> list[Overheads]:
     return [overheads for overheads in (study.overheads, study.beside) if overheads is not None]
 
 
-def shown_tables(study: Study) -> list[TableData]:
+def terminal_tables(study: Study) -> list[TableData]:
     """Those for a terminal."""
     beside = beside_table(study, study.beside) if study.beside is not None else None
-    return _flagged(study, (beside, bounds_table(study), check_table(study), chains_table(study)))
+    return _flag(study, (beside, bounds_table(study), check_table(study), chains_table(study)))
 
 
-def shown_growth(study: Study) -> list[TableData]:
+def growth_tables(study: Study) -> list[TableData]:
     """Those for a terminal behind the answer: they take longer than it."""
-    return _flagged(study, (sensitivity_table(study),))
+    return _flag(study, (sensitivity_table(study),))
 
 
-def _flagged(study: Study, tables: tuple[TableData | None, ...]) -> list[TableData]:
+def _flag(study: Study, tables: tuple[TableData | None, ...]) -> list[TableData]:
     page = Document("", "", "", (Section("", "", tables=tuple(filter(None, tables))),))
-    return [*flagged_by(page, deviations(study), all_deviate=_all_deviate(study)).sections[0].tables]
+    return [*mark_deviations_by(page, deviations(study), all_deviate=_all_deviate(study)).sections[0].tables]
 
 
 def _bounds(study: Study) -> tuple[TableData, ...]:
     return tuple(filter(None, (bounds_table(study), chains_table(study), parts_table(study))))
 
 
-def _observed(study: Study) -> list[Section]:
+def _observed_sections(study: Study) -> list[Section]:
     check, table = study.check, check_table(study)
     if check is None or table is None:
         return []
@@ -107,7 +107,7 @@ def _tick(study: Study) -> list[Section]:
     }
     rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]
     table = TableData(
-        f"{counted(len(taken), 'tick')} that met only work, switches included",
+        f"{count_text(len(taken), 'tick')} that met only work, switches included",
         ("tick's handlers", ">us", ">times the observed"),
         rows,
     )

@@ -1,4 +1,4 @@
-"""What a run shows of each task and interrupt: how long its jobs took, and so far those that had not ended."""
+"""The responses of each task and interrupt in a run, with those so far of jobs that had not ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rtoslab.rta.system import System
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """Of one task or interrupt, in units of the system."""
+    """The responses of one task or interrupt, in units of the system."""
 
     name: str
     ended: tuple[int, ...]
@@ -30,7 +30,8 @@ class Responses:
 
 
 def responses(system: System, trace: Trace, until: int | None = None) -> Iterator[Responses]:
-    """Of each task, then each interrupt that the set names; jobs that were released before the cycle `until`."""
+    """Yields the responses of each task, then of each interrupt that the set names, for jobs released before the
+    cycle `until`."""
     scale = system.units_per_cycle
     for at, task in enumerate(system.tasks):
         ended, unfinished = (
@@ -40,4 +41,4 @@ def responses(system: System, trace: Trace, until: int | None = None) -> Iterato
         yield Responses(task.name, ended, unfinished)
     for at, handler in enumerate(system.interrupts):
         if not handler.implied:
-            yield Responses(handler.name, tuple(item * scale for item in trace.handled(at + 1)))
+            yield Responses(handler.name, tuple(item * scale for item in trace.handler_times(at + 1)))

@@ -47,17 +47,16 @@ def sensitivity(
     holds: bool | None = None,
     progress: Progress = lambda _: None,
 ) -> Sensitivity:
-    """By bisection, to a cycle; every test is one whole analysis of at most STEPS steps a bound.
+    """Finds the sensitivity by bisection, to a cycle. Every test is one full analysis of at most STEPS steps a bound.
 
     `holds`: whether the set as it stands meets its deadlines, where that is known. Then nothing needs to shrink,
-    whatever a shorter search says.
-    """
+    whatever a shorter search says."""
     scale = 1 if overheads is not None else -(-_NANOSECONDS // system.units_per_second)
     fine = finer(system, scale)
     search = _Search(overheads, model, holds)
     progress("how much all WCETs may grow")
     now, most = RESOLUTION, max(RESOLUTION, _most(fine))
-    parts = search.largest(lambda part: _scaled(fine, Fraction(part, RESOLUTION)), 0, now, most)
+    parts = search.largest(lambda part: _scale(fine, Fraction(part, RESOLUTION)), 0, now, most)
     factor, factor_bounded = Fraction(max(parts, 0), RESOLUTION), search.bounded
     load = utilisation((task.wcet, task.period) for task in system.tasks)
     growth, bounded = {}, []
@@ -101,7 +100,9 @@ class _Search:
 def _gave_up(analysis: Analysis) -> bool:
     """No deadline is known to be missed, but a bound was not found in so few steps."""
     bounds = (*analysis.tasks, *analysis.interrupts)
-    return any(bound.obstacle is Obstacle.STEPS for bound in bounds) and not any(bound.missed for bound in bounds)
+    return any(bound.obstacle is Obstacle.STEPS for bound in bounds) and not any(
+        bound.can_be_missed for bound in bounds
+    )
 
 
 def _most(system: System) -> int:
@@ -109,7 +110,7 @@ def _most(system: System) -> int:
     return min(task.deadline * RESOLUTION // task.wcet for task in system.tasks)
 
 
-def _scaled(system: System, factor: Fraction) -> System:
+def _scale(system: System, factor: Fraction) -> System:
     """Rounded up: a wcet never becomes 0."""
 
     def scaled(task: Task) -> Task:

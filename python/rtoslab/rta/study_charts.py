@@ -39,7 +39,7 @@ def distribution(study: Study, check: Check) -> ChartData:
         ]
         lines = {"longest observed": task.longest}
         for model, analysis in study.analyses.items():
-            response = analysis.bound(task.name).response
+            response = analysis.find_bound(task.name).response
             lines |= {f"bound, {MODEL_NAMES[model]}": response} if response is not None else {}
         if task.deadline <= 1.5 * max(lines.values()):
             lines["deadline"] = task.deadline
@@ -117,7 +117,7 @@ def _pieces(trace: Trace, task: int) -> list[tuple[int, int, str]]:
 
 
 def ticks(study: Study, check: Check) -> ChartData | None:
-    """What every tick's handler took, beside what the models charge for it; None without overheads."""
+    """Returns what every tick's handler took, beside what the models charge for it; None without overheads."""
     if study.overheads is None:
         return None
     us = study.system.microseconds_of_cycles
@@ -139,18 +139,18 @@ def ticks(study: Study, check: Check) -> ChartData | None:
 
 
 def worst_tick(prices: Prices, interruption: Interruption, tasks: int) -> int:
-    """What the model of the worst tick charges one with, in cycles: a release of every task."""
+    """Returns what the model of the worst tick charges one with, in cycles: a release of every task."""
     return prices.interruption(replace(interruption, released=tasks))
 
 
 def pessimism(study: Study) -> ChartData | None:
-    """What the models with overheads add to the bound without overheads, in percent; None without overheads."""
+    """Returns what the models with overheads add to the bound without overheads, in percent; None without overheads."""
     if study.overheads is None:
         return None
     rows = []
     for model in (Model.WORST_TICK, Model.PARTITION):
         for task in study.analyses[Model.NOTHING].tasks:
-            more = study.analyses[model].bound(task.name).response
+            more = study.analyses[model].find_bound(task.name).response
             if task.response and more is not None:
                 percent = 100 * (more / task.response - 1)
                 rows.append(

@@ -34,7 +34,7 @@ class Task:
 
     @property
     def calls(self) -> int:
-        """Of the kernel, in the midst of its work: before and after each section or mask."""
+        """Returns the kernel calls in the midst of the work: before and after each section or mask."""
         return 2 * (len(self.sections) + (self.masked > 0))
 
 
@@ -87,7 +87,7 @@ class System:
         return self.units_per_second // self.units_per_cycle
 
     def microseconds(self, units: float) -> float:
-        """For people."""
+        """Returns microseconds, for people."""
         return units * 1e6 / self.units_per_second
 
     def exact_microseconds(self, units: int | Fraction) -> Fraction:
@@ -95,7 +95,7 @@ class System:
         return Fraction(units) * 1_000_000 / self.units_per_second
 
     def microseconds_of_cycles(self, cycles: float) -> float:
-        """For people; of what a trace tells."""
+        """Returns microseconds of a trace's cycles, for people."""
         return cycles * 1e6 / self.clock_hz
 
     def cycles(self, units: int) -> int:
@@ -132,7 +132,7 @@ def finer(system: System, scale: int) -> System:
 
 
 def utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
-    """Of (cost, period) pairs, exactly. (A sum of fractions reduces each sum.)"""
+    """Returns the exact utilisation of (cost, period) pairs. (A sum of fractions reduces each sum.)"""
     pairs = [*parts]
     whole = math.lcm(*(period for _, period in pairs))
     return Fraction(sum(cost * (whole // period) for cost, period in pairs), whole)
@@ -167,7 +167,8 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
             masked=whole(task_spec.masked),
             sections=tuple((one.resource, whole(one.length)) for one in task_spec.sections),
             core=task_spec.core,
-            released_by=givers.get(task_spec.name) or (_implied(task_spec) if task_spec.release == "interrupt" else ""),
+            released_by=givers.get(task_spec.name)
+            or (_implied_deadline(task_spec) if task_spec.release == "interrupt" else ""),
         )
         for task_spec in task_set.tasks
     )
@@ -189,16 +190,16 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
         if item.released_by and item.name not in givers
     )
     for task in tasks:
-        _demand_parts(task, task_set.source)
+        _require_parts(task, task_set.source)
     chains = tuple(Chain(chain.name, chain.tasks, whole(chain.deadline)) for chain in task_set.chains)
     return System(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
 
 
-def _implied(spec: TaskSpec) -> str:
+def _implied_deadline(spec: TaskSpec) -> str:
     return f"release of {spec.name}"
 
 
-def _demand_parts(task: Task, source: str) -> None:
+def _require_parts(task: Task, source: str) -> None:
     """Raises TaskSetError for a part of the wcet that is longer than it, or parts that together are."""
     sections = sum(length for _, length in task.sections)
     for what, length in (

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.reports import TableData
-from rtoslab.rta.analysis import Bound
+from rtoslab.rta.analysis import ResponseBound
 from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, Model
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.sensitivity import STEPS, Sensitivity
 from rtoslab.rta.system import utilisation
 from rtoslab.rta.task_set_study import Study
-from rtoslab.rta.units import WHOLE, shown_decimals, shown_microseconds
+from rtoslab.rta.units import WHOLE, format_decimals, format_microseconds
 
 _DASH: Final = "-"
 
@@ -35,17 +35,17 @@ def bounds_table(study: Study) -> TableData:
     )
     rows = []
     for task in study.system.tasks:
-        bound = study.analysis.bound(task.name)
+        bound = study.analysis.find_bound(task.name)
         rows.append([
             task.name, str(task.priority), _us(study, task.period), _us(study, task.wcet), _us(study, task.deadline),
-            *(_bound(study, study.analyses[model].bound(task.name)) for model in models),
+            *(_format_bound(study, study.analyses[model].find_bound(task.name)) for model in models),
             _us(study, bound.slack), "yes" if bound.meets else "NO",
         ])  # fmt: skip
     for one in (interrupt for interrupt in study.system.interrupts if not interrupt.implied):
-        bound = study.analysis.bound(one.name)
+        bound = study.analysis.find_bound(one.name)
         rows.append([
             one.name, "interrupt", _us(study, one.period), _us(study, one.wcet), _us(study, one.deadline),
-            *(_bound(study, study.analyses[model].bound(one.name)) for model in models),
+            *(_format_bound(study, study.analyses[model].find_bound(one.name)) for model in models),
             _us(study, bound.slack), "yes" if bound.meets else "NO",
         ])  # fmt: skip
     meaning = "; ".join(f"{MODEL_NAMES[model]}: {MODEL_TITLES[model]}" for model in models)
@@ -59,7 +59,7 @@ def _loads(study: Study) -> str:
     for core in system.cores:
         loads = [(task.wcet, task.period) for task in system.tasks if task.core == core]
         loads += [(interrupt.wcet, interrupt.period) for interrupt in system.interrupts if interrupt.core == core]
-        bounds = [study.analysis.bound(task.name) for task in system.tasks if task.core == core]
+        bounds = [study.analysis.find_bound(task.name) for task in system.tasks if task.core == core]
         own, whole = float(utilisation(loads)), max((bound.utilisation for bound in bounds), default=0.0)
         where = f"Utilisation of core {core}" if len(system.cores) > 1 else "Utilisation"
         parts.append(f"{where}: {own:.3f} by tasks and interrupts, {max(whole, own):.3f} with the kernel's overheads.")
@@ -67,7 +67,7 @@ def _loads(study: Study) -> str:
 
 
 def check_table(study: Study) -> TableData | None:
-    """What was observed beside the bounds; None if nothing was run."""
+    """Returns what was observed beside the bounds; None if nothing was run."""
     check = study.check
     if check is None:
         return None
@@ -79,7 +79,7 @@ def check_table(study: Study) -> TableData | None:
             f"{task.jobs:,}",
             _us(study, round(task.middle)),
             _us(study, task.longest or None),
-            _bound(study, study.analysis.bound(task.name)),
+            _format_bound(study, study.analysis.find_bound(task.name)),
             *(_ratio(tightness[model].get(task.name)) for model in models),
             str(task.misses),
         ]
@@ -90,7 +90,7 @@ def check_table(study: Study) -> TableData | None:
     tick_us = check.trace.tick_cycles * 1e6 / study.system.clock_hz
     times = check.ticks / check.hyperperiod_ticks
     part = "the hyperperiod" if times == 1 else f"{times:.3g} times the hyperperiod"
-    ticks, jobs = counted(check.ticks, "tick"), counted(check.jobs, "job")
+    ticks, jobs = count_text(check.ticks, "tick"), count_text(check.jobs, "job")
     note = (
         f"From the critical instant on, {part}: {ticks} of {tick_us:g} us, {jobs}. "
         "Each model's bound over the longest response: below 1 it would be wrong."
@@ -99,7 +99,7 @@ def check_table(study: Study) -> TableData | None:
 
 
 def chains_table(study: Study) -> TableData | None:
-    """From end to end; None if the file names no chain."""
+    """Returns the bounds of chains from end to end. None if the file names no chain."""
     if not study.chains:
         return None
     observed = study.chains_observed
@@ -114,10 +114,10 @@ def chains_table(study: Study) -> TableData | None:
 
 
 def parts_table(study: Study) -> TableData:
-    """What the bound of each task is made of."""
+    """Returns what the bound of each task is made of."""
     causes = list(dict.fromkeys(name for task in study.analysis.tasks for name in task.parts))
     rows = [
-        [task.name, *(_us(study, task.parts.get(name)) for name in causes), _bound(study, task)]
+        [task.name, *(_us(study, task.parts.get(name)) for name in causes), _format_bound(study, task)]
         for task in study.analysis.tasks
     ]
     note = "`waiting` is what arrived before the worst job, and counts against it; the rest adds up to the bound."
@@ -130,7 +130,7 @@ def parts_table(study: Study) -> TableData:
 
 
 def costs_table(study: Study) -> TableData | None:
-    """What each component of the overhead costs each task; None without overheads."""
+    """Returns what each component of the overhead costs each task; None without overheads."""
     if not study.costs:
         return None
     parts = list(dict.fromkeys(name for cost in study.costs.values() for name in cost))
@@ -154,8 +154,8 @@ def sensitivity_table(study: Study) -> TableData | None:
             rows.append([task.name, _us(study, task.wcet), _DASH, _DASH, _DASH])
             continue
         sign = "+" if growth >= 0 else ""
-        percent = f"{sign}{shown_decimals(100 * growth / task.wcet, 1, math.floor)} %"
-        limit = _shown_sum(study, task.wcet, growth)
+        percent = f"{sign}{format_decimals(100 * growth / task.wcet, 1, math.floor)} %"
+        limit = _format_sum(study, task.wcet, growth)
         rows.append([task.name, _us(study, task.wcet), _us_down(study, growth), limit, percent])
     load = float(grown.utilisation)
     note = (
@@ -169,20 +169,20 @@ def sensitivity_table(study: Study) -> TableData | None:
 def _factor(factor: Fraction) -> str:
     """Rounded down; what is not 1 is told as not 1."""
     if factor < 1:
-        return shown_decimals(factor, 3, math.floor)
+        return format_decimals(factor, 3, math.floor)
     decimals = 3
     while factor > 1 and math.floor(factor * 10**decimals) == 10**decimals:
         decimals += 1
-    return shown_decimals(factor, decimals, math.floor)
+    return format_decimals(factor, decimals, math.floor)
 
 
-def _shown_sum(study: Study, wcet: int, growth: Fraction) -> str:
+def _format_sum(study: Study, wcet: int, growth: Fraction) -> str:
     """The new WCET, rounded down, with decimals enough to differ from the present one where the margin is not 0."""
     exact, now = (study.system.exact_microseconds(value) for value in (wcet + growth, wcet))
     decimals = 0 if exact >= WHOLE else 1
     while exact != now and math.floor(exact * 10**decimals) == round(now * 10**decimals):
         decimals += 1
-    return shown_decimals(exact, decimals, math.floor)
+    return format_decimals(exact, decimals, math.floor)
 
 
 def _search_ended(grown: Sensitivity) -> str:
@@ -192,7 +192,7 @@ def _search_ended(grown: Sensitivity) -> str:
         return ""
     return (
         " The search was bounded to "
-        f"{counted(STEPS, 'step')} a bound, and ended there for {', '.join(names)}: at least "
+        f"{count_text(STEPS, 'step')} a bound, and ended there for {', '.join(names)}: at least "
         "as much growth as shown is possible, perhaps more."
     )
 
@@ -237,7 +237,7 @@ _FIGURES: Final[Mapping[str, Callable[[Overheads, int], int]]] = {
 
 
 def as_json(study: Study) -> dict[str, Any]:
-    """For machines; times in microseconds, and in units of the system where a name says `_units`."""
+    """Returns plain values for machines, in microseconds, and in units of the system where a name ends in `_units`."""
     check, longest = study.check, study.chains_observed
     return {
         "title": study.task_set.title,
@@ -248,7 +248,7 @@ def as_json(study: Study) -> dict[str, Any]:
         "notes": [*study.notes, *(check.notes if check is not None else ())],
         "overheads": study.overheads.model_dump(mode="json") if study.overheads is not None else None,
         "bounds": {
-            model.value: {bound.name: _bound_json(study, bound) for bound in (*item.tasks, *item.interrupts)}
+            model.value: {bound.name: _bound_as_json(study, bound) for bound in (*item.tasks, *item.interrupts)}
             for model, item in study.analyses.items()
         },
         "costs_us": {task: {name: study.system.microseconds(value) for name, value in item.items()}
@@ -282,7 +282,7 @@ def _microseconds(study: Study, units: int | None) -> float | None:
     return None if units is None else study.system.microseconds(units)
 
 
-def _bound_json(study: Study, bound: Bound) -> dict[str, Any]:
+def _bound_as_json(study: Study, bound: ResponseBound) -> dict[str, Any]:
     us = study.system.microseconds
     return {
         "response_units": bound.response,
@@ -307,10 +307,10 @@ def _check_json(study: Study) -> dict[str, Any] | None:
         "hyperperiod_ticks": check.hyperperiod_ticks,
         "jobs": check.jobs,
         "misses": check.misses,
-        "exceeded": study.exceeded,
+        "exceeded": study.exceeded_tasks,
         "uncovered": [
             {"what": excess.what, "took_cycles": excess.took, "charged_cycles": excess.charged, "at_cycle": excess.at}
-            for excess in study.uncovered
+            for excess in study.uncovered_entries
         ],
         "tasks": {
             task.name: {
@@ -328,15 +328,15 @@ def _check_json(study: Study) -> dict[str, Any] | None:
 def _us(study: Study, units: int | None) -> str:
     if units is None:
         return _DASH
-    return shown_microseconds(study.system.exact_microseconds(units))
+    return format_microseconds(study.system.exact_microseconds(units))
 
 
 def _us_down(study: Study, units: Fraction) -> str:
     """Rounded down: what may grow by so much may grow by no more."""
-    return shown_microseconds(study.system.exact_microseconds(units), rounding=math.floor)
+    return format_microseconds(study.system.exact_microseconds(units), rounding=math.floor)
 
 
-def _bound(study: Study, bound: Bound) -> str:
+def _format_bound(study: Study, bound: ResponseBound) -> str:
     """Rounded up."""
     return _us_up(study, bound.response)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from rtoslab.base import counted
-from rtoslab.rta.analysis import Analysis, Bound, analyse, costs
+from rtoslab.base import count_text
+from rtoslab.rta.analysis import Analysis, ResponseBound, analyse, costs
 from rtoslab.rta.board_check import Check
-from rtoslab.rta.chains import ChainBound, bound_chain, observed_chain
+from rtoslab.rta.chains import ChainBound, chain_bound, observed_latency
 from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, Model
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.prices import Excess
 from rtoslab.rta.sensitivity import Progress, Sensitivity, sensitivity
 from rtoslab.rta.system import System, Task, make_system
 from rtoslab.rta.taskset import TaskSet
-from rtoslab.rta.units import shown_microseconds
+from rtoslab.rta.units import format_microseconds
 
 _BETWEEN_CORES = ("lock_wait_cycles", "release_cycles", "yield_cycles")
 
@@ -45,25 +45,25 @@ class Study:
 
     @property
     def analysis(self) -> Analysis:
-        """By that model."""
+        """Returns the analysis by that model."""
         return self.analyses[self.model]
 
     @property
-    def exceeded(self) -> list[str]:
+    def exceeded_tasks(self) -> list[str]:
         """Tasks observed to take longer than their bound."""
-        return [*self.check.exceeded(self.analysis), *self.chains_exceeded] if self.check is not None else []
+        return [*self.check.exceeded_tasks(self.analysis), *self.chains_exceeded] if self.check is not None else []
 
     @property
     def chains(self) -> list[ChainBound]:
         """Bounds of the chains, by the model that the answer rests on."""
-        return [bound_chain(chain, self.system, self.analysis) for chain in self.system.chains]
+        return [chain_bound(chain, self.system, self.analysis) for chain in self.system.chains]
 
     @property
     def chains_observed(self) -> dict[str, int | None]:
         """Chain -> the longest seen; empty where nothing was run."""
         if self.check is None:
             return {}
-        return {chain.name: observed_chain(chain, self.system, self.check.trace) for chain in self.system.chains}
+        return {chain.name: observed_latency(chain, self.system, self.check.trace) for chain in self.system.chains}
 
     @property
     def chains_exceeded(self) -> list[str]:
@@ -73,23 +73,27 @@ class Study:
         return [name for name, longest in seen if None not in (longest, bounds[name]) and longest > bounds[name]]  # type: ignore[operator]
 
     @property
-    def uncovered(self) -> list[Excess]:
-        """What took longer on the board than the overheads say, the worst first."""
-        return self.check.uncovered(self.overheads) if self.check is not None and self.overheads is not None else []
+    def uncovered_entries(self) -> list[Excess]:
+        """Returns what took longer on the board than the overheads say, the worst first."""
+        return (
+            self.check.uncovered_entries(self.overheads)
+            if self.check is not None and self.overheads is not None
+            else []
+        )
 
     @property
     def unknown(self) -> list[str]:
-        """What the overheads of several cores do not tell: a yes without it would be a guess."""
+        """Returns what the overheads of several cores do not tell: a yes without it would be a guess."""
         if self.overheads is None or len(self.system.cores) == 1:
             return []
         return _silent(self.system, self.overheads)
 
     @property
-    def undecided(self) -> bool:
+    def is_undecided(self) -> bool:
         """No deadline is known to be missed and nothing observed speaks against the bounds, but some are unknown."""
         bounds = (*self.analysis.tasks, *self.analysis.interrupts)
-        missed = any(bound.missed for bound in bounds) or any(chain.missed for chain in self.chains)
-        return not self.holds and not missed and not self.exceeded and not self.uncovered
+        missed = any(bound.can_be_missed for bound in bounds) or any(chain.can_be_missed for chain in self.chains)
+        return not self.holds and not missed and not self.exceeded_tasks and not self.uncovered_entries
 
     @property
     def holds(self) -> bool:
@@ -97,13 +101,13 @@ class Study:
         if self.unknown:
             return False
         met = self.analysis.schedulable and all(chain.meets for chain in self.chains)
-        return met and not self.exceeded and not self.uncovered
+        return met and not self.exceeded_tasks and not self.uncovered_entries
 
     def answer(self) -> list[str]:
         """Yes or no, and why: the tightest task, or each that misses and what its time goes to."""
         analysis = self.analysis
         bounds = [*analysis.tasks, *analysis.interrupts]
-        exceeded, uncovered = self.exceeded, self.uncovered
+        exceeded, uncovered = self.exceeded_tasks, self.uncovered_entries
         if exceeded:
             names = ", ".join(exceeded)
             return [f"No bound can be trusted: {names} took longer than bounded; measure the overheads again."]
@@ -133,7 +137,7 @@ class Study:
         return f"No: the chain {chain.name} may take {latency} us from end to end, its deadline is {deadline} us."
 
     def _conditions(self) -> list[str]:
-        """What the answer rests on."""
+        """Returns what the answer rests on."""
         overheads = self.overheads
         if overheads is None:
             return []
@@ -146,12 +150,14 @@ class Study:
             longer = overheads.smp.contention_permille / 10
             config += f", {overheads.smp.cores} cores, work up to {longer:g} % longer for that"
         source = f"; its overheads: {overheads.note}" if overheads.note else ""
-        seen = "" if self.check is None else f", {counted(self.check.jobs, 'job')} of this set held against the bounds"
+        seen = (
+            "" if self.check is None else f", {count_text(self.check.jobs, 'job')} of this set held against the bounds"
+        )
         return [f"For {where} at {overheads.clock_hz / 1e6:g} MHz, {tick_hz:g} ticks a second{config}{source}{seen}."]
 
-    def _why(self, bound: Bound) -> str:
+    def _why(self, bound: ResponseBound) -> str:
         if bound.response is None:
-            answer = "No" if bound.missed else "No answer"
+            answer = "No" if bound.can_be_missed else "No answer"
             return f"{answer}: {bound.name} has no bound, for {bound.reason}."
         parts = sorted(bound.parts.items(), key=lambda part: -part[1])
         spent = ", ".join(f"{name} {self._us(value)}" for name, value in parts if value > 0)
@@ -161,16 +167,16 @@ class Study:
         )
 
     def _us(self, units: int) -> str:
-        return shown_microseconds(self.system.exact_microseconds(units), whole_from=None)
+        return format_microseconds(self.system.exact_microseconds(units), whole_from=None)
 
 
 def study(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> Study:
     """Analyses a task set, with its sensitivity and what each overhead costs. Raises TaskSetError."""
-    return with_growth(bounded(task_set, overheads, clock_hz))
+    return with_growth(study_bounds(task_set, overheads, clock_hz))
 
 
 def with_growth(study: Study, progress: Progress = lambda _: None) -> Study:
-    """With its sensitivity, and what each overhead costs, which takes hundreds of analyses."""
+    """Returns the study with its sensitivity and the cost of each overhead, which takes hundreds of analyses."""
     system, overheads, holds = study.system, study.overheads, study.analysis.schedulable
     grown = sensitivity(system, overheads, study.model, holds, progress)
     progress("what each overhead costs")
@@ -178,7 +184,7 @@ def with_growth(study: Study, progress: Progress = lambda _: None) -> Study:
     return replace(study, sensitivity=grown, costs=by_task)
 
 
-def bounded(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> Study:
+def study_bounds(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> Study:
     """Bounds a task set at the overheads' clock, or the one given. Raises TaskSetError."""
     system = make_system(task_set, overheads.clock_hz if overheads is not None else clock_hz)
     notes = []
@@ -187,7 +193,7 @@ def bounded(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None
     else:
         system, observed_overheads = _as_seen(system, overheads)
         notes += observed_overheads
-        system, late = released_by_tick(system, overheads.tick.period_cycles * system.units_per_cycle)
+        system, late = release_by_tick(system, overheads.tick.period_cycles * system.units_per_cycle)
         if late:
             notes.append(
                 f"Released by the tick, which is up to one tick later than their periods say: {', '.join(late)}."
@@ -210,7 +216,7 @@ def _as_seen(system: System, overheads: Overheads) -> tuple[System, list[str]]:
     return replace(system, equals="any"), [note]
 
 
-def released_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
+def release_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
     """Where a period or an offset is no whole number of ticks, the tick releases the task up to one tick late.
 
     `tick` is its period in units of the system.
@@ -218,21 +224,21 @@ def released_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
     by_tick = [task for task in system.tasks if not task.released_by]
     late = [item.name for item in by_tick if item.period % tick or (item.offset or 0) % tick]
 
-    def changed(task: Task) -> Task:
+    def change_task(task: Task) -> Task:
         return replace(task, jitter=task.jitter + tick, offset=None) if task.name in late else task
 
-    return replace(system, tasks=tuple(changed(task) for task in system.tasks)), late
+    return replace(system, tasks=tuple(change_task(task) for task in system.tasks)), late
 
 
 def _silent(system: System, overheads: Overheads) -> list[str]:
-    """What several cores cost each other and the overheads do not tell."""
+    """Returns what several cores cost each other and the overheads do not tell."""
     silent = [f"smp.{name}" for name in _BETWEEN_CORES if not getattr(overheads.smp, name)]
     called = bool(system.interrupts) or any(task.calls for task in system.tasks)
     return [*silent, "events"] if called and overheads.events is None else silent
 
 
 def _lacking(system: System, overheads: Overheads) -> list[str]:
-    """What the analysis counts as nothing because the overheads do not tell it."""
+    """Returns what the analysis counts as nothing because the overheads do not tell it."""
     lacking = []
     if not overheads.interrupt.entry_cycles and not overheads.interrupt.exit_cycles:
         lacking.append("interrupt")

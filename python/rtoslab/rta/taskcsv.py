@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rtoslab.base import TaskSetError
-from rtoslab.intake import ROWS, shown
+from rtoslab.intake import ROWS, quote
 
 
 def from_csv(text: str, source: str) -> dict[str, Any]:
@@ -45,5 +45,5 @@ def _csv_task(row: Iterable[tuple[str, str]], where: str) -> dict[str, Any]:
 def _csv_section(text: str, where: str) -> dict[str, str]:
     resource, colon, length_us = text.partition(":")
     if not colon:
-        raise TaskSetError(f"{where}: the section {shown(text)} is not resource:length_us; write one such as bus:20.")
+        raise TaskSetError(f"{where}: the section {quote(text)} is not resource:length_us; write one such as bus:20.")
     return {"resource": resource, "length_us": length_us}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
 from rtoslab.base import TaskSetError
-from rtoslab.intake import ROWS, one_line, read_table, read_text, shown, shown_path
+from rtoslab.intake import ROWS, one_line, path_text, quote, read_table, read_text
 from rtoslab.rta.chainspec import ChainSpec, parse_chain
 from rtoslab.rta.taskcsv import from_csv
 from rtoslab.rta.units import NO_TIME, Time, number, quantity
@@ -105,18 +105,18 @@ class TaskSet:
 def read_task_set(path: Path) -> TaskSet:
     """Reads a TOML or CSV file, by its ending. Raises TaskSetError naming file, task and key."""
     if path.suffix.lower() == ".csv":
-        table = from_csv(read_text(path, "the task set", TaskSetError), shown_path(path))
+        table = from_csv(read_text(path, "the task set", TaskSetError), path_text(path))
     else:
         table = read_table(path, "the task set", TaskSetError, exact=True)
-    return parse_task_set(table, shown_path(path), title=one_line(path.stem))
+    return parse_task_set(table, path_text(path), title=one_line(path.stem))
 
 
 def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> TaskSet:
     """A task set from a table as TOML gives it. Raises TaskSetError."""
-    _known(table, _TOP_KEYS, source)
+    _require_known(table, _TOP_KEYS, source)
     if str(table.get("policy", _POLICY)) != _POLICY:
         raise TaskSetError(
-            f"{source}: policy {shown(str(table['policy']))} is n/a: every kernel here schedules by fixed priorities; "
+            f"{source}: policy {quote(str(table['policy']))} is n/a: every kernel here schedules by fixed priorities; "
             f'write policy = "{_POLICY}" or nothing, and a priority for each task.'
         )
     tasks = tuple(_task(row, number, source) for number, row in enumerate(_tables(table, "task", source), 1))
@@ -130,8 +130,8 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
     names = [task.name for task in tasks] + [interrupt.name for interrupt in interrupts]
     for name in names:
         if names.count(name) > 1:
-            raise TaskSetError(f"{source} names {shown(name)} twice; give each task and interrupt a name of its own.")
-    _demand_givers(tasks, interrupts, source)
+            raise TaskSetError(f"{source} names {quote(name)} twice; give each task and interrupt a name of its own.")
+    _require_givers(tasks, interrupts, source)
     return TaskSet(
         title=_text(table, "title", title, source),
         tasks=tasks,
@@ -147,11 +147,11 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
 
 def _chain(row: Mapping[str, Any], number_: int, tasks: tuple[TaskSpec, ...], source: str) -> ChainSpec:
     where = f"{source}, {_named(row, 'chain', number_)}"
-    _known(row, _CHAIN_KEYS, where)
+    _require_known(row, _CHAIN_KEYS, where)
     return parse_chain(row, _name(row, where), [task.name for task in tasks], where)
 
 
-def _demand_givers(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
+def _require_givers(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
     """Raises TaskSetError where an interrupt gives to no task, to another's, or not when the task is released."""
     by_name = {spec.name: spec for spec in tasks}
     given: set[str] = set()
@@ -161,7 +161,7 @@ def _demand_givers(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec,
         task = by_name.get(interrupt.gives)
         where = f"{source}, interrupt {interrupt.name}"
         if task is None:
-            raise TaskSetError(f"{where} gives to {shown(interrupt.gives)}, which is no task here; name one.")
+            raise TaskSetError(f"{where} gives to {quote(interrupt.gives)}, which is no task here; name one.")
         if interrupt.gives in given:
             raise TaskSetError(f"{where}: {task.name} is released by another interrupt already; keep one of them.")
         if (task.period, task.jitter, task.core) != (
@@ -185,7 +185,7 @@ def _tables(table: Mapping[str, Any], name: str, source: str) -> list[Mapping[st
 
 def _task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
     where = f"{source}, {_named(row, 'task', number_)}"
-    _known(row, _TASK_KEYS, where)
+    _require_known(row, _TASK_KEYS, where)
     period, wcet, deadline = _three(row, where)
     times = {
         name: value for name in ("jitter", "offset", "masked") if (value := quantity(row, name, where)) is not None
@@ -206,7 +206,7 @@ def _task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
 
 def _interrupt(row: Mapping[str, Any], number_: int, source: str) -> InterruptSpec:
     where = f"{source}, {_named(row, 'interrupt', number_)}"
-    _known(row, _INTERRUPT_KEYS, where)
+    _require_known(row, _INTERRUPT_KEYS, where)
     period, wcet, deadline = _three(row, where)
     jitter = quantity(row, "jitter", where) or NO_TIME
     gives = _text(row, "gives", "", where)
@@ -218,7 +218,7 @@ def _core(row: Mapping[str, Any], where: str) -> int:
     requested = row.get("core", 0)
     if isinstance(requested, list) or (isinstance(requested, str) and requested.lower() in _MIGRATING):
         raise TaskSetError(
-            f"{where}: core is {shown(str(requested))}: a task that may run on several (global scheduling) is outside "
+            f"{where}: core is {quote(str(requested))}: a task that may run on several (global scheduling) is outside "
             "this analysis; give each a core of its own."
         )
     core = _whole(row, "core", where, 0)
@@ -228,7 +228,7 @@ def _core(row: Mapping[str, Any], where: str) -> int:
 
 
 def _section(row: Mapping[str, Any], where: str) -> SectionSpec:
-    _known(row, _SECTION_KEYS, f"{where}, section")
+    _require_known(row, _SECTION_KEYS, f"{where}, section")
     length = quantity(row, "length", f"{where}, section")
     if length is None or "resource" not in row:
         raise TaskSetError(f"{where}: a section needs resource and length_us; add what is missing.")
@@ -251,13 +251,13 @@ def _three(row: Mapping[str, Any], where: str) -> tuple[Time, Time, Time]:
     return period, wcet, deadline
 
 
-def _known(row: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+def _require_known(row: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
     for key in row:
         stem = next((name for name in known if key == name or (name in _UNITED and key.startswith(f"{name}_"))), None)
         if stem is None:
             near = difflib.get_close_matches(key.rsplit("_", 1)[0], known, n=1, cutoff=0.6)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
-            raise TaskSetError(f"{where}: there is no key {shown(key)}; {hint}")
+            raise TaskSetError(f"{where}: there is no key {quote(key)}; {hint}")
 
 
 _UNITED: Final = (*_TIMES, "length")
@@ -295,5 +295,5 @@ def _whole(row: Mapping[str, Any], key: str, where: str, default: int | None) ->
 def _choice(table: Mapping[str, Any], key: str, known: tuple[str, ...], default: str, source: str) -> str:
     value = str(table.get(key, default))
     if value not in known:
-        raise TaskSetError(f"{source}: {key} is {shown(value)}; known: {', '.join(known)}.")
+        raise TaskSetError(f"{source}: {key} is {quote(value)}; known: {', '.join(known)}.")
     return value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from rtoslab.base import CheckError, counted
+from rtoslab.base import CheckError, count_text
 from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END, IDENT_LINE, Firmware, Line, Row, start
 from rtoslab.rta.record import IDLE, Handler, Job, Trace
 from rtoslab.rta.spins import BUSY, TAKEN, Spins, spins_of
@@ -80,7 +80,7 @@ def _require_stacks(
     _events(firmware, image, ticks, lines, origin, machine)
     if many := overrun_stacks(before, stack_ends(machine, firmware, blocks)):
         raise CheckError(
-            f"The run does not do what its tasks say, and {counted(many, 'stack')} ran full: this "
+            f"The run does not do what its tasks say, and {count_text(many, 'stack')} ran full: this "
             "configuration needs more stack than the image gives a task; choose another, such as --config opt=-O2."
         ) from cause
 
@@ -93,10 +93,10 @@ def _events(
     origin: int = 0,
     machine: VirtualMachine | None = None,
 ) -> tuple[npt.NDArray[np.void], int]:
-    """What happened in so many ticks from the window's begin on, in the order of time, and the cycle of the end.
+    """Returns what happened in so many ticks from the window's begin on, in the order of time, and the cycle of the
+    end.
 
-    `machine`: a board that stands there already.
-    """
+    `machine`: a board that stands there already."""
     machine = machine or start(image, firmware.board, firmware.kernel, firmware.cores)
     machine.trace_exceptions(True)
     if firmware.cores > 1:
@@ -144,17 +144,17 @@ def read(
     cores: int = 1,
     exceptions: Collection[int] = frozenset({SVCALL, PENDSV}),
 ) -> Trace:
-    """Makes a trace of events in the order of time. `numbers`: the lines' exceptions; `exceptions`: those that tasks raise
+    """Makes a trace of events in order of time. `numbers`: the lines' exceptions. `exceptions`: those that tasks raise
     themselves. Raises CheckError where they are not those of these rows."""
     first = _origin(events, rows, tick_cycles) if origin is None else origin
     if cores == 1:
         trace = Trace(rows, lines, tick_cycles, first, end=end)
-        _Reader(trace, _names(events, 0), numbers, 0, exceptions, chosen=_chosen(events, 0)).read(events)
+        _Reader(trace, _names(events, 0), numbers, 0, exceptions, chosen=_is_chosen(events, 0)).read(events)
         return trace
     trace = Trace(rows, lines, tick_cycles, first, end=end, spins=tuple(_spins(events, core) for core in range(cores)))
     for core in range(cores):
         mine = events[events["core"] == core]
-        _Reader(trace, _names(events, core), numbers, core, exceptions, chosen=_chosen(mine, core)).read(mine)
+        _Reader(trace, _names(events, core), numbers, core, exceptions, chosen=_is_chosen(mine, core)).read(mine)
     for handled in (trace.jobs, trace.handlers):
         handled.sort(key=lambda job: job.end)
     return trace
@@ -180,7 +180,7 @@ def _names(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
     return names
 
 
-def _chosen(events: npt.NDArray[np.void], core: int) -> bool:
+def _is_chosen(events: npt.NDArray[np.void], core: int) -> bool:
     """Whether the kernel names the task that it chose before the exception that changes to it: it writes in a task."""
     entries, exits = ((events["kind"] == kind).astype(np.int64) for kind in (KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT))
     writes = (events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)
@@ -238,12 +238,12 @@ class _Reader:
                 self._begin(cycle, value)
             elif kind == KIND_EXEC and ident == IDENT_END and value < IDENT_LINE:
                 self._end(cycle, value)
-        self._unfinished()
+        self._add_unfinished()
 
     def _enter(self, cycle: int, entry: int, exception: int) -> None:
         is_requested = exception in self.asked
         self.open.append(
-            Handler(exception, cycle, entry, self.current, self.current, core=self.core, asked=is_requested)
+            Handler(exception, cycle, entry, self.current, self.current, core=self.core, requested=is_requested)
         )
         if self.chosen and is_requested:
             self.current = self.named
@@ -256,13 +256,13 @@ class _Reader:
         if at is None:
             return
         done = self.open.pop(at)
-        if self.chosen and done.asked:
+        if self.chosen and done.requested:
             self.current = self.named
         done.end, done.after = cycle, self.current
         trace = self.trace
         if exception in self.lines:
             done.line = self.lines[exception]
-        is_recorded = done.asked or exception in {SYSTICK, *self.lines} or (len(trace.spins) > 1 and done.yields)
+        is_recorded = done.requested or exception in {SYSTICK, *self.lines} or (len(trace.spins) > 1 and done.yields)
         if done.start < trace.origin or not is_recorded:
             return
         if exception == SYSTICK:
@@ -307,7 +307,7 @@ class _Reader:
         release = trace.origin + (row.offset_ticks + number * row.period_ticks) * trace.tick_cycles
         return Job(task, number, release, begin, end)
 
-    def _unfinished(self) -> None:
+    def _add_unfinished(self) -> None:
         for task in (at for at, row in enumerate(self.trace.rows) if row.core == self.core):
             job = self._job(task, self.running.get(task, 0), self.trace.end)
             later = 0

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.base import TaskSetError
-from rtoslab.intake import fraction, one_line, shown
+from rtoslab.intake import fraction, one_line, quote
 
 SECONDS: Final = {
     "ns": Fraction(1, 1_000_000_000),
@@ -37,16 +37,16 @@ WHOLE: Final = 1_000
 """Microseconds from which on decimals are not told."""
 
 
-def shown_microseconds(
+def format_microseconds(
     value: Fraction, *, whole_from: int | None = WHOLE, rounding: Callable[[Fraction], int] = round
 ) -> str:
     """One decimal, none from `whole_from` on, and as many as it takes for what is not 0 to be told as not 0."""
     if whole_from is not None and abs(value) >= whole_from:
         return f"{rounding(value):,}"
-    return shown_decimals(value, 1, rounding)
+    return format_decimals(value, 1, rounding)
 
 
-def shown_decimals(value: Fraction, decimals: int, rounding: Callable[[Fraction], int] = round) -> str:
+def format_decimals(value: Fraction, decimals: int, rounding: Callable[[Fraction], int] = round) -> str:
     """So many decimals, or as many as it takes for what is not 0 to be told as not 0."""
     while value and not rounding(value * 10**decimals):
         decimals += 1
@@ -69,14 +69,14 @@ def quantity(table: Mapping[str, object], name: str, where: str) -> Time | None:
     key = keys[0]
     unit = key.removeprefix(name).removeprefix("_")
     if unit not in UNITS:
-        what = f"the unknown unit {shown(unit)}" if unit else "no unit"
-        raise TaskSetError(f"{where}: the key {shown(key)} has {what}; write {name}_us, known are {', '.join(UNITS)}.")
+        what = f"the unknown unit {quote(unit)}" if unit else "no unit"
+        raise TaskSetError(f"{where}: the key {quote(key)} has {what}; write {name}_us, known are {', '.join(UNITS)}.")
     value = number(table[key], f"{where}, {key}")
     return Time(value, in_cycles=True) if unit == CYCLES else Time(value * SECONDS[unit])
 
 
-def _shown(value: object) -> str:
-    return repr(value) if isinstance(value, Decimal) else shown(str(value))
+def _format(value: object) -> str:
+    return repr(value) if isinstance(value, Decimal) else quote(str(value))
 
 
 def number(value: object, where: str) -> Fraction:
@@ -87,7 +87,7 @@ def number(value: object, where: str) -> Fraction:
         result = fraction(value)
     except ValueError as cause:
         raise TaskSetError(
-            f"{where}: {_shown(value)} is not a number ({cause}); write one such as 12 or 12.5."
+            f"{where}: {_format(value)} is not a number ({cause}); write one such as 12 or 12.5."
         ) from None
     if result < 0:
         raise TaskSetError(f"{where}: {value} is negative; a length of time is 0 or more.")

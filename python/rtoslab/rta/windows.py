@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.rta.charges import NO_CHARGES
-from rtoslab.rta.demand import Demand, arrivals
+from rtoslab.rta.demand import Competitors, arrivals
 from rtoslab.rta.system import Task
 
 STEPS: Final = 50_000
@@ -20,7 +20,7 @@ class NoBoundError(Exception):
     """A fixed point was not found within STEPS."""
 
 
-def starts(requests: Demand) -> Iterator[tuple[Demand, int]]:
+def starts(requests: Competitors) -> Iterator[tuple[Competitors, int]]:
     """Every way a busy period may start, as phases, with the task's own first arrival.
 
     Where all offsets are known and nothing jitters, it starts with an arrival of one of the tasks that matter; another
@@ -43,7 +43,7 @@ def _phase(first: Task, other: Task) -> int:
 
 
 def busy_period(
-    requests: Demand, first: int, most: int = STEPS, until: int | None = None
+    requests: Competitors, first: int, most: int = STEPS, until: int | None = None
 ) -> tuple[int, dict[str, int]]:
     """The longest response of the task's jobs in one busy period, seen from each one's arrival, and its parts.
 
@@ -76,7 +76,7 @@ def busy_period(
     raise NoBoundError
 
 
-def _repeats(requests: Demand) -> int | None:
+def _repeats(requests: Competitors) -> int | None:
     """After how many jobs no response is longer than those before; None where nothing is known of that."""
     if requests.charges != NO_CHARGES or requests.utilisation() > 1:
         return None
@@ -87,7 +87,7 @@ def _repeats(requests: Demand) -> int | None:
 
 
 def fixed_point(
-    requests: Demand,
+    requests: Competitors,
     window: int,
     finished: int,
     steps: int,
@@ -106,7 +106,7 @@ def fixed_point(
     raise NoBoundError
 
 
-def by_arrival(requests: Demand, equals: Sequence[Task], most: int = STEPS) -> tuple[int, dict[str, int]]:
+def by_arrival(requests: Competitors, equals: Sequence[Task], most: int = STEPS) -> tuple[int, dict[str, int]]:
     """Equals in the order of arrival: for each arrival inside the busy period, with all that arrived up to it."""
     task = requests.task
     busy = _busy_length(replace(requests, others=[*requests.others, *equals]), most)
@@ -124,7 +124,7 @@ def by_arrival(requests: Demand, equals: Sequence[Task], most: int = STEPS) -> t
     return worst, parts
 
 
-def _busy_length(requests: Demand, most: int) -> int:
+def _busy_length(requests: Competitors, most: int) -> int:
     """The longest time in which the processor does nothing less urgent."""
     window, steps, task = 1, 0, requests.task
     while steps < most:
@@ -147,7 +147,7 @@ def _arrivals_before(end: int, tasks: Sequence[Task], most: int) -> list[int]:
 
 
 def _with_equals(
-    requests: Demand, equals: Sequence[Task], ahead: Sequence[int], before: int, steps: int, most: int
+    requests: Competitors, equals: Sequence[Task], ahead: Sequence[int], before: int, steps: int, most: int
 ) -> tuple[int, dict[str, int], int]:
     both = replace(requests, others=[*requests.others, *equals])
     window = 1

@@ -20,7 +20,7 @@ _SLOT_TICKS: Final = 2
 class Work:
     """`base[extra] + each * rounds` cycles from the first instruction to the last, undisturbed."""
 
-    each: int
+    iteration_cycles: int
     base: Mapping[int, int]
 
     def lasting(self, cycles: int) -> tuple[int, int]:
@@ -28,10 +28,10 @@ class Work:
 
         Raises CheckError for less than the shortest work.
         """
-        least = max(self.base.values()) + _FEW * self.each
+        least = max(self.base.values()) + _FEW * self.iteration_cycles
         if cycles < least:
             raise CheckError(f"Work of {cycles} cycles is too short for this board; it can be had from {least} on.")
-        choices = [(divmod(cycles - base, self.each), extra) for extra, base in self.base.items()]
+        choices = [(divmod(cycles - base, self.iteration_cycles), extra) for extra, base in self.base.items()]
         (rounds, _), extra = min(choices, key=lambda row: row[0][1])
         return rounds, extra
 
@@ -42,7 +42,7 @@ class Work:
 
     def cycles(self, rounds: int, extra: int) -> int:
         """How long this work lasts."""
-        return self.base[extra] + self.each * rounds
+        return self.base[extra] + self.iteration_cycles * rounds
 
 
 def calibrate(firmware: Firmware) -> Work:

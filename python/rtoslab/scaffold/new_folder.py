@@ -12,7 +12,7 @@ from typing import Final
 
 from rtoslab.base import CatalogueError, disk_error, is_checkout, make_folder, write_whole
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, RESULT_KINDS, Catalogue, papers
-from rtoslab.intake import read_text, shown
+from rtoslab.intake import quote, read_text
 
 _PLACES: Final = {
     "benchmark": "firmware/benchmarks",
@@ -29,8 +29,8 @@ _MUTANTS: Final = Path("firmware/mutants")
 
 
 @dataclass(frozen=True)
-class Made:
-    """What was made: its folder, and every file of it and beside it."""
+class NewFolder:
+    """A new folder: its path, and every file in it and beside it."""
 
     folder: Path
     files: tuple[Path, ...]
@@ -44,7 +44,7 @@ def make(
     title: str = "",
     folder: Path | None = None,
     like: str = DEFAULT_BOARD,
-) -> Made:
+) -> NewFolder:
     """Makes the folder `name` of a kind.
 
     `folder`: where it goes instead of the checkout's own place, for ports. `like`: the board to copy, for boards.
@@ -58,7 +58,7 @@ def make(
         )
     words = {
         "NAME": name,
-        "TITLE": _titled(title or name),
+        "TITLE": _title(title or name),
         "SYMBOL": name.replace("-", "_"),
         "MACRO": name.replace("-", "_").upper(),
         "KERNEL": DEFAULT_KERNEL,
@@ -66,25 +66,25 @@ def make(
     }
     target = (folder or catalogue.root / _PLACES[kind]) / name
     beside: dict[Path, bytes] = {}
-    files = _copied(catalogue, like, words) if kind == "board" else _filled(_TEMPLATES / kind, words)
+    files = _copy(catalogue, like, words) if kind == "board" else _filled(_TEMPLATES / kind, words)
     if kind == "benchmark":
         beside[catalogue.root / _MUTANTS / f"{name}.toml"] = _fill(_text(_TEMPLATES / "mutants.toml"), words)
     for place in (target, *beside):
         if place.exists():
             raise CatalogueError(f"{place} is there already; choose another name, or remove it first.")
     _write(target, files, beside)
-    return Made(target, (*(target / file for file in files), *beside))
+    return NewFolder(target, (*(target / file for file in files), *beside))
 
 
 def _accept(catalogue: Catalogue, kind: str, name: str) -> None:
     """Raises CatalogueError."""
     if not _NAME.fullmatch(name) or len(name) > _LONGEST:
         raise CatalogueError(
-            f"{shown(name)} cannot be a {kind}'s name; use at most {_LONGEST} lower-case letters, digits, - and _, "
+            f"{quote(name)} cannot be a {kind}'s name; use at most {_LONGEST} lower-case letters, digits, - and _, "
             "a letter first."
         )
     if kind in {"benchmark", "paper"} and "-" in name:
-        raise CatalogueError(f"{shown(name)} cannot be a {kind}'s name; write {name.replace('-', '_')}, with _ for -.")
+        raise CatalogueError(f"{quote(name)} cannot be a {kind}'s name; write {name.replace('-', '_')}, with _ for -.")
     known = {
         "kernel": catalogue.kernels,
         "board": catalogue.boards,
@@ -99,11 +99,11 @@ def _accept(catalogue: Catalogue, kind: str, name: str) -> None:
         raise CatalogueError(f"{name} means something else to rtoslab; choose another name for the {kind}.")
 
 
-def _titled(title: str) -> str:
+def _title(title: str) -> str:
     """A title as it may stand in TOML, in a CSV file and in a comment of C. Raises CatalogueError."""
     if not title.isprintable() or set(title) & set('"\\,') or "*/" in title or len(title) > 2 * _LONGEST:
         raise CatalogueError(
-            f'{shown(title)} cannot be a title; at most {2 * _LONGEST} characters, without ", \\, commas and line ends.'
+            f'{quote(title)} cannot be a title; at most {2 * _LONGEST} characters, without ", \\, commas and line ends.'
         )
     return title
 
@@ -125,7 +125,7 @@ def _text(path: Path) -> str:
     return read_text(path, "the template", CatalogueError)
 
 
-def _copied(catalogue: Catalogue, like: str, words: dict[str, str]) -> dict[Path, bytes]:
+def _copy(catalogue: Catalogue, like: str, words: dict[str, str]) -> dict[Path, bytes]:
     """A board's folder under another name; its facts say what they are a copy of.
 
     Raises UnknownNameError, CatalogueError.

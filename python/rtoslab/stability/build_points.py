@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from rtoslab.analyses import Selector
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue, Claim, Experiment, PaperFolder
-from rtoslab.images import demand_settings
+from rtoslab.images import require_settings
 from rtoslab.measure import point_id
 from rtoslab.papers import may_matter, paper_plan
-from rtoslab.plan import Options, Plan, Point, experiment_points, placed
+from rtoslab.plan import Options, Plan, Point, experiment_points, in_placements
 from rtoslab.results import PointId
 from rtoslab.stability.builds import (
     TODAYS,
@@ -99,20 +99,20 @@ class _Rows:
         return self._numbers[key]
 
     def _row(self, plain: Point, changes: Mapping[str, str]) -> Row | None:
-        point = _changed(self._catalogue, plain, changes)
+        point = _with_change(self._catalogue, plain, changes)
         if point is None or point.not_applicable is not None or not self._has_settings(point):
             return None
         count = self._placements if may_matter(self._catalogue, point) else 1
         role = self._roles.get(plain.kernel, plain.kernel)
         replaces = point_id(self._catalogue, plain).model_copy(update={"kernel": role})
-        return Row(replaces, placed(self._catalogue, Plan((point,), None), count).points)
+        return Row(replaces, in_placements(self._catalogue, Plan((point,), None), count).points)
 
     def _has_settings(self, point: Point) -> bool:
         """Whether the kernel has the macros. Asking takes CMake, and what a macro is set to changes no answer."""
         settings = (point.kernel, frozenset(point.kernel_config))
         if settings not in self._known:
             try:
-                demand_settings(self._catalogue, (point,))
+                require_settings(self._catalogue, (point,))
                 self._known[settings] = True
             except PlanError:
                 self._known[settings] = False
@@ -139,7 +139,7 @@ def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> 
     return [item for item in able if item in chosen.values()]
 
 
-def _changed(catalogue: Catalogue, plain: Point, changes: Mapping[str, str]) -> Point | None:
+def _with_change(catalogue: Catalogue, plain: Point, changes: Mapping[str, str]) -> Point | None:
     """The point with further configuration. None if the configuration is not possible."""
     if not changes:
         return plain

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from rtoslab.analyses import Selector, select
-from rtoslab.base import counted
-from rtoslab.reports import ChartData, Document, Section, TableData, flagged_by
+from rtoslab.base import count_text
+from rtoslab.reports import ChartData, Document, Section, TableData, mark_deviations_by
 from rtoslab.stability.build_points import claim_places
 from rtoslab.stability.builds import base_build
-from rtoslab.stability.judged import JudgedPaper, JudgedStatement, turned_by
+from rtoslab.stability.judged import JudgedPaper, JudgedStatement, turns_by_change
 from rtoslab.stability.shares import PLACEMENT, Share, Stability, Turn
 
 _HOW = (
@@ -28,7 +28,7 @@ _DASH: Final = "\N{EN DASH}"
 
 def stability_document(judged: JudgedPaper) -> Document:
     """Returns the report. Statements that no build can judge are named at the end."""
-    sections = [_statements(judged), _changes(judged), _drawn(judged), _cases(judged), _builds(judged), _open(judged)]
+    sections = [_statements(judged), _changes(judged), _draw(judged), _cases(judged), _builds(judged), _open(judged)]
     document = Document(
         title=f"How stable are the statements of {judged.paper.facts.authors} {judged.paper.facts.year}?",
         subtitle=f"{judged.paper.facts.title} \N{MIDDLE DOT} {judged.paper.key}",
@@ -37,22 +37,24 @@ def stability_document(judged: JudgedPaper) -> Document:
     )
     deviations = judged.stored.deviations
     names = {judged.names.get(row.stands_for.kernel, row.kernel): row.kernel for row in judged.stored.rows}
-    return flagged_by(document, deviations, names, all_deviate=set(deviations) == {*names.values()})
+    return mark_deviations_by(document, deviations, names, all_deviate=set(deviations) == {*names.values()})
 
 
 def summary(judged: JudgedPaper) -> str:
     """Returns the answer in sentences."""
     wholes = [statement.whole.whole for statement in judged.statements]
-    always = sum(whole.held == whole.observed for whole in wholes)
+    always = sum(whole.held == whole.observation_count for whole in wholes)
     never = sum(whole.held == 0 for whole in wholes)
     turning = len(wholes) - always - never
     by_placement = sum(_placement_turns(statement.whole) for statement in judged.statements)
     text = (
-        f"{counted(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} placements. "
-        f"{counted(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in some. "
+        f"{count_text(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} placements. "
+        f"{count_text(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in some. "
         f"The place of the code alone turns {by_placement}."
     )
-    changes = {change: count for change, count in turned_by(judged.statements).items() if change != PLACEMENT and count}
+    changes = {
+        change: count for change, count in turns_by_change(judged.statements).items() if change != PLACEMENT and count
+    }
     if changes:
         change, count = next(iter(changes.items()))
         text += f" Of the other changes {change} turns the most: {count}."
@@ -87,19 +89,19 @@ def _statements(judged: JudgedPaper) -> Section:
 
 def share_text(share: Share | None, *, interval: bool = False) -> str:
     """Returns `29 of 32 (76 to 97 %)`, or a dash where nothing was computed."""
-    if share is None or not share.observed:
+    if share is None or not share.observation_count:
         return _DASH
-    text = f"{share.held} of {share.observed}"
-    if interval and share.observed > 1:
+    text = f"{share.held} of {share.observation_count}"
+    if interval and share.observation_count > 1:
         low, high = share.interval
         text += f" ({100 * low:.0f} to {100 * high:.0f} %)"
-    return f"{text}, {counted(share.tied, 'tie')}" if share.tied else text
+    return f"{text}, {count_text(share.tied, 'tie')}" if share.tied else text
 
 
 def turn_text(turns: Sequence[Turn]) -> str:
     """Returns `-Os: 12 of 24 pairs`, or a dash where nothing turns it."""
     turned = [turn for turn in turns if turn.turned]
-    return f"{turned[0].change}: {turned[0].turned} of {counted(turned[0].pairs, 'pair')}" if turned else _DASH
+    return f"{turned[0].change}: {turned[0].turned} of {count_text(turned[0].pairs, 'pair')}" if turned else _DASH
 
 
 def _fewest_text(stability: Stability) -> str:
@@ -131,9 +133,11 @@ def _percent(turns: Sequence[Turn]) -> str:
     return f"{100 * _mean(turns):.1f} %"
 
 
-def _drawn(judged: JudgedPaper) -> Section:
+def _draw(judged: JudgedPaper) -> Section:
     able = [
-        statement for statement in judged.statements if 0 < statement.whole.whole.held < statement.whole.whole.observed
+        statement
+        for statement in judged.statements
+        if 0 < statement.whole.whole.held < statement.whole.whole.observation_count
     ]
     charts = [
         chart for judged_statement in _least_stable(able) if (chart := _chart(judged, judged_statement)) is not None
@@ -163,7 +167,7 @@ def _chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
         for values in builds:
             for value in select(values, place):
                 units.add(value.unit)
-                rows += [{"series": name, "value": item} for item in value.placed.values]
+                rows += [{"series": name, "value": item} for item in value.placement_band.values]
     if len(units) != 1 or len({row["series"] for row in rows}) < 2:
         return None
     (unit,) = units

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rtoslab.analyses import ClaimVerdict, Told, judge_claims
+from rtoslab.analyses import ClaimVerdict, StatementResult, judge_claims
 from rtoslab.catalogue import Catalogue, Claim, PaperFolder
 from rtoslab.papers import names_of, with_substitutes
 from rtoslab.stability.builds import Build, Factor
@@ -72,7 +72,7 @@ def _distinct(stored: StoredStability) -> Iterator[int]:
 
 def _statement(claim: Claim, verdicts: Mapping[Build, ClaimVerdict], factors: tuple[Factor, ...]) -> JudgedStatement:
     whole = {build: outcome for build, item in verdicts.items() if (outcome := over_cases(item))}
-    named: dict[str, dict[Build, tuple[Told, ...]]] = {}
+    named: dict[str, dict[Build, tuple[StatementResult, ...]]] = {}
     for build, verdict in verdicts.items():
         for case in verdict.cases:
             if case.in_placements:
@@ -81,7 +81,7 @@ def _statement(claim: Claim, verdicts: Mapping[Build, ClaimVerdict], factors: tu
     return JudgedStatement(claim, Stability(claim.says, whole, factors), tuple(cases if len(cases) > 1 else ()))
 
 
-def turned_by(statements: Sequence[JudgedStatement]) -> dict[str, int]:
+def turns_by_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
     """Returns for each change how many statements it turns in at least one pair of builds."""
     turned: dict[str, int] = {}
     for statement in statements:
@@ -90,7 +90,7 @@ def turned_by(statements: Sequence[JudgedStatement]) -> dict[str, int]:
     return dict(sorted(turned.items(), key=lambda item: -item[1]))
 
 
-def held_in_builds(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
+def held_counts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
     """Returns by statement `29 of 32`: in how many of the builds it holds whose values come with rtoslab.
 
     Empty if no values of the paper are kept. Raises AlteredError for an edited file.
@@ -100,4 +100,4 @@ def held_in_builds(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
         return {}
     judged = judge_builds(catalogue, paper, read_stability(path))
     wholes = {statement.claim.id: statement.whole.whole for statement in judged.statements}
-    return {ident: f"{whole.held} of {whole.observed}" for ident, whole in wholes.items()}
+    return {ident: f"{whole.held} of {whole.observation_count}" for ident, whole in wholes.items()}

@@ -1,4 +1,4 @@
-"""From the points of a run to the rows of a stability file: only the values that a statement needs."""
+"""Turns the points of a run into rows of a stability file, with only the values that a statement needs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,13 +8,13 @@ from rtoslab.analyses import Selector, Value, select
 from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.measure import point_id
 from rtoslab.reference import StoredRow, row_of_points
-from rtoslab.results import Failed, Measured
+from rtoslab.results import Failed, MeasuredPoint
 from rtoslab.stability.build_points import Row, StabilityPlan, statement_places
 from rtoslab.stability.values_file import StoredStability
 from rtoslab.store import AnyResult, StoredPoint
 
 
-def measured_rows(
+def measure_rows(
     catalogue: Catalogue,
     paper: PaperFolder,
     plan: StabilityPlan,
@@ -30,7 +30,7 @@ def measured_rows(
     failures = {result.point.model_dump_json(): result for result in results if isinstance(result, Failed)}
     places = statement_places(paper)
     rows = tuple(_row(catalogue, row, by_point, failures, places) for row in plan.rows)
-    manifests = [point.manifest for point in stored if isinstance(point.result, Measured)]
+    manifests = [point.manifest for point in stored if isinstance(point.result, MeasuredPoint)]
     return StoredStability(
         paper.key,
         placements,
@@ -38,7 +38,7 @@ def measured_rows(
         plan.builds,
         plan.members,
         rows,
-        _made_by(manifests[0]) if manifests else {},
+        _versions(manifests[0]) if manifests else {},
     )
 
 
@@ -54,15 +54,15 @@ def _row(
     failed = next((failures[name] for name in names if name in failures), None)
     reason = failed.message if failed else "it was not measured"
     whole = row_of_points(row.stands_for, row.points[0].kernel, results, reason)
-    return replace(whole, values=_needed(whole.values, places))
+    return replace(whole, values=_needed_values(whole.values, places))
 
 
-def _needed(values: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:
+def _needed_values(values: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:
     chosen = {id(value) for place in places for value in select(values, place)}
     return tuple(value for value in values if id(value) in chosen)
 
 
-def _made_by(manifest: Mapping[str, Any]) -> dict[str, str]:
+def _versions(manifest: Mapping[str, Any]) -> dict[str, str]:
     compiler = manifest["build"]["compiler"]
     return {
         "virtual board": f"timing version {manifest['target'].get('timing_version')}",

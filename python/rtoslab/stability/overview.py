@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.catalogue import PaperFolder
 from rtoslab.reference import Reference
-from rtoslab.reports import Document, Section, TableData, flagged
-from rtoslab.results import Measured
-from rtoslab.stability.judged import JudgedPaper, turned_by
+from rtoslab.reports import Document, Section, TableData, mark_deviations
+from rtoslab.results import MeasuredPoint
+from rtoslab.stability.judged import JudgedPaper, turns_by_change
 from rtoslab.stability.place_effects import (
     ALL,
     BoardSpread,
     PlacedFigure,
     RankedPairs,
     board_spreads,
-    placed_figures,
+    figures_in_placements,
     ranked_pairs,
 )
 from rtoslab.stability.shares import PLACEMENT
@@ -37,11 +37,14 @@ def overview_document(
     papers: Mapping[str, PaperFolder], references: Sequence[Reference], judged: Sequence[JudgedPaper]
 ) -> Document:
     """Returns the report over all papers. `judged` are those whose builds were measured."""
-    figures = placed_figures(papers, references)
+    figures = figures_in_placements(papers, references)
     by_paper = ranked_pairs(figures, "paper")
     names = {kernel: title for paper in papers.values() for kernel, title in paper.facts.kernels.items()}
     measured = [
-        point.result for reference in references for point in reference.points if isinstance(point.result, Measured)
+        point.result
+        for reference in references
+        for point in reference.points
+        if isinstance(point.result, MeasuredPoint)
     ]
     document = Document(
         title="How much of a ranking is the linker?",
@@ -53,7 +56,7 @@ def overview_document(
             *(() if not judged else (Section("builds", "Builds", (), (), (builds_table(judged),)),)),
         ),
     )
-    return flagged(document, measured, {title: kernel for kernel, title in names.items()})
+    return mark_deviations(document, measured, {title: kernel for kernel, title in names.items()})
 
 
 def overview_summary(
@@ -65,7 +68,7 @@ def overview_summary(
     whole, first = pairs[-1], board_spreads(figures)[0]
     share = _percent(whole.turned / whole.pairs)
     turned = f"{whole.turned} ({share})"
-    sentences = [f"Of {counted(whole.pairs, 'pair')} of kernels the place of the code turns the order of {turned}."]
+    sentences = [f"Of {count_text(whole.pairs, 'pair')} of kernels the place of the code turns the order of {turned}."]
     if whole.close:
         share = _percent(whole.close_turned / whole.close)
         sentences.append(f"Of the {whole.close} whose medians differ by less than a tenth it turns {share}.")
@@ -75,8 +78,8 @@ def overview_summary(
     )
     statements = [statement.whole.whole for paper in judged for statement in paper.statements]
     if statements:
-        some = sum(0 < statement.held < statement.observed for statement in statements)
-        whole_of = f"{counted(len(statements), 'statement')} of {counted(len(judged), 'paper')}"
+        some = sum(0 < statement.held < statement.observation_count for statement in statements)
+        whole_of = f"{count_text(len(statements), 'statement')} of {count_text(len(judged), 'paper')}"
         sentences.append(f"Of {whole_of} {some} hold in some builds and not in others.")
     return " ".join(sentences)
 
@@ -127,8 +130,8 @@ def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
     lines = []
     for paper in judged:
         wholes = [one.whole.whole for one in paper.statements]
-        always, never = sum(one.held == one.observed for one in wholes), sum(one.held == 0 for one in wholes)
-        turns = turned_by(paper.statements)
+        always, never = sum(one.held == one.observation_count for one in wholes), sum(one.held == 0 for one in wholes)
+        turns = turns_by_change(paper.statements)
         others = [(count, change) for change, count in turns.items() if change != PLACEMENT and count]
         count, change = max(others, default=(0, "-"))
         lines.append(

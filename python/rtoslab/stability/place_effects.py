@@ -1,11 +1,10 @@
-"""What the place of code alone does to figures and to rankings of kernels, from the placements of reference results.
+"""The effect of the code's place on figures and on rankings of kernels, from the placements of reference results.
 
 Every point stands in several placements: the same compiled functions in another order. Placements of two kernels are
 drawn independently, so each placement of one kernel is compared with each of the other.
 
 The trap it prevents: pairs that are no rivals. Two versions of a kernel, or today's version of one kernel and an old
-version of another, answer no question of a ranking.
-"""
+version of another, answer no question of a ranking."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Final
 
 from rtoslab.catalogue import PaperFolder
 from rtoslab.reference import Reference
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 ALL: Final = "all"
 """The name of the row over all papers or boards."""
@@ -76,7 +75,7 @@ class RankedPairs:
     """The kernels of the pairs."""
 
 
-def placed_figures(papers: Mapping[str, PaperFolder], references: Sequence[Reference]) -> list[PlacedFigure]:
+def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequence[Reference]) -> list[PlacedFigure]:
     """Returns every figure that stands in several placements. Figures of zero are left out: they have no ratio."""
     figures: list[PlacedFigure] = []
     for reference in references:
@@ -96,7 +95,7 @@ def _of_reference(paper: PaperFolder, reference: Reference, references: Sequence
     points = {
         stored_point.result.run_id: stored_point.result.point
         for stored_point in reference.points
-        if isinstance(stored_point.result, Measured)
+        if isinstance(stored_point.result, MeasuredPoint)
     }
     for placed in reference.placed:
         point = points.get(placed.run_id)

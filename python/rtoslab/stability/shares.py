@@ -1,10 +1,10 @@
-"""In how many builds a statement holds, which change turns it most often, and the fewest changes that turn it.
+"""The share of builds in which a statement holds, the change that turns it most often, and the fewest changes that
+turn it.
 
 A build in one placement of its code is one image of each kernel: one observation. Placements of one build are drawn
 independently, so a share over them has an interval. Builds of other flags are chosen and not drawn, so a share over
 them is a count and has none. The observations of Mytkowicz et al. (ASPLOS 2009) and of Curtsinger and Berger (ASPLOS
-2013) are the reason to look at all: the place of code alone may decide which of two programs is the quicker.
-"""
+2013) are the reason to look at all: the place of code alone may decide which of two programs is the quicker."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from itertools import combinations
 from math import sqrt
 from typing import Final
 
-from rtoslab.analyses import ClaimVerdict, Told, worst
+from rtoslab.analyses import ClaimVerdict, StatementResult, worst
 from rtoslab.stability.builds import Build, Factor, base_build
 
 PLACEMENT: Final = "placement"
@@ -30,19 +30,19 @@ class Share:
     tied: int
 
     @property
-    def observed(self) -> int:
+    def observation_count(self) -> int:
         """All observations."""
         return self.held + self.turned + self.tied
 
     @property
     def part(self) -> float:
         """Held, of all. 0 without observations."""
-        return self.held / self.observed if self.observed else 0.0
+        return self.held / self.observation_count if self.observation_count else 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the share by Wilson (JASA 22, 1927), for independent observations."""
-        n = self.observed
+        n = self.observation_count
         if n == 0:
             return 0.0, 1.0
         centre = (self.part + _Z95**2 / (2 * n)) / (1 + _Z95**2 / n)
@@ -50,7 +50,7 @@ class Share:
         return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def share_of(outcomes: Sequence[Told]) -> Share:
+def share_of(outcomes: Sequence[StatementResult]) -> Share:
     """Returns the share of verdicts."""
     counts = Counter(outcomes)
     return Share(counts["same"], counts["different"], counts["tie"])
@@ -76,7 +76,7 @@ class Stability:
     """One statement over all builds."""
 
     name: str
-    by_build: Mapping[Build, tuple[Told, ...]]
+    by_build: Mapping[Build, tuple[StatementResult, ...]]
     """The verdict in each placement. Builds in which it could not be computed are left out."""
     factors: tuple[Factor, ...]
 
@@ -92,7 +92,7 @@ class Stability:
         return None if outcomes is None else share_of(outcomes)
 
     @property
-    def first(self) -> Told | None:
+    def first(self) -> StatementResult | None:
         """The verdict of the suites' own build in the linker's own order."""
         outcomes = self.by_build.get(base_build(self.factors))
         return None if outcomes is None else outcomes[0]
@@ -134,13 +134,15 @@ class Stability:
                 continue
             levels = (*build.levels[:number], usual, *build.levels[number + 1 :])
             before = self.by_build.get(Build(levels), ())
-            matched = list(_matched(before, outcomes))
+            matched = list(_match(before, outcomes))
             pairs += len(matched)
             turned += sum(one != other for one, other in matched)
         return Turn(self.factors[number].words(level), turned, pairs)
 
 
-def _matched(one: Sequence[Told], other: Sequence[Told]) -> Iterator[tuple[Told, Told]]:
+def _match(
+    one: Sequence[StatementResult], other: Sequence[StatementResult]
+) -> Iterator[tuple[StatementResult, StatementResult]]:
     """Verdicts in placements of the same number. A verdict in a single placement is matched with each of the others."""
     if not one or not other:
         return
@@ -148,7 +150,7 @@ def _matched(one: Sequence[Told], other: Sequence[Told]) -> Iterator[tuple[Told,
         yield one[min(number, len(one) - 1)], other[min(number, len(other) - 1)]
 
 
-def over_cases(verdict: ClaimVerdict) -> tuple[Told, ...]:
+def over_cases(verdict: ClaimVerdict) -> tuple[StatementResult, ...]:
     """Returns a statement's verdict in each placement: the same where all of its cases hold, different where one does
     not. Cases that could not be computed do not count. Empty if none could be."""
     cases = [case_verdict.in_placements for case_verdict in verdict.cases if case_verdict.in_placements]

@@ -35,7 +35,7 @@ class StoredStability:
 
     @property
     def deviations(self) -> dict[str, dict[str, str]]:
-        """By kernel, what it does against the port contract as it declares."""
+        """Returns by kernel its declared deviations from the port contract."""
         by_kernel: dict[str, dict[str, str]] = {}
         for row in self.rows:
             if row.deviations:
@@ -72,7 +72,7 @@ def read_stability(path: Path) -> StoredStability:
     text = read_text(path, "the values of builds", AlteredError, STORED_BYTES)
     try:
         head, *rows = (parse_object(line) for line in unseal_lines(text))
-        return _stored(path, head, rows)
+        return _stored_rows(path, head, rows)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredError(
@@ -81,7 +81,7 @@ def read_stability(path: Path) -> StoredStability:
         ) from None
 
 
-def _stored(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> StoredStability:
+def _stored_rows(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> StoredStability:
     if (head["format"], head["paper"]) != (FORMAT, path.stem):
         raise ValueError("it says another format or paper")
     stored = tuple(row_from_json(f"row {number}", line) for number, line in enumerate(rows))

@@ -4,7 +4,7 @@ from rtoslab.store.cache import ResultCache, result_key
 from rtoslab.store.evidence_file import EVIDENCE_FILE, read_evidence, write_evidence
 from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, note_session, read_sessions, revision_of
 from rtoslab.store.manifest import flatten, make_manifest, manifest_hash, serial_target, virtual_target
-from rtoslab.store.point_store import keep
+from rtoslab.store.point_store import store_point
 from rtoslab.store.store import PLAN, RunDirectory, remove_unfinished, run_directories
 from rtoslab.store.stored_point import (
     CONFORMANCE_FILE,
@@ -13,7 +13,7 @@ from rtoslab.store.stored_point import (
     UART,
     AnyResult,
     StoredPoint,
-    altered,
+    altered_result,
     folder_name,
     point_files,
     read_files,

@@ -18,8 +18,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import AlteredError, alone, canonical, disk_error, package_digest, results_folder
-from rtoslab.intake import KEPT_BYTES, read_bytes
+from rtoslab.base import AlteredError, canonical, disk_error, exclusive_lock, package_digest, results_folder
+from rtoslab.intake import CACHED_BYTES, read_bytes
 from rtoslab.results import PointId
 from rtoslab.targets import simulator_fingerprint
 
@@ -47,7 +47,7 @@ class ResultCache:
         path = self.place(key)
         if not path.exists():
             return None
-        content = read_bytes(path, KEPT_BYTES, "the kept result", AlteredError)
+        content = read_bytes(path, CACHED_BYTES, "the kept result", AlteredError)
         head, _, packed = content.partition(b"\n")
         if head != _head(key, packed):
             raise AlteredError(f"{path} was altered after it was kept.")
@@ -62,7 +62,7 @@ class ResultCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, work = tempfile.mkstemp(prefix=f".{key[:8]}-", dir=path.parent)
             with os.fdopen(handle, "wb") as file:
-                packed = _packed(files)
+                packed = _pack(files)
                 file.write(_head(key, packed) + b"\n" + packed)
                 file.flush()
                 os.fsync(file.fileno())
@@ -79,9 +79,9 @@ class ResultCache:
         except OSError as cause:
             raise disk_error("remove the damaged result", self.place(key), cause) from None
 
-    def alone(self, key: str) -> AbstractContextManager[None]:
+    def exclusive_lock(self, key: str) -> AbstractContextManager[None]:
         """One process at a time measures what a key stands for; the next one finds it done."""
-        return alone(self.place(key).with_suffix(".lock"))
+        return exclusive_lock(self.place(key).with_suffix(".lock"))
 
     def place(self, key: str) -> Path:
         """Where an entry lies, or would."""
@@ -100,7 +100,7 @@ def _head(key: str, packed: bytes) -> bytes:
     return f"rtoslab point {key} {hashlib.sha256(packed).hexdigest()}".encode()
 
 
-def _packed(files: Mapping[str, bytes]) -> bytes:
+def _pack(files: Mapping[str, bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as stored:
         for name, content in sorted(files.items()):

@@ -1,9 +1,9 @@
-"""What the virtual board saw of a run, kept beside its point: by it proofs are judged and figures computed anew.
+"""The virtual board's observations of a run, stored beside its point: by them proofs are judged and figures computed
+again.
 
 `evidence.json.zst`: the run's `RunOutput` without its serial bytes, which lie in uart.txt, as JSON compressed with
 Zstandard. The same run gives the same bytes. A mapping is a list of pairs, because JSON's keys are texts and ours are
-numbers and tuples. A set is sorted. A field that is missing is refused, and so is a scalar of another type.
-"""
+numbers and tuples. A set is sorted. A field that is missing is refused, and so is a scalar of another type."""
 
 import json
 from collections import Counter
@@ -31,7 +31,7 @@ def write_evidence(output: RunOutput) -> bytes:
 def read_evidence(content: bytes, uart: bytes) -> RunOutput:
     """Returns the run. Raises ValueError where the content is of another version of this package, or damaged."""
     try:
-        output: RunOutput = _form()[0].validate_python({**json.loads(_unpacked(content)), "uart": uart})
+        output: RunOutput = _form()[0].validate_python({**json.loads(_unpack(content)), "uart": uart})
     except ValidationError as cause:
         raise ValueError(f"the evidence cannot be read ({problem(cause)})") from None
     except (OSError, TypeError, RecursionError, pa.ArrowException) as cause:
@@ -39,7 +39,7 @@ def read_evidence(content: bytes, uart: bytes) -> RunOutput:
     return output
 
 
-def _unpacked(content: bytes) -> bytes:
+def _unpack(content: bytes) -> bytes:
     """The JSON. Raises ValueError before it takes much memory, OSError, ArrowException."""
     text = bytes(pa.CompressedInputStream(pa.BufferReader(content), "zstd").read(EVIDENCE_BYTES + 1))
     if len(text) > EVIDENCE_BYTES:
@@ -51,17 +51,17 @@ def _unpacked(content: bytes) -> bytes:
 
 @cache
 def _form() -> tuple[SchemaValidator, SchemaSerializer]:
-    schema = strictly(_stored(TypeAdapter(RunOutput).core_schema))
+    schema = strictly(_stored_schema(TypeAdapter(RunOutput).core_schema))
     return SchemaValidator(schema), SchemaSerializer(schema)
 
 
-def _stored(schema: Any) -> Any:
+def _stored_schema(schema: Any) -> Any:
     """Returns a part of pydantic's schema with mappings as pairs, sets in order, and no default for what is missing."""
     if isinstance(schema, list):
-        return [_stored(part) for part in schema]
+        return [_stored_schema(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    parts = {key: part if key == "metadata" else _stored(part) for key, part in schema.items()}
+    parts = {key: part if key == "metadata" else _stored_schema(part) for key, part in schema.items()}
     match schema.get("type"):
         case "default":
             parts = parts["schema"]

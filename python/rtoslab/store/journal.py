@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import AlteredError, AlteredWarning, alone, disk_error
+from rtoslab.base import AlteredError, AlteredWarning, disk_error, exclusive_lock
 from rtoslab.intake import STORED_BYTES, parse_object, read_bytes
 
 JOURNAL_FILE = "journal.jsonl"
@@ -42,7 +42,7 @@ def note_session(run: Path, root: Path) -> Session:
     line = session_line(session)
     try:
         # Another writer may be at it, whose line is not cut but unfinished.
-        with alone(run / _LOCK), (run / JOURNAL_FILE).open("a+b") as file:
+        with exclusive_lock(run / _LOCK), (run / JOURNAL_FILE).open("a+b") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _LONGEST))
             end = file.read(_LONGEST)
@@ -101,7 +101,7 @@ def _whole_lines(run: Path) -> list[Session]:
 
 
 def _lines(run: Path) -> list[Session | None]:
-    """None for a whole line that is not what was written."""
+    """Yields the sessions. None for a complete line that was altered."""
     if not (run / JOURNAL_FILE).exists():
         return []
     *lines, rest = read_bytes(run / JOURNAL_FILE, STORED_BYTES, "the journal", AlteredError).split(b"\n")

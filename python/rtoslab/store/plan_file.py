@@ -26,7 +26,7 @@ class PlanFile(Strict):
         return plan.model_copy(update={"sha256": plan.digest()})
 
     def digest(self) -> str:
-        """What `sha256` must be."""
+        """Returns what `sha256` must be."""
         return hashlib.sha256(canonical(self.model_dump(mode="json", exclude={"sha256"})).encode()).hexdigest()
 
 

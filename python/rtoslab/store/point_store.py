@@ -1,4 +1,4 @@
-"""What keeps points: whatever gives back, whole, the sealed files that it was given under a name.
+"""A store of points: it returns, complete, the sealed files that it got under a name.
 
 A run directory is one, the cache of results another; what carries points asks nothing else of them and builds no paths.
 """
@@ -35,7 +35,7 @@ class PointStore(Protocol):
         ...
 
 
-def keep(store: PointStore, name: str, files: Mapping[str, bytes]) -> bool:
+def store_point(store: PointStore, name: str, files: Mapping[str, bytes]) -> bool:
     """Stores a point; False where the store has the same already.
 
     Raises StoreError where it has another under that name: the same manifest must give the same bytes. AlteredError.

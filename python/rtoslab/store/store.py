@@ -20,12 +20,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from rtoslab.base import AlteredError, AlteredWarning, StoreError, alone, alone_if_free, disk_error
-from rtoslab.records import demand_sealed, read_sealed
+from rtoslab.base import AlteredError, AlteredWarning, StoreError, disk_error, exclusive_lock, try_exclusive_lock
+from rtoslab.records import read_sealed, require_sealed
 from rtoslab.results import PointId
 from rtoslab.store.journal import last_session
 from rtoslab.store.plan_file import PlanFile, read_plan
-from rtoslab.store.stored_point import AnyResult, StoredPoint, altered, axes_name, point_files, read_point
+from rtoslab.store.stored_point import AnyResult, StoredPoint, altered_result, axes_name, point_files, read_point
 
 PLAN = "plan.json"
 POINTS = "points"
@@ -52,7 +52,7 @@ class RunDirectory:
             (path / POINTS).mkdir(parents=True, exist_ok=True)
         except OSError as cause:
             raise disk_error("make the run directory", path, cause) from None
-        with alone(path / LOCK):
+        with exclusive_lock(path / LOCK):
             if not (path / PLAN).is_file():
                 try:
                     text = PlanFile.of(suite, points).model_dump_json(indent=1)
@@ -104,7 +104,7 @@ class RunDirectory:
         Raises StoreError if it is there already, or the disk refuses, AlteredError for what does not fit its seal.
         """
         final = self.place(folder_name)
-        demand_sealed(folder_name, files, final)
+        require_sealed(folder_name, files, final)
         if final.exists():
             raise StoreError(f"{final} exists already; results are never overwritten, choose another --out.")
         try:
@@ -157,13 +157,13 @@ class RunDirectory:
             return []
 
     def _point(self, folder: Path, plan: list[PointId]) -> StoredPoint | None:
-        """None for an altered point of which the plan does not tell which it is."""
+        """Reads a point. None for an altered point that the plan cannot identify."""
         try:
             return read_point(folder)
         except AlteredError as cause:
             warnings.warn(str(cause), AlteredWarning, stacklevel=3)
             known = next((point_id for point_id in plan if folder.name.startswith(f"{axes_name(point_id)}-")), None)
-            return None if known is None else StoredPoint(folder, altered(known, cause), {})
+            return None if known is None else StoredPoint(folder, altered_result(known, cause), {})
 
 
 def run_directories(places: Iterable[Path]) -> list[Path]:
@@ -180,7 +180,7 @@ def remove_unfinished(path: Path) -> None:
     for leftover in (path / POINTS).glob(f"{_UNFINISHED}*"):
         # A lock alone is of a writer that ended between giving its folder a name and taking the lock's away.
         work = leftover.with_suffix("") if leftover.suffix == _WORK_LOCK else leftover
-        with alone_if_free(_work_lock(work)) as is_free:
+        with try_exclusive_lock(_work_lock(work)) as is_free:
             if is_free:
                 shutil.rmtree(work, ignore_errors=True)
 
@@ -190,7 +190,7 @@ def _work_folder(points: Path) -> Iterator[Path]:
     """A folder to write a point into, locked as long as its writer lives; removed unless it was renamed."""
     while True:
         work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=points))
-        with alone(_work_lock(work)):
+        with exclusive_lock(_work_lock(work)):
             if not work.exists():  # another process swept it before it was locked
                 continue
             try:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from rtoslab.base import AlteredError, canonical
 from rtoslab.intake import parse_object
-from rtoslab.records import read_sealed, sealed
+from rtoslab.records import read_sealed, seal_files
 from rtoslab.results import (
     COLUMNS,
     SAMPLES_FILE,
     Failed,
-    Measured,
+    MeasuredPoint,
     NotApplicable,
     PointId,
     ResultFile,
@@ -25,7 +25,7 @@ MANIFEST = "manifest.json"
 UART = "uart.txt"
 CONFORMANCE_FILE = "conformance.json"
 
-AnyResult = Measured | Failed | NotApplicable
+AnyResult = MeasuredPoint | Failed | NotApplicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ def folder_name(identity: PointId, run_id: str) -> str:
     return f"{axes_name(identity)}-{run_id}"
 
 
-def altered(identity: PointId, cause: AlteredError) -> Failed:
-    """What stands in place of a point that is not what was stored."""
+def altered_result(identity: PointId, cause: AlteredError) -> Failed:
+    """Returns what stands in place of a point that is not what was stored."""
     return Failed(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
 
 
@@ -58,12 +58,12 @@ def point_files(
 ) -> dict[str, bytes]:
     """A point as the sealed files of the folder `name`: `files` and those of the result and its manifest."""
     contents = {MANIFEST: canonical(dict(manifest)).encode(), **files}
-    series = result.series if isinstance(result, Measured) else ()
+    series = result.series if isinstance(result, MeasuredPoint) else ()
     if series:
         contents[SAMPLES_FILE] = write_samples(series)
     apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
     contents[RESULT] = canonical(result.model_dump(mode="json", exclude=apart)).encode()
-    return sealed(name, contents)
+    return seal_files(name, contents)
 
 
 def read_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:

@@ -20,7 +20,7 @@ from typing import Any
 from rtoslab.base import RtoslabError, StoreError, ToolMissingError, find_root, package_digest
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import inputs_digest
-from rtoslab.measure import Listener, Manner, Note, Outcome, point_id, portable, run_point
+from rtoslab.measure import Listener, MeasureOptions, Note, Outcome, point_id, portable, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.store import AnyResult, RunDirectory, StoredPoint, note_session
 from rtoslab.targets import simulator_sources
@@ -35,7 +35,7 @@ _GONE = frozenset({"cancelled", "lost"})
 
 
 @dataclass(frozen=True, slots=True)
-class Shipped:
+class ShippedPoint:
     """A measured point on its way back."""
 
     result: AnyResult
@@ -56,7 +56,7 @@ def run_on_cluster(
     scheduler: str,
     *,
     listener: Listener = lambda _: None,
-    options: Manner = Manner(),  # noqa: B008 (it is frozen)
+    options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
     """Every point of the plan, stored as it comes back; points in `out` already are kept.
 
@@ -66,26 +66,26 @@ def run_on_cluster(
     catalogue = Catalogue(root)
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, item) for item in plan.points])
     note_session(out, root)
-    finished = dict(_finished(catalogue, plan, run))
+    finished = dict(_finished_points(catalogue, plan, run))
     for index, outcome in finished.items():
         listener(Note(index, plan.points[index], "done", 1.0, outcome))
-    with _connected(scheduler) as client:
+    with _connect(scheduler) as client:
         sources = {index: _sources(root, point) for index, point in enumerate(plan.points) if index not in finished}
         with _saying_lost(scheduler):
             waiting = {
                 client.submit(measure_here, plan.points[index], mine, options, pure=False, retries=2): index
                 for index, mine in sources.items()
             }
-        for future in _completed(client, list(waiting), scheduler):
+        for future in _complete(client, list(waiting), scheduler):
             index = waiting.pop(future)
-            outcome = _stored(run, _value(future, plan.points[index], scheduler))
+            outcome = _store(run, _value(future, plan.points[index], scheduler))
             finished[index] = outcome
             listener(Note(index, plan.points[index], "done", 1.0, outcome))
     return [finished[index] for index in sorted(finished)]
 
 
-def measure_here(point: Point, sources: tuple[str, ...], options: Manner) -> Shipped:
-    """On the worker: the point measured into a folder of its own, and its files."""
+def measure_here(point: Point, sources: tuple[str, ...], options: MeasureOptions) -> ShippedPoint:
+    """Measures the point on the worker into a folder of its own, and returns its files."""
     root = find_root()
     try:
         if _sources(root, point) != sources:
@@ -99,11 +99,11 @@ def measure_here(point: Point, sources: tuple[str, ...], options: Manner) -> Shi
             run = RunDirectory.create(Path(folder) / "run", None, [point_id(catalogue, point)])
             outcome = run_point(catalogue, point, run, options=options)
             if outcome.folder == run.path:
-                return Shipped(outcome.result)
+                return ShippedPoint(outcome.result)
             name = outcome.folder.name
-            return Shipped(outcome.result, name, run.get(name), cached=outcome.cached, note=outcome.note)
+            return ShippedPoint(outcome.result, name, run.get(name), cached=outcome.cached, note=outcome.note)
     except RtoslabError as error:
-        return Shipped(_nothing(point, root), error=portable(error), worker=_this_worker())
+        return ShippedPoint(_nothing(point, root), error=portable(error), worker=_this_worker())
 
 
 def _this_worker() -> str:
@@ -126,7 +126,7 @@ def _sources(root: Path, point: Point) -> tuple[str, ...]:
     return simulator_sources(root), package_digest(), inputs_digest(Catalogue(root), point)
 
 
-def _finished(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, Outcome]]:
+def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, Outcome]]:
     """Points of the plan that the directory has. Raises StoreError for one of another build or virtual board."""
     known: dict[str, StoredPoint] = {
         stored_point.result.point.model_dump_json(): stored_point for stored_point in run.points()
@@ -146,7 +146,7 @@ def _finished(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[t
         yield index, Outcome(stored.result, stored.folder, fresh=False)
 
 
-def _stored(run: RunDirectory, shipped: Shipped) -> Outcome:
+def _store(run: RunDirectory, shipped: ShippedPoint) -> Outcome:
     if shipped.files is None:
         return Outcome(shipped.result, run.path, fresh=True)
     if not run.has(shipped.folder):
@@ -154,7 +154,7 @@ def _stored(run: RunDirectory, shipped: Shipped) -> Outcome:
     return Outcome(shipped.result, run.place(shipped.folder), fresh=True, cached=shipped.cached, note=shipped.note)
 
 
-def _connected(scheduler: str) -> Any:
+def _connect(scheduler: str) -> Any:
     try:
         from distributed import Client  # noqa: PLC0415
     except ImportError:
@@ -162,7 +162,7 @@ def _connected(scheduler: str) -> Any:
             "--scheduler needs the package distributed, which is not installed; `pip install 'rtoslab[cluster]'` "
             "brings it."
         ) from None
-    _demand_answer(scheduler)
+    _require_answer(scheduler)
     _silence()
     with _saying_lost(scheduler):
         return Client(scheduler, timeout=CONNECT_LIMIT_S, set_as_default=False)
@@ -175,7 +175,7 @@ def _silence() -> None:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def _demand_answer(scheduler: str) -> None:
+def _require_answer(scheduler: str) -> None:
     """Raises RtoslabError if nothing listens there: the client itself would try for long and say much."""
     host, _, port = scheduler.removeprefix("tcp://").rpartition(":")
     try:
@@ -187,13 +187,13 @@ def _demand_answer(scheduler: str) -> None:
         ) from None
 
 
-def _completed(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
+def _complete(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
     """The futures as they come back. Raises RtoslabError if the scheduler or all workers are lost."""
     left = set(futures)
     deadline_s = time.monotonic() + WORKERS_LIMIT_S
     while left:
         with _saying_lost(scheduler):
-            done = _done(client, left)
+            done = _take_done(client, left)
             has_workers = bool(done or client.scheduler_info(n_workers=1)["workers"])
         yield from done
         left -= done
@@ -206,7 +206,7 @@ def _completed(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]
             )
 
 
-def _done(client: Any, futures: set[Any]) -> set[Any]:
+def _take_done(client: Any, futures: set[Any]) -> set[Any]:
     """Those that came back within a moment; none may be."""
     from distributed import wait  # noqa: PLC0415
 
@@ -224,26 +224,26 @@ def _saying_lost(scheduler: str) -> Iterator[None]:
     try:
         yield
     except (asyncio.CancelledError, concurrent.futures.CancelledError, OSError, TimeoutError):
-        raise _lost(scheduler) from None
+        raise _lost_error(scheduler) from None
 
 
-def _lost(scheduler: str) -> RtoslabError:
+def _lost_error(scheduler: str) -> RtoslabError:
     return RtoslabError(
         f"The Dask scheduler at {scheduler} was lost; what came back is kept, the same command again goes on."
     )
 
 
-def _value(future: Any, point: Point, scheduler: str) -> Shipped:
-    """What a worker sent. Raises its error."""
+def _value(future: Any, point: Point, scheduler: str) -> ShippedPoint:
+    """Returns what a worker sent. Raises its error."""
     if future.status in _GONE:
-        raise _lost(scheduler)
+        raise _lost_error(scheduler)
     if future.status != "finished":
         cause = future.exception()
         raise RtoslabError(
             f"The cluster gave up {point.label} ({type(cause).__name__}: {cause}); what came back is kept, the same "
             "command again goes on."
         )
-    shipped: Shipped = future.result()
+    shipped: ShippedPoint = future.result()
     future.release()
     if shipped.error is not None:
         problem = RtoslabError(f"The worker {shipped.worker} did not measure {point.label}: {shipped.error}")

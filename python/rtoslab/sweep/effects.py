@@ -1,11 +1,10 @@
-"""What each option does, out of points that differ in nothing else.
+"""The effect of each option, from points that differ in nothing else.
 
 The effect of a level is the ratio of times between it and the option's first level, taken over every two points that
 are alike in all other options, and averaged as ratios are (geometrically): for each benchmark, then over benchmarks.
 A point that was measured in several placements counts by its median; an effect that some choice of places would undo is
 not claimed, nor is one of points in one placement each, where the place matters. Two options interact where both
-together do other than the product of what each does alone.
-"""
+together do other than the product of what each does alone."""
 
 import math
 from collections import Counter
@@ -14,10 +13,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from rtoslab.analyses import COUNTS, PLACEMENT, PlacedTime, Ratio, mean_ratio, placed_times
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.parity import AS_USUAL
 from rtoslab.plan import USUAL
-from rtoslab.results import Measured, PointId
+from rtoslab.results import MeasuredPoint, PointId
 
 Config = tuple[str, ...]
 """Levels of all options, in the options' order."""
@@ -37,11 +36,11 @@ class Effect:
 
     @property
     def by_target(self) -> Mapping[str, float]:
-        """Of the medians."""
+        """Returns the strengths of the medians."""
         return {target: item.value for target, item in self.ratios.items()}
 
     @property
-    def claimed(self) -> Sequence[str]:
+    def claimed_targets(self) -> Sequence[str]:
         """The targets on which it exceeds what the place of the code is worth."""
         return [target for target, item in self.ratios.items() if item.is_claimed]
 
@@ -82,7 +81,7 @@ class Interaction:
 class Observations:
     """A sweep's measured points: options with more than one level, and the time of each target in nanoseconds."""
 
-    def __init__(self, points: Iterable[Measured], bound: Collection[int] = ()) -> None:
+    def __init__(self, points: Iterable[MeasuredPoint], bound: Collection[int] = ()) -> None:
         """`bound`: which points' figures may depend on where their code lies, by identity."""
         measured = list(points)
         rows = [_axes(item.point) for item in measured]
@@ -118,8 +117,8 @@ class Observations:
                     effects.append(Effect(option, reference, level, means, sum(map(len, ratios.values()))))
         return sorted(effects, key=lambda effect: (-effect.strength, effect.name))
 
-    def ranked_options(self) -> list[str]:
-        """By the strongest effect of a level of each."""
+    def rank_options(self) -> list[str]:
+        """Returns the options by the strongest effect of a level of each."""
         return list(dict.fromkeys(effect.option for effect in self.effects()))
 
     def interactions(self) -> list[Interaction]:
@@ -154,7 +153,7 @@ class Observations:
         """The time with every option at its first level; None if that was not measured."""
         return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
 
-    def placed(self, target: str) -> Mapping[Config, PlacedTime]:
+    def placed_times(self, target: str) -> Mapping[Config, PlacedTime]:
         """The times of a target by configuration."""
         return self._placed[target]
 
@@ -186,7 +185,7 @@ def _axes(identity: PointId) -> dict[str, str]:
     return {
         "kernel": identity.kernel,
         "board": identity.board,
-        "cores": counted(identity.cores, "core"),
+        "cores": count_text(identity.cores, "core"),
         **USUAL,
         **identity.config,
     }
@@ -196,7 +195,7 @@ def _with(config: Config, place: int, level: str) -> Config:
     return (*config[:place], level, *config[place + 1 :])
 
 
-def common_levels(points: Sequence[Measured]) -> dict[str, str]:
+def common_levels(points: Sequence[MeasuredPoint]) -> dict[str, str]:
     """Axes with one value throughout."""
     rows = [_axes(point.point) for point in points]
     counts = Counter((key, row.get(key, AS_USUAL)) for row in rows for key in row)

@@ -30,7 +30,7 @@ from pydantic import Field
 
 from rtoslab.base import PlanError, Strict
 from rtoslab.catalogue import Catalogue, Experiment, read_toml
-from rtoslab.plan import Options, Plan, Point, demand_few, experiment_points, placed
+from rtoslab.plan import Options, Plan, Point, experiment_points, in_placements, require_few
 
 Value = str | int
 _AXES = ("board", "kernel", "benchmark", "cores")
@@ -84,7 +84,7 @@ def read_sweep(path: Path) -> SweepPlan:
         if not values:
             raise PlanError(f"{path}, grid.{key} has no value; give at least one or remove it.")
     for configurations in (plan.grid.values(), (plan.point,)):
-        demand_few(plan.benchmarks, plan.kernels, plan.boards, plan.cores, range(plan.placements), *configurations)
+        require_few(plan.benchmarks, plan.kernels, plan.boards, plan.cores, range(plan.placements), *configurations)
     return plan
 
 
@@ -105,15 +105,15 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
             config=config,
         )
         for point in experiment_points(catalogue, experiment, Options()):
-            marked = _skipped(point, config, sweep)
+            marked = _skip(point, config, sweep)
             if repr(marked) not in seen:
                 seen.add(repr(marked))
                 points.append(marked)
     if not points:
         raise PlanError("The sweep has no point; name at least one benchmark, kernel and board.")
-    return placed(catalogue, Plan(tuple(points), None), sweep.placements)
+    return in_placements(catalogue, Plan(tuple(points), None), sweep.placements)
 
 
-def _skipped(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
+def _skip(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
     why = next((skip.reason for skip in sweep.skip if skip.covers(point, config)), None)
     return replace(point, not_applicable=point.not_applicable or why)

@@ -7,9 +7,9 @@ from statistics import fmean
 from typing import Any
 
 from rtoslab.analyses import Band, PlacedTime, Ratio, place_bound
-from rtoslab.base import ReportError, counted
-from rtoslab.reports import ChartData, Document, Section, TableData, banded, flagged
-from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.base import ReportError, count_text
+from rtoslab.reports import ChartData, Document, Section, TableData, band_text, mark_deviations
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 from rtoslab.store import StoredPoint
 from rtoslab.sweep.effects import Effect, Observations, common_levels
 
@@ -24,7 +24,7 @@ _ONE_PLACEMENT = (
 
 def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
     """Raises ReportError if no point was measured, or nothing was varied."""
-    measured = [point.result for point in points if isinstance(point.result, Measured)]
+    measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
         raise ReportError("The sweep has no measured point yet; run it first.")
     seen = Observations(measured, place_bound(points))
@@ -46,7 +46,7 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
         sections=tuple(section for section in sections if section is not None),
         points=tuple(points),
     )
-    return flagged(document, measured)
+    return mark_deviations(document, measured)
 
 
 def percent(ratio: float) -> str:
@@ -55,8 +55,8 @@ def percent(ratio: float) -> str:
 
 
 def _change(ratio: Ratio) -> str:
-    """With its band."""
-    return banded(ratio, percent)
+    """Formats a change with its band."""
+    return band_text(ratio, percent)
 
 
 def _ends(ratio: Ratio) -> dict[str, float]:
@@ -64,13 +64,13 @@ def _ends(ratio: Ratio) -> dict[str, float]:
 
 
 def _summary(seen: Observations, effects: Sequence[Effect], measured: int, requested: int) -> str:
-    first = next((effect for effect in effects if effect.claimed), None)
+    first = next((effect for effect in effects if effect.claimed_targets), None)
     text = (
         f"{measured} of {requested} points were measured: "
-        f"{counted(len(seen.options), 'option')} on {counted(len(seen.times), 'benchmark')}. "
+        f"{count_text(len(seen.options), 'option')} on {count_text(len(seen.times), 'benchmark')}. "
     )
     if first is not None:
-        return f"{text}What matters most is {first.name}: {_most(first, first.claimed)}."
+        return f"{text}What matters most is {first.name}: {_most(first, first.claimed_targets)}."
     open_effect = next((effect for effect in effects if effect.open), None)
     if open_effect is None:
         return f"{text}No option changes the time by more than the place of the code does."
@@ -105,7 +105,7 @@ def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
         for effect in effects
         for target, ratio in effect.ratios.items()
     ]
-    marks = f"one mark for each of {counted(len(seen.times), 'benchmark')}"
+    marks = f"one mark for each of {count_text(len(seen.times), 'benchmark')}"
     caption = f"Change of time by option, {marks}; the strongest option first."
     prose = (
         "The change of time when one option leaves its first value, over every two points that are alike in all "
@@ -131,8 +131,8 @@ def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
 
 
 def _beyond(effect: Effect) -> str:
-    """On which benchmarks an effect is more than what the place of the code is worth."""
-    claimed, of = effect.claimed, len(effect.ratios)
+    """Names the benchmarks on which an effect exceeds the effect of the code's place."""
+    claimed, of = effect.claimed_targets, len(effect.ratios)
     if not claimed and effect.open:
         return "not known: one placement"
     if not claimed:
@@ -149,7 +149,7 @@ def _interactions(seen: Observations) -> Section | None:
         [_from_to(item.first), _from_to(item.second), item.target, _change(item.ratio), str(item.squares)]
         for item in unclear[:SHOWN_INTERACTIONS]
     ]
-    pairs = counted(len(unclear), "pair", "of changes is", "of changes and benchmarks are")
+    pairs = count_text(len(unclear), "pair", "of changes is", "of changes and benchmarks are")
     prose = (
         "How far two changes together are from what each does alone: 0 % would say that their effects multiply. "
         f"{pairs} off by {LEAST_INTERACTION:.1%} or more."
@@ -170,11 +170,11 @@ def _from_to(change: tuple[str, str, str]) -> str:
 
 def _multiples(seen: Observations) -> Section | None:
     """One small chart for each benchmark: the strongest option along, the second as colours, the rest as spread."""
-    ranked = seen.ranked_options()
+    ranked = seen.rank_options()
     along, series = ranked[0], ranked[1] if len(ranked) > 1 else ranked[0]
     rows: list[dict[str, Any]] = []
     for target in list(seen.times)[:MULTIPLES]:
-        times = seen.placed(target)
+        times = seen.placed_times(target)
         reference = (seen.reference(target) or seen.best(target)[1]).seconds.median
         cells: dict[tuple[str, str], list[Band]] = {}
         for config, time in times.items():
@@ -207,7 +207,7 @@ def _best(seen: Observations) -> Section:
         reference = seen.reference(target)
         changed = [f"{name}={level}" for name, level in config.items() if level != seen.levels[name][0]]
         gain = "" if reference is None else _against(time, reference)
-        row = [target, banded(time.seconds, _ns), gain, " ".join(changed) or "the first configuration"]
+        row = [target, band_text(time.seconds, _ns), gain, " ".join(changed) or "the first configuration"]
         rows.append([*row, str(seen.as_quick(target))] if seen.most_placements > 1 else row)
     columns: tuple[str, ...] = ("benchmark", ">ns", ">against the first", "with")
     prose: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from rtoslab.targets.board import (
     timing_settings,
 )
 from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY
-from rtoslab.targets.brought_image import BroughtImage, acquainted, brought_image
+from rtoslab.targets.brought_image import ExternalImage, read_external_image, with_kernel
 from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, find_word, watch_idling
 from rtoslab.targets.debugging import debug
 from rtoslab.targets.events import (
@@ -40,12 +40,12 @@ from rtoslab.targets.events import (
 )
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, exception_number, switching_exceptions
 from rtoslab.targets.faults import Fault, Memory, frame_registers
-from rtoslab.targets.handlings import UNKNOWN, Handled
+from rtoslab.targets.handlings import UNKNOWN, HandlerRuns
 from rtoslab.targets.heap_pieces import HEAP_PIECES
 from rtoslab.targets.intervals import Interval, Intervals, find_intervals
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
-from rtoslab.targets.observe import ALL_CORES, Observed, OwnFunction, Stretch, Switch
+from rtoslab.targets.observe import ALL_CORES, OwnFunction, Stretch, Switch, WindowObservations
 from rtoslab.targets.origin import simulator_sources, simulator_version, timing_version
 from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
 from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, kind_of

@@ -24,7 +24,7 @@ from rtoslab.base import (
     find_root,
 )
 from rtoslab.catalogue import Board, Catalogue
-from rtoslab.intake import shown
+from rtoslab.intake import quote
 from rtoslab.targets.machine import VirtualMachine
 
 Settings = tuple[tuple[str, int, str, str], ...]
@@ -170,7 +170,7 @@ def board_pin(board: Board, name: str) -> int:
     match = re.fullmatch(r"P([A-K])([0-9]|1[0-5])" if is_ported else r"(GP)?([0-9]|[12][0-9])", name.upper())
     if match is None:
         example = "PB0" if is_ported else "GP5"
-        raise PlanError(f"{board.title} has no pin {shown(name)}; its pins are named like {example}.")
+        raise PlanError(f"{board.title} has no pin {quote(name)}; its pins are named like {example}.")
     return pin_number(match[0] if is_ported else int(match[2]))
 
 
@@ -213,12 +213,12 @@ def simulator() -> Any:
         from rtoslab import _sim  # noqa: PLC0415
     except ImportError:
         raise ToolMissingError("The simulator is not built; run `make demo`, or `maturin develop --release`.") from None
-    _demand_complete(_sim)
+    _require_complete(_sim)
     return _sim
 
 
 @cache
-def _demand_complete(module: ModuleType) -> None:
+def _require_complete(module: ModuleType) -> None:
     """An older binary may not even have what says how old it is."""
     parts = {
         module: _NAMES,

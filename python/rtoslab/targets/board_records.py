@@ -1,4 +1,4 @@
-"""What a virtual board in the hand tells: ends of runs, hits of probes, edges, handlers, intervals."""
+"""The reports of a virtual board: ends of runs, hits of probes, edges, handlers, intervals."""
 
 from dataclasses import dataclass, field
 
@@ -29,7 +29,7 @@ class Hit:
 
 @dataclass(slots=True)
 class Probe:
-    """What a probe on an instruction, or on a word, has seen."""
+    """The hits of a probe on an instruction, or on a word."""
 
     place: str
     address: int

@@ -1,11 +1,10 @@
-"""What of a board is switched on as the window opens, read from its registers: what a manifest says must be so there.
+"""Reads the board's state as the window opens from its registers, to compare it with the manifest.
 
 The trap it prevents: an image that turns a cache off, takes a wait state less or lets an interrupt be more urgent than
 its port says is measured under a manifest that says otherwise.
 
 Registers: ARMv7-M Architecture Reference Manual B3.2 (CCR, CPACR, FPCCR, SHPR), B3.4 (NVIC), B3.5 (MPU). RM0008 3.3.3,
-RM0390 3.8.1, RM0410 3.7.1, RM0433 4.9.1 and RM0367 3.7.1 (FLASH_ACR). RP2040 datasheet 2.6.3 (XIP), 4.10.13 (SSI).
-"""
+RM0390 3.8.1, RM0410 3.7.1, RM0433 4.9.1 and RM0367 3.7.1 (FLASH_ACR). RP2040 datasheet 2.6.3 (XIP), 4.10.13 (SSI)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -8,44 +8,44 @@ from pathlib import Path
 from rtoslab.base import ImageFileError, SettingError
 from rtoslab.catalogue import Catalogue, Entry, Kernel
 from rtoslab.intake import MAGIC, read_image
-from rtoslab.records import Decoded, Expected, constants
+from rtoslab.records import DecodedRun, ExpectedIdentity, constants
 from rtoslab.targets.introduction import introduce
 
 
 @dataclass(frozen=True, slots=True)
-class BroughtImage:
+class ExternalImage:
     """An ELF file with what it sent before it measured anything."""
 
     path: Path
     content: bytes
-    said: Decoded
+    introduction: DecodedRun
 
     @property
     def sha256(self) -> str:
-        """Of the file; it stands in the place of sources and flags, which nobody here knows."""
+        """Returns the digest of the file. It replaces sources and flags, which are unknown here."""
         return hashlib.sha256(self.content).hexdigest()
 
     @property
-    def expected(self) -> Expected:
-        """What all its records must bear."""
-        return Expected(self.said.begin.run, self.said.begin.manifest)
+    def expected_identity(self) -> ExpectedIdentity:
+        """Returns what all its records must bear."""
+        return ExpectedIdentity(self.introduction.begin.run, self.introduction.begin.manifest)
 
 
-def brought_image(catalogue: Catalogue, path: Path, board: str, timing: Mapping[str, int]) -> BroughtImage:
+def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Mapping[str, int]) -> ExternalImage:
     """Reads an image and lets it say what it is. Raises ImageFileError, RunError for what is no image of our runner,
     SettingError for another board's image."""
     facts = catalogue.board(board).facts
     content = read_image(path)
     if not content.startswith(MAGIC):
         raise ImageFileError(f"{path} is no ELF file; its symbols are what a run is watched by.")
-    image = BroughtImage(path, content, introduce(content, path.name, facts, timing, constants(catalogue.root)))
-    named = image.said.begin.board
+    image = ExternalImage(path, content, introduce(content, path.name, facts, timing, constants(catalogue.root)))
+    named = image.introduction.begin.board
     if named != facts.id:
         raise SettingError(f"{path} says it is for the board {named}; run it with --board {named}.")
     return image
 
 
-def acquainted(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
+def with_kernel(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
     """A catalogue that has the kernel. Of one that no folder declares nothing is known but its name: what its image
     does it can do, and no symbol tells more."""
     if kernel in catalogue.kernels:

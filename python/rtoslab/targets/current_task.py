@@ -110,7 +110,7 @@ class TasksOnly:
         return task_events[~(none | labels) | begins].tobytes()
 
     def _begins(self, core: int, idles: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Of the turns of the idling loop, the first ones since a task was named."""
+        """Marks the turns of the idling loop that are the first since a task was named."""
         at = np.flatnonzero(idles | named)
         is_start = np.zeros(len(idles), dtype=np.bool_)
         is_start[at] = _changes(idles[at], before=self._idles.get(core, False)) & idles[at]
@@ -227,7 +227,7 @@ class IdlingAsReturns:
             if handlers[at]:
                 self._follow(events[at : at + 1])
                 continue
-            reported = self._told(int(events["core"][at]), idles=events["id"][at] == IDENT_IDLE)
+            reported = self._reported_as(int(events["core"][at]), idles=events["id"][at] == IDENT_IDLE)
             if reported is not None:
                 returns["kind"][at], returns["id"][at], returns["value"][at] = *reported, 0
                 is_kept[at] = True
@@ -244,7 +244,7 @@ class IdlingAsReturns:
                 self._labels[core] = bool(idles[-1])
         return turns
 
-    def _told(self, core: int, *, idles: bool) -> tuple[int, int] | None:
+    def _reported_as(self, core: int, *, idles: bool) -> tuple[int, int] | None:
         """Kind and exception of what a label's event is told as; None outside a handler."""
         stack = self._open.setdefault(core, [])
         if idles and core not in self._idle and stack:

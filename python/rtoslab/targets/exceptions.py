@@ -5,7 +5,7 @@ from typing import Final
 
 from rtoslab.base import PlanError, architecture
 from rtoslab.catalogue import Board, Kernel
-from rtoslab.intake import shown, whole
+from rtoslab.intake import quote, whole
 
 _NUMBERS: Final = architecture().exception
 NMI: Final = _NUMBERS.nmi
@@ -34,6 +34,6 @@ def exception_number(name: str, board: Board) -> int:
     with suppress(ValueError):
         return FIRST_EXTERNAL + whole(digits, 0, board.irq.lines - 1)
     raise PlanError(
-        f"{board.title} has no interrupt {shown(name)}; "
+        f"{board.title} has no interrupt {quote(name)}; "
         f"give irq0 to irq{board.irq.lines - 1}, {', '.join(_OF_THE_CORE)}."
     )

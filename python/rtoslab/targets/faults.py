@@ -135,7 +135,7 @@ def _words(machine: VirtualMachine, address: int, count: int) -> list[int]:
 
 
 def _stack(machine: VirtualMachine, pointer: int) -> Memory:
-    """From the stack pointer up, as far as there is memory."""
+    """Reads from the stack pointer up, as far as there is memory."""
     content = b""
     with suppress(simulator().SimError, OverflowError):
         while len(content) < _STACK_BYTES:

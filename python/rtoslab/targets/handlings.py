@@ -38,7 +38,7 @@ UNKNOWN: Final = -1
 
 
 @dataclass(slots=True)
-class Handled:
+class HandlerRuns:
     """Handler runs of a window, one place in every list each, in the order of their return."""
 
     exception: list[int] = field(default_factory=list)
@@ -85,7 +85,7 @@ class HandlerReader:
         self._idling = IdlingAsReturns()
         self._top = top
         self._open: list[_Open] = []
-        self.found = Handled()
+        self.found = HandlerRuns()
 
     def feed(self, raw: bytes) -> None:
         """Takes the next chunk."""
@@ -182,7 +182,7 @@ def calls_in(machine: VirtualMachine, caller: str, callee: int) -> list[int]:
 
 
 def _offset(high: int, low: int) -> int:
-    """Of BL, encoding T1 (ARMv7-M Architecture Reference Manual, A7.7.18; ARMv6-M, A6.7.13)."""
+    """Decodes the offset of BL, encoding T1 (ARMv7-M Architecture Reference Manual, A7.7.18; ARMv6-M, A6.7.13)."""
     sign = high >> 10 & 1
     i1, i2 = (~((low >> bit & 1) ^ sign) & 1 for bit in (13, 11))
     value = sign << 24 | i1 << 23 | i2 << 22 | (high & 0x3FF) << 12 | (low & 0x7FF) << 1

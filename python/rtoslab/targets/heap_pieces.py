@@ -1,8 +1,7 @@
-"""In how many pieces the free memory of a kernel's heap is as the window opens, by the heap's own list.
+"""Counts the pieces of free memory in a kernel's heap as the window opens, by the heap's own list.
 
 The trap it prevents: a heap that is left in many pieces makes each allocation search longer or shorter. Calls that are
-counted do not tell of it, since pieces are also made by other means.
-"""
+counted do not tell of it, since pieces are also made by other means."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -26,9 +25,9 @@ def free_pieces(machine: VirtualMachine, word: Word, image: bytes, kernel: Kerne
     memory = kernel.memory
     pieces = None
     if memory and memory.free_list:
-        pieces = _listed(_Heap(machine, word, image, memory.free_list.type), memory.free_list)
+        pieces = _count_list(_Heap(machine, word, image, memory.free_list.type), memory.free_list)
     elif memory and memory.block_chain:
-        pieces = _chained(_Heap(machine, word, image, memory.block_chain.type), memory.block_chain)
+        pieces = _count_chain(_Heap(machine, word, image, memory.block_chain.type), memory.block_chain)
     return {} if pieces is None else {HEAP_PIECES: pieces}
 
 
@@ -54,7 +53,7 @@ class _Heap:
         return place.read(self.word, block) if place is not None else None
 
 
-def _listed(heap: _Heap, facts: FreeList) -> int | None:
+def _count_list(heap: _Heap, facts: FreeList) -> int | None:
     """Counts a list of free pieces."""
     head = heap.address(facts.head)
     if head is None:
@@ -75,7 +74,7 @@ def _pieces(heap: _Heap, head: int, member: str, mask: int) -> Iterator[int]:
         yield address
 
 
-def _chained(heap: _Heap, facts: BlockChain) -> int | None:
+def _count_chain(heap: _Heap, facts: BlockChain) -> int | None:
     """Counts the free ones in a chain of all blocks."""
     first, last = heap.value(facts.first), heap.value(facts.last)
     block, pieces = first, 0

@@ -1,8 +1,7 @@
-"""From probe events to intervals: how long each lasted between its marks, and what happened in it.
+"""Turns probe events into intervals: how long each lasted between its marks, and its events.
 
 The trap it prevents: a sample of the right length for the wrong reason. Every interval says how many context switches,
-calls and interrupts fell into it, so a proof can demand what must be in it, and an outlier has its cause beside it.
-"""
+calls and interrupts fell into it, so a proof can demand what must be in it, and an outlier has its cause beside it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -90,7 +89,7 @@ def find_intervals(
     events = np.frombuffer(raw, dtype=EVENT)
     for cycle, value, pc, ident, kind, core, more in rows(events[_matters(events, pin)]):
         if kind == KIND_EXEC and ident == IDENT_KEEP:
-            reader.kept.append((value, more))
+            reader.samples.append((value, more))
         elif kind == KIND_EXEC and ident >= IDENT_MARK:
             reader.mark(cycle, ident - IDENT_MARK)
         elif kind == KIND_PIN:
@@ -103,8 +102,8 @@ def find_intervals(
         else:
             reader.inside(kind, cycle, ident, value, core)
     resumed = {number: frozenset(addresses) for number, addresses in reader.resumed.items()}
-    stored = tuple(reader.kept) or None
-    return Intervals(tuple(reader.found), tuple(reader.pulses), tuple(reader.disorder), resumed, stored)
+    stored = tuple(reader.samples) or None
+    return Intervals(tuple(reader.intervals), tuple(reader.pulses), tuple(reader.disorder), resumed, stored)
 
 
 def _matters(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
@@ -125,14 +124,14 @@ class _Reader:
     stamping: int | None
     open: Interval | None = None
     high_since: int | None = None
-    found: list[Interval] = field(default_factory=list)
+    intervals: list[Interval] = field(default_factory=list)
     pulses: list[int] = field(default_factory=list)
     disorder: list[str] = field(default_factory=list)
     end_cycle: int = -EDGE_CYCLES
     """Of the last interval; and when the last exception returned."""
     return_cycle: int = -EDGE_CYCLES
     resumed: dict[int, set[int]] = field(default_factory=dict)
-    kept: list[tuple[int, int]] = field(default_factory=list)
+    samples: list[tuple[int, int]] = field(default_factory=list)
 
     def event(self, cycle: int) -> None:
         """Only the end mark tells which stamped series the interval belongs to."""
@@ -149,7 +148,7 @@ class _Reader:
                 self.disorder.append(f"an interval of series {series} ends that was not begun")
             else:
                 self.open.cycles = cycle - self.open.start_cycle
-                self.found.append(self.open)
+                self.intervals.append(self.open)
                 self.end_cycle = cycle
             self.open = None
             return
@@ -172,8 +171,8 @@ class _Reader:
             if interval is not None and switched:
                 interval.switches += 1
         elif interval is None:
-            if kind == KIND_EXCEPTION_ENTER and cycle - self.end_cycle < EDGE_CYCLES and self.found:
-                self.found[-1].touched = True
+            if kind == KIND_EXCEPTION_ENTER and cycle - self.end_cycle < EDGE_CYCLES and self.intervals:
+                self.intervals[-1].touched = True
         elif kind == KIND_EXEC:
             interval.calls[self.services[ident - IDENT_CALL]] += 1
         elif kind == KIND_EXCEPTION_ENTER and ident == SYSTICK:

@@ -1,20 +1,22 @@
-"""What an image says of itself before it measures anything: its begin record and its parameters."""
+"""An image's report on itself before it measures anything: its begin record and its parameters."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from rtoslab.base import RunError
 from rtoslab.catalogue import Board
-from rtoslab.records import Decoded, WireConstants, decode_begun
+from rtoslab.records import DecodedRun, WireConstants, decode_begun
 from rtoslab.targets.board import apply_settings, fitting_boards, load_image, make_machine, simulator_errors
 
 LIMIT_S: Final = 5.0
 """Of the board's time, until the parameters are over."""
 CHUNK_CYCLES: Final = 2_000_000
-_SAID_FIRST: Final = (b" begin ", b" param ")
+_FIRST_LINES: Final = (b" begin ", b" param ")
 
 
-def introduce(image: bytes, name: str, board: Board, settings: Mapping[str, int], constants: WireConstants) -> Decoded:
+def introduce(
+    image: bytes, name: str, board: Board, settings: Mapping[str, int], constants: WireConstants
+) -> DecodedRun:
     """Runs an image until it has said what it is. Raises RunError for one that says nothing that we understand."""
     machine = make_machine(board, cores=board.cores)
     apply_settings(machine, settings)
@@ -40,4 +42,4 @@ def introduce(image: bytes, name: str, board: Board, settings: Mapping[str, int]
 def _over(output: bytes) -> bool:
     """Whether something else follows the parameters."""
     lines = output.split(b"\n")[:-1]
-    return any(not any(word in line for word in _SAID_FIRST) for line in lines if line.startswith(b"@"))
+    return any(not any(word in line for word in _FIRST_LINES) for line in lines if line.startswith(b"@"))

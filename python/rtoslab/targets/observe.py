@@ -1,8 +1,7 @@
-"""What the kernel did, seen from outside: switches between tasks and calls of its functions, with their cause.
+"""The kernel's activity, seen from outside: switches between tasks and calls of its functions, with their cause.
 
 The trap it prevents: a 30 s window yields hundreds of millions of events. They are consumed in chunks and kept as
-counts only, so memory stays flat and a proof is a pure function of counts.
-"""
+counts only, so memory stays flat and a proof is a pure function of counts."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ import xxhash
 
 from rtoslab.targets.board import simulator
 from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING
-from rtoslab.targets.handlings import Handled
+from rtoslab.targets.handlings import HandlerRuns
 from rtoslab.targets.intervals import Intervals
 from rtoslab.targets.steps import Step
 
@@ -32,7 +31,7 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
-class Waited:
+class BlockingCalls:
     """Blocking calls of one core in the window that did not find what they wanted at once."""
 
     collided: int
@@ -58,7 +57,7 @@ class CriticalCycles:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What one core did in the window."""
+    """The work of one core in the window."""
 
     cycles: int
     idle_cycles: int
@@ -85,7 +84,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class OwnFunction:
-    """What one core executed of a function that is neither the kernel's nor a library's."""
+    """The execution by one core of a function that is neither the kernel's nor a library's."""
 
     core: int
     name: str
@@ -97,7 +96,7 @@ class OwnFunction:
 
 
 @dataclass(slots=True)
-class Observed:
+class WindowObservations:
     """Counts over the window. Exceptions are per core: number -> entries."""
 
     switches: Counter[Switch] = field(default_factory=Counter)
@@ -105,7 +104,7 @@ class Observed:
     """(core, service) -> executions of the service's kernel function, from the profile."""
     objects: Counter[tuple[int, str, int]] = field(default_factory=Counter)
     """(core, watched service, first argument) -> calls: which object each core called it with."""
-    waits: dict[int, Waited] = field(default_factory=dict)
+    waits: dict[int, BlockingCalls] = field(default_factory=dict)
     """Per core; empty if the kernel's functions do not tell."""
     critical: dict[int, CriticalCycles] = field(default_factory=dict)
     """Per core; empty if the kernel does not count how deep critical sections are nested."""
@@ -115,7 +114,7 @@ class Observed:
     """XXH3 of 128 bits of all events as they came: two runs with the same one did the same in the same cycles."""
     intervals: Intervals | None = None
     """Of a latency benchmark."""
-    handled: Handled | None = None
+    handled: HandlerRuns | None = None
     """Of a benchmark that shows the kernel's own handlers."""
     steps: tuple[Step, ...] = ()
     """What tasks and handlers did in the first part of the window, in the order of time."""
@@ -163,10 +162,12 @@ class Observer:
         self._digest.update(raw)
         self._tally.feed(raw)
 
-    def finish(self, exceptions: dict[int, dict[int, int]]) -> Observed:
+    def finish(self, exceptions: dict[int, dict[int, int]]) -> WindowObservations:
         """The counts, with the exception entries of the window."""
         tally = self._tally
-        observed = Observed(exceptions=exceptions, event_count=tally.events(), event_digest=self._digest.hexdigest())
+        observed = WindowObservations(
+            exceptions=exceptions, event_count=tally.events(), event_digest=self._digest.hexdigest()
+        )
         observed.critical = {core: CriticalCycles(*tally.sections(core)) for core in self._depths}
         for core, ident, value, count in tally.objects():
             observed.objects[core, self._service(ident), value] = count

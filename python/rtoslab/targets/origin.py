@@ -33,15 +33,15 @@ def simulator_sources(root: Path) -> str:
     """
     own: str = simulator().SOURCES
     if (root / "sim").is_dir():
-        _demand_same(own, root)
+        _require_same(own, root)
     return hashlib.sha256(own.encode()).hexdigest()
 
 
-def _demand_same(own: str, root: Path) -> None:
+def _require_same(own: str, root: Path) -> None:
     """File by file. The checkout's files are those of the crates that the binary's list names, but for tests."""
     files = [root / line.rpartition(" ")[0] for line in own.splitlines()]
     folders = {root.joinpath(*path.relative_to(root).parts[:3]) for path in files if "src" in path.parts}
-    code = {path for folder in folders for path in folder.rglob("*.rs") if _is_made_of(path.relative_to(root))}
+    code = {path for folder in folders for path in folder.rglob("*.rs") if _is_built_from(path.relative_to(root))}
     present = code | {file for file in files if file.is_file()}
     now, then = (dict(line.rsplit(" ", 1) for line in text.splitlines()) for text in (listing(root, present), own))
     changed = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
@@ -53,6 +53,6 @@ def _demand_same(own: str, root: Path) -> None:
         )
 
 
-def _is_made_of(path: Path) -> bool:
+def _is_built_from(path: Path) -> bool:
     """Whether the simulator is made of a file of its crates: not of `tests/` and `tests.rs` (see `sim/py/build.rs`)."""
     return "tests" not in {*path.parts, path.stem}

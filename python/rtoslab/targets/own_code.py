@@ -91,7 +91,7 @@ class FirmwareCode:
     """Code that was compiled from the firmware's files."""
 
     def __init__(self, image: bytes) -> None:
-        """By the image's debug information. An image that is no ELF file has none."""
+        """Reads the image's debug information. An image that is no ELF file has none."""
         with simulator_errors(RunError):
             units = simulator().sources(image) if image.startswith(_ELF) else []
         ranges = sorted(function for name, mine in units if _FIRMWARE.search(name) for function in mine)
@@ -139,18 +139,17 @@ def _function(
         else:
             stretches.append(Stretch(address, 1, executions, cycles[address]))
         behind = address + (4 if first >= _WIDE else 2)
-        called = _called(address, code, place, places)
+        called = _called_place(address, code, place, places)
         if called is not None:
             calls[called] += executions
     return OwnFunction(core, place[2], executed.get(place[0], 0), tuple(stretches), tuple(sorted(calls.items())))
 
 
-def _called(address: int, code: bytes, place: Symbol, places: _Places) -> str | None:
-    """What an instruction calls, or jumps to outside its function. None if it stays inside.
+def _called_place(address: int, code: bytes, place: Symbol, places: _Places) -> str | None:
+    """Returns what an instruction calls, or jumps to outside its function. None if it stays inside.
 
     Encodings: ARMv6-M Architecture Reference Manual, A6.7.10 (B), A6.7.13 (BL), A6.7.14 (BLX), A6.7.15 (BX), A6.7.68
-    (SVC).
-    """
+    (SVC)."""
     first = int.from_bytes(code[:2], "little")
     if first >= _WIDE:
         target = branch_target(address, code)

@@ -1,4 +1,4 @@
-"""From cycles per address to cycles per function, and from function to class (kernel's classes, else application)."""
+"""Adds up cycles per address to cycles per function, and functions to classes (kernel's classes, else application)."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -12,7 +12,7 @@ from rtoslab.base import code_address
 from rtoslab.catalogue import Kernel
 from rtoslab.targets.board import best_names
 from rtoslab.targets.current_task import idle_of
-from rtoslab.targets.observe import Load, Waited
+from rtoslab.targets.observe import BlockingCalls, Load
 
 PROFILE: Final = np.dtype(
     [("address", "<u4"), ("zero", "<u4"), ("cycles", "<u8"), ("executions", "<u8"), ("wait", "<u8")]
@@ -126,13 +126,15 @@ def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> 
     )
 
 
-def waits(functions: tuple[FunctionCycles, ...], kernel: Kernel, cores: Iterable[int]) -> dict[int, Waited]:
+def waits(functions: tuple[FunctionCycles, ...], kernel: Kernel, cores: Iterable[int]) -> dict[int, BlockingCalls]:
     """Per core, what the kernel's functions say of calls that did not find what they wanted; empty if they do not."""
     if kernel.waits is None:
         return {}
     entries, names = _Entries(functions), kernel.waits
     return {
-        core: Waited(entries.of(core, names.collided), entries.of(core, names.failed), entries.of(core, names.blocked))
+        core: BlockingCalls(
+            entries.of(core, names.collided), entries.of(core, names.failed), entries.of(core, names.blocked)
+        )
         for core in cores
     }
 

@@ -36,19 +36,19 @@ class Rtt:
     """Of the buffers up that have been read, by number."""
 
     def take(self) -> Iterator[tuple[int, bytes]]:
-        """What each buffer up has received since the last call, and marks it as read."""
+        """Yields what each buffer up has received since the last call, and marks it as read."""
         head = self._read(self.block, _HEAD_BYTES)
         if not head.startswith(_ID):
             return  # before SEGGER_RTT_Init
         ups, downs = (min(_word(head, at), _BUFFERS_MOST) for at in (16, 20))
         for number in range(ups):
-            fresh = self._received(number)
+            fresh = self._receive(number)
             if fresh:
                 yield number, fresh
         if downs and self.typed:
             self._type(self.block + _HEAD_BYTES + ups * _BUFFER_BYTES)
 
-    def _received(self, number: int) -> bytes:
+    def _receive(self, number: int) -> bytes:
         at = self.block + _HEAD_BYTES + number * _BUFFER_BYTES
         words = self._read(at, _BUFFER_BYTES)
         name, buffer, size, write, read = (_word(words, place) for place in range(0, 20, 4))

@@ -25,7 +25,7 @@ from rtoslab.targets.board import (
 from rtoslab.targets.faults import Fault
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.unhandled import unhandled_exceptions
-from rtoslab.targets.watched_run import FAILED, PASSED, TIMEOUT, Drive, Ended, OnOutput, WatchedRun
+from rtoslab.targets.watched_run import FAILED, PASSED, TIMEOUT, Drive, OnOutput, RunEnd, WatchedRun
 
 DEFAULT_SECONDS = 10
 
@@ -44,7 +44,7 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class SimResult:
-    """What a run gave; `cycles` and `instructions` have one entry per core."""
+    """The result of a run. `cycles` and `instructions` have one entry per core."""
 
     stop: str
     detail: str
@@ -96,7 +96,7 @@ class SimResult:
 
 @dataclass(frozen=True, kw_only=True)
 class SimRequest:
-    """What to do with an image. `until`: a symbol, a 0x address or a decimal number of cycles."""
+    """The request to run an image. `until`: a symbol, a 0x address or a decimal number of cycles."""
 
     until: str | None = None
     between: Sequence[tuple[str, str]] = ()
@@ -178,7 +178,7 @@ def _result(
     cores: int,
     request: SimRequest,
     watched: WatchedRun,
-    ended: Ended,
+    ended: RunEnd,
     between: list[Between],
 ) -> SimResult:
     reason, detail = ended.reason, ended.detail

@@ -1,9 +1,9 @@
-"""From the probes' events to steps: which calls are the benchmark's own, when they returned, what came out of which.
+"""Turns the probes' events into steps: which calls are the benchmark's own, when they returned, which events they
+caused.
 
 A call that the kernel makes of its own function is none of the benchmark's, and is left out, also where a function ends
 in another one, which then returns to the benchmark. So is what a handler must begin and end with. An instruction that
-an interrupt hits may be begun anew: a call is then seen twice and told once.
-"""
+an interrupt hits may be begun anew: a call is then seen twice and told once."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tu
     """Reads events in the order of time. `current`: core -> running task as they begin, none without a kernel."""
     contexts, whose = defaultdict(int, current), defaultdict(int, current)
     reader = _Reader(watching, dict(current), contexts, whose, known=frozenset(watching.behind))
-    called, returned, behind = reader.called, reader.returned, watching.behind
+    called, returned, behind = reader.note_called, reader.note_returned, watching.behind
     events = np.frombuffer(raw, dtype=EVENT)
     # Where one handler follows another without a return between, the board tells the entry before the return.
     # A mark may stand right behind a call: the call's return is told first.
@@ -77,13 +77,13 @@ def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tu
             elif ident >= IDENT_SYMBOL:
                 called(core, cycle, ident - IDENT_SYMBOL, value, more, pc)
             elif ident >= IDENT_MARK:
-                reader.marked(core, cycle, ident - IDENT_MARK)
+                reader.note_marked(core, cycle, ident - IDENT_MARK)
         elif kind == KIND_WRITE:
-            reader.written(core, cycle, ident, value)
+            reader.note_written(core, cycle, ident, value)
         elif kind == KIND_EXCEPTION_ENTER:
-            reader.entered(core, cycle, ident, cycle - value)
+            reader.note_entered(core, cycle, ident, cycle - value)
         elif kind == KIND_EXCEPTION_EXIT:
-            reader.left(core, cycle, ident, None if (core, cycle) in began else pc)
+            reader.note_left(core, cycle, ident, None if (core, cycle) in began else pc)
         elif kind == KIND_PIN and ident == watching.pin:
             reader.edge(core, cycle, value)
     return tuple(reader.steps)
@@ -120,12 +120,12 @@ class _Reader:
     anew: dict[int, int] = field(default_factory=dict)
     """Control block -> function that its task will begin anew."""
 
-    def marked(self, core: int, cycle: int, tag: int) -> None:
+    def note_marked(self, core: int, cycle: int, tag: int) -> None:
         self.own(Step(cycle, core, STOP if tag & 1 else START, self.whose[core], first=tag >> 1))
 
-    def written(self, core: int, cycle: int, ident: int, value: int) -> None:
+    def note_written(self, core: int, cycle: int, ident: int, value: int) -> None:
         if ident == IDENT_CURRENT + core:
-            self.switched(core, cycle, value)
+            self.note_switched(core, cycle, value)
         elif IDENT_FILL <= ident < IDENT_FILL + len(self.watching.blocks):
             block, size = self.watching.blocks[ident - IDENT_FILL]
             self.own(Step(cycle, core, FILL, self.whose[core], first=block, second=size))
@@ -156,11 +156,11 @@ class _Reader:
         self.steps.insert(at if is_behind else len(self.steps), Step(cycle, core, PIN, who, first=level))
 
     def settle(self, core: int, *, is_handler: bool) -> None:
-        """Behind each change of what runs on a core."""
+        """Settles the open steps after each change of the running task or handler on a core."""
         current = self.current.get(core, 0)
         self.contexts[core], self.whose[core] = (-1 - core, HANDLER) if is_handler else (current, current)
 
-    def called(self, core: int, cycle: int, index: int, first: int, second: int, behind: int) -> None:
+    def note_called(self, core: int, cycle: int, index: int, first: int, second: int, behind: int) -> None:
         if self.watching.is_kernels(behind):
             return
         context = self.contexts[core]
@@ -190,7 +190,7 @@ class _Reader:
         self.calls[context] = [(last, behind)]
         return True
 
-    def returned(self, core: int, cycle: int, address: int, value: int) -> None:
+    def note_returned(self, core: int, cycle: int, address: int, value: int) -> None:
         """A loop may lead to the same place: only a call in progress returns."""
         context = self.contexts[core]
         calls = self.calls.get(context)
@@ -201,7 +201,7 @@ class _Reader:
                 step.result = value
             self.resumed[context] = cycle
 
-    def switched(self, core: int, cycle: int, task: int) -> None:
+    def note_switched(self, core: int, cycle: int, task: int) -> None:
         before = self.current.get(core, 0)
         if task == before:
             return
@@ -218,7 +218,7 @@ class _Reader:
                 return step.name
         return ""
 
-    def entered(self, core: int, cycle: int, number: int, recognised: int) -> None:
+    def note_entered(self, core: int, cycle: int, number: int, recognised: int) -> None:
         last = self.last.get(core)
         may_be_hit = last is not None and last.kind == CALL and last.end_cycle is None and last.who == self.whose[core]
         if last is not None and may_be_hit and abs(recognised - last.cycle) <= _BEGUN_ANEW_CYCLES:
@@ -232,7 +232,7 @@ class _Reader:
         self.nested.setdefault(core, []).append(number)
         self.settle(core, is_handler=number >= _FIRST_OWN or self.contexts[core] < 0)
 
-    def left(self, core: int, cycle: int, number: int, address: int | None) -> None:
+    def note_left(self, core: int, cycle: int, number: int, address: int | None) -> None:
         """`address`: where what was interrupted goes on; None: another handler follows, it does not yet."""
         nested = self.nested.get(core, [])
         while nested and nested.pop() != number:

@@ -1,5 +1,5 @@
-"""What a benchmark's tasks and handlers did, step by step, from the probes: calls with their arguments, results and
-ends, switches with the call they came out of, interrupts, marks.
+"""The steps of a benchmark's tasks and handlers, from the probes: calls with their arguments, results and ends,
+switches with the call that caused them, interrupts, marks.
 
 The trap it prevents: a test whose totals are right and whose order, objects or causes are not. Steps are kept of the
 window's first EVENTS events only: what is repeated every few hundred cycles shows itself there, and memory stays flat.
@@ -46,7 +46,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Watching:
-    """What the probes' identifiers stand for."""
+    """The meaning of the probes' identifiers."""
 
     functions: Sequence[str]
     """By IDENT_SYMBOL."""

@@ -1,4 +1,5 @@
-"""What a kernel's objects and control blocks hold, read from the board's memory by the image's debug information."""
+"""The contents of a kernel's objects and control blocks, read from the board's memory by the image's debug
+information."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ def _named(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
         yield "memory.task_block", block.type, [item for item in structures if item]
 
 
-def _demand_members(kernel: str, table: str, structure: str, names: Iterable[str], places: Places) -> None:
+def _require_members(kernel: str, table: str, structure: str, names: Iterable[str], places: Places) -> None:
     members = places.get(structure)
     lacking = [name for name in names if members is not None and name not in members]
     if members is not None and lacking:
@@ -92,7 +93,7 @@ class Structures:
         types = [object_.type for object_ in kernel.objects.values()]
         self._members = places(image, [*types, *([self._block.type] if self._block else [])])
         for table, kind, names in _named(kernel):
-            _demand_members(kernel.id, table, kind, names, self._members)
+            _require_members(kernel.id, table, kind, names, self._members)
 
     def priorities(self, word: Word, blocks: Iterable[int]) -> dict[int, int]:
         """Control block -> priority in the kernel's own numbers; nothing if kernel.toml does not name the member."""

@@ -28,7 +28,7 @@ from rtoslab.targets.heap_pieces import free_pieces
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
-from rtoslab.targets.observe import Observed, Observer
+from rtoslab.targets.observe import Observer, WindowObservations
 from rtoslab.targets.own_code import own_functions
 from rtoslab.targets.own_floats import functions_with_floats
 from rtoslab.targets.profiles import FunctionCycles, by_function, calls_of_services, clones_of, loads, waits
@@ -82,12 +82,12 @@ class VirtualJob:
 
 @dataclass(slots=True)
 class RunOutput:
-    """What a target gave back. On a real board only `uart` is filled."""
+    """The output of a target. On a real board only `uart` is filled."""
 
     uart: bytes
     failure: str | None = None
     """Why the run is void, if the target itself can tell; the decoder may know better."""
-    observed: Observed | None = None
+    observed: WindowObservations | None = None
     stats: Stats | None = None
     functions: tuple[FunctionCycles, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -169,7 +169,7 @@ class _Run:
             self.machine.watch_call(code_address(keep_address), IDENT_KEEP)
 
     def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
-        """Of the functions a service may end in, an image holds those of its number of cores."""
+        """Watches the functions in which a service may end. An image contains those of its number of cores."""
         for name in names:  # none: nothing in the image calls it, and the proofs will say so
             whole = self.machine.symbol(name)
             for address in [code_address(whole)] if whole is not None else clones_of(name, self.machine.symbols()):
@@ -277,7 +277,7 @@ class _Run:
                 raise RunError("The image opened a second window; this version measures one.")
 
     def _run(self, phase: str, limit_s: float) -> "Stop":
-        """To the next watch or until stop. Raises RunError for any other end."""
+        """Runs to the next watch or to the stop. Raises RunError for any other end."""
         start = self.machine.cycle()
         limit = int(limit_s * self.job.clock_hz)
         while (spent := self.machine.cycle() - start) < limit:

@@ -71,7 +71,7 @@ class VirtualBoard:
 
     @classmethod
     def of(cls, board: Board, cores: int | None = None, settings: dict[str, int] | None = None) -> "VirtualBoard":
-        """At reset, without an image. Raises SettingError, UnknownNameError."""
+        """Makes a board at reset, without an image. Raises SettingError, UnknownNameError."""
         machine: Any = make_machine(board, cores=cores or board.cores)
         apply_settings(machine, settings or {})
         return cls(board, machine)
@@ -89,11 +89,11 @@ class VirtualBoard:
 
     @property
     def clock_hz(self) -> int:
-        """Of the core, as the firmware has set it up."""
+        """Returns the core clock's frequency, as the firmware has set it up."""
         return self._machine.clock_hz()
 
     def address(self, place: Place) -> int:
-        """Of a symbol or an address, without the Thumb bit. Raises SymbolError."""
+        """Returns the address of a symbol or of an address, without the Thumb bit. Raises SymbolError."""
         return code_address(place) if isinstance(place, int) else find_address(self._machine, place)
 
     def run(self, cycles: int | None = None, *, seconds: float | None = None) -> Stop:
@@ -145,7 +145,7 @@ class VirtualBoard:
             self._machine.write(self._place(place), content)
 
     def registers(self, core: int = 0) -> dict[str, int]:
-        """By name: r0 to r12, sp, lr, pc, xpsr, primask …"""
+        """Returns the registers by name: r0 to r12, sp, lr, pc, xpsr, primask …"""
         return self._machine.registers(core)
 
     def set_register(self, name: str, value: int, core: int = 0) -> None:
@@ -199,7 +199,7 @@ class VirtualBoard:
 
     def snapshot(self) -> Snapshot:
         """The board as it stands."""
-        return Snapshot(self._machine.snapshot(), tuple(map(len, self._recorded())))
+        return Snapshot(self._machine.snapshot(), tuple(map(len, self._recorded_rows())))
 
     def restore(self, snapshot: Snapshot) -> None:
         """The board as it stood; probes placed since stay, with nothing seen. Raises RunError: of another chip."""
@@ -207,11 +207,11 @@ class VirtualBoard:
             self._machine.restore(snapshot.machine)
         edges, exceptions = snapshot.seen[-2:]
         hits = [*snapshot.seen[:-2], *[0] * len(self._probes)][: len(self._probes)]
-        for recorded, length in zip(self._recorded(), [*hits, edges, exceptions], strict=True):
+        for recorded, length in zip(self._recorded_rows(), [*hits, edges, exceptions], strict=True):
             del recorded[length:]
 
     def output(self, port: int = 0) -> bytes:
-        """What a serial port has sent since the last call."""
+        """Returns what a serial port has sent since the last call."""
         return self._machine.take_uart(port)
 
     def type(self, text: bytes, port: int = 0) -> None:
@@ -223,7 +223,7 @@ class VirtualBoard:
         return self._machine.stats()
 
     def warnings(self) -> list[str]:
-        """What the firmware used that is not modelled, and its faults: one sentence each."""
+        """Returns what the firmware used that is not modelled, and its faults: one sentence each."""
         return self._machine.warnings()
 
     def symbols(self) -> list[tuple[int, int, str]]:
@@ -237,7 +237,7 @@ class VirtualBoard:
         self._probes.append(Probe(place, address))
         return self._probes[-1]
 
-    def _recorded(self) -> list[list[Any]]:
+    def _recorded_rows(self) -> list[list[Any]]:
         return [*(probe.hits for probe in self._probes), self._edges, self._exceptions]
 
     def _drain(self) -> None:
@@ -261,6 +261,6 @@ class Between:
 
     @property
     def interval(self) -> Interval:
-        """What was measured so far."""
+        """Returns what was measured so far."""
         interval = self._machine.between_result(self._index)
         return Interval(interval["count"], interval["min_cycles"], interval["max_cycles"], interval["total_cycles"])

@@ -28,7 +28,7 @@ from rtoslab.targets.events import (
 from rtoslab.targets.held_blocks import held_blocks
 from rtoslab.targets.kernel_code import kernels_own
 from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.observe import Observed
+from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.profiles import APPLICATION, LIBRARY, kind_of
 from rtoslab.targets.step_reader import find_steps, return_addresses
 from rtoslab.targets.steps import Watching
@@ -76,7 +76,7 @@ class StepsWatch:
         self._raw = bytearray()
         self._current: dict[int, int] = {}
         self._watching = Watching((), (), (), (), lambda _: False)
-        self._told = Observed()
+        self._told = WindowObservations()
         self._ports = _port_functions(image)
 
     def attach(self) -> None:
@@ -87,17 +87,17 @@ class StepsWatch:
             address = self._machine.symbol(name)
             if address is not None:
                 self._machine.watch_call(
-                    code_address(address), IDENT_SYMBOL + len(self._functions), self._third_told(name)
+                    code_address(address), IDENT_SYMBOL + len(self._functions), self._is_third_needed(name)
                 )
                 self._functions[name] = code_address(address)
 
-    def _third_told(self, function: str) -> bool:
+    def _is_third_needed(self, function: str) -> bool:
         """Whether the third argument says more than the second, as that of an allocator which gives a code."""
         services = (service for service, names in self._kernel.symbols.items() if function in names)
         return any(len(self._kernel.arguments.get(item, ())) > 2 for item in services)
 
     def open(self, before: bytes, current: Mapping[int, int]) -> None:
-        """As the window opens. `before`: the events so far; `current`: core -> running task."""
+        """Notes that the window opens. `before`: the events so far; `current`: core -> running task."""
         names, addresses = tuple(self._functions), tuple(self._functions.values())
         own = kernels_own(self._machine.symbols(), self._is_kernels)
         learned = Watching(names, addresses, (), (), own)
@@ -117,7 +117,7 @@ class StepsWatch:
         blocks_of_tasks = self._blocks(before) | set(current.values())
         self._told.priorities = structures.priorities(self.word, blocks_of_tasks)
         self._told.numbers = structures.numbers(self.word, blocks_of_tasks)
-        self._told.objects_at_open = structures.objects(self.word, self._called(before))
+        self._told.objects_at_open = structures.objects(self.word, self._called_addresses(before))
         self._told.heap_blocks = self._blocks_held(before)
 
     def _blocks_held(self, before: bytes) -> int:
@@ -165,7 +165,7 @@ class StepsWatch:
         )
         return np.asarray(outside[which], dtype=np.bool_)
 
-    def close(self, observed: Observed) -> None:
+    def close(self, observed: WindowObservations) -> None:
         """Puts in what was seen."""
         observed.steps = find_steps(bytes(self._raw), self._watching, self._current)
         observed.steps_cut = len(self._raw) >= self._most_events * EVENT.itemsize
@@ -181,7 +181,7 @@ class StepsWatch:
         mine = writes & (events["id"] < IDENT_CURRENT + self._cores)
         return {int(block) for block in distinct(events["value"][mine])}
 
-    def _called(self, before: bytes) -> dict[str, set[int]]:
+    def _called_addresses(self, before: bytes) -> dict[str, set[int]]:
         events = np.frombuffer(before, dtype=EVENT)
         calls = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
         names = tuple(self._functions)
@@ -202,7 +202,7 @@ class StepsWatch:
         blocks: set[tuple[int, int]] = set()
         calls = nested = 0  # one that an interrupt hits is seen twice
         sizes: dict[int, int] = {}
-        bytes_at = self._kernel.told_as("malloc", "bytes")
+        bytes_at = self._kernel.argument_place("malloc", "bytes")
         for ident, value, pc, core, more in events[["id", "value", "pc", "core", "zero"]].tolist():
             name = names[ident - IDENT_SYMBOL]
             if name in taking and not is_kernels(code_address(pc)):

@@ -32,7 +32,7 @@ OnOutput = Callable[[str, bytes], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunEnd:
     """Why a run ended."""
 
     reason: str
@@ -75,7 +75,7 @@ class WatchedRun:
     handled: list[Fault] = field(default_factory=list)
     """Faults whose handler returned."""
 
-    def go(self) -> Ended:
+    def go(self) -> RunEnd:
         """Runs to the end."""
         rtt = find_rtt(self.machine, self.rtt_typed)
         self.machine.trace_exceptions(True)
@@ -93,15 +93,15 @@ class WatchedRun:
                     chunk = min(chunk, ceil((drives[0].at_s - elapsed_s) * clock_hz))
                 stop = self._run(max(1, min(chunk, left)))
                 elapsed_s += (self.machine.cycle() - cycle) / clock_hz
-                ended = self._take(rtt) or self._stopped(stop) or self._timed_out(elapsed_s)
+                ended = self._take(rtt) or self._check_stop(stop) or self._check_timeout(elapsed_s)
                 if ended is not None:
                     return ended
         except KeyboardInterrupt as cause:
             self._take(rtt)
-            return Ended("interrupted", interrupts.reason(cause))
+            return RunEnd("interrupted", interrupts.reason(cause))
         if self.fault is not None:
-            return Ended("fault", f"Core {self.fault.core} took a {self.fault.name}.")
-        return Ended("cycles", f"The limit of {self.limit} cycles was reached.")
+            return RunEnd("fault", f"Core {self.fault.core} took a {self.fault.name}.")
+        return RunEnd("cycles", f"The limit of {self.limit} cycles was reached.")
 
     def _limit(self) -> int:
         if self.fault is None:
@@ -144,27 +144,27 @@ class WatchedRun:
         self.machine.take_events()
         return stop
 
-    def _timed_out(self, elapsed_s: float) -> Ended | None:
+    def _check_timeout(self, elapsed_s: float) -> RunEnd | None:
         if self.timeout_s is None or elapsed_s < self.timeout_s or self.fault is not None:
             return None
-        return Ended(TIMEOUT, f"{self.timeout_s:g} virtual seconds are over.")
+        return RunEnd(TIMEOUT, f"{self.timeout_s:g} virtual seconds are over.")
 
-    def _stopped(self, stop: "Stop") -> Ended | None:
+    def _check_stop(self, stop: "Stop") -> RunEnd | None:
         if stop["reason"] in {"cycles", "watch"}:
             return None
-        return Ended(stop["reason"], stop["detail"])
+        return RunEnd(stop["reason"], stop["detail"])
 
-    def _take(self, rtt: Rtt | None) -> Ended | None:
+    def _take(self, rtt: Rtt | None) -> RunEnd | None:
         """Hands on what was printed. Says whether one of the patterns is in it."""
-        outputs = [self._keep("uart", self.machine.take_uart())]
+        outputs = [self._store("uart", self.machine.take_uart())]
         for number, fresh in rtt.take() if rtt is not None else ():
             channel = f"rtt{number}"
             self.rtt_names.setdefault(channel, rtt.names.get(number, "") if rtt is not None else "")
-            outputs.append(self._keep(channel, fresh))
+            outputs.append(self._store(channel, fresh))
         matched = [output for output in outputs if output is not None]
         return next((output for output in matched if output.reason == FAILED), next(iter(matched), None))
 
-    def _keep(self, channel: str, fresh: bytes) -> Ended | None:
+    def _store(self, channel: str, fresh: bytes) -> RunEnd | None:
         if not fresh:
             return None
         whole = self.output.setdefault(channel, bytearray())
@@ -175,5 +175,5 @@ class WatchedRun:
         hits = []
         for reason, pattern in ((FAILED, self.fail), (PASSED, self.expect)):
             if pattern is not None and (match := pattern.search(text)) is not None:
-                hits.append((match.start(), Ended(reason, f"{channel} printed {match[0]!r}, as {pattern.pattern!r}.")))
+                hits.append((match.start(), RunEnd(reason, f"{channel} printed {match[0]!r}, as {pattern.pattern!r}.")))
         return min(hits, key=lambda hit: hit[0])[1] if hits else None

@@ -1,7 +1,7 @@
 """Kernel trees that users name: what is read of them, where they come from, how a description is drafted."""
 
 from rtoslab.trees.draft import draft
-from rtoslab.trees.kernel_exports import OPTIMISATIONS, added, export_trouble, handed_over, one_export
+from rtoslab.trees.kernel_exports import OPTIMISATIONS, add_export, build_files, export_trouble, one_export
 from rtoslab.trees.reads import contents, linked_digest, names_in, names_missing, read_by, remember, sources_in
 from rtoslab.trees.repositories import repositories
-from rtoslab.trees.versions import another_version, recognised
+from rtoslab.trees.versions import another_version, recognise

@@ -14,13 +14,13 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import Kernel, Tree, TreeWants, described_as
+from rtoslab.catalogue import Kernel, Tree, TreeWants, tree_description
 from rtoslab.intake import read_bytes
-from rtoslab.trees.repositories import described
+from rtoslab.trees.repositories import describe_version
 from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, absent_names
 
 _CODE: Final = {".c", ".s", ".S"}
-_TOLD: Final = 6
+_MOST_SHOWN: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
     wants = kernel.tree
     if wants is None:
         raise CatalogueError(f"The port {port} builds its kernel from a package; it says nothing of trees (`[tree]`).")
-    index = _indexed(path, wants)
+    index = _index(path, wants)
     cores = {core: _core_part(index, wants, words) for core, words in wants.cores.items()}
     common = _common(index, kernel, wants)
     usable = {core: part for core, part in cores.items() if part["sources"]}
@@ -43,12 +43,12 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
         raise CatalogueError(f"No folder in {path} holds the port for one core (looked for {looked}); check the path.")
     headers = _header_folders(index, wants, common)
-    tree = described_as(
+    tree = tree_description(
         {
             "id": ident,
             "port": port,
             "path": str(path),
-            "version": version or _version(index, wants, headers) or described(path) or "unknown",
+            "version": version or _version(index, wants, headers) or describe_version(path) or "unknown",
             "sources": tuple(common),
             "headers": tuple(headers),
             "cores": usable,
@@ -57,16 +57,18 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
     return tree.model_copy(update={"absent": absent_names(kernel, tree)})
 
 
-def _indexed(root: Path, wants: TreeWants) -> _Index:
+def _index(root: Path, wants: TreeWants) -> _Index:
     code, headers, seen = [], [], 0
     for base, folders, names in os.walk(root):
-        folders[:] = sorted(folder for folder in folders if not folder.startswith(".") and not _avoided(folder, wants))
+        folders[:] = sorted(
+            folder for folder in folders if not folder.startswith(".") and not _is_avoided(folder, wants)
+        )
         seen += len(names)
         if seen > MOST_FILES:
             raise CatalogueError(f"{root} holds more than {MOST_FILES:,} files; name the kernel's own folder.")
         for name in sorted(names):
             place = PurePosixPath(Path(base, name).relative_to(root).as_posix())
-            if place.suffix in _CODE and not _has(place.stem, wants.skip) and not _avoided(place.stem, wants):
+            if place.suffix in _CODE and not _has(place.stem, wants.skip) and not _is_avoided(place.stem, wants):
                 code.append(place)
             elif place.suffix == ".h":
                 headers.append(place)
@@ -79,7 +81,7 @@ def _has(name: str, words: Iterable[str]) -> bool:
     return any(word.lower() in name.lower() for word in words)
 
 
-def _avoided(name: str, wants: TreeWants) -> bool:
+def _is_avoided(name: str, wants: TreeWants) -> bool:
     """Whether a folder's or file's name is, or has between underscores, one of the words to avoid."""
     parts = {name.lower(), *name.lower().split("_")}
     return any(pattern.lower() in parts for pattern in wants.avoid)
@@ -118,11 +120,11 @@ def _common(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
     for path in own:
         text = _text(index.root / path)
         names -= {label.decode() for label in re.findall(rb"^[ \t]*(\w+):", text, re.MULTILINE)}
-        names -= _defined(text, names)
+        names -= _defined_names(text, names)
     headers: dict[PurePosixPath, set[str]] = {}
     for path in index.code:
         if path.suffix == ".c" and path not in own:
-            headers.setdefault(path.parent, set()).update(_defined(_text(index.root / path), names))
+            headers.setdefault(path.parent, set()).update(_defined_names(_text(index.root / path), names))
     chosen = _covering(headers)
     if not chosen:
         raise CatalogueError(
@@ -137,10 +139,10 @@ def _common(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
 
 def _some(names: Iterable[str]) -> str:
     ordered = sorted(names)
-    return ", ".join(ordered[:_TOLD]) + (", …" if len(ordered) > _TOLD else "")
+    return ", ".join(ordered[:_MOST_SHOWN]) + (", …" if len(ordered) > _MOST_SHOWN else "")
 
 
-def _defined(text: bytes, names: Iterable[str]) -> set[str]:
+def _defined_names(text: bytes, names: Iterable[str]) -> set[str]:
     """Those of the names that are functions with a body there."""
     words = b"|".join(re.escape(name.encode()) for name in sorted(names))
     pattern = re.compile(rb"^[A-Za-z_][^;=#\n]*?\b(" + words + rb")[ \t]*\(", re.MULTILINE)
@@ -174,7 +176,7 @@ def _is_definition(text: bytes, at: int) -> bool:
 def _glob(folder: PurePosixPath, index: _Index, wants: TreeWants) -> Iterator[str]:
     yield str(folder / "*.c")
     for path in sorted((index.root / folder).glob("*.c")):
-        if _has(path.stem, wants.skip) or _avoided(path.stem, wants):
+        if _has(path.stem, wants.skip) or _is_avoided(path.stem, wants):
             yield f"!{folder / path.name}"
 
 
@@ -200,8 +202,8 @@ def _distance(place: PurePosixPath, near: list[PurePosixPath]) -> int:
 
 
 def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
-    """What the text of a header says, or the values of the macros that tell it, joined by dots; empty if they are not
-    there. Headers of the folders that are used come first: an old one of the same name may lie elsewhere."""
+    """Returns what the text of a header says, or the values of the macros that tell it, joined by dots; empty if they
+    are not there. Headers of the folders that are used come first: an old one of the same name may lie elsewhere."""
     values = []
     headers = sorted(index.headers, key=lambda path: str(path.parent) not in used)
     if wants.version_text:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rtoslab.base import CatalogueError, counted
-from rtoslab.catalogue import DEFAULT_OPT, Entry, ExportWants, Kernel, Tree, described_as, export_key, export_place
-from rtoslab.intake import read_text, shown
+from rtoslab.base import CatalogueError, count_text
+from rtoslab.catalogue import DEFAULT_OPT, Entry, ExportWants, Kernel, Tree, export_key, export_place, tree_description
+from rtoslab.intake import quote, read_text
 from rtoslab.trees.versions import absent_in_export, earlier_names
 
 OPTIMISATIONS = ("-O0", "-Og", "-Os", "-O1", "-O2", "-O3")
@@ -34,7 +34,7 @@ def settings(path: Path) -> Settings:
 
 
 def parse_settings(text: str) -> Settings:
-    """Of a configuration in the form that Kconfig writes; lines of no such form say nothing."""
+    """Parses a configuration in the form that Kconfig writes. Other lines are ignored."""
     settings_: dict[str, str | None] = {}
     for line in text.splitlines():
         if match := _SET.fullmatch(line.strip()):
@@ -47,16 +47,16 @@ def parse_settings(text: str) -> Settings:
 def defconfig(
     kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str = DEFAULT_OPT, absent: Iterable[str] = ()
 ) -> str:
-    """What the kernel's own build must be given; `absent`: names that its version has not yet. Raises CatalogueError
-    for a board that the port does not know."""
+    """Returns what the kernel's own build must be given; `absent`: names that its version has not yet. Raises
+    CatalogueError for a board that the port does not know."""
     wants = _wants(kernel)
-    requested = {**_asked(kernel, board, needs, absent), wants.optimisation: f'"{opt}"'}
+    requested = {**_requested_options(kernel, board, needs, absent), wants.optimisation: f'"{opt}"'}
     written = {option: value for option, value in requested.items() if option not in wants.asked_elsewhere}
     lines = [f"# {option} is not set" if value is None else f"{option}={value}" for option, value in written.items()]
     return "\n".join(lines) + "\n"
 
 
-def handed_over(
+def build_files(
     kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path, version: str | None = None
 ) -> tuple[dict[str, str], str]:
     """All that the kernel's own build takes from us, by file name, and what the user does with it in the port's own
@@ -64,22 +64,24 @@ def handed_over(
     CatalogueError."""
     wants, config = _wants(kernel), kernel.folder / "config"
     absent = () if version is None else earlier_names(kernel.facts, version)
-    machine = str(_asked(kernel, board, (), absent).get(wants.board)).strip('"')
+    machine = str(_requested_options(kernel, board, (), absent).get(wants.board)).strip('"')
     offered_for = [need for need in needs if wants.lacks[need]]
     ident = "-".join([kernel.folder.name, *([] if version is None else [version]), *offered_for])
     words = {"board": board, "machine": machine, "folder": str(folder), "id": ident, "port": kernel.folder.name}
     words["needs"] = "".join(f", {need}" for need in needs)
 
-    def told(path: Path, what: str) -> str:
+    def describe(path: Path, what: str) -> str:
         text = read_text(path, what, CatalogueError)
         return re.sub(r"(?<!\$)\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
 
-    files = {item.name: told(item, "a file for the kernel's build") for item in sorted(config.glob("application/*"))}
+    files = {
+        item.name: describe(item, "a file for the kernel's build") for item in sorted(config.glob("application/*"))
+    }
     files[wants.asked_in] = defconfig(kernel, board, needs, opt, absent)
-    return files, told(config / "README.in", "the port's instructions")
+    return files, describe(config / "README.in", "the port's instructions")
 
 
-def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree | None) -> tuple[Tree, str]:
+def add_export(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree | None) -> tuple[Tree, str]:
     """A description with one export more, and what that one is for. Raises CatalogueError saying what is wrong."""
     wants, title = _wants(kernel), kernel.facts.title
     if not (path / wants.config).is_file():
@@ -105,7 +107,7 @@ def added(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree
     exports = {**(before.exports if before else {}), key: str(path)}
     first = before.path if before else str(path)
     description = {"id": ident, "port": port, "path": first, "version": version, "lacks": lacks, "absent": absent}
-    return described_as({**description, "exports": exports}), key
+    return tree_description({**description, "exports": exports}), key
 
 
 def one_export(kernel: Entry[Kernel], key: str) -> Tree:
@@ -149,7 +151,7 @@ def _wants(kernel: Entry[Kernel]) -> ExportWants:
 
 def _place(key: str) -> str:
     board, cores, opt = export_place(key)
-    return f"{board} with {counted(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
+    return f"{board} with {count_text(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
 
 
 def _how(kernel: Entry[Kernel]) -> str:
@@ -165,16 +167,16 @@ def _part(kernel: Entry[Kernel], name: str) -> Settings:
 
 
 def _boards(kernel: Entry[Kernel]) -> dict[str, Settings]:
-    """By board: what is asked for it."""
+    """Returns the requested options by board."""
     others = {_COMMON, *_wants(kernel).lacks}
     paths = sorted((kernel.folder / "config").glob("*.defconfig"))
     return {path.stem: settings(path) for path in paths if path.stem not in others}
 
 
-def _asked(
+def _requested_options(
     kernel: Entry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str] = ()
 ) -> dict[str, str | None]:
-    """Of a version that has not yet the names `absent`: with what `config/earlier/NAME` asks otherwise, for all boards,
+    """Returns the options of a version that lacks the names `absent`: those of `config/earlier/NAME`, for all boards,
     for this one, and for each need."""
     boards = _boards(kernel)
     if board not in boards:
@@ -204,10 +206,10 @@ def _absent(kernel: Entry[Kernel], path: Path) -> tuple[str, ...]:
 def _board(kernel: Entry[Kernel], option_values: Settings, absent: Iterable[str]) -> str:
     """The board of ours that an export was made for."""
     option = _wants(kernel).board
-    boards = {str(_asked(kernel, board, (), absent).get(option)): board for board in _boards(kernel)}
+    boards = {str(_requested_options(kernel, board, (), absent).get(option)): board for board in _boards(kernel)}
     value = str(option_values.get(option))
     if value not in boards:
-        raise CatalogueError(f"The export is for the board {shown(value)}; the port knows {', '.join(boards)}.")
+        raise CatalogueError(f"The export is for the board {quote(value)}; the port knows {', '.join(boards)}.")
     return boards[value]
 
 
@@ -237,7 +239,7 @@ def _differences(
     """The options that are not as they should be, as a clause; empty: none."""
     wrong = [
         f"{option} {_word(option_values.get(option))}, should be {_word(value, '')}"
-        for option, value in _asked(kernel, board, needs, absent).items()
+        for option, value in _requested_options(kernel, board, needs, absent).items()
         if option_values.get(option) != value
         and not (option == _wants(kernel).optimisation and _opt(_wants(kernel), option_values) in OPTIMISATIONS)
     ]
@@ -246,7 +248,7 @@ def _differences(
 
 
 def _word(value: str | None, verb: str = "is ") -> str:
-    return f"{verb}{'not set' if value is None else shown(value)}"
+    return f"{verb}{'not set' if value is None else quote(value)}"
 
 
 def _version(wants: ExportWants, path: Path) -> str:

@@ -25,7 +25,7 @@ class _Reads(Strict):
 
 
 def names_in(tree: Tree, core: str) -> str:
-    """What could be read: the names, without content, of all files in the folders of sources and headers."""
+    """Returns what could be read: the names, without content, of all files in the folders of sources and headers."""
     root, part = Path(tree.path), tree.part(core)
     folders = {root / header.removeprefix("!") for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for source in (*part.sources, *tree.linked)}
@@ -78,11 +78,10 @@ def names_missing(tree: Tree, core: str | None = None) -> list[str]:
 
 
 def contents(tree: Tree, cache: Path) -> str:
-    """What the files hold now that were read when this was built last; a word of its own if it never was.
+    """Returns what the files hold now that were read when this was built last; a word of its own if it never was.
 
-    A file that is gone is said to be, which gives another key.
-    """
-    files = remembered(cache)
+    A file that is gone is said to be, which gives another key."""
+    files = load_files(cache)
     if files is None:
         return _UNREAD
     root = Path(tree.path)
@@ -91,7 +90,7 @@ def contents(tree: Tree, cache: Path) -> str:
     return listing(root, [root / path for path in present]) + "".join(f"{path} gone\n" for path in gone)
 
 
-def remembered(cache: Path) -> tuple[str, ...] | None:
+def load_files(cache: Path) -> tuple[str, ...] | None:
     """The files, relative to the tree; None if nothing readable is there."""
     try:
         return _Reads.model_validate(read_object(cache, "what was read of a tree", BuildError)).files

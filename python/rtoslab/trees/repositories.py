@@ -10,7 +10,7 @@ from typing import Final
 from rtoslab.base import tools
 from rtoslab.catalogue import Tree
 
-ASKED_EVERY_S: Final = 5.0
+QUERY_EVERY_S: Final = 5.0
 _REMOTE: Final = re.compile(r"(?:[a-z+]+://|[^/@\s]+@[^/:\s]+:)\S+")
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@]*@")
 
@@ -34,11 +34,11 @@ def repositories(tree: Tree) -> tuple[Repository, ...]:
     root = Path(tree.path)
     patterns = [source for part in (tree, *tree.cores.values()) for source in (*part.sources, *part.headers)]
     folders = {root} | {_existing(root, pattern.removeprefix("!")) for pattern in patterns}
-    return _asked(root, tuple(sorted(folders)), int(time.monotonic() / ASKED_EVERY_S))
+    return _query(root, tuple(sorted(folders)), int(time.monotonic() / QUERY_EVERY_S))
 
 
 @lru_cache(maxsize=64)
-def _asked(root: Path, folders: tuple[Path, ...], _: int) -> tuple[Repository, ...]:
+def _query(root: Path, folders: tuple[Path, ...], _: int) -> tuple[Repository, ...]:
     tops = {top for folder in folders if (top := _git(folder, "rev-parse", "--show-toplevel"))}
     return tuple(_state(root, Path(top)) for top in sorted(tops))
 
@@ -64,10 +64,10 @@ def _state(root: Path, top: Path) -> Repository:
     )
 
 
-def described(path: Path) -> str:
+def describe_version(path: Path) -> str:
     """The version as tags tell it, or the commit; empty where there is no version control."""
     return _git(path, "describe", "--tags", "--always")
 
 
 def _git(folder: Path, *words: str) -> str:
-    return tools.answered(["git", "-C", folder, *words])
+    return tools.successful_output(["git", "-C", folder, *words])

@@ -10,13 +10,13 @@ from typing import Final
 
 from rtoslab.base import CatalogueError
 from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree
-from rtoslab.intake import read_bytes, shown
+from rtoslab.intake import quote, read_bytes
 
 MOST_FILES: Final = 400_000
 FILE_BYTES: Final = 4 << 20
 
 
-def recognised(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
+def recognise(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
     """The one port all of whose headers are in a folder, or whose export it is. Raises CatalogueError."""
     files = islice((name for _, _, names in os.walk(path) for name in names), MOST_FILES)
     headers = {name for name in files if name.endswith(".h")}
@@ -36,7 +36,7 @@ def _fits(facts: Kernel, path: Path, headers: set[str]) -> bool:
 
 
 def absent_names(kernel: Kernel, tree: Tree) -> tuple[str, ...]:
-    """Of the port's `earlier` names those that no file has in the folders that a description names."""
+    """Returns the port's `earlier` names that no file has in the folders that a description names."""
     root, parts = Path(tree.path), (tree, *tree.cores.values())
     folders = {root / header for part in parts for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for part in parts for source in part.sources}
@@ -52,7 +52,7 @@ def absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]
 def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
     """Names that a version does not have, by what the port says they came with. Raises CatalogueError."""
     if not re.match(r"[Vv]?\d", version):
-        raise CatalogueError(f"{shown(version)} is no version of {kernel.title}; say it in numbers, such as 11.0.")
+        raise CatalogueError(f"{quote(version)} is no version of {kernel.title}; say it in numbers, such as 11.0.")
     return tuple(earlier.name for earlier in kernel.earlier if _numbers(version) < _numbers(earlier.since))
 
 

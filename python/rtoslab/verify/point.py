@@ -10,8 +10,8 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import Conformance
 from rtoslab.images import IMAGE
 from rtoslab.measure import evaluate, of_image
-from rtoslab.records import Expected, read_sealed, strangers
-from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.records import ExpectedIdentity, read_sealed, unexpected_files
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 from rtoslab.store import (
     CONFORMANCE_FILE,
     EVIDENCE_FILE,
@@ -25,7 +25,7 @@ from rtoslab.store import (
     read_evidence,
     read_files,
 )
-from rtoslab.targets import RunOutput, acquainted
+from rtoslab.targets import RunOutput, with_kernel
 
 MOST_DIFFERENCES = 5
 _COUNTED_LATER: Final = ".instructions"
@@ -34,8 +34,8 @@ _COUNTED_LATER: Final = ".instructions"
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """What was found of one point, or of one sweep of phases."""
+class VerifiedPoint:
+    """The verification of one point, or of one sweep of phases."""
 
     folder: Path
     differences: tuple[str, ...]
@@ -44,30 +44,30 @@ class Verified:
     """What could not be computed again, and why."""
 
 
-def verify_point(catalogue: Catalogue, folder: Path) -> Verified:
+def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
     """Checks one point's folder. Never raises for what is in it."""
     try:
         files = read_sealed(folder)
         result, manifest = read_files(files)
     except RtoslabError as cause:
-        return Verified(folder, (str(cause),))
+        return VerifiedPoint(folder, (str(cause),))
     except ValueError as cause:
-        return Verified(folder, (f"{folder / RESULT} is none of this version ({type(cause).__name__}).",))
-    remarks = [f"{name} lies beside the point's files and is none of them." for name in strangers(folder, files)]
+        return VerifiedPoint(folder, (f"{folder / RESULT} is none of this version ({type(cause).__name__}).",))
+    remarks = [f"{name} lies beside the point's files and is none of them." for name in unexpected_files(folder, files)]
     differences = list(_identity(folder.name, result, manifest))
     try:
         differences += _conformance(files, manifest)
         if not isinstance(result, NotApplicable) and UART in files:
-            again, remark = _evaluated(catalogue, files, result, manifest)
+            again, remark = _evaluate(catalogue, files, result, manifest)
             differences += list(_differences(result, again))
             remarks += remark
     except (RtoslabError, KeyError, ValueError, TypeError) as cause:
         differences.append(f"the point could not be computed again: {cause}")
-    return Verified(folder, tuple(differences), tuple(remarks))
+    return VerifiedPoint(folder, tuple(differences), tuple(remarks))
 
 
 def _identity(name: str, result: AnyResult, manifest: Mapping[str, Any]) -> Iterator[str]:
-    """What a point is called, against what made it."""
+    """Yields what a point is called, against what made it."""
     if isinstance(result, NotApplicable):
         if name != folder_name(result.point, "na"):
             yield f"the folder's name is not that of the point in {RESULT}."
@@ -93,12 +93,12 @@ def _conformance(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> lis
     return []
 
 
-def _evaluated(
-    catalogue: Catalogue, files: Mapping[str, bytes], result: Measured | Failed, manifest: Mapping[str, Any]
+def _evaluate(
+    catalogue: Catalogue, files: Mapping[str, bytes], result: MeasuredPoint | Failed, manifest: Mapping[str, Any]
 ) -> tuple[AnyResult, list[str]]:
     """The result anew, and remarks."""
     build = manifest["build"]
-    expected = Expected(run=build["run_id"], manifest=int(build["manifest"], 16))
+    expected = ExpectedIdentity(run=build["run_id"], manifest=int(build["manifest"], 16))
     remarks = []
     if EVIDENCE_FILE in files:
         output = read_evidence(files[EVIDENCE_FILE], files[UART])
@@ -107,10 +107,10 @@ def _evaluated(
         if manifest["target"]["kind"] == "virtual":
             raise ValueError(f"{EVIDENCE_FILE} is missing, by which proofs are judged.")
     if build.get("built_elsewhere"):
-        catalogue = acquainted(catalogue, result.point.kernel, result.point.cores)
+        catalogue = with_kernel(catalogue, result.point.kernel, result.point.cores)
     again = evaluate(catalogue, result.point, result.run_id, output, expected)
-    if isinstance(again, Measured) and isinstance(result, Measured):
-        image = _kept_image(catalogue, manifest)
+    if isinstance(again, MeasuredPoint) and isinstance(result, MeasuredPoint):
+        image = _find_image(catalogue, manifest)
         if image is None:
             remarks.append("the image's size and code were not looked at again: no image of that hash is kept here.")
         fields = {"image": result.image, "code": result.code}
@@ -121,7 +121,7 @@ def _evaluated(
     return again, remarks
 
 
-def _kept_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | None:
+def _find_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | None:
     """The image that was run, if it is still among those built here."""
     run_id, stated = manifest["build"]["run_id"], manifest["elf_sha256"]
     folders = build_folder(catalogue.root).glob(f"*-{run_id}")

@@ -4,9 +4,9 @@
 came out, `folder` and `document` store and show it.
 """
 
-from rtoslab.worst_case.arrivals import EndedSweepError, Span, choose_span, inject_at_each
+from rtoslab.worst_case.arrivals import EndedSweepError, Span, choose_span, inject_at_every_cycle
 from rtoslab.worst_case.document import make_document
-from rtoslab.worst_case.folder import default_folder, is_sweep, manifest_of, recomputed, write
+from rtoslab.worst_case.folder import default_folder, is_sweep, manifest_of, recompute, write
 from rtoslab.worst_case.scenario import (
     WINDOW_MS,
     Scenario,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import PlanError, RunError
-from rtoslab.intake import shown, whole
+from rtoslab.intake import quote, whole
 from rtoslab.targets import simulator_errors
 from rtoslab.worst_case.scenario import Scenario
 
@@ -41,7 +41,7 @@ class Span:
         """Whether every cycle of the span is tried."""
         return self.offsets is None
 
-    def begun(self, arrivals: int) -> "Span":
+    def begin(self, arrivals: int) -> "Span":
         """The part of it that its first arrivals cover, some but not all: up to the first one that was not tried."""
         cycles = arrivals if self.offsets is None else self.offsets[arrivals]
         name = f"{self.name}, ended after the first {cycles:,} cycles"
@@ -69,7 +69,7 @@ def choose_span(scenario: Scenario, text: str, samples: int | None = None, seed:
         number = whole(count or ("1" if unit else ""), 1, MOST_CYCLES)
     except ValueError:
         raise PlanError(
-            f"{shown(text)} is no span; give up to {MOST_CYCLES:,} cycles, or `period`, `tick`, `3period` and so on."
+            f"{quote(text)} is no span; give up to {MOST_CYCLES:,} cycles, or `period`, `tick`, `3period` and so on."
         ) from None
     if unit is None:
         cycles, name = number, f"{number:,} cycles"
@@ -92,7 +92,7 @@ def draw(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
     return tuple(sorted(chosen))
 
 
-def inject_at_each(
+def inject_at_every_cycle(
     scenario: Scenario,
     span: Span,
     *,
@@ -115,7 +115,7 @@ def inject_at_each(
             raise
         arrivals = np.concatenate(arrays)
         _all_answered(scenario, arrivals)
-        raise EndedSweepError(cause, span.begun(known), arrivals) from None
+        raise EndedSweepError(cause, span.begin(known), arrivals) from None
     arrivals = np.concatenate(arrays)
     _all_answered(scenario, arrivals)
     return arrivals

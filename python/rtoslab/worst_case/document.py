@@ -5,8 +5,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import counted
-from rtoslab.reports import ChartData, Document, Section, TableData, cycles_text, flagged_by
+from rtoslab.base import count_text
+from rtoslab.reports import ChartData, Document, Section, TableData, cycles_text, mark_deviations_by
 from rtoslab.worst_case.worst_case import Latency, WorstCase
 
 PLOTTED: Final = 2500
@@ -17,13 +17,13 @@ _METHOD: Final = (
     "very run that the snapshot would have gone on with, and the board was observed until the handler's and the woken "
     "task's first instruction. Offset 0 is the snapshot's cycle."
 )
-_ALONE: Final = " The undisturbed run was looked through: the image itself does not raise the interrupt there."
+_SINGLE_IMAGE: Final = " The undisturbed run was looked through: the image itself does not raise the interrupt there."
 
 
 def make_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Document:
     """`arrivals`: the sweep's, as `arrivals.ARRIVAL`."""
     both = [("handler", finding.handler), *([("task", finding.task)] if finding.task is not None else [])]
-    arrived = counted(finding.arrivals, "arrival")
+    arrived = count_text(finding.arrivals, "arrival")
     document = Document(
         title=f"Worst case: {finding.title}",
         subtitle=f"{finding.clock_hz / 1e6:g} MHz · {arrived} over {finding.span} · virtual board",
@@ -32,10 +32,10 @@ def make_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Document:
             _figures(finding, both),
             _against_offset(finding, arrivals, both),
             _distribution(both),
-            _met(finding),
+            _meetings(finding),
         ),
     )
-    return flagged_by(document, finding.deviations, all_deviate=bool(finding.deviations))
+    return mark_deviations_by(document, finding.deviations, all_deviate=bool(finding.deviations))
 
 
 def _figures(finding: WorstCase, both: list[tuple[str, Latency]]) -> Section:
@@ -64,7 +64,7 @@ def _figures(finding: WorstCase, both: list[tuple[str, Latency]]) -> Section:
     return Section(
         "figures",
         "Latency",
-        (_METHOD + ("" if finding.own_entries else _ALONE),),
+        (_METHOD + ("" if finding.own_entries else _SINGLE_IMAGE),),
         (),
         (TableData("Cycles from the arrival", columns, rows, note),),
     )
@@ -99,7 +99,7 @@ def _distribution(both: list[tuple[str, Latency]]) -> Section:
     return Section("distribution", "Distribution", (), (chart,))
 
 
-def _met(finding: WorstCase) -> Section:
+def _meetings(finding: WorstCase) -> Section:
     rows = [
         [
             meeting.function or "no function",

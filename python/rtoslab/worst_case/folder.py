@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rtoslab.base import AlteredError, canonical, make_folder, runs_folder, write_whole
-from rtoslab.intake import shown_path
-from rtoslab.records import read_sealed, sealed
+from rtoslab.intake import path_text
+from rtoslab.records import read_sealed, seal_files
 from rtoslab.results import read_columns
 from rtoslab.worst_case.arrivals import UNANSWERED, Span
 from rtoslab.worst_case.scenario import Scenario
@@ -54,7 +54,7 @@ def write(folder: Path, finding: WorstCase, arrivals: NDArray[np.void], manifest
         RESULT: (json.dumps(finding.as_json(), indent=1) + "\n").encode(),
     }
     make_folder(folder)
-    for name, content in sealed(folder.resolve().name, files).items():
+    for name, content in seal_files(folder.resolve().name, files).items():
         write_whole(folder / name, content, "the sweep")
 
 
@@ -80,7 +80,7 @@ def is_sweep(folder: Path) -> bool:
     return (folder / ARRIVALS).exists() and (folder / RESULT).exists()
 
 
-def recomputed(folder: Path) -> Iterator[str]:
+def recompute(folder: Path) -> Iterator[str]:
     """Sentences on figures of result.json that do not follow from the arrivals. Empty: all do."""
     try:
         files = read_sealed(folder.resolve())
@@ -90,14 +90,14 @@ def recomputed(folder: Path) -> Iterator[str]:
         yield str(cause)
         return
     except ValueError as cause:
-        yield f"{shown_path(folder)} cannot be read ({cause}); measure it again."
+        yield f"{path_text(folder)} cannot be read ({cause}); measure it again."
         return
     for name in ("handler", "task"):
         if stored[name] is not None:
-            yield from _compared(name, stored[name], columns["offset"], columns[f"{name}_cycles"])
+            yield from _compare(name, stored[name], columns["offset"], columns[f"{name}_cycles"])
 
 
-def _compared(name: str, stored: dict[str, Any], offsets: list[int], cycles: list[int]) -> Iterator[str]:
+def _compare(name: str, stored: dict[str, Any], offsets: list[int], cycles: list[int]) -> Iterator[str]:
     values, counts = np.unique(np.array(cycles, dtype=np.int64), return_counts=True)
     again = {
         "minimum_cycles": int(values[0]),

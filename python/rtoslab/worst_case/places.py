@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import cross_tool, said
+from rtoslab.base import cross_tool, program_output
 from rtoslab.images import SourceLines
 
 
@@ -23,7 +23,7 @@ class Place:
     """Disassembly; empty: no disassembler at hand."""
 
     def __str__(self) -> str:
-        """For a person, on one line."""
+        """Describes the place for a person, on one line."""
         source = f"({' in '.join(self.source)})" if self.source else ""
         parts = [f"{self.address:#010x}", self.function, source, f"`{self.text}`" if self.text else ""]
         return " ".join(part for part in parts if part)
@@ -40,7 +40,7 @@ class Places:
 
     def at(self, address: int) -> Place:
         """The instruction at an address."""
-        return Place(address, self.function(address, offset=True), self._lines.at(address), self._disassembled(address))
+        return Place(address, self.function(address, offset=True), self._lines.at(address), self._disassembly(address))
 
     def function(self, address: int, *, offset: bool = False) -> str:
         """The function that covers an address; with `offset` also how far in."""
@@ -52,11 +52,11 @@ class Places:
             place -= 1
         return ""
 
-    def _disassembled(self, address: int) -> str:
+    def _disassembly(self, address: int) -> str:
         tool = shutil.which(cross_tool("objdump"))
         if tool is None:
             return ""
         span = [f"--start-address={address:#x}", f"--stop-address={address + 4:#x}"]
-        answer = said([tool, "-d", "--no-show-raw-insn", *span, self._elf])
+        answer = program_output([tool, "-d", "--no-show-raw-insn", *span, self._elf])
         lines = [line for line in answer.splitlines() if line.strip().startswith(f"{address:x}:")]
         return " ".join(lines[0].partition(":")[2].partition(";")[0].split()) if lines else ""

@@ -1,4 +1,5 @@
-"""From a benchmark or an image to a board that stands where a sweep begins, and what the sweep raises there."""
+"""Prepares a board at the place where a sweep begins, from a benchmark or an image, and the interrupt that the sweep
+raises there."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError, counted
+from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError, count_text
 from rtoslab.catalogue import Benchmark, Board, Catalogue
 from rtoslab.conformance import examine
 from rtoslab.images import build
@@ -74,7 +75,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a sweep of an image raises and waits for, by the names a user gives."""
+    """The interrupt that a sweep of an image raises, and the place it waits for, by the user's names."""
 
     interrupt: str
     """`irq26`, `26`, or an exception by name: `nmi`, `pendsv`, `systick`."""
@@ -102,7 +103,7 @@ def pick_service(facts: Benchmark, service: str) -> dict[str, str]:
 
 
 def services_to_pick(facts: Benchmark) -> list[str]:
-    """What `pick_service` knows."""
+    """Returns what `pick_service` knows."""
     return [service for services in facts.picks.values() for service in services]
 
 
@@ -126,11 +127,11 @@ def of_benchmark(
     if point.not_applicable is not None:
         raise PlanError(f"{facts.title} is n/a on {point.board} with {point.kernel}: {point.not_applicable}.")
     if core >= point.cores:
-        raise PlanError(f"The image runs on {counted(point.cores, 'core')}; there is no core {core}.")
+        raise PlanError(f"The image runs on {count_text(point.cores, 'core')}; there is no core {core}.")
     progress("building", 0.0)
     built = build(catalogue, point)
     conformance = examine(catalogue, point, progress)
-    conformance.demand()
+    conformance.require()
     board = catalogue.board(point.board).facts
     manifest = make_manifest(point, board, built, virtual_target(catalogue.root, point, board), conformance.summary())
     machine: Any = make_machine(board, cores=point.cores)
@@ -247,7 +248,7 @@ class _Beginning:
 
 
 def _tick_cycles(seen: float, clock_hz: int) -> int:
-    """What is seen is off by what masked the interrupts: a tick comes a whole number of times a second."""
+    """Returns what is seen is off by what masked the interrupts: a tick comes a whole number of times a second."""
     return round(clock_hz / max(1, round(clock_hz / seen)))
 
 

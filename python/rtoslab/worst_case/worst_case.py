@@ -1,4 +1,4 @@
-"""What a sweep found: the distribution, the worst case and where it was, and what may be said of it."""
+"""The result of a sweep: the distribution, the worst case and its place, and the statement that follows."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.reports import Deviations
 from rtoslab.worst_case.arrivals import Span
 from rtoslab.worst_case.places import Place, Places
@@ -19,7 +19,7 @@ WORST_FUNCTIONS: Final = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """Of handler or task, over all arrivals, in cycles."""
+    """The latency of handler or task over all arrivals, in cycles."""
 
     minimum_cycles: int
     median_cycles: float
@@ -78,7 +78,7 @@ class WorstCase:
         return asdict(self)
 
     def microseconds(self, cycles: float) -> float:
-        """At the clock of the run."""
+        """Returns microseconds at the clock of the run."""
         return cycles / self.clock_hz * 1e6
 
 
@@ -106,7 +106,7 @@ def find(scenario: Scenario, span: Span, arrivals: NDArray[np.void]) -> WorstCas
         core=scenario.core,
         handler=handler,
         task=task,
-        met=_met(scenario, places, arrivals),
+        met=_find_meetings(scenario, places, arrivals),
         deviations=scenario.deviations,
         own_entries=own,
     )
@@ -117,7 +117,8 @@ def own_sentence(own: Sequence[int]) -> str:
     if not own:
         return ""
     return (
-        f" The image itself raises this interrupt there, {counted(len(own), 'time')}, first before offset {own[0]:,}: "
+        f" The image itself raises this interrupt there, {count_text(len(own), 'time')}, first before offset "
+        f"{own[0]:,}: "
         "an arrival near these may have been answered together with one of the image's own."
     )
 
@@ -139,7 +140,7 @@ def _latency(scenario: Scenario, places: Places, arrivals: NDArray[np.void], nam
     )
 
 
-def _met(scenario: Scenario, places: Places, arrivals: NDArray[np.void]) -> tuple[Meeting, ...]:
+def _find_meetings(scenario: Scenario, places: Places, arrivals: NDArray[np.void]) -> tuple[Meeting, ...]:
     by_place: dict[str, list[NDArray[np.void]]] = {}
     addresses, which = np.unique(arrivals["pc"], return_inverse=True)
     for index, address in enumerate(addresses.tolist()):
@@ -165,7 +166,7 @@ def _claim(scenario: Scenario, span: Span, arrivals: int, handler: Latency, task
     over = (
         f"Over every arrival phase of this scenario within {span.name}{of_cycles}"
         if span.exhaustive
-        else f"Of {counted(arrivals, 'arrival')} drawn by seed {span.seed} from the {span.cycles:,} cycles of "
+        else f"Of {count_text(arrivals, 'arrival')} drawn by seed {span.seed} from the {span.cycles:,} cycles of "
         f"{span.name}"
     )
     seen = "" if span.exhaustive else ", as observed"

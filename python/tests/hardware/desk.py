@@ -60,7 +60,7 @@ class Desk:
         self._image: bytes | None = None
         self._starts = 0
         self._stop = threading.Event()
-        self._left = threading.Event()
+        self._residual = threading.Event()
         self._runs: threading.Thread | None = None
         self._master, self._slave = pty.openpty()
         tty.setraw(self._slave)
@@ -83,7 +83,7 @@ class Desk:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._left.set()
+        self._residual.set()
         self._socket.shutdown(socket.SHUT_RDWR)  # closing alone leaves who waits for a caller waiting
         self._serves.join()
         self._halt()
@@ -110,7 +110,7 @@ class Desk:
         if order["serial"] not in {self.serial, "1:7"}:
             return {"error": f"no probe {order['serial']}"}
         if self._stuck:
-            self._left.wait(60)
+            self._residual.wait(60)
         if order["do"] == "reset":
             if self._image is not None:
                 self._start()

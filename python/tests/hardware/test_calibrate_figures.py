@@ -8,7 +8,7 @@ import pytest
 from rtoslab.analyses import Metric
 from rtoslab.base.errors import PlanError
 from rtoslab.calibrate import silicon_file
-from rtoslab.calibrate.silicon_figures import Sighted, Sights, beside, figures_table, seen
+from rtoslab.calibrate.silicon_figures import BoardFigures, MeasuredFigure, beside, figure_of_repeats, figures_table
 from rtoslab.calibrate.silicon_file import Silicon, read_silicon, write_silicon
 from tests.hardware.desk import Desk
 from tests.test_cli import error, rtoslab
@@ -22,16 +22,16 @@ def metric(value: float, resolution: float = 0.0, samples: tuple[float, ...] = (
 
 
 def test_an_error_bar_holds_repeats_noise_and_the_clocks_grain() -> None:
-    assert seen([metric(100)]).error_cycles == 0
-    assert seen([metric(100), metric(103), metric(101)]).error_cycles == 1.5
-    assert seen([metric(100), metric(103), metric(101)]).cycles == 101
-    assert seen([metric(100, resolution=4.0), metric(101)]).error_cycles == 4
-    noisy = seen([metric(10, samples=(8, 9, 10, 11, 12) * 5)])
+    assert figure_of_repeats([metric(100)]).error_cycles == 0
+    assert figure_of_repeats([metric(100), metric(103), metric(101)]).error_cycles == 1.5
+    assert figure_of_repeats([metric(100), metric(103), metric(101)]).cycles == 101
+    assert figure_of_repeats([metric(100, resolution=4.0), metric(101)]).error_cycles == 4
+    noisy = figure_of_repeats([metric(10, samples=(8, 9, 10, 11, 12) * 5)])
     assert noisy.error_cycles == pytest.approx(1.4826 * 1.2533 / 5)
 
 
-def figures(**values: float) -> Sights:
-    return Sights({name: Sighted((value,), 0.5) for name, value in values.items()}, {}, {"t1": "0" * 64})
+def figures(**values: float) -> BoardFigures:
+    return BoardFigures({name: MeasuredFigure((value,), 0.5) for name, value in values.items()}, {}, {"t1": "0" * 64})
 
 
 def test_differences_in_cycles_and_percent_with_both_models() -> None:
@@ -48,7 +48,7 @@ def test_differences_in_cycles_and_percent_with_both_models() -> None:
 
 
 def test_figures_of_another_image_are_refused() -> None:
-    other = Sights(figures(a=1).figures, {}, {"t1": "1" * 64})
+    other = BoardFigures(figures(a=1).figures, {}, {"t1": "1" * 64})
     with pytest.raises(PlanError, match="t1 was measured with another image than today's"):
         beside(other, figures(a=1), None)
 

@@ -12,7 +12,7 @@ from rtoslab.calibrate.match import Match
 from rtoslab.calibrate.readings import Readings
 from rtoslab.calibrate.report import findings_table
 from rtoslab.calibrate.search import _home
-from rtoslab.calibrate.settings_fit import Fit, fit, unexplained
+from rtoslab.calibrate.settings_fit import Fit, fit, unexplained_rows
 from rtoslab.targets.board import timing_settings
 from tests.hardware.desk import CATALOGUE
 
@@ -57,7 +57,7 @@ def test_what_no_setting_explains_bends_none_and_is_named() -> None:
     silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
     found = fit(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert not found.settings
-    assert unexplained(silicon, linear({})) == {"none": 3}
+    assert unexplained_rows(silicon, linear({})) == {"none": 3}
 
 
 def rounds(*values: int) -> Readings:

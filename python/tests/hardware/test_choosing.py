@@ -9,7 +9,7 @@ from rtoslab.hardware.bench import Bench, read_bench
 from rtoslab.hardware.choosing import Target, choose_target
 from rtoslab.hardware.flash_tools import TOOLS, Order
 from rtoslab.hardware.image_forms import flat, uf2
-from rtoslab.hardware.usb import UsbDevice, connected, kind_of
+from rtoslab.hardware.usb import UsbDevice, connected_devices, kind_of
 from tests.differential.engines import elf
 from tests.hardware.desk import CATALOGUE, plug_in
 
@@ -40,7 +40,7 @@ def test_sysfs_is_read(tmp_path: Path) -> None:
     plug_in(tmp_path, "2e8a:0003", "E0C9125B0D9B", "1-5")
     plug_in(tmp_path, "046d:c31c", "KEYBOARD", "1-6")
     plug_in(tmp_path, "0d28:0204", "bad; serial", "1-7")
-    found = connected(tmp_path)
+    found = connected_devices(tmp_path)
     assert [(kind_of(device), device.serial, device.ports) for device in found] == [
         ("stlink", "066CFF57", ("/dev/ttyACM3",)),
         ("cmsis-dap", "", ()),

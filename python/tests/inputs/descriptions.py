@@ -16,7 +16,7 @@ from rtoslab.catalogue.paper_folders import parse_published
 from rtoslab.catalogue.strict_files import strictly
 from rtoslab.intake.objects import parse_object
 from rtoslab.intake.tables import parse_table
-from rtoslab.project.project_file import Project, demand_images
+from rtoslab.project.project_file import Project, require_images
 from rtoslab.reference.reference_file import read_reference
 from tests.inputs.kind import text_of
 from tests.inputs.mutate import mutated
@@ -93,7 +93,7 @@ def _shortest_tables(data: bytes) -> bytes:
 
 def read_project(data: bytes) -> None:
     """`rtoslab.toml`, and whether its names fit."""
-    demand_images(strictly(parse_table(text_of(data), "x", CatalogueError), "x", Project))
+    require_images(strictly(parse_table(text_of(data), "x", CatalogueError), "x", Project))
 
 
 def read_published(data: bytes) -> None:

@@ -34,7 +34,7 @@ from rtoslab.instruments.profiler import digest, parse_profile
 from rtoslab.intake.objects import parse_object
 from rtoslab.intake.tables import parse_table
 from rtoslab.papers.arithmetic import evaluate
-from rtoslab.plan.configuration import demand_config
+from rtoslab.plan.configuration import require_config
 from rtoslab.records.decoder import decode
 from rtoslab.rta.overheads import parse_overheads
 from rtoslab.rta.system import make_system
@@ -176,7 +176,7 @@ def _options(data: bytes) -> None:
 
 
 def _pair(text: str, _: None, __: None) -> None:
-    demand_config(dict([KeyValue().convert(text, None, None)]))
+    require_config(dict([KeyValue().convert(text, None, None)]))
 
 
 KINDS: Final[dict[str, Kind]] = {

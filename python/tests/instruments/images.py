@@ -4,12 +4,12 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from rtoslab.base import alone, tools
+from rtoslab.base import exclusive_lock, tools
 from rtoslab.base.paths import build_folder, find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.kept_objects import Objects, compilers
 from rtoslab.images.making import make
-from rtoslab.images.shelves import Shelves
+from rtoslab.images.shelves import ObjectStore
 from rtoslab.instruments.subject import Stretch, Subject, make_subject
 
 ROOT = find_root()
@@ -21,11 +21,13 @@ def scene(name: str, kernel: str, board: str) -> Path:
     """Builds a scene, of objects that are kept for other images where they are the same."""
     folder, firmware = build_folder(ROOT) / f"scene-{name}-{kernel}-{board}", ROOT / "firmware"
     options = [f"-DBENCH=scene-{name}", f"-DKERNEL={kernel}", f"-DBOARD={board}"]
-    with alone(folder.with_name(f".{folder.name}.lock")):  # several processes run tests
+    with exclusive_lock(folder.with_name(f".{folder.name}.lock")):  # several processes run tests
         command: list[str | Path] = [tools.find("cmake"), "-S", firmware, "-B", folder, "-G", "Ninja", *options]
         subprocess.run(command, check=True, capture_output=True)
         with (folder / "build.log").open("w+") as log:
-            make(folder, Objects(folder, firmware, Shelves(folder.with_name("objects")), compilers(clang=False)), log)
+            make(
+                folder, Objects(folder, firmware, ObjectStore(folder.with_name("objects")), compilers(clang=False)), log
+            )
     return folder / "image.elf"
 
 

@@ -36,7 +36,7 @@ INSTRUCTIONS = {"leaf": (11, 11), "outer": (19, 8), "jumping": (12, 1)}
 @cache
 def measured(board: str, *names: str) -> dict[str, MeasuredFunction]:
     subject = make_subject(CATALOGUE, str(small_program(board)), board=board, cores=1, stretch=Stretch(cycles=100_000))
-    return {function.function.asked[0]: function for function in measure_calls(subject, names).functions}
+    return {function.function.requested[0]: function for function in measure_calls(subject, names).functions}
 
 
 def same(value: int, calls: int) -> Spread:

@@ -14,7 +14,7 @@ import rtoslab
 from rtoslab.base.errors import ReportError
 from rtoslab.cli import app
 from rtoslab.instruments.difference import difference_tables, scale_of
-from rtoslab.instruments.formats import folded, speedscope
+from rtoslab.instruments.formats import fold, speedscope
 from rtoslab.instruments.html import render
 from rtoslab.instruments.masked import interrupt_tables
 from rtoslab.instruments.profile_tables import core_table, function_table, tables
@@ -81,7 +81,7 @@ def test_a_planted_long_critical_section_is_the_longest_and_named_by_line() -> N
 def test_folded_stacks_and_speedscope_hold_every_cycle() -> None:
     found = two_cores()
     weights = [0, 0]
-    for line in folded(found).splitlines():
+    for line in fold(found).splitlines():
         stack, _, weight = line.rpartition(" ")
         weights[int(stack.partition(";")[0].removeprefix("core "))] += int(weight)
     assert tuple(weights) == found.observed_cycles

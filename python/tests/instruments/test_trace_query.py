@@ -17,7 +17,7 @@ from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, make_subject, read
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.perfetto_writer import seal_packet
 from rtoslab.instruments.timelines import Span, Timeline, Track
-from rtoslab.instruments.trace_database import Traced, TracedSlice
+from rtoslab.instruments.trace_database import TraceContents, TracedSlice
 from tests.instruments.images import CATALOGUE, scene
 from tests.instruments.small_program import small_program
 
@@ -26,7 +26,7 @@ def piece(group: str, track: str, name: str, start: int, end: int) -> TracedSlic
     return TracedSlice(group, track, name, start, end, start, True)
 
 
-MADE = Traced(
+MADE = TraceContents(
     "made", 1_000_000_000, 0, 100,
     [
         piece("core 0", "tasks", "a", 0, 60), piece("core 0", "tasks", "b", 60, 100),

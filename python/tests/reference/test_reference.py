@@ -31,7 +31,7 @@ from rtoslab.reference.reference_file import read_reference, reference_path, ref
 from rtoslab.reference.shared_parts import own, shared, together
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
-from rtoslab.results.results import Failed, ImageBytes, Measured, NotApplicable, SeriesSamples, Weight
+from rtoslab.results.results import Failed, ImageBytes, MeasuredPoint, NotApplicable, SeriesSamples, Weight
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured, point
 
@@ -166,7 +166,7 @@ def test_a_kernel_that_a_run_lacks_stands_beside_it(tmp_path: Path) -> None:
     mine = stored(measured(1, 1000))
     (beside,) = stand_ins(tmp_path, [mine])
     assert beside.result.point.kernel == f"{OTHER} {WORD}"
-    assert isinstance(beside.result, Measured)
+    assert isinstance(beside.result, MeasuredPoint)
     assert beside.result.counters == measured(1, 500).counters, "the same point, not that with two cores"
     other_window = mine.result.model_copy(update={"point": point(1).model_copy(update={"window_ms": 7})})
     assert stand_ins(tmp_path, [replace(mine, result=other_window)]) == []
@@ -221,7 +221,9 @@ def test_what_is_kept_here_is_whole(path: Path) -> None:
     assert reference.kernel in {*catalogue.kernels, *facts.kernels, *facts.roles}
     run_ids = {stored_point.result.run_id for stored_point in reference.points}
     assert {placed_values.run_id for placed_values in reference.placed} <= run_ids
-    results = [stored_point.result for stored_point in reference.points if isinstance(stored_point.result, Measured)]
+    results = [
+        stored_point.result for stored_point in reference.points if isinstance(stored_point.result, MeasuredPoint)
+    ]
     assert values(results)
     assert {result.point.benchmark for result in results} <= catalogue.benchmarks.keys()
     assert not re.search(r"[\"' =](/(?!tmp\"|var/|dev/|data\")[a-z]+/)", reference.points[0].folder.read_text())

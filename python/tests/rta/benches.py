@@ -18,4 +18,4 @@ def bench(kernel: str, board: str, *config: str, events: bool = False, cores: in
 @cache
 def _made(kernel: str, board: str, config: tuple[str, ...], events: bool, cores: int) -> Bench:
     asked = dict(each.split("=") for each in config)
-    return Bench.made(Catalogue(find_root()), kernel, board, asked, events=events, cores=cores)
+    return Bench.build(Catalogue(find_root()), kernel, board, asked, events=events, cores=cores)

@@ -10,7 +10,7 @@ import pytest
 from rtoslab.base.errors import TaskSetError
 from rtoslab.rta.analysis import analyse
 from rtoslab.rta.board_check import check
-from rtoslab.rta.chains import bound_chain, observed_chain
+from rtoslab.rta.chains import chain_bound, observed_latency
 from rtoslab.rta.randomsets import random_system
 from rtoslab.rta.record import Job, Trace
 from rtoslab.rta.system import Chain, System
@@ -52,9 +52,9 @@ def test_what_is_observed_is_what_data_does() -> None:
         Job(1, 1, 11, 11, 16),
         Job(1, 2, 20, 20, 25),
     ]
-    assert observed_chain(system.chains[0], system, trace) == 25
+    assert observed_latency(system.chains[0], system, trace) == 25
     trace.jobs = trace.jobs[:4]
-    assert observed_chain(system.chains[0], system, trace) is None
+    assert observed_latency(system.chains[0], system, trace) is None
 
 
 def test_no_chain_on_the_board_exceeds_its_bound() -> None:
@@ -65,8 +65,8 @@ def test_no_chain_on_the_board_exceeds_its_bound() -> None:
         names = Random(seed).sample([each.name for each in plain.tasks], min(3, len(plain.tasks)))
         chain = Chain("c", tuple(names), 1)
         seen = check(plain, firmware, work, 240)
-        bound = bound_chain(chain, plain, analyse(plain, overheads)).latency
-        longest = observed_chain(chain, plain, seen.trace)
+        bound = chain_bound(chain, plain, analyse(plain, overheads)).latency
+        longest = observed_latency(chain, plain, seen.trace)
         assert bound is not None
         assert longest is not None
         assert longest <= bound

@@ -53,8 +53,8 @@ def no_bound_is_exceeded(seeds: range, *of: str, in_turns: bool = False) -> floa
     ratios: list[float] = []
     for system, seen, overheads in random_checks(seeds, *of, in_turns=in_turns):
         worst, partition = (analyse(system, overheads, model) for model in (Model.WORST_TICK, Model.PARTITION))
-        assert seen.exceeded(partition) == [], system
-        assert seen.exceeded(worst) == [], system
+        assert seen.exceeded_tasks(partition) == [], system
+        assert seen.exceeded_tasks(worst) == [], system
         ratios += seen.tightness(partition).values()
         for low, high in zip(partition.tasks, worst.tasks, strict=True):
             assert high.response is None or (low.response is not None and low.response <= high.response)
@@ -109,7 +109,7 @@ def test_a_cost_that_is_forgotten_is_found_out(forgotten: dict[str, dict[str, in
                 "masks": overheads.masks.model_copy(update={"masked_cycles": 0}),
             }
         )
-        found |= set(seen.exceeded(analyse(system, wrong, Model.PARTITION)))
+        found |= set(seen.exceeded_tasks(analyse(system, wrong, Model.PARTITION)))
     assert found
 
 
@@ -127,18 +127,18 @@ def test_work_is_exact_and_overload_is_seen() -> None:
     assert len(alone) > 10
     assert all(took == cycles for took, cycles in alone)
     found = analyse(system, overheads)
-    assert found.bound("C").response is None
-    assert "% of the processor" in found.bound("C").reason
+    assert found.find_bound("C").response is None
+    assert "% of the processor" in found.find_bound("C").reason
     assert [each.misses == 0 for each in seen.tasks] == [True, True, False]
     assert all(each.misses <= each.jobs for each in seen.tasks)
-    assert seen.exceeded(found) == []
+    assert seen.exceeded_tasks(found) == []
 
 
 def test_an_overload_that_only_long_runs_show_is_seen() -> None:
     """995 us of work every millisecond: one job of it looks well."""
     firmware, work, overheads = parts()
     system = System((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
-    assert analyse(system, overheads).bound("A").response is None
+    assert analyse(system, overheads).find_bound("A").response is None
     seen = check(system, firmware, work)
     assert (seen.ticks, seen.hyperperiod_ticks) == (200, 1)
     assert 150 < seen.misses <= seen.jobs == 200
@@ -149,7 +149,7 @@ def test_what_the_overheads_do_not_cover_is_told() -> None:
     firmware, work, overheads = parts()
     system = random_system(Random(1000), firmware.clock_hz, firmware.tick_cycles)
     seen = check(system, firmware, work, 240)
-    assert seen.uncovered(overheads) == []
+    assert seen.uncovered_entries(overheads) == []
     for part, values in (
         ("tick", {"base_cycles": 0}),
         ("tick", {"per_task_cycles": 0}),
@@ -159,7 +159,7 @@ def test_what_the_overheads_do_not_cover_is_told() -> None:
         ("interrupt", {"entry_cycles": 0, "exit_cycles": 0}),
     ):
         less = overheads.model_copy(update={part: getattr(overheads, part).model_copy(update=values)})
-        assert seen.uncovered(less), values
+        assert seen.uncovered_entries(less), values
 
 
 def test_a_table_in_the_image_changes_nothing_else() -> None:

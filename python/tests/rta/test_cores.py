@@ -11,7 +11,7 @@ from rtoslab.rta.analysis import analyse
 from rtoslab.rta.charges import Model
 from rtoslab.rta.entries import Ledger, Spin
 from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.prices import uncovered
+from rtoslab.rta.prices import uncovered_entries
 from rtoslab.rta.responses import Responses
 from rtoslab.rta.spins import BUSY, TAKEN, Spins, spins_of
 from rtoslab.rta.system import System
@@ -37,7 +37,7 @@ THERE = (task("X", 4 * TICK, 90_000, 2, core=1), task("Y", 8 * TICK, 50_000, 1, 
 
 
 def response(system: System, name: str, overheads: Overheads = TWO) -> int:
-    found = analyse(system, overheads).bound(name).response
+    found = analyse(system, overheads).find_bound(name).response
     assert found is not None
     return found
 
@@ -62,7 +62,7 @@ def test_a_bound_holds_what_the_other_core_does_in_the_kernel() -> None:
         assert response(both, name) > response(System(HERE), name) > response(System(HERE), name, KERNEL)
         charged = response(more, name) - response(both, name)
         assert TWO.job.end_cycles < charged < 40 * (TWO.job.end_cycles + TWO.job.start_cycles + TWO.tick.base_cycles)
-    parts = analyse(both, TWO).bound("B").parts
+    parts = analyse(both, TWO).find_bound("B").parts
     assert parts["locks"] > 0
     assert parts["bus"] >= (60_000 + 20_000) // 10
 
@@ -71,14 +71,14 @@ def test_b_is_never_below_c_on_several_cores() -> None:
     both = System((*HERE, *THERE))
     worst, partition = (analyse(both, TWO, model) for model in (Model.WORST_TICK, Model.PARTITION))
     for name in "ABXY":
-        b, c = worst.bound(name).response, partition.bound(name).response
+        b, c = worst.find_bound(name).response, partition.find_bound(name).response
         assert b is not None
         assert c is not None
         assert b >= c
 
 
 def test_a_release_by_another_core_is_late_and_asks_for_a_switch() -> None:
-    found = analyse(System((*HERE, *THERE)), TWO).bound("X").parts
+    found = analyse(System((*HERE, *THERE)), TWO).find_bound("X").parts
     assert found["jitter"] >= 2_000
     assert found["asked by other cores"] > 0
     assert "tick" not in found
@@ -86,13 +86,13 @@ def test_a_release_by_another_core_is_late_and_asks_for_a_switch() -> None:
 
 def test_a_core_whose_neighbour_has_no_bound_has_none_and_says_why() -> None:
     full = System((*HERE, task("X", TICK, 2 * TICK, 1, core=1)))
-    assert "X on another core has none" in analyse(full, TWO).bound("A").reason
+    assert "X on another core has none" in analyse(full, TWO).find_bound("A").reason
 
 
 def test_a_resource_across_cores_is_outside() -> None:
     shared = (task("A", 4 * TICK, 20_000, 2, sections=(("r", 500),)),)
     other = (task("X", 4 * TICK, 20_000, 2, core=1, sections=(("r", 500),)),)
-    found = analyse(System((*shared, *other)), TWO).bound("A")
+    found = analyse(System((*shared, *other)), TWO).find_bound("A")
     assert found.response is None
     assert "r is shared by tasks of several cores (A, X)" in found.reason
 
@@ -105,8 +105,8 @@ def test_a_resource_across_cores_is_outside() -> None:
     ],
 )
 def test_a_wait_for_a_lock_that_is_not_in_the_model_is_told(spin: Spin, what: str) -> None:
-    assert [excess.what for excess in uncovered(Ledger(spins=[spin]), TWO, 4)] == [what]
-    assert uncovered(Ledger(spins=[Spin(100, 900)]), TWO, 4) == []
+    assert [excess.what for excess in uncovered_entries(Ledger(spins=[spin]), TWO, 4)] == [what]
+    assert uncovered_entries(Ledger(spins=[Spin(100, 900)]), TWO, 4) == []
 
 
 def test_a_job_that_has_not_ended_counts_against_its_bound() -> None:

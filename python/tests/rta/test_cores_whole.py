@@ -29,7 +29,7 @@ def two_cores() -> Bench:
 
 
 def test_jobs_run_on_the_core_they_are_at_home_on() -> None:
-    images = Images.made(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
+    images = Images.build(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
     tick = images.firmware.tick_cycles
     there = (task("B", 3 * tick, 20_000, 2, core=1), task("C", 5 * tick, 90_000, 1, core=1))
     tasks = (task("A", 2 * tick, 10_000, 1), *there)

@@ -18,7 +18,7 @@ from rtoslab.rta.findings import read_finding, write_finding
 from rtoslab.rta.firmware import Around, Line
 from rtoslab.rta.images import Images
 from rtoslab.rta.ledger import enter
-from rtoslab.rta.prices import uncovered
+from rtoslab.rta.prices import uncovered_entries
 from rtoslab.rta.study_charts import ticks, timeline
 from rtoslab.rta.system import Handler, System, make_system
 from rtoslab.rta.task_set_study import study
@@ -41,8 +41,8 @@ def test_the_example_has_everything_and_holds() -> None:
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = check(system, of.firmware, of.work)
     found = analyse(system, of.overheads)
-    assert seen.uncovered(of.overheads) == []
-    assert seen.exceeded(found) == []
+    assert seen.uncovered_entries(of.overheads) == []
+    assert seen.exceeded_tasks(found) == []
     assert [interrupt.name for interrupt in seen.interrupts] == ["uart", "can"]
     assert set(seen.tightness(found)) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
     assert seen.ledger.handovers, "nobody ever met at the lock"
@@ -61,7 +61,7 @@ def test_a_response_is_seen_from_the_arrival() -> None:
         one = task("A", 5 * tick, 4_000, 1, jitter=jitter, released_by="I")
         system = System((one,), (line,), units_per_second=of.firmware.clock_hz)
         seen = check(system, of.firmware, of.work)
-        assert seen.exceeded(analyse(system, of.overheads)) == []
+        assert seen.exceeded_tasks(analyse(system, of.overheads)) == []
         longest[jitter] = seen.tasks[0].longest
     assert longest[20_000] == pytest.approx(longest[0] + 20_000, abs=40)
 
@@ -79,11 +79,11 @@ def test_a_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
     line = Handler("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
     system = System(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
     seen, found = check(system, of.firmware, of.work), analyse(system, of.overheads)
-    assert seen.uncovered(of.overheads) == []
-    assert seen.exceeded(found) == []
+    assert seen.uncovered_entries(of.overheads) == []
+    assert seen.exceeded_tasks(found) == []
     high = seen.tasks[2].longest
     assert tick // 10 < high < tick // 10 + tick + 5_000
-    assert found.bound("high").parts["blocking"] >= tick
+    assert found.find_bound("high").parts["blocking"] >= tick
 
 
 def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
@@ -94,9 +94,9 @@ def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
         tasks = (task("A", 4 * tick, 3 * tick, 0, masked=masked),)
         system = System(tasks, (Handler("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz)
         seen, found = check(system, of.firmware, of.work), analyse(system, of.overheads)
-        assert seen.exceeded(found) == []
+        assert seen.exceeded_tasks(found) == []
         responses[masked] = seen.interrupts[0].longest
-        bound = found.bound("I").response
+        bound = found.find_bound("I").response
         assert bound is not None
         assert bound >= responses[masked] > masked // 2
     assert responses[tick // 2] > 10 * responses[0]
@@ -125,7 +125,7 @@ def test_a_give_at_any_phase_of_a_tick_is_covered(board: str) -> None:
         if interruption.ticks and interruption.irqs.gives and not interruption.irqs.first
     ]
     assert len(inside) > 10, "no give met a tick"
-    assert uncovered(ledger, of.overheads, len(tasks)) == []
+    assert uncovered_entries(ledger, of.overheads, len(tasks)) == []
 
 
 def test_a_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_who_is_released_by_an_interrupt_is_charged_for_it_and_not_for_the_tick(
     line = Handler("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
     by_line = System((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
     by_tick = System((task("A", 10 * tick, 1000, 1),))
-    one, other = (analyse(system, KERNEL).bound("A").parts for system in (by_line, by_tick))
+    one, other = (analyse(system, KERNEL).find_bound("A").parts for system in (by_line, by_tick))
     assert "releases" not in one
     assert one["gives"] > 0
     assert other["releases"] == KERNEL.tick.per_task_cycles
@@ -232,7 +232,7 @@ def test_who_is_released_by_an_interrupt_is_charged_for_it_and_not_for_the_tick(
 
 def test_a_tick_that_waits_for_more_than_half_its_period_is_booked_as_itself() -> None:
     """Two interrupts that come with it, one after the other: its releases are those of its own number."""
-    of = Images.made(Catalogue(find_root()), "freertos", BOARD, {}, events=True)
+    of = Images.build(Catalogue(find_root()), "freertos", BOARD, {}, events=True)
     tick = of.firmware.tick_cycles
     lines = tuple(Handler(f"I{at}", 10 * tick, tick // 3, 10 * tick) for at in range(2))
     system = System((task("A", 5 * tick, 1_000, 1),), lines, units_per_second=of.firmware.clock_hz)

@@ -21,7 +21,7 @@ from rtoslab.rta.tables import sensitivity_table
 from rtoslab.rta.task_set_study import study
 from rtoslab.rta.taskset import read_task_set
 from rtoslab.rta.trace import _Reader
-from rtoslab.rta.units import shown_decimals, shown_microseconds
+from rtoslab.rta.units import format_decimals, format_microseconds
 from tests.rta.systems import KERNEL, task
 
 LEHOCZKY = "name,period_us,wcet_us,priority,deadline_us\na,70,26,2,\nb,100,62,1,200\n"
@@ -63,11 +63,11 @@ def test_no_margin_is_printed_as_nothing(clock_hz: int | None, tmp_path: Path) -
 
 
 def test_decimals_are_as_many_as_needed() -> None:
-    assert shown_microseconds(Fraction(0)) == "0.0"
-    assert shown_microseconds(Fraction(8, 1000)) == "0.01"
-    assert shown_microseconds(Fraction(-8, 1000)) == "-0.01"
-    assert shown_microseconds(Fraction(12_345, 10)) == "1,234"
-    assert shown_decimals(Fraction(12_345, 10), 1) == "1,234.5"
+    assert format_microseconds(Fraction(0)) == "0.0"
+    assert format_microseconds(Fraction(8, 1000)) == "0.01"
+    assert format_microseconds(Fraction(-8, 1000)) == "-0.01"
+    assert format_microseconds(Fraction(12_345, 10)) == "1,234"
+    assert format_decimals(Fraction(12_345, 10), 1) == "1,234.5"
 
 
 def test_a_finer_system_is_the_same() -> None:
@@ -102,9 +102,9 @@ def test_an_overload_of_one_core_is_named_by_its_utilisation() -> None:
     here = (task("a", 2 * tick, tick, 3), task("b", 4 * tick, int(2.2 * tick), 2))
     system = System((*here, task("c", 5 * tick, 40_000, 2, core=1)), units_per_second=KERNEL.clock_hz)
     found = analyse(system, smp)
-    assert "% of the processor" in found.bound("b").reason
-    assert found.bound("b").obstacle is Obstacle.OVERLOAD
-    assert found.bound("c").reason.startswith("b on another core has none")
+    assert "% of the processor" in found.find_bound("b").reason
+    assert found.find_bound("b").obstacle is Obstacle.OVERLOAD
+    assert found.find_bound("c").reason.startswith("b on another core has none")
     assert not any("b on" in bound.reason or "a on" in bound.reason for bound in found.tasks if bound.name == "b")
 
 
@@ -136,6 +136,6 @@ def test_every_released_job_is_counted() -> None:
     reader = _Reader(trace, {}, (), 0, frozenset(), chosen=False)
     reader._begin(1001, 0)
     reader._end(1120, 0)
-    reader._unfinished()
+    reader._add_unfinished()
     assert [job.number for job in trace.jobs] == [0]
     assert [(each.number, each.release) for each in trace.unfinished] == [(1, 1100), (2, 1200), (3, 1300)]

@@ -45,7 +45,7 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
             # Its response is told from the release, so the task under analysis has no jitter.
             own = replace(each, jitter=0)
             system = replace(varied, tasks=(*varied.tasks[:at], own, *varied.tasks[at + 1 :]))
-            mine = (whole if system == varied else analyse(system)).bound(each.name).response
+            mine = (whole if system == varied else analyse(system)).find_bound(each.name).response
             tasks = theirs.taskset(_theirs(one, number) for number, one in enumerate(system.tasks))
             solution = fp.rta(tasks, tasks.tasks[at], theirs.IdealProcessor(), horizon=20_000)
             if mine is None:
@@ -53,7 +53,7 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
                 continue
             assert solution.response_time_bound == mine, (system, each)
             compared += 1
-            differ += mine != before.bound(each.name).response
+            differ += mine != before.find_bound(each.name).response
     assert compared > SETS
     if kind == "plain":
         assert differ == 0, "nothing was varied"

@@ -39,7 +39,7 @@ def test_odd_periods_keep_their_divisors(tmp_path: Path) -> None:
     text = "name,period_us,wcet_us,priority,offset_us\nA,100,40,2,0\nB,100.005,40,1,50\n"
     for clock_hz in (None, 84_000_000, 125_000_000):
         system = make_system(parse(tmp_path, text, "tasks.csv"), clock_hz)
-        bound = analyse(system).bound("B").response
+        bound = analyse(system).find_bound("B").response
         assert bound is not None
         assert system.microseconds(bound) == pytest.approx(80.0, abs=0.001), clock_hz
 
@@ -48,7 +48,7 @@ def test_a_period_that_is_hardly_no_multiple_of_the_tick_is_late(tmp_path: Path)
     text = "name,period_us,wcet_us,priority\nA,1000.005,110,2\n"
     found = study(parse(tmp_path, text, "tasks.csv"), KERNEL)
     assert any("one tick later" in note and "A" in note for note in found.notes)
-    bound = found.analysis.bound("A").response
+    bound = found.analysis.find_bound("A").response
     assert bound is not None
     assert found.system.microseconds(bound) >= 1110
 
@@ -84,7 +84,7 @@ def test_interrupts_that_hold_the_tick_off_for_a_tick_get_no_yes(tmp_path: Path)
     burst = '[[interrupt]]\nname = "burst"\nperiod_ms = 10\nwcet_us = {}\n'
     for wcet_us, holds in ((800, True), (1001, False)):
         found = study(parse(tmp_path, task + burst.format(wcet_us)), KERNEL)
-        assert found.analysis.bound("A").meets is holds
+        assert found.analysis.find_bound("A").meets is holds
 
 
 def test_an_interrupt_waits_for_a_tick_that_releases_all(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_an_interrupt_waits_for_a_tick_that_releases_all(tmp_path: Path) -> None
     tasks = "".join(f'[[task]]\nname = "T{at}"\nperiod_ms = 10\nwcet_us = 10\npriority = {at}\n' for at in range(10))
     found = study(parse(tmp_path, tasks + '[[interrupt]]\nname = "I"\nperiod_ms = 1\nwcet_us = 2\n'), KERNEL)
     assert found.overheads is not None
-    tick, bound = found.overheads.tick, found.analysis.bound("I").response
+    tick, bound = found.overheads.tick, found.analysis.find_bound("I").response
     assert bound is not None
     assert bound >= found.system.interrupts[0].wcet + tick.base_cycles + 10 * tick.per_task_cycles
 
@@ -101,7 +101,7 @@ def test_a_task_below_those_that_take_turns_pays_for_their_turns(tmp_path: Path)
     text = "name,period_ms,wcet_us,priority\nA,100,20000,2\nB,100,20000,2\nC,100,5000,1\n"
     system = make_system(parse(tmp_path, text, "tasks.csv"), KERNEL.clock_hz)
     plain, sliced = (
-        analyse(system, KERNEL.model_copy(update={"equals": equals})).bound("C") for equals in ("any", "slices")
+        analyse(system, KERNEL.model_copy(update={"equals": equals})).find_bound("C") for equals in ("any", "slices")
     )
     assert plain.response is not None
     assert sliced.response is not None

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from rtoslab.rta.analysis import analyse
-from rtoslab.rta.bound_search import Bench, Tried, search, shrunk
+from rtoslab.rta.bound_search import Bench, SearchedSet, search, shrunk
 from rtoslab.rta.findings import read_finding, summary, write_finding
 from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.randomsets import SHAPES, shaped_system
+from rtoslab.rta.randomsets import SHAPES, system_of_shape
 from rtoslab.rta.system import System
 from tests.rta.benches import bench
 from tests.rta.systems import task
@@ -29,7 +29,7 @@ RT_BOARD = "nucleo-l053r8"
 """Of the short tests of `rt`."""
 
 
-def held(of: Bench, system: System) -> Tried:
+def held(of: Bench, system: System) -> SearchedSet:
     """The set's run, with nothing found; the shape says nothing."""
     found = of.attempt(system, (0,) * len(system.tasks))
     assert found.findings == (), system
@@ -62,7 +62,7 @@ def test_equals_that_take_turns_and_a_task_below_them_stay_below_their_bounds(of
     system = System((*tasks, low), equals=equals, units_per_second=made.firmware.clock_hz)  # type: ignore[arg-type]
     held(made, system)
     plain = analyse(system, made.overheads.model_copy(update={"equals": "any"}))
-    without, charged = plain.bound("D").response, analyse(system, made.overheads).bound("D").response
+    without, charged = plain.find_bound("D").response, analyse(system, made.overheads).find_bound("D").response
     assert without is not None
     assert charged is not None
     assert equals == "slices" or without < charged
@@ -121,7 +121,7 @@ def test_a_search_without_a_ratio_is_told_in_words_and_as_null() -> None:
 def test_sets_have_the_shape_they_are_named_for(shape: str) -> None:
     wanted = SHAPES[shape]
     for seed in range(50):
-        system = shaped_system(Random(seed), wanted, 1_000_000, 1000)
+        system = system_of_shape(Random(seed), wanted, 1_000_000, 1000)
         assert wanted.tasks[0] <= len(system.tasks) <= wanted.tasks[1]
         assert len({each.priority for each in system.tasks}) <= wanted.levels
         assert all(each.period % 1000 == 0 and each.period // 1000 in wanted.periods_ticks for each in system.tasks)

@@ -73,11 +73,11 @@ def test_priority_inheritance_and_ceiling() -> None:
         task("middle", 200, 20, 2, sections=(("one", 7),)),
         task("low", 400, 40, 1, sections=(("two", 5),)),
     )
-    assert analyse(System(tasks, protocol="inheritance")).bound("high").response == 10 + 7 + 5
-    assert analyse(System(tasks, protocol="ceiling")).bound("high").response == 10 + 7
-    assert analyse(System(tasks, protocol="immediate_ceiling")).bound("high").response == 10 + 7
-    assert analyse(System(tasks, protocol="ceiling")).bound("middle").response == 20 + 10 + 5
-    assert analyse(System(tasks)).bound("low").response == 40 + 20 + 10
+    assert analyse(System(tasks, protocol="inheritance")).find_bound("high").response == 10 + 7 + 5
+    assert analyse(System(tasks, protocol="ceiling")).find_bound("high").response == 10 + 7
+    assert analyse(System(tasks, protocol="immediate_ceiling")).find_bound("high").response == 10 + 7
+    assert analyse(System(tasks, protocol="ceiling")).find_bound("middle").response == 20 + 10 + 5
+    assert analyse(System(tasks)).find_bound("low").response == 40 + 20 + 10
 
 
 def test_jitter_of_tindell() -> None:

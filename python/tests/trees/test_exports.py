@@ -9,7 +9,7 @@ from rtoslab import api
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_trees
-from rtoslab.results.results import Measured, NotApplicable
+from rtoslab.results.results import MeasuredPoint, NotApplicable
 from tests.test_cli import error, rtoslab
 from tests.trees.exports import CONFIG, make_export, make_export_port
 from tests.trees.test_trees import counts, t7
@@ -94,7 +94,7 @@ def test_exports_of_other_optimisation_stand_beside(home: Path) -> None:
     assert read_trees()["tiny"].exports.keys() == {"pico-1", "pico-1-Os"}
     config = {"opt": "-Os"}
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "small-run")
-    assert isinstance(outcome.result, Measured), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert outcome.result.point.config == config
     config = {"opt": "-O3"}
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "fast-run")
@@ -110,7 +110,7 @@ def test_an_export_for_one_optimisation_needs_none_for_the_default(home: Path) -
     said("tree", "add", "tiny", str(home / "small"))
     config = {"opt": "-Os"}
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "small-run")
-    assert isinstance(outcome.result, Measured), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
 
 
 def reason(home: Path, board: str = "pico") -> str:

@@ -13,7 +13,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_trees, tree_text
 from rtoslab.reference import Reference, reference_path, tree_changes, write_reference
-from rtoslab.results.results import Measured
+from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.trees import linked_digest, one_export, repositories
 from tests.fakes import measured
@@ -30,7 +30,7 @@ def reference(build: dict[str, Any]) -> Reference:
     point = result.point.model_copy(update={"kernel": "tiny", "board": "pico", "cores": 1, "config": {}})
     manifest: dict[str, object] = {"build": {"kernel": "tiny", "kernel_version": "1.5", "sources": {}, **build}}
     stored = StoredPoint(Path("p"), result.model_copy(update={"point": point}), manifest)
-    assert isinstance(stored.result, Measured)
+    assert isinstance(stored.result, MeasuredPoint)
     return Reference(Path("r"), "doe2020", "tiny", (stored,))
 
 

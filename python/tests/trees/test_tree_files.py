@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue, Tree
-from rtoslab.trees import draft, recognised
+from rtoslab.trees import draft, recognise
 from tests.trees.test_trees import counts, described, home, t7
 from tests.trees.tiny import HEADER, commit
 
@@ -85,4 +85,4 @@ def test_a_header_may_be_included_by_a_path(home: Path) -> None:
         "cortex-m0plus": ("ports/v6m/inc",),
         "cortex-m4f": ("ports/v7m/inc",),
     }
-    assert recognised(Catalogue(find_root()), tree).facts.title == "Tiny"
+    assert recognise(Catalogue(find_root()), tree).facts.title == "Tiny"

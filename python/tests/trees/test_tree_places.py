@@ -9,8 +9,8 @@ from rtoslab import api
 from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.results.results import Measured, NotApplicable
-from rtoslab.trees.versions import recognised
+from rtoslab.results.results import MeasuredPoint, NotApplicable
+from rtoslab.trees.versions import recognise
 from tests.test_cli import error, rtoslab
 from tests.trees.exports import make_export, make_export_port
 from tests.trees.tiny import commit, make_port, make_tree
@@ -29,9 +29,9 @@ def added(path: Path, *words: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def measured(home: Path, out: str) -> Measured | NotApplicable:
+def measured(home: Path, out: str) -> MeasuredPoint | NotApplicable:
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], cores=[1], window_ms=10, out=home / out)
-    assert isinstance(outcome.result, Measured | NotApplicable), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint | NotApplicable), outcome.result
     return outcome.result
 
 
@@ -39,13 +39,13 @@ def test_a_tree_by_a_link_is_told_as_the_checkout_that_it_is_and_its_edits_are_s
     (link := home / "link").symlink_to(home / "my trees" / "tiny")
     added(link)
     first = measured(home, "one")
-    assert isinstance(first, Measured)
+    assert isinstance(first, MeasuredPoint)
     (listed,) = json.loads(rtoslab("tree", "list", "--json").stdout)
     assert [(each["at"], each["dirty"]) for each in listed["repositories"]] == [(".", False)]
     header = home / "my trees" / "tiny" / "include" / "tiny.h"
     header.write_text(header.read_text().replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
     edited = measured(home, "two")
-    assert isinstance(edited, Measured)
+    assert isinstance(edited, MeasuredPoint)
     assert edited.counters != first.counters
 
 
@@ -91,7 +91,7 @@ def test_a_place_that_is_not_the_trees_is_not_applicable_with_what_to_do(
 def test_another_cores_files_may_be_gone(home: Path) -> None:
     added(home / "my trees" / "tiny")
     (home / "my trees" / "tiny" / "ports" / "v7m" / "cpu.c").unlink()
-    assert isinstance(measured(home, "one"), Measured)
+    assert isinstance(measured(home, "one"), MeasuredPoint)
 
 
 @pytest.mark.parametrize("ident", ["../tiny", "a b", "x" * 41])
@@ -125,4 +125,4 @@ def test_of_two_kernels_that_build_themselves_an_export_tells_whose_it_is(user: 
         path.write_text(text.replace(before, after))
     make_export_port(user / "ports")
     make_export(user / "export")
-    assert recognised(Catalogue(find_root()), user / "export").id == "tiny"
+    assert recognise(Catalogue(find_root()), user / "export").id == "tiny"

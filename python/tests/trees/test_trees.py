@@ -11,7 +11,7 @@ from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_trees, tree_text
-from rtoslab.results.results import Measured, NotApplicable
+from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.store import RunDirectory
 from rtoslab.trees.draft import draft
 from tests.test_cli import error, rtoslab
@@ -36,17 +36,17 @@ def described(home: Path) -> Path:
     return path
 
 
-def t7(home: Path, out: str) -> tuple[Measured, dict[str, Any], bool]:
+def t7(home: Path, out: str) -> tuple[MeasuredPoint, dict[str, Any], bool]:
     """The counts, the manifest's record of the build, and whether it was known."""
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], cores=[1], window_ms=10, out=home / out)
-    assert isinstance(outcome.result, Measured), outcome.result
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
     (point,) = RunDirectory.open(home / out).points()
     build = point.manifest["build"]
     assert isinstance(build, dict)
     return outcome.result, build, outcome.cached
 
 
-def counts(result: Measured) -> Any:
+def counts(result: MeasuredPoint) -> Any:
     return result.counters
 
 

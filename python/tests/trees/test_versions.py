@@ -11,9 +11,9 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.trees import Tree, read_trees, tree_text
-from rtoslab.results.results import Measured, NotApplicable, Result
+from rtoslab.results.results import MeasuredPoint, NotApplicable, Result
 from rtoslab.trees.draft import draft
-from rtoslab.trees.versions import recognised
+from rtoslab.trees.versions import recognise
 from tests.test_cli import error, rtoslab
 from tests.trees.tiny import make_port, make_tree
 
@@ -70,7 +70,7 @@ def test_the_build_knows_the_same_as_the_catalogue(home: Path) -> None:
     for name in ("old", "new"):
         assert rtoslab("tree", "add", f"tiny-{name}", home / name).returncode == 0
     old, new = t7("tiny-old", home / "one"), t7("tiny-new", home / "two")
-    assert isinstance(old, Measured), old
+    assert isinstance(old, MeasuredPoint), old
     assert "a pool that there is not" in str(new)
 
 
@@ -94,16 +94,16 @@ def test_a_word_that_only_begins_alike_is_another_name(home: Path) -> None:
 
 def test_a_tree_tells_whose_it_is(home: Path) -> None:
     catalogue = Catalogue(find_root())
-    assert recognised(catalogue, home / "new").id == "tiny"
+    assert recognise(catalogue, home / "new").id == "tiny"
     (home / "new" / "include" / "tiny.h").unlink()
     with pytest.raises(CatalogueError, match="no port finds all its headers there: name it by --port"):
-        recognised(catalogue, home / "new")
+        recognise(catalogue, home / "new")
     assert "no port finds" in error(rtoslab("tree", "add", "mine", home / "new"), 1)
     make_port(home / "ports" / "more").rename(home / "ports" / "other")
     facts = home / "ports" / "other" / "kernel.toml"
     facts.write_text(facts.read_text().replace('id = "tiny"', 'id = "other"'))
     with pytest.raises(CatalogueError, match="more than one port fits: name it by --port, one of other, tiny"):
-        recognised(Catalogue(find_root()), home / "old")
+        recognise(Catalogue(find_root()), home / "old")
 
 
 def test_what_a_header_says_in_words_outdoes_its_macros(home: Path) -> None:

@@ -69,12 +69,12 @@ def form_of(path: Path, form: str | None = None) -> str:
 
 
 def write_capture(capture: Capture, path: Path, form: str | None = None) -> None:
-    """In `form_of` the path. Raises CaptureError, UnknownNameError."""
+    """Writes a capture in the form that the path's ending names. Raises CaptureError, UnknownNameError."""
     write_whole(path, capture_forms()[form_of(path, form)].write(named(capture)), "the capture")
 
 
 def named(capture: Capture) -> Capture:
-    """With names that no form takes for anything else: no separators, quotes or line ends, no keyword of a VCD."""
+    """Gives the channels names that every form accepts: no separators, quotes or line ends, no keyword of a VCD."""
     names = distinct("the capture", (_BREAKING.sub("_", channel.name) or "_" for channel in capture.channels))
     return replace(
         capture, channels=tuple(replace(pair, name=name) for pair, name in zip(capture.channels, names, strict=True))

@@ -16,10 +16,10 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, merged, require_known
+from rtoslab.captures.capture import Capture, merge_channels, require_known
 from rtoslab.captures.rates import rate_hz, rate_text
-from rtoslab.captures.tracks import Repeats, Track, Tracks, decimal_places, demand_tick
-from rtoslab.intake import CAPTURE_ROWS, lines, shown, ticks
+from rtoslab.captures.tracks import Repeats, Track, Tracks, decimal_places, require_tick
+from rtoslab.intake import CAPTURE_ROWS, lines, quote, ticks
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "PulseView (sigrok) and DSView CSV"
@@ -50,7 +50,7 @@ def read(data: bytes, name: str) -> Capture:
 
 
 class _Rows:
-    """What the rows read so far say."""
+    """The content of the rows so far."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -134,7 +134,7 @@ class _Rows:
             if not self._levels or cell != self._levels[place]:
                 level = cell.strip()
                 if level not in {"0", "1"}:
-                    raise CaptureError(f"{where}: {shown(level)} is no level; export the logic channels only.")
+                    raise CaptureError(f"{where}: {quote(level)} is no level; export the logic channels only.")
                 rows += self._tracks[place].set(self.tick, int(level))
         self._levels = cells
         self._all.count(rows)
@@ -142,9 +142,9 @@ class _Rows:
     def _time(self, text: str, where: str) -> int:
         try:
             decimal_places(text, where)
-            return demand_tick(ticks(text.strip(), self._rate), where)
+            return require_tick(ticks(text.strip(), self._rate), where)
         except ValueError as cause:
-            raise CaptureError(f"{where}: {shown(text)} is no time in seconds ({cause}); is it cut short?") from None
+            raise CaptureError(f"{where}: {quote(text)} is no time in seconds ({cause}); is it cut short?") from None
 
     def capture(self) -> Capture:
         """Raises CaptureError if there was no row."""
@@ -159,7 +159,7 @@ class _Rows:
 
 
 def write(capture: Capture) -> bytes:
-    """As sigrok-cli, a row a sample; unknown levels read 0."""
+    """Writes rows like sigrok-cli, one a sample. Unknown levels become 0."""
     require_known(capture, ABOUT)
     names = ", ".join(channel.name for channel in capture.channels)
     count = len(capture.channels)
@@ -169,7 +169,7 @@ def write(capture: Capture) -> bytes:
         f"; Samplerate: {rate_text(capture.tick_s)}",
         ",".join(["logic"] * count),
     ]
-    ticks, levels = merged(capture)
+    ticks, levels = merge_channels(capture)
     texts = [",".join(["0"] * count), *(",".join(str(int(level == 1)) for level in row) for row in levels.tolist())]
     place = np.searchsorted(ticks, np.arange(capture.end_tick), side="right")
     return "\n".join([*head, *(texts[position] for position in place.tolist())]).encode() + b"\n"

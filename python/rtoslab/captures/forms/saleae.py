@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
-from rtoslab.base import CaptureError, counted
-from rtoslab.captures.capture import UNKNOWN, Capture, merged
-from rtoslab.captures.tracks import Repeats, Tracks, decimal_places, demand_tick
-from rtoslab.intake import CAPTURE_ROWS, lines, shown, ticks
+from rtoslab.base import CaptureError, count_text
+from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
+from rtoslab.captures.tracks import Repeats, Tracks, decimal_places, require_tick
+from rtoslab.intake import CAPTURE_ROWS, lines, quote, ticks
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "Saleae CSV (Logic 1 and 2)"
@@ -48,7 +48,7 @@ def _read(rows: Any, name: str) -> Capture:
     clock: _Clock | None = None
     before: list[str] = []
     last, repeats, places = 0, Repeats(name), _Places()
-    for number, row in enumerate(_filled(rows, name)):
+    for number, row in enumerate(_with_cells(rows, name)):
         where = f"{name}, line {rows.line_num}"
         if len(row) != len(columns) + 1:
             raise CaptureError(f"{where}: {len(row)} columns instead of {len(columns) + 1}; is it cut short?")
@@ -75,7 +75,7 @@ def _read(rows: Any, name: str) -> Capture:
     return tracks.capture(Fraction(1, 10**PLACES), last, repeats.notes())
 
 
-def _filled(rows: Any, name: str) -> Iterator[list[str]]:
+def _with_cells(rows: Any, name: str) -> Iterator[list[str]]:
     """The rows with cells. Empty lines stand at the end only. Raises CaptureError."""
     empty = 0
     for row in rows:
@@ -100,7 +100,7 @@ class _Places:
             self._usual = places
         if places != self._usual:
             raise CaptureError(
-                f"{where}: the time {shown(text)} has {counted(places, 'decimal place')}, the times before have "
+                f"{where}: the time {quote(text)} has {count_text(places, 'decimal place')}, the times before have "
                 f"{self._usual}; a digit was lost or added, so export it again."
             )
 
@@ -108,7 +108,7 @@ class _Places:
 def _level(cell: str, where: str) -> int:
     level = _LEVELS.get(cell.strip().upper())
     if level is None:
-        raise CaptureError(f"{where}: {shown(cell)} is no level; export the digital channels only.")
+        raise CaptureError(f"{where}: {quote(cell)} is no level; export the digital channels only.")
     return level
 
 
@@ -124,7 +124,7 @@ class _Clock:
 
     def tick(self, text: str, where: str) -> int:
         """Picoseconds since the first row. Raises CaptureError."""
-        return demand_tick(self._ticks(text, where) - self._zero, where)
+        return require_tick(self._ticks(text, where) - self._zero, where)
 
     def _ticks(self, text: str, where: str) -> int:
         if not self._calendar:
@@ -143,7 +143,7 @@ class _Clock:
         except ValueError:
             second = None
         if match is None or second is None:
-            raise CaptureError(f"{where}: {shown(text)} is no time; is it cut short?")
+            raise CaptureError(f"{where}: {quote(text)} is no time; is it cut short?")
         return second, int((match[2] or "0").ljust(PLACES, "0"))
 
 
@@ -151,12 +151,12 @@ def _picoseconds(text: str, where: str) -> int:
     try:
         return ticks(text.strip(), _RATE)
     except ValueError as cause:
-        raise CaptureError(f"{where}: {shown(text)} is no time in seconds ({cause}); is it cut short?") from None
+        raise CaptureError(f"{where}: {quote(text)} is no time in seconds ({cause}); is it cut short?") from None
 
 
 def write(capture: Capture) -> bytes:
-    """As Logic 2, to the nanosecond; a last row tells where the capture ends."""
-    ticks, levels = merged(capture)
+    """Writes rows like Logic 2, to the nanosecond. A last row marks the end of the capture."""
+    ticks, levels = merge_channels(capture)
     rows = [",".join(["Time [s]", *(channel.name for channel in capture.channels)])]
     last = levels[-1] if len(levels) else []
     ends = [] if len(ticks) and ticks[-1] == capture.end_tick else [(capture.end_tick, last)]

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.captures.capture import UNKNOWN, Capture, merged, require_known
+from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels, require_known
 from rtoslab.captures.forms import saleae
 
 SUFFIX: Final = ".csv"
@@ -20,7 +20,7 @@ def recognises(head: bytes) -> bool:
 def write(capture: Capture) -> bytes:
     """Rows of changes only: where the capture ends is not told."""
     require_known(capture, ABOUT)
-    ticks, levels = merged(capture)
+    ticks, levels = merge_channels(capture)
     rows = [", ".join(["Time[s]", *(channel.name for channel in capture.channels)])]
     scale: Fraction = capture.tick_s * 10**PLACES
     for tick, row in zip(ticks.tolist(), levels.tolist(), strict=True):

@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, merged, require_known
+from rtoslab.captures.capture import Capture, merge_channels, require_known
 from rtoslab.captures.packed_levels import Samples
 from rtoslab.captures.rates import rate_hz, rate_text
-from rtoslab.intake import CHANNELS, MEMBER_TEXT_BYTES, Archive, one_line, opened, shown, whole
+from rtoslab.intake import CHANNELS, MEMBER_TEXT_BYTES, Archive, one_line, open_archive, quote, whole
 
 SUFFIX: Final = ".sr"
 ABOUT: Final = "sigrok session (.sr)"
@@ -28,7 +28,7 @@ def recognises(head: bytes) -> bool:
 
 def read(data: bytes, name: str) -> Capture:
     """Raises CaptureError: no session, damaged, cut short, without logic channels, or more than the limits."""
-    with opened(data, name, CaptureError) as session:
+    with open_archive(data, name, CaptureError) as session:
         return _session(session, name)
 
 
@@ -74,7 +74,7 @@ def _groups(text: str, name: str) -> list[dict[str, str]]:
         elif content and not content.startswith(("#", ";")):
             if not sign or not groups or key.lower() in groups[-1]:
                 raise CaptureError(
-                    f"{name}: its metadata cannot be read (line {number}, {shown(content)}, is no key of its own with "
+                    f"{name}: its metadata cannot be read (line {number}, {quote(content)}, is no key of its own with "
                     "a value)."
                 )
             groups[-1][key.lower()] = value
@@ -89,7 +89,7 @@ def _parts(names: Sequence[str], base: str, name: str) -> list[str]:
         if digits == part or not digits.isdecimal() or not digits.isascii():
             continue
         if digits.startswith("0") or len(digits) > _PART_DIGITS or int(digits) in parts:
-            raise CaptureError(f"{name}: its part {shown(part)} is no part of its own; copy or save it again.")
+            raise CaptureError(f"{name}: its part {quote(part)} is no part of its own; copy or save it again.")
         parts[int(digits)] = part
     missing = next((number for number in range(1, len(parts) + 1) if number not in parts), None)
     if missing is not None:
@@ -120,12 +120,12 @@ def write(capture: Capture) -> bytes:
         add("version", "2")
         add("metadata", metadata)
         for number, start in enumerate(range(0, max(1, capture.end_tick), CHUNK_SAMPLES), 1):
-            add(f"logic-1-{number}", _packed(capture, unit, start, min(capture.end_tick, start + CHUNK_SAMPLES)))
+            add(f"logic-1-{number}", _pack(capture, unit, start, min(capture.end_tick, start + CHUNK_SAMPLES)))
     return out.getvalue()
 
 
-def _packed(capture: Capture, unit: int, start: int, end: int) -> bytes:
-    ticks, levels = merged(capture)
+def _pack(capture: Capture, unit: int, start: int, end: int) -> bytes:
+    ticks, levels = merge_channels(capture)
     words = np.zeros((len(ticks) + 1, unit), np.uint8)
     for column in range(len(capture.channels)):
         words[1:, column // 8] |= ((levels[:, column] == 1).astype(np.uint8) << (column % 8)).astype(np.uint8)

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.base import CaptureError, counted
-from rtoslab.captures.capture import UNKNOWN, Capture, merged
-from rtoslab.captures.tracks import Tracks, demand_tick
+from rtoslab.base import CaptureError, count_text
+from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
+from rtoslab.captures.tracks import Tracks, require_tick
 from rtoslab.captures.vectors import Vector, is_value
-from rtoslab.intake import CHANNELS, shown, whole, words
+from rtoslab.intake import CHANNELS, quote, whole, words
 
 SUFFIX: Final = ".vcd"
 ABOUT: Final = "VCD"
@@ -64,7 +64,7 @@ class _Reader:
                 self._until_end()
                 break
             if not word.startswith(b"$"):
-                raise CaptureError(f"{self.name} is no VCD: {_shown(word)} stands among its declarations.")
+                raise CaptureError(f"{self.name} is no VCD: {_format(word)} stands among its declarations.")
             body = self._until_end()
             if word == b"$timescale":
                 self.tick_s = self._timescale("".join(body))
@@ -95,14 +95,14 @@ class _Reader:
     def _timescale(self, text: str) -> Fraction:
         match = re.fullmatch(r"(1|10|100)([munpf]?s)", text)
         if match is None:
-            raise CaptureError(f"{self.name}: the $timescale {shown(text)} is none (1, 10 or 100, and s to fs).")
+            raise CaptureError(f"{self.name}: the $timescale {quote(text)} is none (1, 10 or 100, and s to fs).")
         return Fraction(int(match[1]), 10 ** _UNITS[match[2]])
 
     def _variable(self, body: list[str]) -> None:
         if len(body) < 4:  # type, width, identifier, name
-            raise CaptureError(f"{self.name}: a $var cannot be read: {shown(' '.join(body))}.")
+            raise CaptureError(f"{self.name}: a $var cannot be read: {quote(' '.join(body))}.")
         if any(word in _KEYWORDS for word in body):
-            raise CaptureError(f"{self.name}: a $var has no $end: {shown(' '.join(body))}; copy or export it again.")
+            raise CaptureError(f"{self.name}: a $var has no $end: {quote(' '.join(body))}; copy or export it again.")
         kind, size, ident, label = body[0], body[1], body[2].encode(), "".join(body[3:])
         try:
             width = whole(size, 1 if kind not in _NO_BITS else 0)
@@ -112,7 +112,7 @@ class _Reader:
             self.variables.setdefault(ident, None)
             return
         if width > CHANNELS:
-            raise CaptureError(f"{self.name}: {shown(label)} is {width:,} bits wide, {CHANNELS:,} are read.")
+            raise CaptureError(f"{self.name}: {quote(label)} is {width:,} bits wide, {CHANNELS:,} are read.")
         plain = re.sub(r"\[\d{1,9}:\d{1,9}\]$", "", label)
         labels = [label] if width == 1 else [f"{plain}[{bit}]" for bit in reversed(range(width))]
         if any(item in self.tracks for item in labels):
@@ -144,7 +144,7 @@ class _Reader:
             elif word in _WITHOUT_END:
                 is_dump = word != b"$end"
             else:
-                raise CaptureError(f"{self.name}: at time {now} stands {_shown(word)}, which is no value change.")
+                raise CaptureError(f"{self.name}: at time {now} stands {_format(word)}, which is no value change.")
         return now
 
     def _note_idle(self, now: int) -> None:
@@ -156,16 +156,16 @@ class _Reader:
     def _notes(self) -> tuple[str, ...]:
         if not self._idle_count:
             return ()
-        values = f"{counted(self._idle_count, 'value')} of a wire repeated or taken back at once"
+        values = f"{count_text(self._idle_count, 'value')} of a wire repeated or taken back at once"
         return (f"{self.name}: {values}, first at time {self._idle_time}; a time or a value there may be lost.",)
 
     def _time(self, word: bytes, now: int) -> int:
         digits = word[1:]
         if not digits.isdigit():
-            raise CaptureError(f"{self.name}: {_shown(word)} is no time.")
+            raise CaptureError(f"{self.name}: {_format(word)} is no time.")
         if len(digits) > _TIME_DIGITS:
             digits = digits.lstrip(b"0")[: _TIME_DIGITS + 1] or b"0"
-        time = demand_tick(int(digits), f"{self.name}, after {now}")
+        time = require_tick(int(digits), f"{self.name}, after {now}")
         if time < now:
             raise CaptureError(f"{self.name}: the time goes back from {now} to {time}.")
         return time
@@ -173,17 +173,17 @@ class _Reader:
     def _set(self, ident: bytes, value: bytes, now: int) -> None:
         if ident not in self.variables:
             raise CaptureError(
-                f"{self.name}: at time {now} a value is given to {_shown(ident)}, which was not declared."
+                f"{self.name}: at time {now} a value is given to {_format(ident)}, which was not declared."
             )
         variable = self.variables[ident]
         if len(value) > 4 * CHANNELS or (variable is not None and not is_value(value)):
-            raise CaptureError(f"{self.name}: at time {now} {_shown(value)} is no value of bits.")
+            raise CaptureError(f"{self.name}: at time {now} {_format(value)} is no value of bits.")
         if variable is not None:
             self.tracks.count(variable.set(now, value))
 
 
-def _shown(word: bytes) -> str:
-    return shown(word.decode("utf-8", errors="replace"))
+def _format(word: bytes) -> str:
+    return quote(word.decode("utf-8", errors="replace"))
 
 
 def write(capture: Capture) -> bytes:
@@ -205,7 +205,7 @@ def _lines(capture: Capture, unit: str, places: int, idents: list[str]) -> Itera
     def at(tick: int) -> int:
         return round(Fraction(tick * scale))
 
-    ticks, levels = merged(capture)
+    ticks, levels = merge_channels(capture)
     before: list[int] | None = None
     for tick, row in zip(ticks.tolist(), levels.tolist(), strict=True):
         yield f"#{at(tick)}"

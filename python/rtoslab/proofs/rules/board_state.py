@@ -1,4 +1,4 @@
-"""What is switched on as the window opens is what the manifest says: wait states, caches, prefetch, clock, urgencies.
+"""Compares the board's state as the window opens with the manifest: wait states, caches, prefetch, clock, urgencies.
 
 The board's registers say what is on. The manifest says what board.toml has and the point's configuration changes. What
 a kernel's own start-up sets otherwise (`sets` in kernel.toml) must be exactly that. No task has used the
@@ -28,14 +28,14 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the registers that were read as the window opened."""
+    """Judges by the registers that were read as the window opened."""
     demands = "what is switched on as the window opens is what the manifest says"
     state = evidence.observed.state if evidence.observed else {}
     if not state:
         return unseen(
             params.rule, demands, "the registers were not read" if evidence.observed else "no registers are seen"
         )
-    expected = {**dict(_expected(evidence)), **evidence.kernel.sets.get(evidence.board.chip, {})}
+    expected = {**dict(_expected_settings(evidence)), **evidence.kernel.sets.get(evidence.board.chip, {})}
     problems = [
         f"{name} is {state[name]}, {value} expected"
         for name, value in expected.items()
@@ -52,7 +52,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     return finding(params.rule, demands, problems, [seen])
 
 
-def _expected(evidence: Evidence) -> Iterator[tuple[str, int]]:
+def _expected_settings(evidence: Evidence) -> Iterator[tuple[str, int]]:
     """Each setting that is known, with what it must be."""
     board, state = evidence.board, evidence.observed.state if evidence.observed else {}
     clock = board.clocks.get(evidence.decoded.begin.clock_hz)

@@ -32,7 +32,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the profile of each core."""
+    """Judges from the profile of each core."""
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
     least, most = params.least * times, int((params.instructions or 0) * times * evidence.slowness())
     never_waits = params.idle_percent <= HARDLY
@@ -48,7 +48,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for core in params.cores if params.cores is not None else evidence.cores:
         load = evidence.observed.loads[core]
-        counted = [core] if evidence.pinned else list(evidence.cores)
+        counted = [core] if evidence.is_pinned else list(evidence.cores)
         counts = sum(count.count for count in evidence.decoded.counts if count.core in counted)
         idle = 100 * load.idle_cycles / max(load.cycles, 1)
         own = sum(evidence.observed.loads[counter].instructions for counter in counted) / max(counts, 1)

@@ -6,7 +6,7 @@ back: two fewer or more for each.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.inside import Wanted, sampled
+from rtoslab.proofs.inside import ExpectedCount, sample_intervals
 from rtoslab.results import Finding
 
 
@@ -29,14 +29,14 @@ def watched(params: Params) -> tuple[str, ...]:
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the executions of the service's function between the marks."""
-    required = Wanted(params.calls, params.per, params.slack)
+    """Judges from the executions of the service's function between the marks."""
+    required = ExpectedCount(params.calls, params.per, params.slack)
     count = required.words(evidence, f"call of {params.service}", f"calls of {params.service}")
     demands = f"{count} in every sample of {params.series}"
     if evidence.observed is None:
         return unseen(params.rule, demands)
     sliced = 2 if evidence.kernel.time_slice_ticks else 0
-    samples = sampled(evidence, params.series)
+    samples = sample_intervals(evidence, params.series)
     wrong = [
         interval.calls[params.service]
         for interval in samples

@@ -17,7 +17,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the executions of the service's function in the virtual board's profile."""
+    """Judges from the executions of the service's function in the virtual board's profile."""
     demands = f"{params.ratio:g} calls of {params.service} per count"
     if evidence.observed is None:
         return unseen(params.rule, demands)
@@ -30,7 +30,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for where, cores in evidence.parties:
         calls = sum(evidence.observed.calls[core, params.service] for core in cores)
-        required = sum(map(evidence.counted, cores)) * ratio
+        required = sum(map(evidence.count, cores)) * ratio
         text, agrees = compare(where, "calls", calls, required, params.tolerance * len(cores))
         named = ", ".join(evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())) or "no function"
         origin = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"

@@ -12,7 +12,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the firmware's check records."""
+    """Judges from the firmware's check records."""
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:

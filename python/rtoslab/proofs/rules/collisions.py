@@ -19,7 +19,7 @@ def watched(params: Params) -> tuple[str, ...]:
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the kernel's own functions or switches; on a real board from the firmware's own look alone."""
+    """Judges from the kernel's own functions or switches; on a real board from the firmware's own look alone."""
     demands = f"calls of {params.service} collide"
     text, probed, collisions = count_collisions(params, evidence)
     if probed is None and collisions is None:

@@ -13,7 +13,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the firmware's counters alone."""
+    """Judges from the firmware's counters alone."""
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.metric_cores:

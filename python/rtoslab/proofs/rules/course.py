@@ -1,12 +1,11 @@
-"""What tasks and handlers do is what the benchmark's round says: these calls, of these objects, in this order, by these
-tasks, with each switch out of the call that it should come out of; and hardly anything between them.
+"""Compares the work of tasks and handlers with the benchmark's round: these calls, of these objects, in this order,
+by these tasks, with each switch out of the expected call, and hardly anything between them.
 
 benchmark.toml writes the round down step by step (`steps_wanted` has the words). A call of the kernel that does not
 stand there breaks it. Between two steps lies the benchmark's own code: at most `own_cycles`, in three of four
 rounds; in a latency benchmark only where it is part of an interval. Seen are the window's first `targets.steps.EVENTS`
 events; that the rest is alike is for the rules that count. A kernel that slices time among equals may break the order
-at every tick. Where sleeps last a tick longer, one tick more goes by before that which ends one.
-"""
+at every tick. Where sleeps last a tick longer, one tick more goes by before that which ends one."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -16,11 +15,11 @@ from typing import Final
 from pydantic import model_validator
 
 from rtoslab.base import Strict
-from rtoslab.proofs.course_match import Followed, follow
+from rtoslab.proofs.course_match import MatchResult, follow
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.seen_steps import are_cut, steps_of
 from rtoslab.proofs.step_match import Matcher, Names
-from rtoslab.proofs.steps_wanted import Wanted, parse, present
+from rtoslab.proofs.steps_wanted import ExpectedStep, parse, present
 from rtoslab.results import Finding
 from rtoslab.targets import steps as seen
 
@@ -31,7 +30,7 @@ UNLUCKY: Final = 1e-6
 """So likely may honest draws be refused."""
 
 
-class Drawn(Strict):
+class DrawnRounds(Strict):
     """Rounds that a draw decides about: passes of a loop without one lie before a round's first step."""
 
     percent: str
@@ -62,7 +61,7 @@ class Params(RuleParams):
     instructions of a round, so much more as each of them took longer in this window."""
     per: str | None = None
     """A parameter: so many own cycles for each of its value."""
-    drawn: Drawn | None = None
+    drawn: DrawnRounds | None = None
     everywhere: bool = False
     """Of a latency benchmark: own cycles count outside intervals, too."""
     at_least: int = 3
@@ -78,7 +77,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the steps on each core."""
+    """Judges from the steps on each core."""
     services = evidence.benchmark.services
     texts = tuple(present(item, services) for item in params.rounds or (params.round,))
     demands = "each round is: " + "; or: ".join(", ".join(text) for text in texts)
@@ -124,7 +123,7 @@ def _longest_own(params: Params, evidence: Evidence, core: int) -> int:
 
 
 def _without_waited(
-    steps: Sequence[seen.Step], rounds: Sequence[Sequence[Wanted]], matcher: Matcher
+    steps: Sequence[seen.Step], rounds: Sequence[Sequence[ExpectedStep]], matcher: Matcher
 ) -> list[seen.Step]:
     """Without the tick that each sleep waits longer: behind it comes nothing that a round wants behind a tick.
 
@@ -157,12 +156,12 @@ def _without_waited(
     return steps_left
 
 
-def _kinds(step: Wanted) -> set[str]:
+def _kinds(step: ExpectedStep) -> set[str]:
     return {step.kind}.union(*map(_kinds, step.parts))
 
 
 def _limits(
-    params: Params, evidence: Evidence, followed: Followed, own_cycles: int, first: set[str]
+    params: Params, evidence: Evidence, followed: MatchResult, own_cycles: int, first: set[str]
 ) -> Mapping[str, int]:
     """Text of a step -> cycles of own code before it."""
     limits = dict.fromkeys(followed.own_cycles, own_cycles)
@@ -174,7 +173,7 @@ def _limits(
     return limits
 
 
-def _problems(followed: Followed, least: int, allowed: int, limits: Mapping[str, int]) -> list[str]:
+def _problems(followed: MatchResult, least: int, allowed: int, limits: Mapping[str, int]) -> list[str]:
     problems = []
     if len(followed.broken) > allowed or (followed.broken and not followed.rounds):
         problems.append(f"after {followed.rounds} rounds: {'; '.join(followed.broken[:2])}")

@@ -26,7 +26,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the times at which the handler was entered."""
+    """Judges from the times at which the handler was entered."""
     demands = (
         f"interrupts come {params.from_cycles} to {params.to_cycles} cycles after each other, hardly two times alike"
     )

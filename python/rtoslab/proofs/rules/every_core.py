@@ -13,7 +13,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the observed switches into each task, by the core that they are on."""
+    """Judges from the observed switches into each task, by the core that they are on."""
     demands = f"{params.at_least} or more of tasks {', '.join(map(str, params.tasks))} of all cores run on every core"
     if evidence.observed is None:
         return unseen(params.rule, demands)

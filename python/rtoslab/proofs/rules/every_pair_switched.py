@@ -14,7 +14,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the handlers in which the current task changed."""
+    """Judges from the handlers in which the current task changed."""
     demands = f"each task and idle is followed by every other one at least {params.at_least} times"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
         return unseen(params.rule, demands)

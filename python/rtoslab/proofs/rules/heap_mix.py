@@ -15,7 +15,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the arguments of the allocations and releases."""
+    """Judges from the arguments of the allocations and releases."""
     places = int(evidence.decoded.params[params.held])
     demands = (
         f"blocks of {', '.join(map(str, params.sizes))} bytes are taken, {places} at once at most and nearly so many"
@@ -23,7 +23,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     if evidence.observed is None:
         return unseen(params.rule, demands)
     kernel = evidence.kernel.on(evidence.board.cpu)
-    size = kernel.told_as("malloc", "bytes")
+    size = kernel.argument_place("malloc", "bytes")
     code = kernel.results.get("malloc")
     sizes: set[int] = set()
     held: set[int] = set()

@@ -28,7 +28,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the instrument's samples beside the marks of the same intervals."""
+    """Judges from the instrument's samples beside the marks of the same intervals."""
     instrument = instrument_of(evidence.decoded)
     demands = f"each sample by {instrument} is the time between its marks and the instrument's own cost"
     observed = evidence.observed

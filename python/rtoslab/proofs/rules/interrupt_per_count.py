@@ -17,7 +17,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the observed exception entries."""
+    """Judges from the observed exception entries."""
     line = evidence.board.irq.soft if params.irq == "soft" else params.irq
     demands = f"{params.ratio:g} entries of interrupt line {line} per count"
     if evidence.observed is None:
@@ -26,7 +26,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for where, cores in evidence.parties:
         taken = (evidence.observed.exceptions.get(core, {}).get(FIRST_EXTERNAL + line, 0) for core in cores)
-        required = sum(map(evidence.counted, cores)) * params.ratio
+        required = sum(map(evidence.count, cores)) * params.ratio
         text, agrees = compare(where, "interrupts taken", sum(taken), required, params.tolerance * len(cores))
         (seen if agrees else problems).append(text)
     return finding(params.rule, demands, problems, seen)

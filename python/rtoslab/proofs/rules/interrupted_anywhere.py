@@ -19,7 +19,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the addresses at which the core went on after the handler."""
+    """Judges from the addresses at which the core went on after the handler."""
     places = min(params.places, max(2, evidence.samples // 4))
     demands = f"the core went on at {places} different addresses or more after the interrupt"
     observed = evidence.observed

@@ -1,8 +1,8 @@
 """The interrupt that a series is named for was taken inside every one of its intervals, so often."""
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.inside import sampled
+from rtoslab.proofs.inside import sample_intervals
 from rtoslab.results import Finding
 
 
@@ -14,14 +14,14 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the entries of the chip's interrupt lines, seen between the marks; the tick is none of them."""
-    demands = f"{counted(params.interrupts, 'interrupt')} in every sample"
+    """Judges from the entries of the chip's interrupt lines, seen between the marks; the tick is none of them."""
+    demands = f"{count_text(params.interrupts, 'interrupt')} in every sample"
     if evidence.observed is None:
         return unseen(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
-        interrupts = [interval.interrupts for interval in sampled(evidence, name)]
+        interrupts = [interval.interrupts for interval in sample_intervals(evidence, name)]
         wrong = [count for count in interrupts if count != params.interrupts]
         first = f", the first {wrong[0]}" if wrong else ""
         text = f"{name}: {len(interrupts) - len(wrong)} of {len(interrupts)}{first}"

@@ -22,7 +22,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the exceptions that each core entered in the window."""
+    """Judges from the exceptions that each core entered in the window."""
     lines = [*params.lines, *(line for line in LINES if _names(evidence, line))]
     demands = (
         f"no interrupt but {', '.join(dict.fromkeys(lines)) or 'none of the board'}, the kernel's own and its ticks"
@@ -67,7 +67,7 @@ def _names(evidence: Evidence, line: str) -> bool:
     """Whether a proof speaks of the line, or its event starts the benchmark's series."""
     facts = evidence.benchmark
     words = {word for table in facts.proof for value in table.values() for word in _words(value)}
-    stamped, phase = line == "asynchronous" and facts.stamped, facts.phase
+    stamped, phase = line == "asynchronous" and facts.is_stamped, facts.phase
     return line in words or stamped or (phase is not None and phase.interrupt == line)
 
 

@@ -12,7 +12,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the firmware's counters and checks alone."""
+    """Judges from the firmware's counters and checks alone."""
     window_ticks = evidence.decoded.begin.window_us * int(evidence.decoded.params["tick_hz"]) // 1_000_000
     lead_ticks = int(evidence.decoded.params["lead_ticks"])
     problems: list[str] = []

@@ -14,7 +14,7 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.seen_steps import TICKS_OF_THE_CLOCK
-from rtoslab.proofs.steps_wanted import Wanted, parse, present
+from rtoslab.proofs.steps_wanted import ExpectedStep, parse, present
 from rtoslab.results import Finding
 from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, OwnFunction, kind_of
 
@@ -35,13 +35,13 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the call instructions that were executed in the window."""
+    """Judges from the call instructions that were executed in the window."""
     demands = "the benchmark calls no function of the kernel that its round does not contain"
     observed = evidence.observed
     if observed is None or not observed.own:
         return unseen(params.rule, demands, "this target has no profile" if observed is None else "no profile was kept")
     kernel = evidence.kernel.on(evidence.board.cpu)
-    services = {*params.calling, *_BRACKETS, *_told(evidence)}
+    services = {*params.calling, *_BRACKETS, *_services_in_proofs(evidence)}
     allowed = {name for service in services for name in kernel.symbols.get(service, ())}
     allowed |= {name for name, begun in kernel.completes.items() if allowed.intersection(begun)}
     calls = Counter[tuple[str, str]]()
@@ -91,7 +91,7 @@ def _is_kernels(called: str, evidence: Evidence) -> bool:
     return called not in {SUPERVISOR_CALL, INDIRECT} and kind_of(called, evidence.kernel) != LIBRARY
 
 
-def _told(evidence: Evidence) -> set[str]:
+def _services_in_proofs(evidence: Evidence) -> set[str]:
     """Services that the benchmark's proofs speak of."""
     kinds = set[str]()
     for table in evidence.benchmark.proof:
@@ -105,6 +105,6 @@ def _told(evidence: Evidence) -> set[str]:
     return kinds
 
 
-def _services(step: Wanted) -> set[str]:
+def _services(step: ExpectedStep) -> set[str]:
     inner = {name for part in step.parts for name in _services(part)}
     return inner | ({step.name} if step.kind == "call" else set())

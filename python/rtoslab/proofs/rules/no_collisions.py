@@ -9,7 +9,7 @@ watched = collisions.watched
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """As `collisions`, but there must be none; that something was called at all is for `calls_per_count` to say."""
+    """Judges like `collisions`, but demands none. `calls_per_count` proves that something was called at all."""
     demands = f"no call of {params.service} collides"
     text, probed, collisions_found = collisions.count_collisions(params, evidence)
     if probed is None and collisions_found is None:

@@ -11,7 +11,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the observed switches; the counters must show that something ran at all."""
+    """Judges from the observed switches; the counters must show that something ran at all."""
     demands = "no context switch inside the window"
     if evidence.observed is None:
         return unseen(params.rule, demands)
@@ -20,7 +20,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.metric_cores:
-        total, counted = evidence.switches(core).total(), evidence.counted(core)
+        total, counted = evidence.switches(core).total(), evidence.count(core)
         text = f"core {core}: {total} switches during {counted} counts"
         (seen if total <= params.tolerance and counted > 0 else problems).append(text)
     return finding(params.rule, demands, problems, seen)

@@ -17,7 +17,7 @@ def watched(params: Params) -> tuple[str, ...]:
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the first argument of every call in the window."""
+    """Judges from the first argument of every call in the window."""
     demands = f"{params.service} is called with the same object on every core"
     if evidence.observed is None:
         return unseen(params.rule, demands)

@@ -23,7 +23,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the objects' memory as the window opened; those called in the window must be among them."""
+    """Judges from the objects' memory as the window opened; those called in the window must be among them."""
     stated = evidence.decoded.params
     required = {fact: int(str(value).format(**stated)) for fact, value in params.are.items()}
     if len(evidence.cores) > 1:

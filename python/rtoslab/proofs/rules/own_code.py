@@ -41,7 +41,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the profile of the window."""
+    """Judges from the profile of the window."""
     demands = "each instruction of the benchmark is executed once a round, or at the window's edges alone"
     if params.instructions is not None:
         demands += f", and a round takes at most {params.instructions} of them"

@@ -1,7 +1,6 @@
-"""What repeats on the tick does not always begin at the same distance from it.
+"""Proves that a repetition on the tick does not always begin at the same distance from it.
 
-The trap it prevents: a jitter of none, because every sample is of one locked phase.
-"""
+The trap it prevents: a jitter of none, because every sample is of one locked phase."""
 
 from typing import Final
 
@@ -23,7 +22,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the cycles between each tick and the interval that begins next behind it."""
+    """Judges from the cycles between each tick and the interval that begins next behind it."""
     demands = f"{SHARE:.0%} of the samples, of {ENOUGH} at most, begin at a distance of their own from their tick"
     if evidence.observed is None:
         return unseen(params.rule, demands)

@@ -25,7 +25,7 @@ def watched(params: Params) -> tuple[str, ...]:
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the observed switches, their causes, and each task's counter."""
+    """Judges from the observed switches, their causes, and each task's counter."""
     demands = (
         f"each {params.service} preempts its caller in favour of the next of tasks {', '.join(map(str, params.tasks))}"
     )

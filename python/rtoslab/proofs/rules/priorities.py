@@ -18,7 +18,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the control blocks as the window opened, or from the image's word where the kernel does not tell."""
+    """Judges from the control blocks as the window opened, or from the image's word where the kernel does not tell."""
     demands = f"tasks 0 to {len(params.of) - 1} have the priorities {', '.join(map(str, params.of))}"
     if not any(task.handle for task in evidence.decoded.tasks):
         return unseen(params.rule, demands, "there are no tasks")

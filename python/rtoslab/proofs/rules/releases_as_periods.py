@@ -24,12 +24,12 @@ def due(params: dict[str, str]) -> Callable[[int], frozenset[str]]:
 
 
 def periods_ms(params: dict[str, str]) -> list[int]:
-    """By task."""
+    """Returns the periods by task."""
     return [int(params[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in params]
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the switches that follow each tick."""
+    """Judges from the switches that follow each tick."""
     demands = "each tick is followed by those tasks, and only those, whose period begins"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
         return unseen(params.rule, demands)

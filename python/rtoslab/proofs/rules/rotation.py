@@ -13,7 +13,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the observed switches between control blocks."""
+    """Judges from the observed switches between control blocks."""
     demands = f"every switch goes to the next of tasks {', '.join(map(str, params.tasks))} in turn"
     if evidence.observed is None:
         return unseen(params.rule, demands)

@@ -20,7 +20,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the instrument's samples and the observed marks."""
+    """Judges from the instrument's samples and the observed marks."""
     demands = f"each series has {evidence.samples} samples, from intervals that do not overlap"
     observed = evidence.observed
     intervals = observed.intervals if observed else None
@@ -45,7 +45,7 @@ def _untold(params: Params, evidence: Evidence, intervals: Intervals) -> list[st
     """Where intervals, what the runner was told, and what the image sent do not belong together."""
     if intervals.kept is None:
         return []
-    problems = _kept_too_few(params, evidence, intervals.kept)
+    problems = _too_few_samples(params, evidence, intervals.kept)
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         raw_values = [raw for series, raw in intervals.kept if series == number]
         seen = len(intervals.of(number))
@@ -63,7 +63,7 @@ def _untold(params: Params, evidence: Evidence, intervals: Intervals) -> list[st
     return problems
 
 
-def _kept_too_few(params: Params, evidence: Evidence, intervals: Sequence[tuple[int, int]]) -> list[str]:
+def _too_few_samples(params: Params, evidence: Evidence, intervals: Sequence[tuple[int, int]]) -> list[str]:
     """The image ends when each series has its samples: where it goes on for more than a round, it has dropped some."""
     left = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
     for at, (series, _) in enumerate(intervals):

@@ -16,7 +16,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the word in which the kernel keeps the most urgent ready priority."""
+    """Judges from the word in which the kernel keeps the most urgent ready priority."""
     demands = "the search takes a step for each priority that the next task is below the last one, and none upwards"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
         return unseen(params.rule, demands)

@@ -7,7 +7,7 @@ instructions behind the reading: one sample in `rare` may seem too short, becaus
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.inside import sampled
+from rtoslab.proofs.inside import sample_intervals
 from rtoslab.results import Finding, readings
 
 
@@ -20,7 +20,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the samples beside the intervals from the interrupt's recognition to the mark."""
+    """Judges from the samples beside the intervals from the interrupt's recognition to the mark."""
     demands = "no stamp is shorter than from the interrupt's recognition to the reading, and the closest hardly longer"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
@@ -29,7 +29,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for name in params.series:
         stamps = readings(evidence.decoded, observed, 0, name, evidence.samples)
-        differences = [stamp - item.cycles for stamp, item in zip(stamps, sampled(evidence, name), strict=False)]
+        differences = [
+            stamp - item.cycles for stamp, item in zip(stamps, sample_intervals(evidence, name), strict=False)
+        ]
         text = (
             f"{name}: {min(differences)} to {max(differences)} cycles longer" if differences else f"{name}: no samples"
         )

@@ -22,7 +22,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the firmware's counters, and from the calls seen on the stress tasks' cores where there are probes."""
+    """Judges from the firmware's counters, and from the calls seen on the stress tasks' cores where probes exist."""
     required = int(evidence.decoded.params[params.percent])
     demands = f"{required} % of the stress iterations, and nothing else there, call {params.service}"
     problems: list[str] = []

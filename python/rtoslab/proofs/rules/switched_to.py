@@ -21,7 +21,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the observed switches of all cores and each task's counter."""
+    """Judges from the observed switches of all cores and each task's counter."""
     least = " or more" if params.or_more else ""
     often = "each count" if params.least_percent == 100 else f"{params.least_percent} % of its counts or more"
     demands = f"each of tasks {', '.join(map(str, params.tasks))} is switched to once{least} for {often}"

@@ -1,7 +1,7 @@
 """The operation of a series is what its name says: so many context switches lie inside every one of its intervals."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.inside import Wanted, sampled
+from rtoslab.proofs.inside import ExpectedCount, sample_intervals
 from rtoslab.results import Finding
 
 
@@ -19,11 +19,10 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the writes to the kernel's pointer to the running task, seen between the marks.
+    """Judges from the writes to the kernel's pointer to the running task, seen between the marks.
 
-    A kernel that cannot be told not to slice time among equals may switch there and back once more for each tick.
-    """
-    required = Wanted(params.switches, params.per, params.slack)
+    A kernel that cannot be told not to slice time among equals may switch there and back once more for each tick."""
+    required = ExpectedCount(params.switches, params.per, params.slack)
     demands = f"{required.words(evidence, 'context switch', 'context switches')} in every sample"
     if evidence.observed is None:
         return unseen(params.rule, demands)
@@ -33,7 +32,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
-        samples = sampled(evidence, name)
+        samples = sample_intervals(evidence, name)
         wrong = [
             interval.switches
             for interval in samples

@@ -12,7 +12,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the observed switches, those of the control task left out."""
+    """Judges from the observed switches, those of the control task left out."""
     demands = f"{params.ratio:g} context switches per count"
     if evidence.observed is None:
         return unseen(params.rule, demands)
@@ -20,7 +20,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for where, cores in evidence.parties:
         total = sum(evidence.switches(core).total() for core in cores)
-        required = sum(map(evidence.counted, cores)) * params.ratio
+        required = sum(map(evidence.count, cores)) * params.ratio
         text, agrees = compare(
             where, "context switches", total, required, params.tolerance * len(cores), evidence.slices
         )

@@ -4,7 +4,7 @@ The trap it prevents: a worst case observed between two ticks.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.inside import sampled
+from rtoslab.proofs.inside import sample_intervals
 from rtoslab.results import Finding
 
 
@@ -17,12 +17,12 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the entries of the tick's exception between the marks."""
+    """Judges from the entries of the tick's exception between the marks."""
     required = int(evidence.decoded.params[params.at_least])
     demands = f"{required} samples of {params.series} or more hold a tick; with fewer, ask for more samples"
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    samples = sampled(evidence, params.series)
+    samples = sample_intervals(evidence, params.series)
     met = sum(interval.ticks > 0 for interval in samples)
     text = f"{met} of {len(samples)} samples"
     return finding(params.rule, demands, [] if met >= required else [text], [text])

@@ -16,7 +16,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """From the stamps of the image and the cycles of core 0."""
+    """Judges from the stamps of the image and the cycles of core 0."""
     demands = "the stamps of the window are as far apart as the board saw the window open"
     if evidence.observed is None or not evidence.observed.loads:
         return unseen(params.rule, demands)

@@ -1,4 +1,4 @@
-"""What a report is written as. One format per file, which is its registration: `SUFFIX`, `render(document) -> str`."""
+"""The formats of a report. One format per file, which is its registration: `SUFFIX`, `render(document) -> str`."""
 
 import importlib
 import pkgutil

@@ -18,11 +18,11 @@ from rtoslab.analyses import (
     placement,
     shares,
     throughput,
-    unplaced,
+    without_placement,
 )
 from rtoslab.intake import sheet
 from rtoslab.reports.table import Document
-from rtoslab.results import Failed, Measured, PointId
+from rtoslab.results import Failed, MeasuredPoint, PointId
 
 SUFFIX = "csv"
 COLUMNS = (
@@ -52,7 +52,7 @@ def render(document: Document) -> str:
     for stored in document.points:
         result = stored.result
         front = (*_axes(result.point, placement(result.point)), result.run_id, result.status)
-        if isinstance(result, Measured):
+        if isinstance(result, MeasuredPoint):
             for core, quantity, value, unit in _values(result):
                 table.writerow(map(sheet, (*front, core, quantity, value, unit, "", "; ".join(result.deviations))))
             for absent in result.absent_series:
@@ -61,7 +61,7 @@ def render(document: Document) -> str:
         else:
             reason = result.message if isinstance(result, Failed) else result.reason
             table.writerow(map(sheet, (*front, "", "", "", "", reason, "")))
-    for placed in placed_points(document.measured):
+    for placed in placed_points(document.measured_results):
         if len(placed.all) > 1:
             for values in _bands(placed):
                 table.writerow(map(sheet, values))
@@ -69,7 +69,7 @@ def render(document: Document) -> str:
 
 
 def _axes(point: PointId, where: str) -> tuple[str | int, ...]:
-    config = " ".join(f"{key}={value}" for key, value in unplaced(point).config.items())
+    config = " ".join(f"{key}={value}" for key, value in without_placement(point).config.items())
     return point.benchmark, point.kernel, point.board, point.cores, config, where, point.window_ms
 
 
@@ -87,11 +87,11 @@ def _bands(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
                 yield (*front, core, quantity, value, unit, "", "; ".join(placed.middle.deviations))
 
 
-def _values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:
+def _values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     return _latency_values(point) if point.is_latency else _count_values(point)
 
 
-def _latency_values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:
+def _latency_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     for latency in latencies(point):
         figures = latency.spread
         for name in FIGURES:
@@ -104,7 +104,7 @@ def _latency_values(point: Measured) -> Iterator[tuple[int | str, str, int | flo
         yield 0, f"latency.{latency.series.id}.instrument_cost", latency.instrument_cost, "cycles"
 
 
-def _count_values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:
+def _count_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     rate = throughput(point)
     yield "", "throughput", rate.total_hz, f"{point.unit}/s"
     yield "", "cycles_per_count", rate.cycles_per_count, "cycles"
@@ -131,7 +131,7 @@ def _count_values(point: Measured) -> Iterator[tuple[int | str, str, int | float
             yield cost.use.core, f"lock{cost.use.lock}.{name}", getattr(cost.use, name), "cycles"
 
 
-def _observed_values(point: Measured) -> Iterator[tuple[int | str, str, int | float, str]]:
+def _observed_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     if point.virtual is None:
         return
     for use in point.virtual.critical:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from rtoslab.base import __version__, web_page
 from rtoslab.reports.citation import citation_of
-from rtoslab.reports.drawing import drawn
+from rtoslab.reports.drawing import draw
 from rtoslab.reports.table import ChartData, Document
 
 SUFFIX = "html"
@@ -31,14 +31,14 @@ def render(document: Document) -> str:
         page=web_page(),
         version=__version__,
         svg=_svg,
-        mood=_mood,
+        mood=_style,
         cell_text=_cell,
     )
 
 
 def _svg(chart: ChartData) -> Markup:
     label = Markup.escape(chart.caption)
-    text = drawn(chart).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    text = draw(chart).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
     return Markup(text)  # noqa: S704 (drawn by the charting library, which escapes the data)
 
 
@@ -47,7 +47,7 @@ def _cell(cell: str) -> Markup:
     return Markup(_BAND.sub(r' <span class="band">\1</span>', str(Markup.escape(cell))))  # noqa: S704 (escaped)
 
 
-def _mood(cell: str) -> str:
+def _style(cell: str) -> str:
     if cell in _GOOD:
         return "good"
     if cell in _BAD or cell.startswith("failed"):

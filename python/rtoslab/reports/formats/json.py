@@ -16,12 +16,12 @@ from rtoslab.analyses import (
     throughput,
 )
 from rtoslab.reports.table import Document
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 SUFFIX = "json"
 
 
-def _counts(point: Measured) -> dict[str, Any]:
+def _counts(point: MeasuredPoint) -> dict[str, Any]:
     rate = throughput(point)
     return {
         "throughput_hz": rate.total_hz,
@@ -34,7 +34,7 @@ def _counts(point: Measured) -> dict[str, Any]:
     }
 
 
-def _latency(point: Measured) -> dict[str, Any]:
+def _latency(point: MeasuredPoint) -> dict[str, Any]:
     return {
         latency.series.id: {
             **{f"{name}_cycles": getattr(latency.spread, name) for name in FIGURES},
@@ -54,10 +54,10 @@ def render(document: Document) -> str:
     points: list[dict[str, Any]] = []
     for stored in document.points:
         entry: dict[str, Any] = {"result": stored.result.model_dump(mode="json"), "manifest": stored.manifest}
-        if isinstance(stored.result, Measured):
+        if isinstance(stored.result, MeasuredPoint):
             entry["derived"] = _latency(stored.result) if stored.result.is_latency else _counts(stored.result)
         points.append(entry)
-    placed = placed_points(document.measured)
+    placed = placed_points(document.measured_results)
     whole = {
         "title": document.title,
         "summary": document.summary,
@@ -69,7 +69,7 @@ def render(document: Document) -> str:
 
 
 def _bands(placed: PlacedPoint) -> dict[str, Any]:
-    """Of a point in several placements the median and the band of each figure that stands for its speed."""
+    """Returns median and band of each figure that stands for the speed of a point in several placements."""
     figures = {
         metric.id: {"unit": metric.unit, "median": band.median, "least": band.least, "most": band.most}
         for metric, band in placed.bands

@@ -10,11 +10,11 @@ SUFFIX = "md"
 def render(document: Document) -> str:
     """The whole text."""
     lines = [f"# {markdown(document.title)}", "", paragraph(document.subtitle), ""]
-    for section in document.shown:
+    for section in document.shown_sections:
         if section.leads:
             lines += [line for text in section.prose for line in (paragraph(text), "")]
     lines += [paragraph(document.summary), ""]
-    for section in document.shown:
+    for section in document.shown_sections:
         if section.leads:
             continue
         lines += [f"## {markdown(section.title)}", ""]

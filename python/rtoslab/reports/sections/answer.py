@@ -1,10 +1,10 @@
-"""What a report begins with: the answer in sentences, and under it the chart that shows it."""
+"""The beginning of a report: the answer in sentences, and under it the chart that shows it."""
 
 from collections.abc import Sequence
 from typing import Any, Final
 
 from rtoslab.analyses import Places
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.reports.sections.rivals import figure_sentences, rests_on_place, rival_sentences
 from rtoslab.reports.sections.second_core import second_core_sentences
 from rtoslab.reports.sections.speed_figures import SpeedFigure
@@ -70,7 +70,7 @@ def _chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
         if figure.test in tests[:_MOST_PANELS]
     ]
     left = (
-        f" The first {_MOST_PANELS} of {counted(len(tests), 'test')}; the tables have all."
+        f" The first {_MOST_PANELS} of {count_text(len(tests), 'test')}; the tables have all."
         if len(tests) > _MOST_PANELS
         else ""
     )

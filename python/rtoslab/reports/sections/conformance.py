@@ -1,8 +1,8 @@
-"""What each kernel's port showed before its numbers counted."""
+"""The conformance results of each kernel's port."""
 
 from collections.abc import Sequence
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint
 
@@ -21,7 +21,7 @@ def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
         stored = stored_point.manifest.get("conformance")
         if isinstance(stored, dict):
             point = stored_point.result.point
-            name = f"{point.kernel} on {point.board}, {counted(point.cores, 'core')}"
+            name = f"{point.kernel} on {point.board}, {count_text(point.cores, 'core')}"
             verdicts[stored["digest"]] = (name, stored["checks"])
     if not verdicts:
         return None

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import PARTS, VISIBLE_PART, lock_costs, shares, top_functions
-from rtoslab.reports.sections.naming import axes, named, one_of_each_seed
+from rtoslab.reports.sections.naming import axes, first_of_each_seed, named
 from rtoslab.reports.table import ChartData, Section, TableData
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 TOP_FUNCTIONS = 8
 SMALLEST_FUNCTION = 0.005
 """Share of all cycles below which a function is not listed."""
 
 
-def cycles_section(points: Sequence[Measured]) -> Section | None:
+def cycles_section(points: Sequence[MeasuredPoint]) -> Section | None:
     """Where the cycles went, per core."""
     rows = [
         [test, series, str(share.core), *(_part(share.parts[part] / share.cycles) for part in PARTS)]
@@ -37,8 +37,8 @@ def _part(value: float) -> str:
     return f"{value:.1%}" if value >= VISIBLE_PART else "-"
 
 
-def _cycles_chart(points: Sequence[Measured]) -> ChartData:
-    charted = one_of_each_seed(points)
+def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
+    charted = first_of_each_seed(points)
     data = [
         {
             "row": f"{series}, core {share.core}" if point.point.cores > 1 else series,
@@ -57,7 +57,7 @@ def _cycles_chart(points: Sequence[Measured]) -> ChartData:
     return ChartData("cycles", data, caption + repeated)
 
 
-def locks_section(points: Sequence[Measured]) -> Section | None:
+def locks_section(points: Sequence[MeasuredPoint]) -> Section | None:
     """Per lock and core: the explanation that the paper argues for."""
     rows = []
     for test, series, point in named(points):
@@ -97,7 +97,7 @@ def locks_section(points: Sequence[Measured]) -> Section | None:
     return Section("locks", "Waiting for spinlocks", (), (), (table,))
 
 
-def functions_section(points: Sequence[Measured]) -> Section | None:
+def functions_section(points: Sequence[MeasuredPoint]) -> Section | None:
     """The kernel functions with the most cycles in each test."""
     rows, leading = [], []
     for test, series, point in named(points):

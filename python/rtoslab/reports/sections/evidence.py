@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rtoslab.analyses import cores_of, probe_effect, ruler_costs
 from rtoslab.reports.sections.naming import brief_test, named
 from rtoslab.reports.table import Section, TableData
-from rtoslab.results import Failed, Measured
+from rtoslab.results import Failed, MeasuredPoint
 
 _INSTRUMENTS = (
     "Proofs look at what the kernel did, by probes on its symbols the image does not notice, and at the firmware's "
@@ -13,7 +13,7 @@ _INSTRUMENTS = (
 )
 
 
-def proofs_section(points: Sequence[Measured], failed: Sequence[Failed]) -> Section | None:
+def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[Failed]) -> Section | None:
     """Every proof: what it demanded, what was seen."""
     measured = named(points)
     rows = [
@@ -44,8 +44,8 @@ def proofs_section(points: Sequence[Measured], failed: Sequence[Failed]) -> Sect
     return Section("proofs", "Proof that each test did what its name says", prose, (), (brief, table))
 
 
-def rulers_section(points: Sequence[Measured]) -> Section | None:
-    """What measuring costs, and whether two instruments agree."""
+def rulers_section(points: Sequence[MeasuredPoint]) -> Section | None:
+    """Returns what measuring costs, and whether two instruments agree."""
     rulers, effects = [], []
     for test, series, point in named(points):
         rulers += [

@@ -19,8 +19,8 @@ from rtoslab.analyses import (
 )
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.sections.naming import MIDDLE, axes, record_axes
-from rtoslab.reports.table import ChartData, Record, Section, TableData, banded, cycles_text, ends
-from rtoslab.results import Measured
+from rtoslab.reports.table import ChartData, Record, Section, TableData, band_text, cycles_text, ends
+from rtoslab.results import MeasuredPoint
 
 _MOST_PANELS: Final = 6
 """Of more conditions than this a histogram for each is longer than a screen."""
@@ -38,7 +38,7 @@ _AGREEMENT = (
 )
 
 
-def latency_section(points: Sequence[Measured], places: Places) -> Section | None:
+def latency_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
     """The figures by the instrument that disturbs least, with a histogram for each series."""
     compared = comparisons(points)
     if not compared:
@@ -78,7 +78,7 @@ def _figures_table(title: str, compared: Sequence[Comparison], absent: Sequence[
     return TableData(title, columns, rows, note, records=records)
 
 
-def instruments_section(points: Sequence[Measured], places: Places) -> Section | None:
+def instruments_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
     """Every instrument's median beside the others'."""
     compared = comparisons(points)
     if not any(len(comparison.by) > 1 for comparison in compared):
@@ -88,7 +88,7 @@ def instruments_section(points: Sequence[Measured], places: Places) -> Section |
             pair.title,
             name,
             *(_median(pair.by.get(one), places) for one in INSTRUMENTS),
-            *(_left_over(pair.by.get(one), places) for one in ("counter", "pin")),
+            *(_left_over_text(pair.by.get(one), places) for one in ("counter", "pin")),
             *(_effect(pair.by.get(one), pair.by.get("probe"), places) for one in ("counter", "pin")),
         ]
         for pair, name in zip(compared, _names(compared), strict=True)
@@ -104,24 +104,25 @@ def _median(latency: Latency | None, places: Places) -> str:
     return (
         NONE
         if latency is None
-        else banded(places.of_series(latency, lambda latency: latency.spread.median), cycles_text)
+        else band_text(places.of_series(latency, lambda latency: latency.spread.median), cycles_text)
     )
 
 
-def _left_over(latency: Latency | None, places: Places) -> str:
-    if latency is None or latency.left_over is None:
+def _left_over_text(latency: Latency | None, places: Places) -> str:
+    if latency is None or latency.left_over_median is None:
         return NONE
-    return banded(places.of_series(latency, lambda latency: latency.left_over or 0.0), _signed)
+    return band_text(places.of_series(latency, lambda latency: latency.left_over_median or 0.0), _signed_text)
 
 
 def _effect(latency: Latency | None, without: Latency | None, places: Places) -> str:
-    """What the instrument's presence did to the operation itself: between the marks, less the same without it."""
+    """Returns what the instrument's presence did to the operation itself: between the marks, less the same without
+    it."""
     mine, other = (places.between_marks(one) for one in (latency, without))
-    return NONE if mine is None or other is None else banded(mine.less(other), _signed)
+    return NONE if mine is None or other is None else band_text(mine.less(other), _signed_text)
 
 
-def _costs(points: Sequence[Measured], places: Places) -> TableData:
-    """What was subtracted: the empty interval of every image."""
+def _costs(points: Sequence[MeasuredPoint], places: Places) -> TableData:
+    """Returns what was subtracted: the empty interval of every image."""
     costs = instrument_costs(points)
     names = series_names([conditions(cost.point.point) for cost in costs], with_cores=False)
     rows = [
@@ -139,9 +140,9 @@ def _costs(points: Sequence[Measured], places: Places) -> TableData:
     return TableData("What the instruments cost themselves, cycles", columns, rows, note)
 
 
-def _empty(point: Measured, name: str, places: Places) -> str:
+def _empty(point: MeasuredPoint, name: str, places: Places) -> str:
     band = places.band(point, lambda item: getattr(instrument_costs([item])[0].spread, name))
-    return banded(band, cycles_text)
+    return band_text(band, cycles_text)
 
 
 def _names(compared: Sequence[Comparison | Absence]) -> list[str]:
@@ -157,16 +158,16 @@ def _figures(comparison: Comparison, name: str, places: Places) -> list[str]:
         name,
         best.instrument,
         str(best.spread.n),
-        banded(of["minimum"], cycles_text),
-        banded(of["median"], cycles_text),
-        banded(of["mean"], "{:,.1f}".format),
-        banded(of["p99"], cycles_text),
-        banded(of["maximum"], cycles_text),
-        banded(at, "{:.0f}".format),
-        banded(of["jitter"], cycles_text),
-        banded(of["median"], lambda cycles: f"{best.us(cycles):,.3f}"),
-        banded(of["maximum"], lambda cycles: f"{best.us(cycles):,.3f}"),
-        banded(places.of_series(best, attrgetter("tick_samples")), "{:,.0f}".format),
+        band_text(of["minimum"], cycles_text),
+        band_text(of["median"], cycles_text),
+        band_text(of["mean"], "{:,.1f}".format),
+        band_text(of["p99"], cycles_text),
+        band_text(of["maximum"], cycles_text),
+        band_text(at, "{:.0f}".format),
+        band_text(of["jitter"], cycles_text),
+        band_text(of["median"], lambda cycles: f"{best.us(cycles):,.3f}"),
+        band_text(of["maximum"], lambda cycles: f"{best.us(cycles):,.3f}"),
+        band_text(places.of_series(best, attrgetter("tick_samples")), "{:,.0f}".format),
     ]
 
 
@@ -221,5 +222,5 @@ def _ranges(compared: Sequence[tuple[Comparison, str]], middle: str) -> ChartDat
     return ChartData("pairs", rows, caption, y_title="cycles")
 
 
-def _signed(value: float | None) -> str:
+def _signed_text(value: float | None) -> str:
     return "-" if value is None else f"{value:+,.0f}" if value == int(value) else f"{value:+,.1f}"

@@ -11,12 +11,12 @@ from rtoslab.analyses import (
     losses,
     series_names,
 )
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.reports.sections.naming import axes, brief_test
 from rtoslab.reports.sections.second_core import lock_sentences
 from rtoslab.reports.sections.speed_figures import SpeedFigure
 from rtoslab.reports.table import ChartData, Section, TableData
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 LONGEST_BAR = 8
 """Multiples of the lone core's cycles beyond which a bar would hide the others; the table has it."""
@@ -33,7 +33,7 @@ _CRITICAL_NOTE = (
 )
 
 
-def losses_section(points: Sequence[Measured], figures: Sequence[SpeedFigure]) -> Section | None:
+def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigure]) -> Section | None:
     """The cycles behind the answer's sentences on what more cores cost."""
     losses_ = losses(points)
     if not losses_:
@@ -57,7 +57,7 @@ def _chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
     for loss, name in zip(losses_, names, strict=True):
         if _is_long(loss):
             continue
-        single_core = name.replace(cores_of(loss.gain.many.point.point), counted(1, "core"))
+        single_core = name.replace(cores_of(loss.gain.many.point.point), count_text(1, "core"))
         for cost, row in ((loss.one, single_core), (loss.many, name)):
             rows += [
                 {

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 
 from rtoslab.analyses import cores_of, series_names, short_test
-from rtoslab.base import canonical, counted
+from rtoslab.base import canonical, count_text
 from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint, flatten
 
@@ -14,7 +14,7 @@ _PER_POINT = ("elf_sha256", "build.run_id", "build.manifest", "build.bench")
 
 
 def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
-    """None if no point has a manifest."""
+    """Returns the manifests. None if no point has one."""
     with_manifest = [point for point in points if point.manifest]
     if not with_manifest:
         return None
@@ -83,5 +83,5 @@ def _flat(manifest: dict[str, object]) -> dict[str, str]:
         return flatten(manifest)
     sources = build["sources"]
     digest = hashlib.sha256(canonical(sources).encode()).hexdigest()
-    brief = {**build, "sources": f"{counted(len(sources), 'file')}, SHA-256 of their list {digest[:16]}"}
+    brief = {**build, "sources": f"{count_text(len(sources), 'file')}, SHA-256 of their list {digest[:16]}"}
     return flatten({**manifest, "build": brief})

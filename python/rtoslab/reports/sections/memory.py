@@ -7,13 +7,13 @@ from typing import Any, Final
 from rtoslab.analyses import Band, Places, fragmentation, series_names
 from rtoslab.reports.sections.naming import axes, named
 from rtoslab.reports.sections.speed_figures import plain_axes
-from rtoslab.reports.table import ChartData, Section, TableData, banded, ends
-from rtoslab.results import Measured, StackUse
+from rtoslab.reports.table import ChartData, Section, TableData, band_text, ends
+from rtoslab.results import MeasuredPoint, StackUse
 
 _PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_free_bytes", "free_pieces")))
 
 
-def memory_section(points: Sequence[Measured], places: Places) -> Section | None:
+def memory_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
     """Heap peaks, like the paper's figure 19, and stacks."""
     rows, stacks, pieces = [], [], []
     for test, series, point in named(points):
@@ -23,19 +23,19 @@ def memory_section(points: Sequence[Measured], places: Places) -> Section | None
                 [
                     point.point.title,
                     series,
-                    banded(peak, _bytes),
+                    band_text(peak, _bytes),
                     f"{point.heap.size_bytes:,}",
                     "not counted"
                     if point.heap.allocations is None
-                    else banded(places.band(point, _allocations), _bytes),
+                    else band_text(places.band(point, _allocations), _bytes),
                 ]
             )
         left = fragmentation(point)
         if left is not None:
             fragments = [left for item in places.of(point) if (left := fragmentation(item)) is not None]
-            share = banded(Band([item.share for item in fragments]), "{:.1%}".format)
+            share = band_text(Band([item.share for item in fragments]), "{:.1%}".format)
             pieces.append(
-                [test, series, *(banded(Band([of(item) for item in fragments]), _bytes) for of in _PIECES), share]
+                [test, series, *(band_text(Band([of(item) for item in fragments]), _bytes) for of in _PIECES), share]
             )
         stacks += [
             [
@@ -43,7 +43,7 @@ def memory_section(points: Sequence[Measured], places: Places) -> Section | None
                 series,
                 str(stack.core),
                 stack.name,
-                banded(_used(stack, point, places), _bytes),
+                band_text(_used(stack, point, places), _bytes),
                 f"{stack.size_bytes:,}",
             ]
             for stack in point.stacks
@@ -61,7 +61,7 @@ def memory_section(points: Sequence[Measured], places: Places) -> Section | None
     return Section("memory", "Memory", (), _heap_charts(points, places), tables)
 
 
-def _heap_charts(points: Sequence[Measured], places: Places) -> list[ChartData]:
+def _heap_charts(points: Sequence[MeasuredPoint], places: Places) -> list[ChartData]:
     """The peaks of the heap; of a test in several variants (its own parameters, instruments), the highest."""
     marks: dict[tuple[str, str], dict[str, Any]] = {}
     names = series_names([plain_axes(point.point) for point in points])
@@ -76,14 +76,14 @@ def _heap_charts(points: Sequence[Measured], places: Places) -> list[ChartData]:
     return [ChartData("heap", list(marks.values()), caption)] if marks else []
 
 
-def _used(stack: StackUse, point: Measured, places: Places) -> Band:
-    def same(other: Measured) -> float:
+def _used(stack: StackUse, point: MeasuredPoint, places: Places) -> Band:
+    def same(other: MeasuredPoint) -> float:
         return next(use.used_bytes for use in other.stacks if (use.core, use.name) == (stack.core, stack.name))
 
     return places.band(point, same)
 
 
-def _allocations(point: Measured) -> float:
+def _allocations(point: MeasuredPoint) -> float:
     return (point.heap.allocations or 0) if point.heap else 0
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from rtoslab.analyses import conditions, numberless, series_names
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.reports.sections.naming import brief_test
 from rtoslab.reports.table import Section, TableData
-from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 
 _PROSE = (
     "A point whose proof fails, whose kernel's port does not conform, or whose records are damaged, gives no number. "
@@ -15,9 +15,9 @@ _PROSE = (
 
 
 def not_measured(
-    measured: Sequence[Measured], failed: Sequence[Failed], missing: Sequence[NotApplicable]
+    measured: Sequence[MeasuredPoint], failed: Sequence[Failed], missing: Sequence[NotApplicable]
 ) -> Section | None:
-    """What gave no number, first, because a reader must not overlook it."""
+    """Returns what gave no number, first, because a reader must not overlook it."""
     groups = [(group, conditions(point)) for group, point in numberless([*failed, *missing], measured)]
     if not groups:
         return None
@@ -52,4 +52,4 @@ def _outcome(result: Failed | NotApplicable) -> tuple[str, str]:
 
 
 def _named(name: str, placements: int) -> str:
-    return name if placements == 1 else f"{name}, {counted(placements, 'placement')}"
+    return name if placements == 1 else f"{name}, {count_text(placements, 'placement')}"

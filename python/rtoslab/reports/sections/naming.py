@@ -7,7 +7,7 @@ from typing import Final
 from rtoslab.analyses import SEED, series_names, short_test
 from rtoslab.reference import WORD
 from rtoslab.reports.table import Section
-from rtoslab.results import Measured, PointId
+from rtoslab.results import MeasuredPoint, PointId
 
 MIDDLE: Final = "Of a point in several placements this shows one, that in the middle."
 """What a chart or a section says whose parts belong together, so that medians of each would not."""
@@ -18,33 +18,33 @@ def one_placement(section: Section) -> Section:
     return replace(section, prose=(*section.prose, MIDDLE))
 
 
-def named(points: Sequence[Measured]) -> list[tuple[str, str, Measured]]:
+def named(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
     """(test, series, point)"""
     names = series_names([point.point for point in points])
     return [(brief_test(pair.point), name, pair) for name, pair in zip(names, points, strict=True)]
 
 
-def by_board(points: Sequence[Measured]) -> dict[str, list[Measured]]:
+def by_board(points: Sequence[MeasuredPoint]) -> dict[str, list[MeasuredPoint]]:
     """The points of each board, in the order in which boards come: figures of two boards are seldom compared."""
-    groups: dict[str, list[Measured]] = {}
+    groups: dict[str, list[MeasuredPoint]] = {}
     for point in points:
         groups.setdefault(point.point.board, []).append(point)
     return groups
 
 
-def titled(title: str, groups: Mapping[str, Sequence[Measured]]) -> list[tuple[str, Sequence[Measured]]]:
+def with_titles(title: str, groups: Mapping[str, Sequence[MeasuredPoint]]) -> list[tuple[str, Sequence[MeasuredPoint]]]:
     """Each board's points with the title of their table, which names the board where there are several."""
     return [(f"{title}, {board}" if len(groups) > 1 else title, points) for board, points in groups.items()]
 
 
 def brief_test(point: PointId) -> str:
-    """What tables call a test: `T2`; its title where it has no such name."""
+    """Returns what tables call a test: `T2`; its title where it has no such name."""
     short = short_test(point)
     return point.title if short == point.benchmark else short
 
 
 def axes(point: PointId) -> dict[str, str]:
-    """What the rows of a chart say of their point beside their names: its kernel, and its board."""
+    """Returns what the rows of a chart say of their point beside their names: its kernel, and its board."""
     return {"kernel": point.kernel, "board": point.board}
 
 
@@ -61,9 +61,9 @@ def record_axes(point: PointId) -> dict[str, str | int]:
     }
 
 
-def one_of_each_seed(points: Sequence[Measured]) -> list[Measured]:
+def first_of_each_seed(points: Sequence[MeasuredPoint]) -> list[MeasuredPoint]:
     """The points without those that repeat an earlier one with other draws: for charts, which they would crowd."""
-    first: dict[str, Measured] = {}
+    first: dict[str, MeasuredPoint] = {}
     for point in points:
         config = {key: value for key, value in point.point.config.items() if key != f"param.{SEED}"}
         first.setdefault(point.point.model_copy(update={"config": config}).model_dump_json(), point)

@@ -8,7 +8,7 @@ from rtoslab.reports.table import Section, TableData
 
 
 def paper_section(points: Sequence[PlacedPoint], suite: Suite | None, paper: PaperFolder | None) -> Section | None:
-    """What of the paper's statements this run can tell, and what to know of it; None if it can tell none."""
+    """Returns what of the paper's statements this run can tell, and what to know of it; None if it can tell none."""
     if suite is None or paper is None:
         return None
     values = values_over_placements(points)
@@ -18,7 +18,7 @@ def paper_section(points: Sequence[PlacedPoint], suite: Suite | None, paper: Pap
     if not claims:
         return None  # of another board, another number of cores: the paper's notes would be about nothing here
     rows = [
-        [verdict.claim.section, verdict.claim.says, verdict.words, verdict.seen, verdict.threshold]
+        [verdict.claim.section, verdict.claim.says, verdict.words, verdict.numbers_text, verdict.threshold]
         for verdict in claims
     ]
     columns = ("section", "the paper says", "here", "seen", "judged by")

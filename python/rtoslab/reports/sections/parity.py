@@ -7,7 +7,7 @@ from rtoslab.reports.table import Section, TableData
 
 
 def parity_section(findings: Sequence[Unfairness], *, several: bool) -> Section | None:
-    """None if there is nothing to compare; otherwise what is unequal, or that nothing is."""
+    """Returns the inequalities of a comparison, or that there are none. None if there is nothing to compare."""
     if not several:
         return None
     if not findings:

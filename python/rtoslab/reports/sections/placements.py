@@ -1,4 +1,4 @@
-"""What the place of the code is worth, of points that were measured in several placements."""
+"""The effect of the code's place, on points that were measured in several placements."""
 
 from collections.abc import Sequence
 

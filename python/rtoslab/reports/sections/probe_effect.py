@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from rtoslab.analyses import WAYS, FourWays, Places, four_ways, series_names
-from rtoslab.reports.table import ChartData, Section, TableData, banded, cycles_text, ends
-from rtoslab.results import Measured
+from rtoslab.reports.table import ChartData, Section, TableData, band_text, cycles_text, ends
+from rtoslab.results import MeasuredPoint
 
 _PROSE = (
     "The same calls, timed four ways. Iterations: the window's cycles by its counts, less the empty loop; tests of the "
@@ -14,9 +14,10 @@ _PROSE = (
 
 
 def probe_effect_section(
-    points: Sequence[Measured], places: Places, parts_of: Mapping[str, tuple[str, ...]]
+    points: Sequence[MeasuredPoint], places: Places, parts_of: Mapping[str, tuple[str, ...]]
 ) -> Section | None:
-    """None where no operation was measured by counts and by intervals under the same conditions."""
+    """Returns the cost of probes. None where no operation was measured by counts and by intervals under the same
+    conditions."""
     agreements = four_ways(points, places, parts_of)
     if not agreements:
         return None
@@ -29,8 +30,11 @@ def probe_effect_section(
         [
             item.title,
             name,
-            *(banded(item.by[way], cycles_text) if way in item.by else "-" for way in WAYS),
-            *("-" if (more := item.more_than_probe(way)) is None else banded(more, _signed) for way in WAYS[:-1]),
+            *(band_text(item.by[way], cycles_text) if way in item.by else "-" for way in WAYS),
+            *(
+                "-" if (more := item.more_than_probe(way)) is None else band_text(more, _signed_text)
+                for way in WAYS[:-1]
+            ),
         ]
         for item, name in zip(agreements, names, strict=True)
     ]
@@ -40,7 +44,7 @@ def probe_effect_section(
 
 def _chart(agreements: Sequence[FourWays], names: Sequence[str]) -> list[ChartData]:
     rows = [
-        {"x": name, "y": round(more.median, 2), "series": way, "text": _signed(more.median), **ends(more)}
+        {"x": name, "y": round(more.median, 2), "series": way, "text": _signed_text(more.median), **ends(more)}
         for pair, name in zip(agreements, names, strict=True)
         for way in WAYS[:-1]
         if (more := pair.more_than_probe(way)) is not None
@@ -51,5 +55,5 @@ def _chart(agreements: Sequence[FourWays], names: Sequence[str]) -> list[ChartDa
                       y_title="cycles more than by probe")]  # fmt: skip
 
 
-def _signed(value: float) -> str:
+def _signed_text(value: float) -> str:
     return f"{value:+,.1f}"

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import counted, one_look
+from rtoslab.base import count_text, one_look
 from rtoslab.reference import changed_since
 from rtoslab.reports.table import Section, TableData
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
 _PROSE = (
@@ -23,7 +23,7 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | No
     rows: dict[tuple[str, ...], int] = {}
     with one_look():
         for point in beside:
-            if isinstance(point.result, Measured):
+            if isinstance(point.result, MeasuredPoint):
                 row = (
                     point.result.point.kernel,
                     origin(point.manifest),
@@ -42,7 +42,7 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | No
 def _briefly(changes: Sequence[str]) -> str:
     """Files are counted: a reader of the report wants to know whether, not which."""
     files = [change for change in changes if change.startswith("firmware/")]
-    briefly = [f"{counted(len(files), 'file')} of the firmware"] if len(files) > 1 else files
+    briefly = [f"{count_text(len(files), 'file')} of the firmware"] if len(files) > 1 else files
     return "; ".join([*(change for change in changes if change not in files), *briefly]) or "nothing"
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.analyses import Ratio
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.reports.sections.speed_figures import NamedTest, SpeedFigure
-from rtoslab.reports.sections.wording import MOST, cores_words, faster_by, listed
+from rtoslab.reports.sections.wording import MOST, cores_words, faster_by, join_listed
 
 SAME: Final = 0.001
 """Two figures that differ by less than this part are called alike."""
@@ -24,7 +24,7 @@ _PARAGRAPHS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What has to be alike for figures to be compared."""
+    """The conditions that must be equal for figures to be compared."""
 
     board: str
     cores: int
@@ -64,7 +64,7 @@ def rival_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
     sentences = [
         f"{scope.words(list(scopes), *([IN_ONE] if rests_on_place(mine) else []))}{text}"
         for scope, mine in scopes.items()
-        if len({figure.kernel for figure in mine}) > 1 and (text := _compared(mine))
+        if len({figure.kernel for figure in mine}) > 1 and (text := _comparison_text(mine))
     ]
     if len(sentences) > _PARAGRAPHS:
         left = len(sentences) - _PARAGRAPHS
@@ -89,12 +89,14 @@ def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
 def _plainly(figures: Sequence[SpeedFigure]) -> str:
     kernel, verb, to = figures[0].kernel, *(("reaches", "at") if figures[0].is_rate else ("takes", "for"))
     if len(figures) <= MOST:
-        return f"{kernel} {verb} {listed([f'{figure.text} {to} {figure.test.with_figure()}' for figure in figures])}."
+        return (
+            f"{kernel} {verb} {join_listed([f'{figure.text} {to} {figure.test.with_figure()}' for figure in figures])}."
+        )
     ordered = sorted(figures, key=lambda figure: figure.figure.median)
     ends = " to ".join(
         f"{speed_figure.text} {to} {speed_figure.test.with_figure()}" for speed_figure in (ordered[0], ordered[-1])
     )
-    return f"{kernel} {verb} from {ends}, over {counted(len(figures), 'test')}."
+    return f"{kernel} {verb} from {ends}, over {count_text(len(figures), 'test')}."
 
 
 def _by_test(figures: Sequence[SpeedFigure]) -> dict[NamedTest, list[SpeedFigure]]:
@@ -106,7 +108,7 @@ def _by_test(figures: Sequence[SpeedFigure]) -> dict[NamedTest, list[SpeedFigure
     return tests
 
 
-def _compared(figures: Sequence[SpeedFigure]) -> str:
+def _comparison_text(figures: Sequence[SpeedFigure]) -> str:
     kernels = list(dict.fromkeys(figure.kernel for figure in figures))
     tests = _by_test(figures)
     shared = {test: mine for test, mine in tests.items() if len(mine) > 1}
@@ -115,7 +117,7 @@ def _compared(figures: Sequence[SpeedFigure]) -> str:
     ahead: dict[str, list[tuple[float, str]]] = {}
     alike: dict[str, list[NamedTest]] = {}
     for test, mine in shared.items():
-        first, second, last = _ranked(mine)
+        first, second, last = _rank(mine)
         ratio = first.speed_over(second)
         if is_alike(ratio):
             alike.setdefault(f"{_front(first, second, kernels)} are within 0.1 % of each other", []).append(test)
@@ -127,7 +129,9 @@ def _compared(figures: Sequence[SpeedFigure]) -> str:
             )
     parts = [_leader(kernel, ahead[kernel], kernels, len(shared)) for kernel in kernels if kernel in ahead]
     sentences = [f"{part}." for part in parts]
-    sentences += [f"At {listed([name.with_figure() for name in names])}, {words}." for words, names in alike.items()]
+    sentences += [
+        f"At {join_listed([name.with_figure() for name in names])}, {words}." for words, names in alike.items()
+    ]
     return " ".join([*sentences, *_absent(kernels, tests)])
 
 
@@ -141,7 +145,7 @@ def is_undoable(ratio: Ratio) -> bool:
     return ratio.is_known and not ratio.is_claimed
 
 
-def _ranked(figures: Sequence[SpeedFigure]) -> tuple[SpeedFigure, SpeedFigure, SpeedFigure]:
+def _rank(figures: Sequence[SpeedFigure]) -> tuple[SpeedFigure, SpeedFigure, SpeedFigure]:
     """The fastest, the next and the slowest; of two kernels the last two are one."""
     ordered = sorted(figures, key=lambda figure: figure.figure.median, reverse=figures[0].is_rate)
     return ordered[0], ordered[1], ordered[-1]
@@ -156,7 +160,7 @@ def _front(first: SpeedFigure, second: SpeedFigure, kernels: Sequence[str]) -> s
 def _leads(
     ratio: Ratio, first: SpeedFigure, second: SpeedFigure, last: SpeedFigure, kernels: Sequence[str]
 ) -> list[str]:
-    """By how much the first is ahead: of the next, and of the slowest; with two kernels it is clear of whom."""
+    """Says by how much the first is ahead of the next and of the slowest. With two kernels one lead suffices."""
     if len(kernels) == 2:
         return [faster_by(ratio)]
     if second is last:
@@ -174,8 +178,8 @@ def _leader(kernel: str, items: Sequence[tuple[float, str]], kernels: Sequence[s
     ordered = [text for _, text in sorted(items, key=lambda item: -item[0])]
     others = [entry for entry in kernels if entry != kernel]
     rank = f"faster than {others[0]}" if len(others) == 1 else "the fastest"
-    share = f" in {len(items)} of {counted(tests, 'test')}" if tests > 1 else ""
-    return f"{kernel} is {rank}{share}: {listed(ordered)}"
+    share = f" in {len(items)} of {count_text(tests, 'test')}" if tests > 1 else ""
+    return f"{kernel} is {rank}{share}: {join_listed(ordered)}"
 
 
 def _absent(kernels: Sequence[str], tests: dict[NamedTest, list[SpeedFigure]]) -> list[str]:
@@ -183,4 +187,4 @@ def _absent(kernels: Sequence[str], tests: dict[NamedTest, list[SpeedFigure]]) -
         kernel: [test.with_figure() for test, mine in tests.items() if kernel not in {figure.kernel for figure in mine}]
         for kernel in kernels
     }
-    return [f"{kernel} has no figure for {listed(names)}." for kernel, names in lacking.items() if names]
+    return [f"{kernel} has no figure for {join_listed(names)}." for kernel, names in lacking.items() if names]

@@ -1,12 +1,12 @@
-"""What is left of each access pattern per core, with an object for each core and with one for all."""
+"""The speed per core that each access pattern keeps, with an object for each core and with one for all."""
 
 from collections.abc import Sequence
 
 from rtoslab.analyses import Places, gains, series_names, throughput
 from rtoslab.reports.sections.naming import axes
 from rtoslab.reports.sections.speed_figures import plain_axes
-from rtoslab.reports.table import ChartData, Section, TableData, banded, ends
-from rtoslab.results import Measured
+from rtoslab.reports.table import ChartData, Section, TableData, band_text, ends
+from rtoslab.results import MeasuredPoint
 
 FAMILY = "access_pattern."
 """How the metric id of such a benchmark begins."""
@@ -21,7 +21,7 @@ _NOTE = (
 )
 
 
-def scaling_section(points: Sequence[Measured], places: Places) -> Section | None:
+def scaling_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
     """The paper's figure 16, and the same on one shared object."""
     pairs = [item for item in gains(points) if item.many.point.metric.startswith(FAMILY)]
     if not pairs:
@@ -38,10 +38,10 @@ def scaling_section(points: Sequence[Measured], places: Places) -> Section | Non
         total = places.band(point, lambda one: throughput(one).total_hz)
         evenness = places.band(point, lambda one: throughput(one).least_over_most)
         rates = [
-            *(banded(one, "{:.1%}".format) for one in (gain.by(item.cores), gain)),
-            banded(total, "{:,.0f}".format),
+            *(band_text(one, "{:.1%}".format) for one in (gain.by(item.cores), gain)),
+            band_text(total, "{:,.0f}".format),
         ]
-        rows.append([item.title, series, *rates, parts, banded(evenness, "{:.3f}".format)])
+        rows.append([item.title, series, *rates, parts, band_text(evenness, "{:.3f}".format)])
         percent = gain.by(item.cores / 100)
         mark = {"x": item.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
         marks.append({**mark, **axes(point.point), **ends(percent)})
@@ -65,5 +65,5 @@ def scaling_section(points: Sequence[Measured], places: Places) -> Section | Non
     return Section("scaling", "Access patterns: what is left per core", (_PROSE,), (chart,), (table,))
 
 
-def _core(core: int, point: Measured, places: Places) -> str:
-    return banded(places.band(point, lambda row: throughput(row).core_parts[core]), "{:.1%}".format)
+def _core(core: int, point: MeasuredPoint, places: Places) -> str:
+    return band_text(places.band(point, lambda row: throughput(row).core_parts[core]), "{:.1%}".format)

@@ -7,7 +7,7 @@ from typing import Final
 from rtoslab.analyses import Gain, Loss, Places, Ratio, gains, losses
 from rtoslab.reports.sections.rivals import IN_ONE, is_alike, is_undoable, rests_on_place
 from rtoslab.reports.sections.speed_figures import NamedTest, SpeedFigure
-from rtoslab.reports.sections.wording import listed, number_word, times
+from rtoslab.reports.sections.wording import join_listed, number_word, times
 
 BOUND_PART: Final = 0.9
 """A lock held for this share of the window bounds the throughput."""
@@ -81,18 +81,18 @@ def _bring(head: str, cores: int, pairs: Sequence[_Pair]) -> str:
     for verb, holds in verbs.items():
         mine = sorted((item for item in unequal if holds(item.ratio)), key=lambda item: -abs(item.ratio.value - 1))
         if mine:
-            names = listed([item.name.with_figure(times(item.ratio)) for item in mine])
+            names = join_listed([item.name.with_figure(times(item.ratio)) for item in mine])
             whose = "it" if parts else f"the total throughput of {head}"
             parts.append(f"{verb if cores == 2 else verb.removesuffix('s')} {whose} at {names}")
     placed = [item.name.with_figure(times(item.ratio)) for item in unequal if is_undoable(item.ratio)]
     if placed:
         verb = "changes" if cores == 2 else "change"
         whose = "it" if parts else f"the total throughput of {head}"
-        parts.append(f"{verb} {whose} at {listed(placed)} by no more than the place of the code does")
+        parts.append(f"{verb} {whose} at {join_listed(placed)} by no more than the place of the code does")
     same = [pair.name.with_figure() for pair in pairs if is_alike(pair.ratio)]
     if same:
         whose = "it" if parts else f"the total throughput of {head}"
-        parts.append(f"{'leaves' if cores == 2 else 'leave'} {whose} as it was at {listed(same)}")
+        parts.append(f"{'leaves' if cores == 2 else 'leave'} {whose} as it was at {join_listed(same)}")
     placement_note = f", {IN_ONE}" if rests_on_place([pair.figure for pair in pairs]) else ""
     return f"{subject} {' and '.join(parts)}{placement_note}."
 
@@ -112,7 +112,7 @@ def _why(pairs: Sequence[_Pair], explained: Mapping[int, Loss]) -> str:
     if not parts:
         return ""
     over = f" (each the range over these {number_word(len(lost))} tests)" if len(lost) > 1 else ""
-    return f"Of the cycles that a count costs more where it loses, {listed(parts)}{over}."
+    return f"Of the cycles that a count costs more where it loses, {join_listed(parts)}{over}."
 
 
 def _loss(loss: Loss) -> float:
@@ -144,7 +144,7 @@ def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
 
 
 def _tests(tests: Sequence[NamedTest]) -> str:
-    return listed(list(dict.fromkeys(test.with_figure() for test in tests)))
+    return join_listed(list(dict.fromkeys(test.with_figure() for test in tests)))
 
 
 def _heap(pairs: Sequence[_Pair], places: Places) -> str:

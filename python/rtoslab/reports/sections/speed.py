@@ -3,21 +3,21 @@
 from collections.abc import Iterator, Sequence
 
 from rtoslab.analyses import Band, Places, gains, series_names, throughput
-from rtoslab.reports.sections.naming import axes, by_board, named, record_axes, titled
-from rtoslab.reports.table import ChartData, Record, Section, TableData, banded, ends
-from rtoslab.results import Measured
+from rtoslab.reports.sections.naming import axes, by_board, named, record_axes, with_titles
+from rtoslab.reports.table import ChartData, Record, Section, TableData, band_text, ends
+from rtoslab.results import MeasuredPoint
 
 
-def throughput_section(points: Sequence[Measured], places: Places) -> Section | None:
+def throughput_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
     """Counts per second, a table for each board. The answer has the chart."""
     if not points:
         return None
     groups = by_board(points)
-    tables = [_throughput_table(title, group, places) for title, group in titled("Throughput", groups)]
+    tables = [_throughput_table(title, group, places) for title, group in with_titles("Throughput", groups)]
     return Section("throughput", "Throughput", (), (), tables)
 
 
-def _throughput_table(title: str, points: Sequence[Measured], places: Places) -> TableData:
+def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Places) -> TableData:
     rows = []
     for _, series, point in named(points):
         total = places.band(point, lambda row: throughput(row).total_hz)
@@ -27,10 +27,10 @@ def _throughput_table(title: str, points: Sequence[Measured], places: Places) ->
             [
                 point.point.title,
                 series,
-                banded(total, "{:,.0f}".format),
+                band_text(total, "{:,.0f}".format),
                 ", ".join(_core(core, point, places) for core in throughput(point).per_core_hz),
-                banded(cycles, "{:,.1f}".format),
-                banded(fairness, "{:.4f}".format),
+                band_text(cycles, "{:,.1f}".format),
+                band_text(fairness, "{:.4f}".format),
                 point.unit,
             ]
         )
@@ -49,15 +49,15 @@ def _throughput_table(title: str, points: Sequence[Measured], places: Places) ->
     )
 
 
-def _core(core: int, point: Measured, places: Places) -> str:
-    return banded(_core_band(core, point, places), "{:,.0f}".format)
+def _core(core: int, point: MeasuredPoint, places: Places) -> str:
+    return band_text(_core_band(core, point, places), "{:,.0f}".format)
 
 
-def _core_band(core: int, point: Measured, places: Places) -> Band:
+def _core_band(core: int, point: MeasuredPoint, places: Places) -> Band:
     return places.band(point, lambda row: throughput(row).per_core_hz[core])
 
 
-def _records(point: Measured, places: Places) -> Iterator[Record]:
+def _records(point: MeasuredPoint, places: Places) -> Iterator[Record]:
     """Yields the figures of a point; `core` is empty for all cores together."""
     rate, count = f"{point.unit}/s", len(places.of(point))
     figures: list[tuple[str, str, str, Band]] = [
@@ -71,8 +71,8 @@ def _records(point: Measured, places: Places) -> Iterator[Record]:
         yield {**axes, "value": band.median, **ends(band), "n": count, "unit": unit}
 
 
-def gain_section(points: Sequence[Measured], places: Places) -> Section | None:
-    """What more cores buy."""
+def gain_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
+    """Returns what more cores buy."""
     pairs = gains(points)
     if not pairs:
         return None
@@ -82,7 +82,9 @@ def gain_section(points: Sequence[Measured], places: Places) -> Section | None:
         gain = places.gain(item)
         mark = {"test": item.title, "series": name, "cores": item.cores, **axes(item.many.point.point)}
         data.append({**mark, "gain": gain.value, "text": f"{gain.value:.2f}", **ends(gain)})
-        rows.append([item.title, name, banded(gain, "x {:.3f}".format), banded(gain.by(item.cores), "{:.1%}".format)])
+        rows.append(
+            [item.title, name, band_text(gain, "x {:.3f}".format), band_text(gain.by(item.cores), "{:.1%}".format)]
+        )
     table = TableData(
         "Gain over one core",
         ("test", "run with", ">total", ">per core"),

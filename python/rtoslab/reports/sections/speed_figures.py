@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Final
 
 from rtoslab.analyses import Band, Places, Ratio, comparisons, cores_of, series_names, short_test, throughput
-from rtoslab.results import Measured, PointId
+from rtoslab.results import MeasuredPoint, PointId
 
 _OWN: Final = "param."
 """How the key of a benchmark's own parameter begins."""
@@ -21,7 +21,8 @@ _TASKS: Final = "tasks"
 
 @dataclass(frozen=True, slots=True)
 class NamedTest:
-    """What a reader calls a test: `cooperative scheduling (T2)`, `semaphore give`, `get count (P1, shared=1)`."""
+    """A test under the name that a reader knows: `cooperative scheduling (T2)`, `semaphore give`, `get count (P1,
+    shared=1)`."""
 
     words: str
     short: str = ""
@@ -54,7 +55,7 @@ class SpeedFigure:
     """The configuration, as far as it differs within the run, without parameters of benchmarks."""
     series: str
     """Kernel, board, cores and conditions by their ids, as far as they differ."""
-    point: Measured
+    point: MeasuredPoint
     figure: Band
     unit: str
     is_rate: bool
@@ -83,7 +84,7 @@ def named_test(point: PointId, parameters: str = "") -> NamedTest:
 
 
 def speed_figures(
-    points: Sequence[Measured], places: Places, bound: Collection[int], titles: Mapping[str, str]
+    points: Sequence[MeasuredPoint], places: Places, bound: Collection[int], titles: Mapping[str, str]
 ) -> list[SpeedFigure]:
     """Every point's figures, in the order of the points.
 
@@ -94,7 +95,7 @@ def speed_figures(
     parameters = dict(zip(map(id, points), _parameters(points), strict=True))
 
     def figure_of(
-        test: NamedTest, point: Measured, values: Sequence[float], unit: str, *, is_rate: bool
+        test: NamedTest, point: MeasuredPoint, values: Sequence[float], unit: str, *, is_rate: bool
     ) -> SpeedFigure:
         known = len(places.of(point)) > 1 or id(point) not in bound
         return SpeedFigure(
@@ -132,7 +133,7 @@ def plain_axes(point: PointId) -> PointId:
     return point.model_copy(update={"config": config, "window_ms": 0})
 
 
-def _conditions(points: Sequence[Measured]) -> list[str]:
+def _conditions(points: Sequence[MeasuredPoint]) -> list[str]:
     plain = [plain_axes(point.point) for point in points]
     alike = [
         point_id.model_copy(update={"kernel": "", "board": "", "cores": 1, "config": _shared(point_id)})
@@ -147,8 +148,8 @@ def _shared(point: PointId) -> dict[str, str]:
     return {**config, _TASKS: "not pinned"} if "not pinned" in cores_of(point) else config
 
 
-def _parameters(points: Sequence[Measured]) -> list[str]:
-    """Of each point, those parameters in which its benchmark's points differ."""
+def _parameters(points: Sequence[MeasuredPoint]) -> list[str]:
+    """Returns for each point those parameters in which its benchmark's points differ."""
     own = [
         point.point.model_copy(
             update={

@@ -1,12 +1,12 @@
-"""What stress from another core leaves of a task, and the collisions that it causes."""
+"""The speed that a task keeps under stress from another core, and the collisions that the stress causes."""
 
 from collections.abc import Sequence
 
 from rtoslab.analyses import LEVEL, SEED, Level, Step, levels, series_names, steps, throughput
-from rtoslab.base import all_of, counted
+from rtoslab.base import all_of, count_text
 from rtoslab.reports.sections.naming import axes
 from rtoslab.reports.table import ChartData, Section, TableData
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 STARVES = 100
 """Failed attempts per call from which on a call is said to starve."""
@@ -24,7 +24,7 @@ _NOTE = (
 )
 
 
-def stress_section(points: Sequence[Measured]) -> Section | None:
+def stress_section(points: Sequence[MeasuredPoint]) -> Section | None:
     """The paper's figure 17, with the collisions counted."""
     steps_ = steps(levels(points))
     if not steps_:
@@ -34,12 +34,12 @@ def stress_section(points: Sequence[Measured]) -> Section | None:
         {
             "x": step.percent,
             "series": name,
-            "y": 100 * step.normalised[1],
-            "text": f"{100 * step.normalised[1]:.0f}",
+            "y": 100 * step.normalised_range[1],
+            "text": f"{100 * step.normalised_range[1]:.0f}",
             **axes(step.series.point),
         }
         for step, name in zip(steps_, names, strict=True)
-        if step.normalised
+        if step.normalised_range
     ]
     chart = ChartData(
         "lines",
@@ -79,12 +79,12 @@ def _findings(steps_: Sequence[Step], names: Sequence[str]) -> list[str]:
 
 def _finding(steps_: Sequence[Step]) -> str:
     sentences = []
-    first = next((item for item in steps_ if item.percent > 0 and item.normalised), None)
+    first = next((item for item in steps_ if item.percent > 0 and item.normalised_range), None)
     last = steps_[-1]
-    if first and first.normalised and last.normalised and last is not first:
+    if first and first.normalised_range and last.normalised_range and last is not first:
         sentences.append(
-            f"At {first.percent} % the target keeps {first.normalised[1]:.0%} of its undisturbed rate, at "
-            f"{last.percent} % {last.normalised[1]:.0%}."
+            f"At {first.percent} % the target keeps {first.normalised_range[1]:.0%} of its undisturbed rate, at "
+            f"{last.percent} % {last.normalised_range[1]:.0%}."
         )
     stressed = [run for step in steps_ if step.percent for run in step.runs]
     starving = [run for run in stressed if _starving(run)]
@@ -92,9 +92,9 @@ def _finding(steps_: Sequence[Step]) -> str:
         run = max(starving, key=lambda level: (level.percent, max(level.failed.values())))
         core = _starving(run)[0]
         pairs = throughput(run.point).total_hz * run.point.window_s
-        calls = counted(run.collided[core], "call")
-        tries = counted(run.failed[core], "attempt", f"of core {core} fails", f"of core {core} fail")
-        runs = f"{len(starving)} of {counted(len(stressed), 'run')}"
+        calls = count_text(run.collided[core], "call")
+        tries = count_text(run.failed[core], "attempt", f"of core {core} fails", f"of core {core} fail")
+        runs = f"{len(starving)} of {count_text(len(stressed), 'run')}"
         where = all_of(len(stressed), "run") if len(starving) == len(stressed) else runs
         sentences.append(
             f"In {where} with stress a call starves. At {run.percent} %, for instance, {tries} in "

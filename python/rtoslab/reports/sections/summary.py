@@ -1,21 +1,21 @@
-"""What a report rests on: how much was measured, what was proved, what has no number."""
+"""The basis of a report: how much was measured, which proofs hold, which points have no number."""
 
 from collections.abc import Sequence
 
-from rtoslab.base import counted
+from rtoslab.base import count_text
 from rtoslab.reports.proof_words import proof_words
-from rtoslab.results import Failed, Measured, NotApplicable
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 
 
-def summary(measured: Sequence[Measured], failed: Sequence[Failed], missing: Sequence[NotApplicable]) -> str:
+def summary(measured: Sequence[MeasuredPoint], failed: Sequence[Failed], missing: Sequence[NotApplicable]) -> str:
     """One paragraph."""
     tests = list(dict.fromkeys(result.point.title for result in measured))
     sentences = ["No point was measured."]
     if measured:
-        done = f"{counted(len(measured), 'point')} of {counted(len(tests), 'test', 'was', 'were')} measured"
+        done = f"{count_text(len(measured), 'point')} of {count_text(len(tests), 'test', 'was', 'were')} measured"
         sentences = [f"{done}; {proof_words(measured, ' that the tests did what their names say')}."]
     if failed:
-        sentences.append(f"{counted(len(failed), 'point', 'failed and gives', 'failed and give')} no number.")
+        sentences.append(f"{count_text(len(failed), 'point', 'failed and gives', 'failed and give')} no number.")
     if missing:
-        sentences.append(f"{counted(len(missing), 'point', 'does', 'do')} not apply.")
+        sentences.append(f"{count_text(len(missing), 'point', 'does', 'do')} not apply.")
     return " ".join(sentences)

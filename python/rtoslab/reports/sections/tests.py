@@ -1,14 +1,14 @@
-"""What the short names of tests stand for."""
+"""The meaning of the tests' short names."""
 
 from collections.abc import Sequence
 
 from rtoslab.analyses import short_test
 from rtoslab.catalogue import Catalogue
 from rtoslab.reports.table import Section, TableData
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 
-def tests_section(catalogue: Catalogue, points: Sequence[Measured]) -> Section | None:
+def tests_section(catalogue: Catalogue, points: Sequence[MeasuredPoint]) -> Section | None:
     """One row for each test that tables and charts call by a short name such as T1; None if there is none."""
     rows: dict[str, list[str]] = {}
     for point in points:

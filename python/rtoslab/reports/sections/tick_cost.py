@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from rtoslab.analyses import TickModel, by_loops, released, series_names, spread, tick_model
+from rtoslab.analyses import TickModel, by_loops, series_names, spread, tasks_released, tick_model
 from rtoslab.reports.table import Section, TableData
-from rtoslab.results import Measured
+from rtoslab.results import MeasuredPoint
 
 _TICK = (
     "The tick's handler, from its first cycle to its return, as so much for the tick and so much for each task that it "
@@ -18,9 +18,9 @@ _SEARCH = (
 )
 
 
-def tick_section(points: Sequence[Measured]) -> Section | None:
+def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
     """Base and cost of each task, with what the line leaves over; None if no point shows the tick."""
-    shown = [(point, tick_model(released(point))) for point in points]
+    shown = [(point, tick_model(tasks_released(point))) for point in points]
     models = [(item, model) for item, model in shown if model is not None]
     if not models:
         return None
@@ -28,7 +28,9 @@ def tick_section(points: Sequence[Measured]) -> Section | None:
     rows = [_model(name or "-", model, item.clock_hz) for name, (item, model) in zip(names, models, strict=True)]
     columns = ("run with", ">ticks", ">base", ">each task", ">each task, us", ">rms left over", ">longest tick",
                ">it released", ">share of each", ">share, us")  # fmt: skip
-    left = chain.from_iterable(_left(name or "-", model) for name, (_, model) in zip(names, models, strict=True))
+    left = chain.from_iterable(
+        _remaining_rows(name or "-", model) for name, (_, model) in zip(names, models, strict=True)
+    )
     tables = (
         TableData("The tick as base and tasks, cycles", columns, rows),
         TableData(
@@ -55,24 +57,24 @@ def _model(name: str, model: TickModel, clock_hz: int) -> list[str]:
     ]
 
 
-def _left(name: str, model: TickModel) -> list[list[str]]:
+def _remaining_rows(name: str, model: TickModel) -> list[list[str]]:
     return [
         [
             name,
             str(residual.count),
             f"{residual.n:,}",
             f"{residual.predicted:,.1f}",
-            *_signed(residual.least, residual.mean, residual.most),
+            *_signed_texts(residual.least, residual.mean, residual.most),
         ]
         for residual in model.residuals
     ]
 
 
-def _signed(*values: float) -> list[str]:
+def _signed_texts(*values: float) -> list[str]:
     return [f"{value:+,.1f}" for value in values]
 
 
-def search_section(points: Sequence[Measured]) -> Section | None:
+def search_section(points: Sequence[MeasuredPoint]) -> Section | None:
     """Time of the choice by steps; None if no kernel searches."""
     searching = [point for point in points if by_loops(point)]
     if not searching:
@@ -88,7 +90,7 @@ def _whole(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def _choices(name: str, point: Measured) -> list[list[str]]:
+def _choices(name: str, point: MeasuredPoint) -> list[list[str]]:
     rows = []
     for samples in sorted(
         chain.from_iterable(by_loops(point).values()), key=lambda samples: (samples.steps or 0, samples.id)

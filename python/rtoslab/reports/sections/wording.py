@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from rtoslab.analyses import Ratio
-from rtoslab.base import counted
+from rtoslab.base import count_text
 
 MOST: Final = 12
 """Of more items than this in a sentence, only the first half of so many are named."""
@@ -15,7 +15,7 @@ _WHOLE_FROM: Final = 1.1
 """From here on per cent are said without a decimal."""
 
 
-def listed(items: Sequence[str]) -> str:
+def join_listed(items: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`; semicolons where an item itself has a comma outside its brackets."""
     if len(items) > MOST:
         left = len(items) - MOST // 2
@@ -40,7 +40,7 @@ def number_word(number: int) -> str:
 
 def cores_words(cores: int) -> str:
     """`one core`, `two cores`."""
-    return counted(cores, "core").replace(f"{cores:,}", number_word(cores), 1)
+    return count_text(cores, "core").replace(f"{cores:,}", number_word(cores), 1)
 
 
 def faster_by(ratio: Ratio) -> str:
