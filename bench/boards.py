@@ -18,7 +18,7 @@ class Core:
 
     qemu_machine: str
     qemu_code: int
-    """Where that machine has its code memory; all have RAM at 0x20000000."""
+    """Where that machine has its code memory. All have RAM at 0x20000000."""
     unicorn_model: str
     mips_bar: float
 

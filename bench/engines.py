@@ -31,7 +31,7 @@ class Speed:
     seconds: float
     result: str
     instructions: int = 0
-    """Those of each core; only the virtual board counts them."""
+    """Those of each core. Only the virtual board counts them."""
     real_time: float | None = None
     """Simulated time per second, of the virtual board."""
 
@@ -44,7 +44,7 @@ class Speed:
 def virtual(board: Board, elf: Path, cores: int = 1) -> Speed:
     """The virtual board in its only mode: exact cycles, SysTick interrupting, bus and flash model on.
 
-    The Pico's image leaves its clock at the ring oscillator's; cycles of its 125 MHz are counted all the same."""
+    The Pico's image leaves its clock at the ring oscillator's. Cycles of its 125 MHz are counted all the same."""
     machine = _sim.Machine(
         board.chip,
         cores=cores,
@@ -69,7 +69,7 @@ def virtual(board: Board, elf: Path, cores: int = 1) -> Speed:
 
 
 def unicorn(board: Board, elf: Path) -> Speed:
-    """unicorn on the same image, behind the start of clocks and caches, which it does not model; it takes no SysTick
+    """unicorn on the same image, after the start of clocks and caches, which it does not model. It takes no SysTick
     interrupts either. Both are under one instruction in a thousand."""
     names = {line.split()[2]: int(line.split()[0], 16) for line in tool("arm-none-eabi-nm", elf).splitlines()}
     flat = elf.with_suffix(".bin")
@@ -89,7 +89,7 @@ def unicorn(board: Board, elf: Path) -> Speed:
 
 
 def qemu_missing() -> str | None:
-    """Why QEMU cannot run; None if it can."""
+    """Why QEMU cannot run. None if it can."""
     return None if shutil.which(QEMU) else f"{QEMU} is not installed: apt-get install --no-install-recommends {QEMU}"
 
 

@@ -16,7 +16,7 @@ EMULATOR_RAM = 0x2000_0000
 
 
 def tool(*command: str | Path) -> str:
-    """Runs a build tool; its own message is the error."""
+    """Runs a build tool. Its own message is the error."""
     done = subprocess.run([str(argument) for argument in command], capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{command[0]} failed: {(done.stderr or done.stdout).strip()}")
@@ -24,7 +24,7 @@ def tool(*command: str | Path) -> str:
 
 
 def for_board(folder: Path, board: Board, rounds: int, cores: int = 1) -> Path:
-    """The image of the virtual board; unicorn runs it from `workload_start` on."""
+    """The image of the virtual board. unicorn runs it from `workload_start` on."""
     elf = folder / f"{board.name}-{cores}.elf"
     if not board.is_pico:
         link(
@@ -42,7 +42,7 @@ def for_board(folder: Path, board: Board, rounds: int, cores: int = 1) -> Path:
 
 
 def for_qemu(folder: Path, board: Board, rounds: int) -> Path:
-    """The same workload, linked for the QEMU machine with such a core, without clocks that it does not model; it ends
+    """The same workload, linked for the QEMU machine with such a core, without clocks that it does not model. It ends
     by semihosting."""
     elf = folder / f"{board.name}-qemu-{rounds}.elf"
     link(elf, board, rounds, code=board.core.qemu_code, data=EMULATOR_RAM, more=["-DWORKLOAD_SEMIHOSTING"])
@@ -50,7 +50,7 @@ def for_qemu(folder: Path, board: Board, rounds: int) -> Path:
 
 
 def startup(folder: Path, board: Board) -> list[str | Path]:
-    """Sources and flags of the firmware's start-up; its headers are those that the firmware's build makes."""
+    """Sources and flags of the firmware's start-up. Its headers are those that the firmware's build makes."""
     build_folder = folder / f"{board.name}-headers"
     options = ["-DBENCH=t1_arithmetic", "-DKERNEL=bare", f"-DBOARD={board.name}"]
     tool("cmake", "-S", FIRMWARE, "-B", build_folder, "-G", "Ninja", *options)

@@ -1,6 +1,6 @@
 """Damaged inputs of every kind that comes from outside, a million of each: what was refused, read, slow, large, broken.
 
-Each kind runs in processes of its own whose memory is bounded; an input that raises anything but the readers' own
+Each kind runs in processes of its own whose memory is bounded. An input that raises anything but the readers' own
 sentence, takes longer than 10 s or more memory than 500 MB is kept as a file and fails the run. The same seed gives the
 same inputs.
 """
@@ -92,7 +92,7 @@ def _store(out: Path, name: str, seed: int, number: int, data: bytes) -> None:
 
 
 def main() -> int:
-    """Prints a row for each kind; 1 if an input broke a reader."""
+    """Prints a row for each kind. 1 if an input broke a reader."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=1_000_000, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)

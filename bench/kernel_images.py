@@ -2,7 +2,7 @@
 
 Both run the same image over its measured window: plain without any instrument but the one that ends it, watched with
 every probe, word, trace and profile that the proofs of a point ask for, and with what the host makes of their events.
-unicorn runs the workload in the same run, for the scale of the machine; it cannot run these images, which need timers
+unicorn runs the workload in the same run, for the scale of the machine. It cannot run these images, which need timers
 and interrupts. `--write` puts the table into docs/performance.md.
 """
 
@@ -108,7 +108,7 @@ def points(catalogue: Catalogue, board: str, cores: int, window_ms: int) -> list
 
 
 def unicorn_mips() -> float:
-    """unicorn on the workload of one board, by processor time as all here; instructions as the virtual board counts
+    """unicorn on the workload of one board, by processor time as all here. Instructions as the virtual board counts
     them."""
     board = Board(SCALE_BOARD)
     with tempfile.TemporaryDirectory() as folder:
@@ -147,7 +147,7 @@ def write(scale: str, rows: list[str]) -> None:
 
 
 def main() -> None:
-    """Prints the table; writes it into the page if asked to."""
+    """Prints the table. Writes it into the page if asked to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--window-ms", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=9)

@@ -2,7 +2,7 @@
 
     bench/mutants.py [benchmark or benchmark/mutant ...] [--jobs N]
 
-Prints a table; a survivor, a mutant that does not build, or one that other proofs refuse than it names, ends with 1.
+Prints a table. A survivor, a mutant that does not build, or one that other proofs refuse than it names, ends with 1.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def choose(every: dict[str, MutantsOf], names: list[str]) -> dict[str, tuple[MutantsOf, tuple[str, ...]]]:
-    """Benchmark -> its mutants, and which of them; none: all. Raises UnknownNameError."""
+    """Benchmark -> its mutants, and which of them. None: all. Raises UnknownNameError."""
     if not names:
         return {name: (of, ()) for name, of in every.items()}
     chosen: dict[str, tuple[MutantsOf, tuple[str, ...]]] = {}

@@ -2,7 +2,7 @@
 
 A selection of `rtoslab run latency`: some benchmarks on every board, with three kernels and the probes as instrument;
 with nothing known, so every image is built, with all images known but no result, and with all results known, which is
-what the command takes besides. More checkouts may be named beside this one; they take turns, so that a slow spell of
+what the command takes besides. More checkouts may be named beside this one. They take turns, so that a slow spell of
 the machine hits them all.
 
     bench/points.py                      this checkout

@@ -3,7 +3,7 @@
     make report-check                  # installs chromium, and the group page-check of pyproject.toml, then runs this
     python bench/report_check.py a.html …   # only these pages
 
-Held against axe-core's rules (WCAG 2 A and AA, and its best practices); besides, nothing is wider than the page, no
+Held against axe-core's rules (WCAG 2 A and AA, and its best practices). Besides, nothing is wider than the page, no
 script fails, a click sorts a table, and what is folded on screen is open on paper.
 """
 

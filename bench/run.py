@@ -2,7 +2,7 @@
 
 A virtual board runs in its only mode: exact cycles, SysTick interrupting, bus and flash model on, caches as its
 firmware sets them, the Pico's two cores interleaved to the cycle. unicorn and QEMU model no time but QEMU's -icount,
-which counts an instruction as one unit; they set the scale of the machine this runs on. Figures of different machines
+which counts an instruction as one unit. They set the scale of the machine this runs on. Figures of different machines
 cannot be compared, the ratios can.
 """
 
@@ -33,7 +33,7 @@ def median(runs: list[Speed]) -> Speed:
 
 
 def measure(board: Board, folder: Path, rounds: int, repeats: int, *, with_qemu: bool) -> list[Speed]:
-    """Medians of every engine; the engines run in turn, so that a slow spell of the machine hits all alike."""
+    """Medians of every engine. The engines run in turn, so that a slow spell of the machine hits all alike."""
     image = images.for_board(folder, board, rounds)
     turns: list[Callable[[], Speed]] = [
         lambda: engines.virtual(board, image),
@@ -102,7 +102,7 @@ def row(name: str, runs: list[Speed], measured: Measured, bars: dict[str, float]
 
 
 def main() -> None:
-    """Measures, prints, compares with the bars; exit code 0 whatever the speed, for speed is no test."""
+    """Measures, prints, compares with the bars. Exit code 0 whatever the speed, for speed is no test."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--board", action="append", choices=all_boards(), help="may be repeated; all without it")
     parser.add_argument("--rounds", type=int, default=6000, help="workload size; 6000: over 200 M instructions")

@@ -1,6 +1,6 @@
 """`make bench-plan`: how long a sweep of 536 points takes, image by image unbuilt, built, and with every result known.
 
-Each row is one `rtoslab sweep`, in folders of its own. Processor time is that of all its processes; where it is less
+Each row is one `rtoslab sweep`, in folders of its own. Processor time is that of all its processes. Where it is less
 than the processors had in that time, others used them, or the disk was waited for: the load says how busy the machine
 was beside it.
 """
@@ -24,7 +24,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def main() -> None:
-    """Prints a row for each sweep as it ends; an error of one ends the program with its words."""
+    """Prints a row for each sweep as it ends. An error of one ends the program with its words."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("plan", nargs="?", type=Path, default=find_root() / PLAN)
     parser.add_argument("--jobs", type=int, default=2)
@@ -69,7 +69,7 @@ class CommandResult:
 def run_measured(
     command: list[str], names: dict[str, str], folder: Path | None = None, well: tuple[int, ...] = (EXIT_OK,)
 ) -> CommandResult:
-    """Runs a command to its end, with all processes that it leaves; an exit code that is not among `well` ends the
+    """Runs a command to its end, with all processes that it leaves. An exit code that is not among `well` ends the
     program with its words."""
     began, spent, loads = time.monotonic(), processor_s(), []
     with tempfile.TemporaryFile("w+") as output:
@@ -100,7 +100,7 @@ def runnable() -> int:
 
 
 def wait_for_orphans() -> None:
-    """The fork server ends after the command; only then do its processes' times count."""
+    """The fork server ends after the command. Only then do its processes' times count."""
     try:
         while True:
             os.wait()

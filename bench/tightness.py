@@ -32,7 +32,7 @@ TICKS = 240
 
 
 def main() -> int:
-    """Prints the median of bound over longest observed response by model and board; 1 if a job exceeded a bound, or a
+    """Prints the median of bound over longest observed response by model and board. 1 if a job exceeded a bound, or a
     median its goal. Sets with events, and on several cores, are rows of their own, without a goal."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=40)
@@ -76,7 +76,7 @@ def _board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
 
 
 def _others(catalogue: Catalogue, kernel: str, board: str, sets: int, *, events: bool) -> bool:
-    """Sets with interrupts, sections and masks; else sets on two cores. Whether no job was above its bound."""
+    """Sets with interrupts, sections and masks. Else sets on two cores. Whether no job was above its bound."""
     what = "with events" if events else "on two cores"
     try:
         bench = Bench.build(catalogue, kernel, board, {}, events=events, cores=1 if events else 2)

@@ -18,7 +18,7 @@ def evidence(idle_percent: int, to_idle: int, lock_wait: str) -> Any:
     loads = {core: Load(1000, 10 * idle_percent, 100) for core in (0, 1)}
     switches = Counter({Switch(1, handle(0), IDLE, "semaphore_take"): to_idle, Switch(1, IDLE, handle(0), ""): to_idle})
     return SimpleNamespace(
-        pinned=True,
+        is_pinned=True,
         decoded=SimpleNamespace(
             params={},
             counts=[SimpleNamespace(core=core, count=10) for core in (0, 1)],

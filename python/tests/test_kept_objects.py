@@ -250,7 +250,7 @@ def test_an_error_of_the_compiler_is_told_and_nothing_kept(place: Place) -> None
 
 
 def test_a_full_shelf_gives_up_what_was_not_used_for_longest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelves, "SHELF_BYTES", 3_500)
+    monkeypatch.setattr(shelves, "SHARD_BYTES", 3_500)
     kept = ObjectStore(tmp_path)
     keys = [f"{number * shelves.SHARDS:08x}" for number in range(4)]  # of one shelf
     for age, key in enumerate(keys[:3]):

@@ -1,6 +1,6 @@
 """Every number of a run as a value with its axes and unit, so that a paper's figure or claim finds its own.
 
-One function per kind of measurement turns a verified point into values; `EXTRACTORS` lists them.
+One function per kind of measurement turns a verified point into values. `EXTRACTORS` lists them.
 """
 
 from collections import Counter
@@ -50,7 +50,7 @@ class Value:
     unit: str
     n: int
     band: Band | None = None
-    """Of a value in several placements, whose median it is; in its own unit."""
+    """Of a value in several placements, whose median it is. In its own unit."""
     stand_in: str = ""
     """What it is of, where it stands for a value that its kernel cannot have."""
 
@@ -74,12 +74,12 @@ class Value:
         return axis_of_point(self.point, self.params, name)
 
     def in_unit(self, unit: str) -> float | None:
-        """The value in another unit; cycles and times turn into each other by the point's clock. None if it cannot."""
+        """The value in another unit. Cycles and times turn into each other by the point's clock. None if it cannot."""
         return in_unit(self.value, self.unit, unit, self.clock_hz)
 
 
 def in_unit(value: float, unit: str, required: str, clock_hz: float) -> float | None:
-    """Returns a value in another unit; cycles are those of the clock. None if one cannot become the other."""
+    """Returns a value in another unit. Cycles are those of the clock. None if one cannot become the other."""
     if required == unit:
         return value
     if unit == "cycles" and clock_hz:
@@ -124,7 +124,7 @@ def values(points: Iterable[MeasuredPoint]) -> list[Value]:
 
 
 def select(values: Iterable[Value], where: Selector) -> list[Value]:
-    """Those that lie where `where` says on every axis it names; what a point does not say of itself is as usual."""
+    """Those that lie where `where` says on every axis it names. What a point does not say of itself is as usual."""
     places = {
         axis: {str(option) for option in (required if isinstance(required, list | tuple) else (required,))}
         for axis, required in where.items()

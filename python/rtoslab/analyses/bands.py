@@ -1,7 +1,7 @@
 """A figure in several placements: their median, and the band from least to most. What two bands allow to say.
 
 The rule for every claim of a difference: it exceeds the bands, that is, the two have nothing in common. A figure in one
-placement has no band; where its place may matter (`place_matters`), nothing is claimed of it.
+placement has no band. Where its place may matter (`place_matters`), nothing is claimed of it.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class Band:
 
     @property
     def width(self) -> float:
-        """Returns what the place alone may be worth; 0 where the values differ by no more than the clock's grain."""
+        """Returns what the place alone may be worth. 0 where the values differ by no more than the clock's grain."""
         width = self.most - self.least
         return width if width > self.resolution * (1 + 1e-9) else 0.0
 

@@ -30,7 +30,7 @@ def worst(outcomes: Sequence[StatementResult]) -> StatementResult:
 
 
 def larger(high: float, low: float, resolution: float) -> StatementResult:
-    """Returns whether `high` is the larger one; a tie if they differ by no more than the resolution."""
+    """Returns whether `high` is the larger one. A tie if they differ by no more than the resolution."""
     if abs(high - low) <= resolution:
         return "tie"
     return "same" if high > low else "different"
@@ -47,7 +47,7 @@ def _within(claim: Claim, number: float) -> bool:
 
 
 def resolution_of(value: Value, resolution_s: float) -> float:
-    """Returns the instrument's resolution in the value's unit; 0 for what is no time."""
+    """Returns the instrument's resolution in the value's unit. 0 for what is no time."""
     if value.unit == "cycles":
         return resolution_s * value.clock_hz
     return resolution_s / TIME_S[value.unit] if value.unit in TIME_S else 0.0
@@ -114,7 +114,7 @@ def _ratio_words(claim: Claim, numbers: Sequence[float]) -> str:
 
 
 def _ascending(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Each value is larger than the one before; with bounds, by so many times."""
+    """Each value is larger than the one before. With bounds, by so many times."""
     outcomes = [larger(high, low, resolution) for low, high in pairwise(numbers)]
     if worst(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
         outcomes += [_yes(_within(claim, high / low)) for low, high in pairwise(numbers)]
@@ -138,7 +138,7 @@ def _most(claim: Claim, numbers: Sequence[float], resolution: float) -> Statemen
 
 
 def _rank(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """The first value has the place `place` among all, the smallest first; with bounds, so many times its precursor."""
+    """The first value has the place `place` among all, the smallest first. With bounds, so many times its precursor."""
     first, others = numbers[0], numbers[1:]
     below = sum(other < first - resolution for other in others)
     level = sum(abs(other - first) <= resolution for other in others)
@@ -151,7 +151,7 @@ def _rank(claim: Claim, numbers: Sequence[float], resolution: float) -> Statemen
 
 
 def _ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """The first value is between `at_least` and `at_most` times the second; equal ones are a tie where 1 is a bound."""
+    """The first value is between `at_least` and `at_most` times the second. Equal ones are a tie where 1 is a bound."""
     first, second = numbers
     if 1.0 in {claim.at_least, claim.at_most} and abs(first - second) <= resolution:
         return "tie"
@@ -190,7 +190,7 @@ def _varies(claim: Claim, numbers: Sequence[float], resolution: float) -> Statem
 
 
 def _distinct(_: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """No two values are equal; which is the larger one is not said. Those that the instrument cannot tell apart tie."""
+    """No two values are equal. Which is the larger one is not said. Those that the instrument cannot tell apart tie."""
     steps = [high - low for low, high in pairwise(sorted(numbers))]
     if any(step == 0 for step in steps):
         return "different"

@@ -13,7 +13,7 @@ Absence = Callable[[WidePlace], str]
 
 
 class NotComputedError(Exception):
-    """A case has no value, or several; the message says which and why."""
+    """A case has no value, or several. The message says which and why."""
 
 
 class ValueIndex:
@@ -78,7 +78,7 @@ def builds_of(gathered: Iterable[GatheredValues]) -> int:
 
 
 def in_build(claim: Claim, gathered: Iterable[GatheredValues], build: int) -> list[SelectedValues]:
-    """Returns the values as they are in one placement; one that has fewer placements counts in all by its last.
+    """Returns the values as they are in one placement. One that has fewer placements counts in all by its last.
 
     Raises NotComputedError.
     """

@@ -19,7 +19,7 @@ Outcome = Literal["same", "different", "partly", "tie", "not computed"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("different", "partly", "tie", "same", "not computed")
 """The contradicted first, as reports list them."""
 _SHOWN: Final = 2
-"""So many cases are shown with their numbers in the line of a claim; the report has a table of all."""
+"""So many cases are shown with their numbers in the line of a claim. The report has a table of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class CaseVerdict:
     """One case of a claim."""
 
     name: str
-    """Where it is, in words; empty for the only case of a claim."""
+    """Where it is, in words. Empty for the only case of a claim."""
     outcome: StatementResult | None
     """None: not computed."""
     seen: str
     """The numbers, or why there are none."""
     in_placements: tuple[StatementResult, ...] = ()
-    """The verdict in each placement of the code; empty where nothing was computed."""
+    """The verdict in each placement of the code. Empty where nothing was computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ClaimVerdict:
     claim: Claim
     cases: tuple[CaseVerdict, ...]
     threshold: str = ""
-    """What it was judged by, and where that comes from; empty: nothing but the order of the numbers."""
+    """What it was judged by, and where that comes from. Empty: nothing but the order of the numbers."""
 
     @property
     def outcome(self) -> Outcome:
@@ -139,14 +139,14 @@ def _judge(claim: Claim, index: ValueIndex, resolution: Resolution, absence: Abs
 
 
 def _name(case: Place, names: Names) -> str:
-    """A case in words; the benchmark goes without saying beside a series, and pinning beside a number of cores."""
+    """A case in words. The benchmark goes without saying beside a series, and pinning beside a number of cores."""
     silent = {"pinning"} | ({"benchmark"} if "metric" in case else set())
     words = (place_words(axis, place, names) for axis, place in case.items() if axis not in silent)
     return ", ".join(dict.fromkeys(words))
 
 
 def _over_builds(judged: Sequence[Judged]) -> Judged:
-    """One verdict of those in each placement; where they disagree, a tie."""
+    """One verdict of those in each placement. Where they disagree, a tie."""
     text, seen = judged[0]
     if len(set(judged)) == 1:
         return text, seen

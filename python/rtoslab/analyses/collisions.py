@@ -27,14 +27,14 @@ class Level:
     rate_hz: float
     """Of the target."""
     normalised: float | None
-    """Over the same run without stress; None if that was not measured."""
+    """Over the same run without stress. None if that was not measured."""
     stress_iterations: int
     accesses: int
     """Of the stress tasks, in the window."""
     stress_busy: float | None
     """Share of the stress cores' cycles spent in accesses: in the kernel or waiting, not in the task's own code."""
     failed: dict[int, int]
-    """Core -> attempts that did not find the semaphore free; empty where it is not seen."""
+    """Core -> attempts that did not find the semaphore free. Empty where it is not seen."""
     collided: dict[int, int]
     """Core -> calls that did not find it free."""
     wait_part: float | None
@@ -81,7 +81,7 @@ class Step:
 
     @property
     def normalised_range(self) -> tuple[float, float, float] | None:
-        """Minimum, median and maximum over the runs; None without the undisturbed one."""
+        """Minimum, median and maximum over the runs. None without the undisturbed one."""
         normalised = [run.normalised for run in self.runs if run.normalised is not None]
         return (min(normalised), median(normalised), max(normalised)) if normalised else None
 

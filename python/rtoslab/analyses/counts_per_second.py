@@ -78,7 +78,7 @@ class Gain:
 
 
 def gains(points: Iterable[MeasuredPoint]) -> list[Gain]:
-    """Every pair of points that differ in nothing but the number of cores, the smaller being one; on one core there is
+    """Every pair of points that differ in nothing but the number of cores, the smaller being one. On one core there is
     nothing that a task could be pinned to."""
     measured = list(points)
     result = []

@@ -1,6 +1,6 @@
-"""Where a core's cycles went. The parts add up to the window exactly; what cannot be told apart is named `other`.
+"""Where a core's cycles went. The parts add up to the window exactly. What cannot be told apart is named `other`.
 
-Spinlock wait is counted from the first failed read of a lock to the successful one; it lies inside the kernel's own
+Spinlock wait is counted from the first failed read of a lock to the successful one. It lies inside the kernel's own
 functions and is taken out of them. Some kernels wait for their lock asleep: that is told of cores that did not idle.
 The C library (memcpy, division) is named apart, for its caller is not known. Bus and flash waits are those of data and
 fetch, wherever they happened.
@@ -53,7 +53,7 @@ def lock_wait_part(core_shares: Collection[CoreShare]) -> float:
 
 
 def shares(point: MeasuredPoint) -> list[CoreShare]:
-    """One entry per core; empty for a real board, which cannot tell."""
+    """One entry per core. Empty for a real board, which cannot tell."""
     if point.virtual is None:
         return []
     result = []

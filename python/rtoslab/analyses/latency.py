@@ -1,7 +1,7 @@
 """Latencies: what the samples of each series say, by each instrument, and whether the instruments agree.
 
 Samples are raw: what the instrument costs itself is in them. The empty interval of the same image says how much that
-is, and its median is subtracted here, openly. The probe costs nothing, so its samples are the operation as it is; a
+is, and its median is subtracted here, openly. The probe costs nothing, so its samples are the operation as it is. A
 hardware timer's stamp holds nothing of the instrument either.
 """
 
@@ -111,24 +111,24 @@ class Net(Sequence[float]):
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """One series of one point by the point's instrument; all figures in cycles of the core's clock."""
+    """One series of one point by the point's instrument. All figures in cycles of the core's clock."""
 
     point: MeasuredPoint
     series: SeriesSamples
     instrument_cost: float
     """Median of the empty interval, subtracted from every sample."""
     overhead: float
-    """Median of the series that this one contains by design, subtracted too; 0 if there is none."""
+    """Median of the series that this one contains by design, subtracted too. 0 if there is none."""
     spread: Spread
     """Of `net`."""
     marks: Spread | None
-    """The same intervals between their marks, with no instrument inside; None on a real board."""
+    """The same intervals between their marks, with no instrument inside. None on a real board."""
     tick_samples: int
     """Samples into which a tick fell."""
 
     @property
     def net(self) -> "Net":
-        """The samples with both subtracted, in their order; for one round where an interval lasts several."""
+        """The samples with both subtracted, in their order. For one round where an interval lasts several."""
         return Net(self.series, self.instrument_cost, self.overhead)
 
     @property
@@ -199,7 +199,7 @@ class Comparison:
 
     @property
     def disagreement_cycles(self) -> float | None:
-        """How far apart the instruments' medians lie; None for one instrument alone."""
+        """How far apart the instruments' medians lie. None for one instrument alone."""
         medians = [latency.spread.median for latency in self.by.values()]
         return max(medians) - min(medians) if len(medians) > 1 else None
 

@@ -18,7 +18,7 @@ class CountCost:
     parts: dict[str, float]
     """By cause, in the order of PARTS."""
     critical: float | None
-    """Inside critical sections; the waiting for their locks is outside. None where that is not seen."""
+    """Inside critical sections. The waiting for their locks is outside. None where that is not seen."""
     sections: float | None
     """Critical sections per count."""
 
@@ -90,7 +90,7 @@ class Loss:
 
     @property
     def extra(self) -> dict[str, float]:
-        """Cycles that a count costs more, by cause; negative where it costs less."""
+        """Cycles that a count costs more, by cause. Negative where it costs less."""
         return {part: self.many.parts[part] - self.one.parts[part] for part in PARTS}
 
 

@@ -15,14 +15,14 @@ class PlacedPoint:
     """One point, in one placement or in several."""
 
     middle: MeasuredPoint
-    """The placement whose first leading figure is the median, the lower one of two; its axes without the placement."""
+    """The placement whose first leading figure is the median, the lower one of two. Its axes without the placement."""
     all: Sequence[MeasuredPoint]
     number: str = "0"
     """Of the placement in the middle."""
 
     @property
     def bands(self) -> list[tuple[Metric, Band]]:
-        """Each leading figure with its values by placement; none of a point in one placement."""
+        """Each leading figure with its values by placement. None of a point in one placement."""
         if len(self.all) == 1:
             return []
         figures = [{metric.id: metric for metric in leading(point)} for point in self.all]
@@ -39,7 +39,7 @@ def placed_points(points: Iterable[MeasuredPoint]) -> list[PlacedPoint]:
 def numberless(
     absent: Iterable[Failed | NotApplicable], measured: Iterable[MeasuredPoint]
 ) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
-    """Points without a number, with their axes; those that are so for one reason in all their placements together."""
+    """Points without a number, with their axes. Those that are so for one reason in all their placements together."""
     alike: dict[tuple[str, str], list[Failed | NotApplicable]] = {}
     count = Counter(without_placement(item.point).model_dump_json() for item in measured)
     for item in absent:

@@ -24,14 +24,14 @@ _FIGURES = ("minimum", "median", "p99", "maximum")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One figure; less is better."""
+    """One figure. Less is better."""
 
     id: str
     unit: str
     """CYCLES, BYTES or INSTRUCTIONS."""
     value: float
     samples: Sequence[float] = ()
-    """What a median is of, in the metric's unit; empty for any other figure."""
+    """What a median is of, in the metric's unit. Empty for any other figure."""
     resolution: float = 0.0
     """How much of a difference may be the grain of the clock that it was measured by alone."""
     band: Band | None = None
@@ -39,7 +39,7 @@ class Metric:
 
 
 def band_of(figures: Sequence[Metric]) -> Band:
-    """One figure by placement; its grain is the coarsest of theirs."""
+    """One figure by placement. Its grain is the coarsest of theirs."""
     return Band([figure.value for figure in figures], max(figure.resolution for figure in figures))
 
 

@@ -21,7 +21,7 @@ _ON_WORDS: Final = {"-O2", "-O3", "-Ofast"}
 
 
 def place_matters(manifest: Mapping[str, Any]) -> bool:
-    """Not on one core without caches that reads its code without waiting; what a manifest does not say matters."""
+    """Not on one core without caches that reads its code without waiting. What a manifest does not say matters."""
     build, board = manifest.get("build"), manifest.get("board")
     if not isinstance(build, Mapping) or not isinstance(board, Mapping) or build.get("cores") != 1:
         return True
@@ -34,7 +34,7 @@ def place_matters(manifest: Mapping[str, Any]) -> bool:
 
 
 def _are_on_words(build: Mapping[str, Any]) -> bool:
-    """Whether all functions are, the kernel's included; an export of a kernel was compiled by other flags."""
+    """Whether all functions are, the kernel's included. An export of a kernel was compiled by other flags."""
     compiler, calls = build.get("compiler"), build.get("calls")
     flags = {"*.c": {OPTIONS: build.get("flags", [])}}  # of a build whose calls were not recorded
     levels = optimisation_levels(calls if isinstance(calls, Mapping) else {"groups": flags, "files": {}})

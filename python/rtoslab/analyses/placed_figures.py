@@ -10,7 +10,7 @@ from rtoslab.results import MeasuredPoint
 
 
 class Places:
-    """Points by the placement in the middle of each; a point that it does not know stands in one placement."""
+    """Points by the placement in the middle of each. A point that it does not know stands in one placement."""
 
     def __init__(self, placed: Iterable[PlacedPoint] = ()) -> None:
         self._place = {id(point.middle): point for point in placed}
@@ -36,7 +36,7 @@ class Places:
         return Band([figure(item) for item in series if item is not None])
 
     def between_marks(self, latency: Latency | None) -> Band | None:
-        """Returns what a series takes with no instrument inside; None on a real board."""
+        """Returns what a series takes with no instrument inside. None on a real board."""
         if latency is None or latency.marks is None:
             return None
         return self.of_series(latency, lambda latency: latency.between_marks or 0.0)

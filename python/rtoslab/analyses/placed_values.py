@@ -22,7 +22,7 @@ class PlacedValues:
     by_name: Mapping[Name, Sequence[float]] = field(default_factory=dict)
 
     def of(self, value: Value, occurrence: int = 0) -> Sequence[float]:
-        """Returns the values of one name; empty if they are not kept."""
+        """Returns the values of one name. Empty if they are not kept."""
         return self.by_name.get((value.metric, value.stat, value.unit, occurrence), ())
 
 

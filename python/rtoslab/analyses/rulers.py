@@ -1,6 +1,6 @@
 """The cost of the measurement itself: the empty loop, the timer read, and the cycles that an outside reading misses.
 
-The first repeat of each ruler meets a cold flash cache; it is kept as the maximum, the minimum is the steady cost."""
+The first repeat of each ruler meets a cold flash cache. It is kept as the maximum, the minimum is the steady cost."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -49,11 +49,11 @@ class ProbeEffect:
     timer_us: float
     observed_us: float
     loop_cycles_per_count: float | None
-    """Cost of counting and testing the run flag, from the empty-loop ruler; inside every count."""
+    """Cost of counting and testing the run flag, from the empty-loop ruler. Inside every count."""
 
     @property
     def difference_us(self) -> float:
-        """Timer minus observation; the timer's own resolution bounds what it can say."""
+        """Timer minus observation. The timer's own resolution bounds what it can say."""
         return self.timer_us - self.observed_us
 
 

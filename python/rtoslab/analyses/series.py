@@ -32,7 +32,7 @@ def cores_of(point: PointId) -> str:
 
 
 def pinning_note(points: Iterable[PointId]) -> str:
-    """A sentence on the tasks of all points with several cores; empty if there are none."""
+    """A sentence on the tasks of all points with several cores. Empty if there are none."""
     pinnings = {pinning(point) for point in points} - {""}
     if pinnings == {"pinned"}:
         return "With several cores each task is pinned to its core."
@@ -42,7 +42,7 @@ def pinning_note(points: Iterable[PointId]) -> str:
 
 
 def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[str]:
-    """One name per point, of only those axes that differ among `points`; the cores are always said, or never.
+    """One name per point, of only those axes that differ among `points`. The cores are always said, or never.
 
     A benchmark's own parameter differs if it does among that benchmark's points: the others do not have it.
     """

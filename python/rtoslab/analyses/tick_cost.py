@@ -57,13 +57,13 @@ class TickModel:
 
 
 def tasks_released(point: MeasuredPoint) -> dict[int, Sequence[int]]:
-    """Tasks released -> cycles of the tick's handler, of a point that shows it; else empty."""
+    """Tasks released -> cycles of the tick's handler, of a point that shows it. Else empty."""
     mine = [samples for samples in point.series if samples.id.startswith(_RELEASED)]
     return {int(samples.id.removeprefix(_RELEASED)): samples.cycles for samples in mine}
 
 
 def tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
-    """The model; None unless ticks without a release, and with, were seen."""
+    """The model. None unless ticks without a release, and with, were seen."""
     if 0 not in samples or len(samples) < 2:
         return None
     counts = np.concatenate([np.full(len(cycles), count) for count, cycles in samples.items()])

@@ -1,7 +1,7 @@
 """Values that one mark, cell or rule may stand for: equal on every axis but those that the reduction names.
 
 The trap it prevents: a median over two kernels, drawn as one bar with a band from one kernel to the other. Whoever
-reduces says which axes are joined; if the values differ on any other axis, there is no mark, but an error.
+reduces says which axes are joined. If the values differ on any other axis, there is no mark, but an error.
 
     groups = grouped(values, drawn=("benchmark", "kernel"), joined=("param.seed",))
 """
@@ -16,7 +16,7 @@ from rtoslab.plan import USUAL
 AXES: Final = (
     "benchmark", "kernel", "board", "cores", "pinning", "window_ms", "clock_mhz", "metric", "stat", "unit",
 )  # fmt: skip
-"""The axes of every value; the keys of its point's configuration are further ones."""
+"""The axes of every value. The keys of its point's configuration are further ones."""
 
 
 def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> dict[str, list[str]]:

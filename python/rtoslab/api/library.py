@@ -45,12 +45,12 @@ def run(
     listener: Listener = lambda _: None,
     fresh: bool = False,
 ) -> list[Outcome]:
-    """Measures suites and benchmarks on virtual boards; returns one outcome per point, in the plan's order.
+    """Measures suites and benchmarks on virtual boards. Returns one outcome per point, in the plan's order.
 
     `window_ms` is in milliseconds of the board's time. `config` holds what `plan.Options` lists: `opt`, `clock_hz`,
     `param.NAME`, macros of the kernel; `full` takes a paper's own durations. `out` is the run directory (resumed if it
     exists), by default `runs/<names>-<hash>`. `fresh` measures what is known too, and demands the same bytes.
-    Raises RtoslabError; a point that fails is an outcome with a `Failed` result, not an exception.
+    Raises RtoslabError. A point that fails is an outcome with a `Failed` result, not an exception.
     """
     root = find_root()
     options = Options(kernels, boards, cores, window_ms, config or {}, full)

@@ -1,4 +1,4 @@
-"""Measuring on boards on the desk, point by point; what is finished stays, the same command goes on with the rest."""
+"""Measuring on boards on the desk, point by point. What is finished stays, the same command goes on with the rest."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -58,9 +58,9 @@ def targets_of(
 def run_on_targets(
     names: Iterable[str], options: Options, targets: Mapping[str, Target], out: Path | None = None
 ) -> tuple[Path, list[Outcome]]:
-    """Flashes, resets and hears each point's image on its board; `targets` by the boards' names.
+    """Flashes, resets and hears each point's image on its board. `targets` by the boards' names.
 
-    Raises PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError; what was measured before is stored.
+    Raises PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError. What was measured before is stored.
     """
     catalogue = Catalogue(find_root())
 
@@ -98,7 +98,7 @@ def run_on_port(
 
 
 def readable_on_board(plan: Plan) -> Plan:
-    """A real board sends counter readings; its pin needs a logic analyser, and nothing can probe it."""
+    """A real board sends counter readings. Its pin needs a logic analyser, and nothing can probe it."""
     why = "a real board's samples come from its cycle counter; choose --instrument counter"
     points = (
         replace(point, not_applicable=point.not_applicable or why)

@@ -41,7 +41,7 @@ Columns = tuple[tuple[str, Any], ...]
 
 
 def figure_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
-    """A row for each metric of each measured point; a point without a number has one row without a metric."""
+    """A row for each metric of each measured point. A point without a number has one row without a metric."""
     for point in points:
         axes = _axes(point)
         result = point.result

@@ -45,7 +45,7 @@ class Filters:
     config: Mapping[str, str] = field(default_factory=dict)
     """Of what was asked for (`opt=-O3`), or any macro's final value as the manifest has it."""
     since: str = ""
-    """ISO date, included; `until` too."""
+    """ISO date, included. `until` too."""
     until: str = ""
     hash: str = ""
     """The beginning of a run id, of the image's hash or of the kernel package's."""

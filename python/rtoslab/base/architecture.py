@@ -33,7 +33,7 @@ class Exceptions(Strict):
     pendsv: int
     systick: int
     first_line: int
-    """The chip's interrupt line 0; line n is this plus n."""
+    """The chip's interrupt line 0. Line n is this plus n."""
 
 
 class Priority(Strict):

@@ -34,7 +34,7 @@ _LOOK: Final[ContextVar[_Look | None]] = ContextVar("look", default=None)
 """The one that lasts."""
 PACKAGE: Final = Path(__file__).parents[1]
 CLOCK_STEP_NS = 50_000_000
-"""More than any file system's that is met; FAT's are no place for a checkout."""
+"""More than any file system's that is met. FAT's are no place for a checkout."""
 
 
 def stamp(path: Path | str) -> Stamp:

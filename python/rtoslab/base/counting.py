@@ -2,7 +2,7 @@
 
 
 def count_text(number: int, what: str, one: str = "", many: str = "") -> str:
-    """`1 point`, `2 points`, `1,000 points`; with a verb behind it for one and for many: `1 point was`."""
+    """`1 point`, `2 points`, `1,000 points`. With a verb after it for one and for many: `1 point was`."""
     verb = one if number == 1 else many
     return f"{number:,} {what}{'' if number == 1 else 's'}{' ' if verb else ''}{verb}"
 

@@ -14,11 +14,11 @@ def content_seal(content: dict[str, Any]) -> str:
 
 
 def with_digest(content: bytes) -> bytes:
-    """The content behind a line with its SHA-256."""
+    """The content after a line with its SHA-256."""
     return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
 
 
 def without_digest(whole: bytes) -> bytes | None:
-    """Returns what was put behind one; None if it is not that any more."""
+    """Returns what was put after one. None if it is not that any more."""
     content = whole.partition(b"\n")[2]
     return content if with_digest(content) == whole else None

@@ -1,6 +1,6 @@
 """Every error a person may meet. One sentence each: what happened, where, and what to do next.
 
-Raise one of these for anything the user or the world can cause; a bug raises an ordinary Python exception. Only `cli`
+Raise one of these for anything the user or the world can cause. A bug raises an ordinary Python exception. Only `cli`
 prints them. The exit codes are part of the command's interface:
 
 | code | meaning |
@@ -27,7 +27,7 @@ EXIT_INTERRUPTED = 130
 
 
 class RtoslabError(Exception):
-    """Base of every error rtoslab raises on purpose; the message is one full sentence."""
+    """Base of every error rtoslab raises on purpose. The message is one full sentence."""
 
     exit_code = EXIT_ERROR
 
@@ -48,7 +48,7 @@ def nearest_name(name: str, names: Sequence[str], likeness: float = 0.5) -> str 
 
 
 class UnknownNameError(RtoslabError):
-    """A name that no folder bears; suggests the nearest known one."""
+    """A name that no folder bears. Suggests the nearest known one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
@@ -119,7 +119,7 @@ class PortError(RtoslabError):
 
 
 class DecodeError(RtoslabError):
-    """The record stream is not what the format demands; `line` counts received lines from 1, 0 means the whole."""
+    """The record stream is not what the format demands. `line` counts received lines from 1, 0 means the whole."""
 
     exit_code = EXIT_POINT_FAILED
 

@@ -25,7 +25,7 @@ def from_extra(name: str, purpose: str) -> Iterator[None]:
 
 
 def missing_package(name: str) -> str:
-    """The first package of an extra that is not installed; empty if all are. Imports nothing."""
+    """The first package of an extra that is not installed. Empty if all are. Imports nothing."""
     for package, module in zip(EXTRAS[name], _MODULES[name], strict=True):
         try:
             spec = importlib.util.find_spec(module)

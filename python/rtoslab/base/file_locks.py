@@ -14,7 +14,7 @@ _ASK_AGAIN_S: Final = 0.01
 
 @contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
-    """Holds the lock of that name; its folder is made. Raises StoreError if the disk refuses."""
+    """Holds the lock of that name. Its folder is made. Raises StoreError if the disk refuses."""
     lock = FileLock(path, poll_interval=_ASK_AGAIN_S)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

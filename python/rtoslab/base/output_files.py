@@ -19,7 +19,7 @@ STANDARD_OUTPUT: Final = Path("-")
 
 
 def write_whole(path: Path, content: str | bytes, what: str) -> None:
-    """Puts the content in place of the file, or into what is no regular file; `-` is standard output.
+    """Puts the content in place of the file, or into what is no regular file. `-` is standard output.
 
     `what` names it in an error. Raises StoreError.
     """

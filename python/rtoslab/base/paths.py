@@ -58,7 +58,7 @@ def runs_folder() -> Path:
 
 
 def build_folder(root: Path) -> Path:
-    """Where built images are kept; RTOSLAB_BUILD overrides."""
+    """Where built images are kept. RTOSLAB_BUILD overrides."""
     named = os.environ.get("RTOSLAB_BUILD")
     return Path(named).resolve() if named else _remember(root) / "firmware"
 
@@ -73,7 +73,7 @@ def _remember(root: Path) -> Path:
 
 
 def results_folder(root: Path) -> Path:
-    """Where finished points are kept by content; RTOSLAB_CACHE overrides, and RTOSLAB_BUILD takes it along."""
+    """Where finished points are kept by content. RTOSLAB_CACHE overrides, and RTOSLAB_BUILD takes it along."""
     named = os.environ.get("RTOSLAB_CACHE")
     if named:
         return Path(named).resolve()

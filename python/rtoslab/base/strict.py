@@ -2,7 +2,7 @@
 
 The trap: pydantic takes `true` for 1, 1 for `true`, "1" and 1.0 for 1, so that a slip in a file, or a byte that changed
 in it, becomes a number that nobody wrote. Its own strict mode refuses lists for tuples and texts for choices too, which
-is all that TOML and JSON have; so what is strict here are the scalars alone. An integer still stands for a decimal.
+is all that TOML and JSON have. So what is strict here are the scalars alone. An integer still stands for a decimal.
 """
 
 import re

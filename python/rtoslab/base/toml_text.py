@@ -16,7 +16,7 @@ def toml_key(key: str) -> str:
 
 
 def toml_value(value: str | float | Sequence[float]) -> str:
-    """One value; a whole number without its point."""
+    """One value. A whole number without its point."""
     if isinstance(value, str):
         return json.dumps(value)
     if isinstance(value, Sequence):

@@ -36,7 +36,7 @@ def needed_tools() -> tuple[Tool, ...]:
 
 
 REPLY_LIMIT_S = 60.0
-"""A program that is asked something answers by then; addr2line on an image of megabytes takes seconds."""
+"""A program that is asked something answers by then. Addr2line on an image of megabytes takes seconds."""
 REPLY_BYTES = 64 << 20
 BUILD_VARIABLES: Final[Mapping[str, str]] = {
     "PATH": "where programs are; the compiler that it leads to is in every key",
@@ -62,7 +62,7 @@ BUILD_VARIABLES: Final[Mapping[str, str]] = {
 }
 """Variables that reach builds, with the reason. A name that ends in `_` stands for all that begin with it."""
 COMPILERS = ("gcc", "clang")
-"""What can compile the firmware's C; GCC assembles and links in any case."""
+"""What can compile the firmware's C. GCC assembles and links in any case."""
 CLANG_MISSING = "Clang is not installed here; `pip install ziglang==0.14.1` brings it (100 MB)"
 
 
@@ -77,7 +77,7 @@ def find_clang() -> Path | None:
 
 @cache
 def clang_banner() -> str:
-    """First line of Clang's version text; empty if it is not there."""
+    """First line of Clang's version text. Empty if it is not there."""
     program = find_clang()
     if program is None:
         return ""
@@ -104,14 +104,14 @@ def banner(name: str) -> str:
 
 
 def program_output(command: Sequence[str | Path], typed: str | None = None, limit_s: float = REPLY_LIMIT_S) -> str:
-    """Returns what a program prints, on standard error if nothing on standard output; empty if it cannot be started
+    """Returns what a program prints, on standard error if nothing on standard output. Empty if it cannot be started
     or takes too long. It hears nothing but `typed`, and what is no UTF-8 of its answer is replaced."""
     done = _run_query(command, typed, limit_s)
     return _text(done.stdout or done.stderr) if done else ""
 
 
 def successful_output(command: Sequence[str | Path]) -> str:
-    """Returns what a program prints where it ends well, without the line's end; else nothing."""
+    """Returns what a program prints where it ends well, without the line's end. Else nothing."""
     done = _run_query(command, None, REPLY_LIMIT_S)
     return _text(done.stdout).strip() if done and done.returncode == 0 else ""
 

@@ -1,8 +1,8 @@
 """Silicon against the model: micro-benchmarks on both, and the timing rules under which both say the same.
 
-`calibration_table` reads calibration.toml; `readings` runs the image and keeps what each row gave; `match` says how far
-settings are from silicon, `search` finds those that are nearest, `settings_fit` what else would fit; `silicon_file`
-keeps and reads what a user contributes; `silicon_figures` sets kernel figures beside each other; `report` shows.
+`calibration_table` reads calibration.toml. `readings` runs the image and keeps what each row gave. `match` says how far
+settings are from silicon, `search` finds those that are nearest, `settings_fit` what else would fit. `silicon_file`
+keeps and reads what a user contributes. `silicon_figures` sets kernel figures beside each other. `report` shows.
 """
 
 from rtoslab.calibrate.calibration_table import read_table_of

@@ -1,6 +1,6 @@
 """How well settings match silicon: the virtual board's rows beside what silicon showed, value by value.
 
-A row is a witness of the settings that calibration.toml names beside it; only witnesses count, so that what no setting
+A row is a witness of the settings that calibration.toml names beside it. Only witnesses count, so that what no setting
 explains (a rule without one) does not bend a setting that has nothing to do with it. Each row weighs as much as any
 other, whatever the number of its values. Absolute differences are summed, so that one value that silicon disturbs does
 not outweigh the others, and what lies within the bounds that silicon's own rounds leave does not count as a difference.
@@ -21,7 +21,7 @@ SAME: Final = 1e-9
 Values = dict[str, int]
 """Settings by their keys, all that may be fitted."""
 Vector = NDArray[np.float64]
-"""The witnesses' values one behind the other."""
+"""The witnesses' values one after the other."""
 
 
 class Match:
@@ -50,7 +50,7 @@ class Match:
         """Key -> which values are of its witnesses."""
 
     def simulated(self, values: Values) -> Vector | None:
-        """Returns what the virtual board says; None where it takes no such value."""
+        """Returns what the virtual board says. None where it takes no such value."""
         known = tuple(values[key] for key in self.keys)
         if known not in self._known:
             changed = {key: value for key, value in values.items() if value != self.defaults[key]}
@@ -95,7 +95,7 @@ class Match:
         return float(self.weight @ (self.high - self.low))
 
     def slope(self, values: Values, key: str, by: int) -> Vector | None:
-        """Returns what a step up (`by` 1) or down (-1) of a setting does, per unit; None if it does nothing or is
+        """Returns what a step up (`by` 1) or down (-1) of a setting does, per unit. None if it does nothing or is
         refused."""
         here, present = self.simulated(values), self.simulated(with_moved(values, key, by))
         if here is None or present is None or not np.any(present != here):

@@ -19,7 +19,7 @@ from rtoslab.calibrate.readings import Readings, Runs
 from rtoslab.calibrate.search import search
 
 _NEAR: Final = 8
-"""Steps of a range that are taken one by one; then they double."""
+"""Steps of a range that are taken one by one. Then they double."""
 _FAR: Final = 1 << 10
 """More than any setting takes."""
 _ROUNDED: Final = (1, 2, 3, 4, 8)

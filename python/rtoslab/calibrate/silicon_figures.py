@@ -54,7 +54,7 @@ class KernelFigure:
     default_cycles: float
     """Of the virtual board with its defaults."""
     fitted_cycles: float | None
-    """With the settings that fit silicon's rows; None if those are the defaults."""
+    """With the settings that fit silicon's rows. None if those are the defaults."""
 
     def difference(self, fitted: bool = False) -> float:
         """The virtual board's figure less silicon's, in cycles."""
@@ -62,7 +62,7 @@ class KernelFigure:
         return model - self.silicon.cycles
 
     def percent(self, fitted: bool = False) -> float:
-        """The same, of silicon's; 0 where that is none."""
+        """The same, of silicon's. 0 where that is none."""
         return 100 * self.difference(fitted) / self.silicon.cycles if self.silicon.cycles else 0.0
 
     def agrees(self, fitted: bool = False) -> bool:

@@ -16,7 +16,7 @@ UNKNOWN: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """One wire. A level stays until the next row; the first row tells the level from there on."""
+    """One wire. A level stays until the next row. The first row tells the level from there on."""
 
     name: str
     ticks: NDArray[np.int64]
@@ -25,12 +25,12 @@ class Channel:
     """0, 1, or `UNKNOWN` (an analyzer's x or z)."""
 
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-        """Ticks and new levels of the changes from 0 to 1 and back; what follows an unknown level is none."""
+        """Ticks and new levels of the changes from 0 to 1 and back. What follows an unknown level is none."""
         changed = (self.levels[1:] != self.levels[:-1]) & (self.levels[1:] != UNKNOWN) & (self.levels[:-1] != UNKNOWN)
         return self.ticks[1:][changed], self.levels[1:][changed]
 
     def unknown_ticks(self) -> NDArray[np.int64]:
-        """When the level became unknown between two known ones; before the first and after the last it may be."""
+        """When the level became unknown between two known ones. Before the first and after the last it may be."""
         known = np.flatnonzero(self.levels != UNKNOWN)
         if not len(known):
             return self.ticks[:0]
@@ -69,7 +69,7 @@ def _names(channels: Sequence[Channel]) -> str:
 
 
 def channel_of(name: str, ticks: Sequence[int], levels: Sequence[int]) -> Channel:
-    """A channel from rows; rows that repeat the level are left out."""
+    """A channel from rows. Rows that repeat the level are left out."""
     at, to = np.asarray(ticks, np.int64), np.asarray(levels, np.int8)
     fresh = np.concatenate(([True], to[1:] != to[:-1])) if len(to) else np.zeros(0, bool)
     return Channel(name, at[fresh], to[fresh])

@@ -80,7 +80,7 @@ def pin_text(pin: int | str) -> str:
 
 
 def record_live(catalogue: Catalogue, live: LiveRun, output: Path, progress: Progress = lambda *_: None) -> Capture:
-    """Records while the board is flashed, reset and heard to its end; the board's own records are checked as in a run.
+    """Records while the board is flashed, reset and heard to its end. The board's own records are checked as in a run.
 
     `output`: the capture that is to be written; beside it stands the recording (`raw_file`), which the caller removes
     when it is. Raises BuildError, CaptureError, and what `hardware.measure_whole` raises."""

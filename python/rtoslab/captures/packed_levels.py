@@ -15,7 +15,7 @@ _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 class Samples:
-    """`unit` bytes a sample; `channels`: name and bit of each."""
+    """`unit` bytes a sample. `channels`: name and bit of each."""
 
     def __init__(self, name: str, unit: int, channels: Sequence[tuple[str, int]]) -> None:
         """`name` is the file's, for messages."""

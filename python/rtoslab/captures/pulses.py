@@ -58,7 +58,7 @@ def _unsure(channel: Channel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def unsure_note(channel: Channel, tick_s: Fraction) -> str | None:
-    """A sentence about the pulses of a channel whose width nobody knows; None if there is none."""
+    """A sentence about the pulses of a channel whose width nobody knows. None if there is none."""
     unsure = find_pulses(channel, tick_s).unsure_ticks
     if not len(unsure):
         return None

@@ -43,7 +43,7 @@ from rtoslab.targets import (
 OUT: Final = "out"
 """Name of the channel of the measurement's pin."""
 BEHIND_HZ: Final = 1000
-"""A capture ends a millisecond behind its last edge."""
+"""A capture ends a millisecond after its last edge."""
 MATCHED: Final = 0.95
 """Part of the pulses that must be found at their time where some cannot be seen."""
 
@@ -63,7 +63,7 @@ class Recording:
     """Pulses after the window."""
 
     def by_series(self, channel: Channel, capture: Capture) -> dict[str, Pulses]:
-        """The window's pulses of this or another capture of the same image, by series; those not seen are left out.
+        """The window's pulses of this or another capture of the same image, by series. Those not seen are left out.
 
         Raises CaptureError if its pulses are not those that the image makes.
         """
@@ -85,7 +85,7 @@ class Recording:
 
 
 def _require_known(pulses: Pulses, places: NDArray[np.int64]) -> None:
-    """Raises CaptureError if the level was unknown behind the first pulse of the places, or if none is there."""
+    """Raises CaptureError if the level was unknown after the first pulse of the places, or if none is there."""
     starts = pulses.start_ticks[places[places >= 0]]
     late = pulses.unsure_ticks[pulses.unsure_ticks > starts[0]] if len(starts) else pulses.unsure_ticks
     if len(late):

@@ -19,7 +19,7 @@ _MOST_PLACES: Final = 18
 
 
 class Track:
-    """The rows of one channel. A level that is given again is none; of several at one tick the last counts."""
+    """The rows of one channel. A level that is given again is none. Of several at one tick the last counts."""
 
     __slots__ = ("levels", "ticks")
 
@@ -74,7 +74,7 @@ class Repeats:
 
 
 class Tracks:
-    """All channels of a file that is being read; `name` is the file's, for messages."""
+    """All channels of a file that is being read. `name` is the file's, for messages."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -83,7 +83,7 @@ class Tracks:
         self._rows = 0
 
     def add(self, label: str) -> Track:
-        """A new channel; its name gets a number if another one has it. Raises CaptureError if there are too many."""
+        """A new channel. Its name gets a number if another one has it. Raises CaptureError if there are too many."""
         track = self._tracks[self._free(label)] = Track()
         return track
 
@@ -118,7 +118,7 @@ class Tracks:
 
 
 def distinct(name: str, labels: Iterable[str]) -> list[str]:
-    """The labels, with a number behind one that another channel of the file has. Raises CaptureError for too many."""
+    """The labels, with a number after one that another channel of the file has. Raises CaptureError for too many."""
     tracks = Tracks(name)
     for label in labels:
         tracks.add(label)
@@ -131,7 +131,7 @@ def too_many_changes(name: str) -> CaptureError:
 
 
 def decimal_places(time: str, where: str) -> int:
-    """How many digits a time has behind its point. Raises CaptureError for more than any analyzer tells."""
+    """How many digits a time has after its point. Raises CaptureError for more than any analyzer tells."""
     match = _PLACES.match(time)
     places = len(match[1] or "") if match else 0
     if places > _MOST_PLACES:

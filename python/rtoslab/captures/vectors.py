@@ -30,7 +30,7 @@ class Vector:
         self._unknowns = 0
 
     def set(self, tick: int, text: bytes) -> int:
-        """The value from a tick on; a shorter text is extended on its left: by zeros, or by an x or z that it begins
+        """The value from a tick on. A shorter text is extended on its left: by zeros, or by an x or z that it begins
         with. How many bits changed: what it cost, also where no row was added."""
         ones, unknowns = int(text.translate(_KNOWN), 2), 0
         if not text.isdigit():

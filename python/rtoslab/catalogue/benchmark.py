@@ -18,7 +18,7 @@ class Metric(Strict):
     tasks: tuple[int, ...]
     """Indices of the tasks whose counters are added."""
     cores: tuple[int, ...] | None = None
-    """Cores whose tasks count towards the result; None: all."""
+    """Cores whose tasks count towards the result. None: all."""
     intervals: tuple[str, ...] = ()
     """Series of a latency benchmark that one count is made of: the same operation, for other instruments."""
 
@@ -34,7 +34,7 @@ EMPTY_SERIES = "instrument.empty"
 SHOWN_IF_UNUSUAL: Final = frozenset({"pinned"})
 """Parameters that an image sends only where they are not as in benchmark.toml."""
 INSTRUMENTS = ("counter", "pin", "probe")
-"""What a latency can be measured with; firmware/instruments/ says how."""
+"""What a latency can be measured with. Firmware/instruments/ says how."""
 
 
 class SeriesFacts(Strict):
@@ -44,20 +44,20 @@ class SeriesFacts(Strict):
     """Dotted, stable, never reused: object, operation, outcome."""
     title: str
     starts: str
-    """What starts it, in a reader's words; `ends` what ends it."""
+    """What starts it, in a reader's words. `ends` what ends it."""
     ends: str
     instruments: tuple[str, ...] = ("counter", "pin", "probe")
-    """What it can be measured with; another one's samples are no figure (the pin's own change, by the pin)."""
+    """What it can be measured with. Another one's samples are no figure (the pin's own change, by the pin)."""
     overhead: str | None = None
     """Another series of the same benchmark that is part of this one and is subtracted in analyses."""
     rounds: int | str = 1
-    """One interval lasts so many rounds, and analyses give the time of one; a name is a parameter's."""
+    """One interval lasts so many rounds, and analyses give the time of one. A name is a parameter's."""
     services: tuple[str, ...] = ()
-    """What it needs of the kernel beside the benchmark's own; a kernel without loses this series alone."""
+    """What it needs of the kernel beside the benchmark's own. A kernel without loses this series alone."""
     enters_handler: bool = False
     """The way to an interrupt's handler lies inside, with the kernel's dispatcher where it has one."""
     stamped: Literal["asynchronous"] | None = None
-    """The board's interrupt whose event starts it; a timer tells the cycles since, so no instrument is needed."""
+    """The board's interrupt whose event starts it. A timer tells the cycles since, so no instrument is needed."""
 
     @model_validator(mode="after")
     def _stamps_need_the_counter(self) -> "SeriesFacts":
@@ -81,7 +81,7 @@ class Phase(Strict):
     period: int
     """Tag of the mark at which a period of the background begins."""
     woken: int
-    """Tag of the mark at which the task that the handler wakes executes first; an image without tasks has none."""
+    """Tag of the mark at which the task that the handler wakes executes first. An image without tasks has none."""
 
 
 class StackNeed(Strict):
@@ -118,9 +118,9 @@ class Benchmark(Strict):
     """Of counts."""
     window_ms: int = Field(default=0, ge=0)
     """Of counts: the shortest window in which all that its proofs ask for comes about. A suite's shorter one is made so
-    long; what the user asks for is not."""
+    long. What the user asks for is not."""
     samples: int = 0
-    """Of each series of a latency benchmark, unless asked for otherwise; `full_samples` in the paper's own run."""
+    """Of each series of a latency benchmark, unless asked for otherwise. `full_samples` in the paper's own run."""
     full_samples: int = 0
     limit_ms: int = 10_000
     """The longest that taking the samples may last."""
@@ -133,7 +133,7 @@ class Benchmark(Strict):
     phase: Phase | None = None
     """Of a benchmark that can be swept."""
     proof: tuple[dict[str, Any], ...] = ()
-    """One table per rule; each rule checks its own keys, see `proofs`."""
+    """One table per rule. Each rule checks its own keys, see `proofs`."""
 
     @model_validator(mode="after")
     def _is_of_its_kind(self) -> "Benchmark":
@@ -198,7 +198,7 @@ def _with_entry(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:
 
 
 def _without(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any] | None:
-    """A proof that does not speak of absent series; None if it spoke of nothing else."""
+    """A proof that does not speak of absent series. None if it spoke of nothing else."""
     named = proof.get("series")
     if named is None:
         return dict(proof)

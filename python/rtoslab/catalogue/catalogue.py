@@ -25,7 +25,7 @@ from rtoslab.catalogue.trees import PORTS_VARIABLE, Tree, port_folders, read_tre
 
 Item = TypeVar("Item", bound=BaseModel)
 FLASH_FILE: Final = "flash.toml"
-"""In a board's folder; no image is made of it. The same holds for the next one."""
+"""In a board's folder. No image is made of it. The same holds for the next one."""
 SILICON_FILE: Final = "silicon.json"
 BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
 
@@ -50,7 +50,7 @@ class Entry(Generic[Item]):
 
 
 class Catalogue:
-    """Everything under one checkout; files are read when first asked for."""
+    """Everything under one checkout. Files are read when first asked for."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -89,7 +89,7 @@ class Catalogue:
 
     @cached_property
     def footprints(self) -> Mapping[str, Entry[FootprintProgram]]:
-        """Programs that show what a service weighs, by id; in a kernel's folder those only it can have."""
+        """Programs that show what a service weighs, by id. In a kernel's folder those only it can have."""
         firmware = self.root / "firmware"
         entries = self._scan(firmware / "footprint", "footprint.toml", FootprintProgram)
         for folder in sorted({kernel.folder / "footprint" for kernel in self.kernels.values()}):
@@ -121,7 +121,7 @@ class Catalogue:
         return read_services(self.root)
 
     def flash_names(self, board: str) -> FlashNames:
-        """Returns what flashes a board; nothing known if its folder does not say. Raises UnknownNameError,
+        """Returns what flashes a board. Nothing known if its folder does not say. Raises UnknownNameError,
         CatalogueError."""
         path = self.board(board).folder / FLASH_FILE
         return read_toml(path, FlashNames) if path.is_file() else FlashNames()
@@ -158,7 +158,7 @@ class Catalogue:
     def expand(self, name: str) -> tuple[Entry[Suite] | None, tuple[Experiment, ...]]:
         """A suite's experiments, or that of one benchmark, or of all benchmarks of a kind. Raises UnknownNameError.
 
-        A suite names its own kernels and boards; a benchmark or a kind is measured with the default ones.
+        A suite names its own kernels and boards. A benchmark or a kind is measured with the default ones.
         """
         suite = _match(self.suites, name)
         if suite is not None:

@@ -26,20 +26,20 @@ from pydantic import Field, model_validator
 from rtoslab.base import Strict
 
 Place = dict[str, str | int]
-"""Axis -> where a value lies on it; the axes are those of `analyses.axis_values.Value.axis`."""
+"""Axis -> where a value lies on it. The axes are those of `analyses.axis_values.Value.axis`."""
 WidePlace = Mapping[str, str | int | tuple[str | int, ...]]
 """The same, where an axis may have several places."""
 
 
 class Claim(Strict):
-    """One statement of a paper; `analyses.claim_rules` has the rule of each kind."""
+    """One statement of a paper. `analyses.claim_rules` has the rule of each kind."""
 
     id: str
     section: str
     says: str
     """The statement in our words."""
     words: str = ""
-    """The paper's own words for direction and size, translated; a few words, no sentence."""
+    """The paper's own words for direction and size, translated. A few words, no sentence."""
     rows: tuple[int, ...] = ()
     """Ids of published.csv where it stands."""
     kind: Literal[
@@ -66,7 +66,7 @@ class Claim(Strict):
     why: str = ""
     """Of kind `not computed`: why no figure of ours can judge it."""
     where: dict[str, str | int | tuple[str | int, ...]] = Field(default_factory=dict)
-    """What all its values have in common; of several places on an axis, which it joins or follows, a list."""
+    """What all its values have in common. Of several places on an axis, which it joins or follows, a list."""
     of: tuple[Place, ...] = ()
     """Where each value that the rule compares lies, in the rule's order."""
     at: tuple[Place, ...] = ()
@@ -76,7 +76,7 @@ class Claim(Strict):
     over: Place = Field(default_factory=dict)
     """Each value counts as a share of the value at this place, alike in all other axes."""
     join: tuple[str, ...] = ()
-    """Axes over which several values at one place become one, by `join_by`; else several values are an error."""
+    """Axes over which several values at one place become one, by `join_by`. Else several values are an error."""
     join_by: Literal["median", "geometric mean"] = "median"
     along: str = ""
     """The axis of a sequence of values."""
@@ -85,7 +85,7 @@ class Claim(Strict):
     place: int = 0
     """Of `rank`: which place the first of `of` has among all, counted from the smallest value, 1."""
     at_least: float | None = None
-    """The lower bound; each kind says of what."""
+    """The lower bound. Each kind says of what."""
     at_most: float | None = None
     """The upper bound."""
     first_below: float | None = None

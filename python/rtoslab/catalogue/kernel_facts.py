@@ -11,7 +11,7 @@ from rtoslab.catalogue.user_kernels import ExportWants, TreeWants
 
 
 class Probes(Strict):
-    """Symbols of a kernel that the virtual board watches; the image is not touched."""
+    """Symbols of a kernel that the virtual board watches. The image is not touched."""
 
     current_task_single: str
     """Word that points at the running task's control block, kernel built for one core: `symbol`, or `symbol+offset`
@@ -40,11 +40,11 @@ class Probes(Strict):
 
 
 class Behaviour(Strict):
-    """The differences between kernels that the contract permits. Conformance measures all but the last six; of these
+    """The differences between kernels that the contract permits. Conformance measures all but the last six. Of these
     the virtual board's probes tell."""
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
-    """Where a task goes that one of another priority makes ready: behind its equals, or before them."""
+    """Where a task goes that one of another priority makes ready: after its equals, or before them."""
     wake_order: Literal["urgent", "first"] = "urgent"
     """Which of the tasks that wait for an object is woken: the most urgent, or that which has waited longest."""
     event_wait_returns: Literal["set", "matched"] = "set"
@@ -59,7 +59,7 @@ class Behaviour(Strict):
     queue_lock: Literal["none", "spinning", "sleeping"] = "none"
     """The same of what all queues of the image share, beside the queue itself: a table of descriptors, say."""
     lock_wait: Literal["spinning", "asleep"] = "spinning"
-    """How a core waits for a lock of the kernel's that another core holds; asleep, it looks idle."""
+    """How a core waits for a lock of the kernel's that another core holds. Asleep, it looks idle."""
     handler_entry: Literal["vector", "kernel"] = "vector"
     """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
     switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
@@ -69,7 +69,7 @@ class Behaviour(Strict):
 
 
 class Waits(Strict):
-    """Kernel functions that run when a blocking call does not find what it wants; counted, not watched."""
+    """Kernel functions that run when a blocking call does not find what it wants. Counted, not watched."""
 
     collided: tuple[str, ...]
     """Once for each call that did not find its object free."""
@@ -83,7 +83,7 @@ class Critical(Strict):
     """How deep critical sections are nested, as the kernel counts it."""
 
     nesting: tuple[str, ...]
-    """Words that hold the depth, an array of one a core where it runs on several; of the names an image has one."""
+    """Words that hold the depth, an array of one a core where it runs on several. Of the names an image has one."""
     stride_bytes: int = 4
 
 
@@ -91,7 +91,7 @@ class SeveralCores(Strict):
     """The behaviour of a kernel on several cores where it differs from one core."""
 
     ask: tuple[str, ...] = ()
-    """Functions by which the port asks on which core it runs; none where it reads a register."""
+    """Functions by which the port asks on which core it runs. None where it reads a register."""
     interrupt: tuple[str, ...] = ()
     """Functions that interrupt one other core, once a call."""
     lines: dict[str, tuple[int, ...]] = Field(default_factory=dict)
@@ -115,11 +115,11 @@ class TaskBlock(Strict):
     stack_pointer: str
     """While the task does not run: where its context lies."""
     bytes: str | None = None
-    """The stack's size, where the block keeps it; else the next one, or the last two."""
+    """The stack's size, where the block keeps it. Else the next one, or the last two."""
     words: str | None = None
     """The stack's size in words of four bytes."""
     priority: str | None = None
-    """The priority the task has now, in the kernel's own numbers; `urgent_first`: the lowest is the most urgent."""
+    """The priority the task has now, in the kernel's own numbers. `urgent_first`: the lowest is the most urgent."""
     number: str | None = None
     """What its calls know a task by, where that is neither its control block nor its priority."""
     urgent_first: bool = False
@@ -163,12 +163,12 @@ class KernelMemory(Strict):
     pool_symbol: str
     """The memory it takes from: its heap, or an array of the port's that stands for one."""
     pool_free_symbol: str | None = None
-    """Word that holds the least ever free; or the next one."""
+    """Word that holds the least ever free. Or the next one."""
     pool_used_symbol: str | None = None
     """Word that holds what is taken."""
     task_block: TaskBlock | None = None
     free_list: FreeList | None = None
-    """How the heap's free pieces are found; or the next one."""
+    """How the heap's free pieces are found. Or the next one."""
     block_chain: BlockChain | None = None
 
 
@@ -177,7 +177,7 @@ class ObjectFacts(Strict):
 
     type: str
     members: dict[str, str]
-    """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member; one of a
+    """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member. One of a
     structure inside is `outer.inner`."""
 
 
@@ -190,7 +190,7 @@ class Earlier(Strict):
     tree: what headers say of their version has been wrong."""
 
     name: str
-    """A function, macro or structure; what C needs in its place is for the port to say."""
+    """A function, macro or structure. What C needs in its place is for the port to say."""
     since: str
     """The version that it came with."""
     lacks: tuple[str, ...] = ()
@@ -232,7 +232,7 @@ class Kernel(Strict):
     """Cores on which code of the kernel's own uses the floating-point unit, be it for moves: a task that has called it,
     or a handler of the kernel's, then has a floating-point context."""
     time_slice_ticks: int = 0
-    """Ticks after which a task goes behind its equals, where that cannot be switched off; 0: never."""
+    """Ticks after which a task goes after its equals, where that cannot be switched off. 0: never."""
     static_bytes: int = Field(default=0, ge=0)
     """RAM that the kernel takes beside its heap: control blocks, stacks of its own; part of the board's budget."""
     services: dict[str, bool]
@@ -240,11 +240,11 @@ class Kernel(Strict):
     """Why a service (or `smp`) is lacking, in a reader's words."""
     behaviour: Behaviour = Behaviour()
     deviations: dict[str, str] = Field(default_factory=dict)
-    """Conformance checks that the kernel is known to fail -> why; its numbers count, and are marked."""
+    """Conformance checks that the kernel is known to fail -> why. Its numbers count, and are marked."""
     probes: Probes | None = None
     memory: KernelMemory | None = None
     tree: TreeWants | None = None
-    """By what its parts are known in a tree that the user names; None: it is built from no tree."""
+    """By what its parts are known in a tree that the user names. None: it is built from no tree."""
     export: ExportWants | None = None
     """It is linked from exports that its user's own build made."""
     earlier: tuple[Earlier, ...] = ()
@@ -256,7 +256,7 @@ class Kernel(Strict):
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
     """Of the function that a service ends in: what R0 and R1 hold; see `proofs.course`. Not named: its object in R0."""
     results: dict[str, int] = Field(default_factory=dict)
-    """What that function gives where it did what was asked; services that cannot fail or do not tell are not named."""
+    """What that function gives where it did what was asked. Services that cannot fail or do not tell are not named."""
     objects: dict[str, ObjectFacts] = Field(default_factory=dict)
     """By kind, the first word of the names of its services."""
     waits: Waits | None = None
@@ -265,7 +265,7 @@ class Kernel(Strict):
     cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
     """By the `cpu` of a board."""
     classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Classes of functions by prefix; the first that fits counts."""
+    """Classes of functions by prefix. The first that fits counts."""
     parity: dict[str, str] = Field(default_factory=dict)
     """What makes a comparison unfair if it differs (`parity.concepts`): the macro that says it, or `=` and what is so
     whatever is configured."""
@@ -288,14 +288,14 @@ class Kernel(Strict):
         return self.reasons.get(what, "its kernel.toml says so")
 
     def lacking(self, services: Iterable[str]) -> str | None:
-        """Why it cannot serve these, as a clause; None if it can."""
+        """Why it cannot serve these, as a clause. None if it can."""
         for service in services:
             if not self.services.get(service, False):
                 return f"{self.title} has no {service} service: {self.reason(service)}"
         return None
 
     def fact(self, name: str) -> str | None:
-        """Returns what is declared of a service or a fact of `behaviour`, as a word; None if there is no such thing."""
+        """Returns what is declared of a service or a fact of `behaviour`, as a word. None if there is no such thing."""
         if name in self.services:
             return str(self.services[name]).lower()
         value = getattr(self.behaviour, name, None) if name in Behaviour.model_fields else None

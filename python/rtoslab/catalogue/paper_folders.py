@@ -44,7 +44,7 @@ class PublishedRow(Strict):
 
     @property
     def number(self) -> float | None:
-        """The figure as a number; None for an ordering or a text."""
+        """The figure as a number. None for an ordering or a text."""
         try:
             return float(decimal(self.value))
         except ValueError:
@@ -52,7 +52,7 @@ class PublishedRow(Strict):
 
     @property
     def where(self) -> dict[str, str]:
-        """Where our value lies; see `analyses.values.Value.axis`."""
+        """Where our value lies. See `analyses.values.Value.axis`."""
         axes = {
             "benchmark": self.lab_benchmark,
             "metric": self.lab_metric,

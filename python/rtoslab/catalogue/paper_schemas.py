@@ -1,4 +1,4 @@
-"""The strict forms of `papers/<key>/`: paper.toml, slips.toml, claims.toml. Figures only; no sentence of a paper."""
+"""The strict forms of `papers/<key>/`: paper.toml, slips.toml, claims.toml. Figures only. No sentence of a paper."""
 
 from typing import Literal
 
@@ -14,9 +14,9 @@ class Condition(Strict):
     what: str
     paper: str
     here: str = ""
-    """Ours in words; empty if it is read from the manifests."""
+    """Ours in words. Empty if it is read from the manifests."""
     manifest: str = ""
-    """Paths in a point's manifest, such as `build.kernel build.kernel_version`; every distinct reading is shown."""
+    """Paths in a point's manifest, such as `build.kernel build.kernel_version`. Every distinct reading is shown."""
     unit: str = ""
     only: str = ""
     """Of a list in the manifest, what begins so."""
@@ -49,7 +49,7 @@ class PublishedMark(Strict):
 
 
 class Figure(Strict):
-    """A figure of the paper, redrawn from our values; the paper's text has no numbers for it."""
+    """A figure of the paper, redrawn from our values. The paper's text has no numbers for it."""
 
     title: str
     kind: Literal["bars", "lines"]
@@ -65,7 +65,7 @@ class Figure(Strict):
     y_title: str
     x_title: str
     percent_of: dict[str, str | int] = Field(default_factory=dict)
-    """The value at this place of the axes is 100 %; `unit` is then `%`."""
+    """The value at this place of the axes is 100 %. `unit` is then `%`."""
     log: bool = False
     labels: dict[str, str] = Field(default_factory=dict)
     """What a place on an axis is called in the figure."""
@@ -83,7 +83,7 @@ class OverTime(Strict):
     series: str
     """How the ids of the series begin whose samples are drawn."""
     colour: str
-    """The axis that tells the points apart; each has a panel of its own."""
+    """The axis that tells the points apart. Each has a panel of its own."""
     y_title: str
     note: str = ""
 
@@ -114,7 +114,7 @@ class Version(Strict):
     kernel: str
     """As in `[kernels]`."""
     printed: str
-    """As the paper prints it; `not stated`."""
+    """As the paper prints it. `not stated`."""
     trees: tuple[str, ...] = ()
     """Ids of trees, exports and reference results that are the paper's version, the preferred first. Of points that
     the first lacks, the next count."""
@@ -142,7 +142,7 @@ class Setup(Strict):
     id: str = Field(pattern=r"^[a-z0-9_]+$")
     title: str
     evidence: str
-    """What speaks for it; a guess says that it is one."""
+    """What speaks for it. A guess says that it is one."""
     config: dict[str, str] = Field(default_factory=dict)
     """As in `--config`, for every kernel."""
     kernel: dict[str, dict[str, str]] = Field(default_factory=dict)
@@ -174,7 +174,7 @@ class Paper(Strict):
     version: tuple[Version, ...] = ()
     """Of these, which versions it measured."""
     resolution: Resolution | None = None
-    """Of the instrument its times were taken with; None: it counted cycles or iterations."""
+    """Of the instrument its times were taken with. None: it counted cycles or iterations."""
     substitute: tuple[Substitute, ...] = ()
     names: dict[str, str] = Field(default_factory=dict)
     """What a place on an axis is called in verdicts and figures, where its own title would not do."""
@@ -194,7 +194,7 @@ class Slip(Strict):
 
     id: str
     kind: Literal["slip", "precondition", "fact"]
-    """An error in print; something the paper leaves unsaid; a figure that follows from others and does."""
+    """An error in print. Something the paper leaves unsaid. A figure that follows from others and does."""
     rows: tuple[int, ...] = ()
     """Ids of published.csv."""
     part: str = ""
@@ -205,7 +205,7 @@ class Slip(Strict):
     """Arithmetic over published rows, such as `r68 - r70 - r72`: evaluated for every report."""
     unit: str = ""
     no_ratio: bool = False
-    """The printed figure cannot be what its name says, so that ours over it says nothing; the reason is `says`."""
+    """The printed figure cannot be what its name says, so that ours over it says nothing. The reason is `says`."""
 
 
 class SlipFile(Strict):

@@ -15,7 +15,7 @@ class Irq(Strict):
     soft: int
     """A line without a source in the chip, pended by software."""
     asynchronous: int
-    """The line of a timer that counts on, whatever the core does; firmware/include/bench/async.h."""
+    """The line of a timer that counts on, whatever the core does. Firmware/include/bench/async.h."""
 
 
 class Clock(Strict):
@@ -55,7 +55,7 @@ class ClockChoice(Strict):
     overdrive: bool = False
 
     def core_hz(self, crystal_hz: int, hsi_hz: int | None) -> float:
-        """The core's clock that follows from these divisors; 0 without the oscillator it needs."""
+        """The core's clock that follows from these divisors. 0 without the oscillator it needs."""
         inputs = {"hse": crystal_hz, "hsi": hsi_hz or 0}
         if self.source != "pll":
             return inputs[self.source] / self.ahb_div
@@ -124,7 +124,7 @@ class Limits(Strict):
     heap_bytes: int
     """What a kernel may take: its own heap, and its static data if kernel.toml tells them (`static_bytes`)."""
     sample_bytes: int | None = None
-    """Room for the samples of a latency benchmark, 4 bytes each; absent: plenty."""
+    """Room for the samples of a latency benchmark, 4 bytes each. Absent: plenty."""
 
 
 class Flash(Strict):
@@ -145,7 +145,7 @@ class FlashNames(Strict):
     openocd: str | None = None
     """OpenOCD's script for the chip."""
     st_flash: bool = False
-    """Whether st-flash knows the chip; it asks the chip what it is."""
+    """Whether st-flash knows the chip. It asks the chip what it is."""
     bootsel: bool = False
     """Whether the board has a boot loader on USB that takes UF2."""
 
@@ -157,7 +157,7 @@ class Board(Strict):
     title: str
     chip: str
     core: str
-    """The processor core, by its maker's name; `cpu` is its architecture."""
+    """The processor core, by its maker's name. `cpu` is its architecture."""
     cpu: str
     gcc_flags: str
     support: tuple[str, ...] = ()
@@ -167,7 +167,7 @@ class Board(Strict):
     irq: Irq
     clock: Clock
     clocks: dict[int, ClockChoice] = Field(default_factory=dict)
-    """By the core's clock in hertz; empty: only `clock.sys_hz`."""
+    """By the core's clock in hertz. Empty: only `clock.sys_hz`."""
     timer: Timer
     uart: Uart
     pins: Pins
@@ -198,7 +198,7 @@ class FootprintProgram(Strict):
     id: str
     title: str
     base: str
-    """The program it is compared to; empty for the minimal one."""
+    """The program it is compared to. Empty for the minimal one."""
     services: tuple[str, ...]
     tasks_per_core: int
     stack_bytes: int

@@ -24,7 +24,7 @@ def read_toml(path: Path, model: type[Item]) -> Item:
 
 
 def strictly(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
-    """A table as a strict model; `source` names its file. Raises CatalogueError naming file and key."""
+    """A table as a strict model. `source` names its file. Raises CatalogueError naming file and key."""
     try:
         return model.model_validate(table)
     except ValidationError as cause:

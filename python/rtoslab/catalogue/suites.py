@@ -28,7 +28,7 @@ class Experiment(Strict):
 class Suite(Experiment):
     """`papers/<key>/suite.toml`, `papers/<key>/suites/<id>.toml`: which points a paper measured.
 
-    A suite of one experiment says it at the top; one of several has a table `[[experiment]]` for each.
+    A suite of one experiment says it at the top. One of several has a table `[[experiment]]` for each.
     """
 
     id: str

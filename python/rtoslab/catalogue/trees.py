@@ -21,7 +21,7 @@ from rtoslab.intake import problem, read_table, visible
 FOLDER_VARIABLE: Final = "RTOSLAB_TREES"
 """Names another folder for the descriptions."""
 PATH_VARIABLE: Final = "RTOSLAB_TREE_"
-"""With a tree's id behind it, in capitals, other characters as `_`: another place of that tree."""
+"""With a tree's id after it, in capitals, other characters as `_`: another place of that tree."""
 PORTS_VARIABLE: Final = "RTOSLAB_PORTS"
 """Folders outside the checkout that hold ports, as PATH does programs."""
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
@@ -74,7 +74,7 @@ class Tree(TreePart):
     port: Plain
     """The folder of its port: a name in firmware/kernels or RTOSLAB_PORTS, or an absolute path."""
     path: Plain
-    """Where the tree is, absolute; of exports the first one's."""
+    """Where the tree is, absolute. Of exports the first one's."""
     version: Plain
     lacks: tuple[Word, ...] = ()
     """Services that the exports were made without."""
@@ -104,7 +104,7 @@ class Tree(TreePart):
 
 
 def export_key(board: str, cores: int, opt: str = DEFAULT_OPT) -> str:
-    """Returns what an export is for; `export_place` reads it. The usual optimisation is not said."""
+    """Returns what an export is for. `export_place` reads it. The usual optimisation is not said."""
     return f"{board}-{cores}{'' if opt == DEFAULT_OPT else opt}"
 
 

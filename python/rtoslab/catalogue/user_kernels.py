@@ -22,12 +22,12 @@ class TreeWants(Strict):
     also: tuple[str, ...] = ()
     """Functions, beside those of `[symbols]`, whose sources are needed: without one it is no tree of the kernel."""
     version_text: str = ""
-    """What the version stands behind in the text of a header that the port includes; `version` counts where it does not
+    """What the version stands behind in the text of a header that the port includes. `version` counts where it does not
     stand there."""
     version: tuple[str, ...] = ()
     """Macros that say which version it is, in the order they are joined by dots."""
     version_digits: tuple[int, ...] = ()
-    """Of a version in one number: how many decimal digits each part behind the first has (30802, 2 and 2: 3.08.02)."""
+    """Of a version in one number: how many decimal digits each part after the first has (30802, 2 and 2: 3.08.02)."""
 
     one_core: str = ""
     """Why a tree is built for one core alone, though the port knows more."""
@@ -37,8 +37,8 @@ class ExportWants(Strict):
     """A kernel that builds itself: its user's own build makes an export of it (libraries, headers, its configuration)
     with the configuration that the port's `config/` asks for, and `rtoslab tree add` names that folder.
 
-    `config/common.defconfig` is for every export, `<board>.defconfig` for one board, `<need>.defconfig` for one need;
-    the files of `config/application`, if the kernel is built with an application, are handed over with them.
+    `config/common.defconfig` is for every export, `<board>.defconfig` for one board, `<need>.defconfig` for one need.
+    The files of `config/application`, if the kernel is built with an application, are handed over with them.
     """
 
     asked_in: str = "defconfig"
@@ -50,7 +50,7 @@ class ExportWants(Strict):
     board: str
     """The option that tells its board, by the kernel's own name of it."""
     cores: str
-    """The option that tells on how many cores it runs; none: one."""
+    """The option that tells on how many cores it runs. None: one."""
     optimisation: str
     """The option that holds the compiler's: part of what an export is for, and no fixed one is asked for."""
     headers: tuple[str, ...]

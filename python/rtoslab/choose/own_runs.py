@@ -119,7 +119,7 @@ def _names(catalogue: Catalogue, compared: Comparison) -> dict[str, str]:
 
 
 def with_kernels(catalogue: Catalogue, document: Document, points: Sequence[StoredPoint]) -> Document:
-    """Returns the report with its kernels compared behind the answer, or as it is where it has one kernel."""
+    """Returns the report with its kernels compared after the answer, or as it is where it has one kernel."""
     section = kernels_section(catalogue, points)
     if section is None:
         return document

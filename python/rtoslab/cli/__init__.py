@@ -1,4 +1,4 @@
-"""The command `rtoslab`. One module per subcommand; this one gathers them and is the only place that prints errors."""
+"""The command `rtoslab`. One module per subcommand. This one gathers them and is the only place that prints errors."""
 
 import importlib
 import os
@@ -20,7 +20,7 @@ from rtoslab.intake import printable_output, visible
 
 
 class _Commands(click.Group):
-    """Finds subcommands by their modules' names; imports one only when it is used, so that the command starts fast."""
+    """Finds subcommands by their modules' names. Imports one only when it is used, so that the command starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Every `cmd_*` module beside this one."""
@@ -49,13 +49,13 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """One whole line for each command, by what one wants to do; none of them is loaded for it."""
+        """One whole line for each command, by what one wants to do. None of them is loaded for it."""
         for section, lines in SECTIONS.items():
             with formatter.section(section):
                 formatter.write_dl(list(lines.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Carries the command out; ended by a signal, it says so before click sees that."""
+        """Carries the command out. Ended by a signal, it says so before click sees that."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as cause:

@@ -1,6 +1,6 @@
 """Options that many commands have, each said once: the same name, the same meaning, the same default everywhere.
 
-`--kernel` and `--board` name what is measured, one of each or several; without them it is the default kernel on the
+`--kernel` and `--board` name what is measured, one of each or several. Without them it is the default kernel on the
 default board. `--out` is a folder that results are kept in, `-o` a file that is written. `test_command_line.py` goes
 through every command and holds them to this.
 """

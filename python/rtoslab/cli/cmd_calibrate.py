@@ -80,7 +80,7 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Run micro-benchmarks on a real board and on the virtual one; find the timing rules that differ.
+    """Run micro-benchmarks on a real board and on the virtual one. Find the timing rules that differ.
 
     Every rule with a setting (timing.*) gets the value that fits silicon best, and which others fit as well
     (docs/calibrate.md). With --figures, figures of a kernel are measured on both as well. Nothing is flashed without

@@ -58,7 +58,7 @@ def command(
 ) -> int:
     """Run a latency benchmark's image on the virtual board and write its measurement pin as a capture.
 
-    VCD and Saleae files keep the time of each edge to the cycle unless --sample-rate is given; .sr and PulseView files
+    VCD and Saleae files keep the time of each edge to the cycle unless --sample-rate is given. .sr and PulseView files
     hold samples and need it.
 
     With --sigrok and --target the image is flashed onto a real board, and a logic analyzer at its pin records from

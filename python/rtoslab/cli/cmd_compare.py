@@ -39,8 +39,8 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     On virtual boards a difference is exact, and shown with the functions it comes from. Points in several placements
     (`run --placements`) are compared by their medians, and only a difference that exceeds their bands is called worse
     or better. In one placement each, times are called neither where the place of code matters. On real boards medians
-    are compared with a confidence interval and a rank test; directories that repeat the same measurement are joined by
-    commas (A1,A2,A3). What differs between the manifests is listed behind the figures.
+    are compared with a confidence interval and a rank test. Directories that repeat the same measurement are joined by
+    commas (A1,A2,A3). What differs between the manifests is listed after the figures.
 
     Two kernels or two options are two runs: give each `rtoslab run` an --out of its own. Exit code 3 if no figure is on
     both sides.

@@ -45,7 +45,7 @@ def command(
     `rtoslab run` does the same before it measures, and measures nothing if a check fails. Exit code 3 if one fails, if
     none can be examined, or if one of several suites cannot be built: the others are examined all the same.
 
-    With --image, the suite is played as you built it, with whichever kernel; a scene that it does not hold is unseen.
+    With --image, the suite is played as you built it, with whichever kernel. A scene that it does not hold is unseen.
     """
     catalogue = Catalogue(find_root())
     if image is not None:
@@ -80,9 +80,9 @@ def _as_json(verdicts: Sequence[Conformance]) -> list[dict[str, Any]]:
 def _examine(
     catalogue: Catalogue, points: Sequence[Point], verdicts: list[Conformance], console: PlainConsole | None
 ) -> bool:
-    """Adds each verdict when it is there; without a console only what has none is told, on stderr.
+    """Adds each verdict when it is there. Without a console only what has none is told, on stderr.
 
-    False: of several suites one could not be built, which was told. Raises RtoslabError; BuildError for a suite alone.
+    False: of several suites one could not be built, which was told. Raises RtoslabError. BuildError for a suite alone.
     """
     built = True
     for point in points:

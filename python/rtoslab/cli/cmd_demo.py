@@ -19,8 +19,8 @@ from rtoslab.images import require_tools
 def command(context: click.Context, out: Path | None, jobs: int, *, dry_run: bool) -> int:
     """Measure T1 to T8 with FreeRTOS on the virtual Raspberry Pi Pico, on one core and on two, and write a report.
 
-    The same as `rtoslab run vieira2026 --cores 1,2 --report`; without the extra `report` it writes no report.
-    Needs no board; a minute or two the first time.
+    The same as `rtoslab run vieira2026 --cores 1,2 --report`. Without the extra `report` it writes no report.
+    Needs no board. A minute or two the first time.
     """
     require_tools()
     charts = not missing_package("report")

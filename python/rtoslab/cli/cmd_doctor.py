@@ -14,7 +14,7 @@ from rtoslab.cli.plain import PlainConsole, paint
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def command(as_json: bool) -> int:
-    """Check the tools that rtoslab needs; exit code 1 if something is missing."""
+    """Check the tools that rtoslab needs. Exit code 1 if something is missing."""
     examined = examine(find_root())
     if as_json:
         answer([asdict(item) for item in examined], indent=2)

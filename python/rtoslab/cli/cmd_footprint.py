@@ -62,9 +62,9 @@ def command(
     as_csv: bool,
     as_json: bool,
 ) -> int:
-    """Show the size of an IMAGE, byte by byte; or build a kernel with each of its services, and show what each adds.
+    """Show the size of an IMAGE, byte by byte. Or build a kernel with each of its services, and show what each adds.
 
-    An IMAGE is any ELF file; with its map file every byte has an object file. Without an IMAGE, one is built
+    An IMAGE is any ELF file. With its map file every byte has an object file. Without an IMAGE, one is built
     for --kernel and --board: a minimal image (the kernel started, its idle task), then one image per service.
     """
     catalogue = Catalogue(find_root())

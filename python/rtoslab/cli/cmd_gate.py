@@ -70,7 +70,7 @@ def command(
     outputs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Build and measure the project of rtoslab.toml; hold it against its budgets and the baseline in its repository.
+    """Build and measure the project of rtoslab.toml. Hold it against its budgets and the baseline in its repository.
 
     The nearest rtoslab.toml counts, in this folder or above it. With --baseline the figures of RUNs are compared with
     a baseline of points, or, without a RUN, those of the baseline's own points, which are measured now.

@@ -67,7 +67,7 @@ def command(
 
     By core, function, call path and source line, split into execution, waits for buses, flash and spinlocks, sleep and
     exception entry and exit. Also how long interrupts were masked and spinlocks held, and by what code. Nothing is
-    added to the image; the cycles of each core add up to those it was observed for. Exit code 3 if a core ended in a
+    added to the image. The cycles of each core add up to those it was observed for. Exit code 3 if a core ended in a
     handler that nobody wrote. If Ctrl-C or a signal ends it, it stores and shows the part that was executed, with exit
     code 130.
     """

@@ -28,7 +28,7 @@ def command(trace: Path, question: str, names: tuple[str, ...], limit_cycles: in
     calls         each task's calls of the kernel
     locks         holds and waits of spinlocks
     latency A B   from the begin of each A to that of the next B
-    "SELECT ..."  SQLite; tables:
+    "SELECT ..."  SQLite. Tables:
                   slice(track_group, track, name, depth, start_cycle,
                     end_cycle, cycles, own_cycles, start_ns, ended)
                   pin(name, cycle, level)

@@ -129,7 +129,7 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, j
 def _refresh_paper(
     catalogue: Catalogue, name: str, chosen: Sequence[str], placements: int, jobs: int, *, dry_run: bool
 ) -> int | None:
-    """Returns an exit code; None where no kernel of the paper can be measured."""
+    """Returns an exit code. None where no kernel of the paper can be measured."""
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
     kernels = [item for item in _of_paper(paper) if item in (chosen or catalogue.kernels_here)]
@@ -162,7 +162,7 @@ def _refresh_paper(
 
 def _of_paper(paper: PaperFolder) -> list[str]:
     """Kernels whose results are kept: those of the paper in its versions and in today's. What comes with rtoslab is
-    measured in every run; its reference results add the further placements."""
+    measured in every run. Its reference results add the further placements."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     named = [name for experiment in experiments for name in (*experiment.bring_your_own, *experiment.kernels)]
     return list(dict.fromkeys([*named, *paper.facts.roles]))

@@ -54,7 +54,7 @@ def write(text: str, output: Path) -> None:
 
 
 def load_document(runs: tuple[Path, ...], *, reference: bool = False) -> Document:
-    """The document of several run directories together; the suite is told only if all are of one."""
+    """The document of several run directories together. The suite is told only if all are of one."""
     suites = {RunDirectory.open(path).plan().suite for path in runs}
     points = load(*runs)
     beside = stand_ins(find_root(), points) if reference else ()

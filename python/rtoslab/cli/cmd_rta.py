@@ -84,7 +84,7 @@ def bounds(
     """Bound the response times of the task set in TASKS, a TOML or CSV file.
 
     Without a kernel it is the textbook analysis, in which the kernel costs nothing. With --kernel its overheads on the
-    board are measured first (once) and included; --overheads takes them from a file instead. Exit code 1: no answer,
+    board are measured first (once) and included. --overheads takes them from a file instead. Exit code 1: no answer,
     as the set is refused, cannot be built or run, or the model does not apply to it. Exit code 3: a deadline can be
     missed, or what was observed contradicts the bounds.
     """
@@ -218,7 +218,7 @@ class _Bench:
             click.echo(text, err=True)
 
     def overheads(self, *, operations: bool) -> Overheads:
-        """Measured; with the kernel's operations, which take more images, only where they are asked for."""
+        """Measured. With the kernel's operations, which take more images, only where they are asked for."""
         from rtoslab.rta import with_operations  # noqa: PLC0415
 
         self._say("measuring the kernel's overheads")

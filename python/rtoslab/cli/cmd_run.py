@@ -89,7 +89,7 @@ def command(
     report: bool,
     as_json: bool,
 ) -> int:
-    """Measure suites or benchmarks on a virtual board; each point is stored as soon as it is finished.
+    """Measure suites or benchmarks on a virtual board. Each point is stored as soon as it is finished.
 
     With --image it measures an ELF file that contains rtoslab's runner, whoever built it and with whichever kernel:
     `rtoslab run --image APP.elf --board pico`.
@@ -97,7 +97,7 @@ def command(
     With --target it flashes, resets and hears a real board: `rtoslab run t1 --board nucleo-f446re --target auto`
     (docs/boards.md). With --dry-run it prints the commands instead.
 
-    Names may be shortened as long as they are unique (t1); `latency` is every latency benchmark. The same command again
+    Names may be shortened as long as they are unique (t1). `latency` is every latency benchmark. The same command again
     resumes where it stopped.
     """
     root = find_root()
@@ -145,7 +145,7 @@ def _require_charts(report: bool) -> None:
 def _on_desk(
     catalogue: Catalogue, boards: tuple[str, ...] | None, target: str | None, port: str | None, bench: Path | None
 ) -> dict[str, Target]:
-    """The real boards asked for, by the boards' names; empty if none is."""
+    """The real boards asked for, by the boards' names. Empty if none is."""
     if target is not None:
         return targets_of(catalogue, boards or (), target, port, bench)
     if bench is not None:

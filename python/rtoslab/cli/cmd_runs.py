@@ -50,7 +50,7 @@ _FILTERS = (
 
 
 def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command the options that say which points; it is called with those found."""
+    """Gives a command the options that say which points. It is called with those found."""
 
     @wraps(command)
     def call(

@@ -46,7 +46,7 @@ def command(
     costs: bool,
     as_json: bool,
 ) -> int:
-    """Measure every combination that PLAN.toml names; the same command again resumes.
+    """Measure every combination that PLAN.toml names. The same command again resumes.
 
     Combinations that are not possible are skipped with the reason. What was measured before under the same manifest,
     in this sweep or in any run, is taken from the cache.

@@ -85,7 +85,7 @@ def command(
 
     Every interrupt is raised in the same run, continued from one snapshot. Shows the latency to the handler's first
     instruction and to that of the task it wakes: the distribution, the worst case, and the instruction that was
-    executing there. Without a BENCHMARK, `phase_sweep` is used; an IMAGE (ELF) needs --interrupt. The result does not
+    executing there. Without a BENCHMARK, `phase_sweep` is used. An IMAGE (ELF) needs --interrupt. The result does not
     depend on the number of threads. If a signal ends the command, it keeps the part that was swept.
     """
     root = find_root()

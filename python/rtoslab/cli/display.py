@@ -37,7 +37,7 @@ def short_path(folder: Path) -> Path:
 
 
 def announce(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool) -> bool:
-    """Tells the plan before it is begun; True if that was all that was wanted.
+    """Tells the plan before it is begun. True if that was all that was wanted.
 
     Raises PlanError for a macro that no kernel has."""
     require_settings(catalogue, plan.points)

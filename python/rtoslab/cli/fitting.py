@@ -82,7 +82,7 @@ class _UnframedTable:
         return next((gap for gap in _GAPS if self._least(columns, gap) <= width), _GAPS[-1])
 
     def _narrow_column(self, columns: Sequence[int], width: int) -> int | None:
-        """A column of sentences that has room for a word or two a line, if there is one; not the first."""
+        """A column of sentences that has room for a word or two a line, if there is one. Not the first."""
         chosen_columns = [self._columns[item] for item in columns]
         widths = _widths(chosen_columns, width - self._gap(columns, width) * (len(columns) - 1))
         rows = zip(columns[1:], chosen_columns[1:], widths[1:], strict=True)
@@ -138,7 +138,7 @@ def _measure(console: Console, cells: Sequence[Text]) -> Measurement:
 
 
 def _widths(columns: Sequence[Measurement], room: int) -> list[int]:
-    """The widest columns give way first, and each keeps its longest word; a single one keeps within the room."""
+    """The widest columns give way first, and each keeps its longest word. A single one keeps within the room."""
     widths = [column.maximum for column in columns]
     while sum(widths) > room:
         free = [place for place, item in enumerate(columns) if widths[place] > item.minimum]

@@ -20,7 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class CatalogueName(click.ParamType[str]):
-    """A name looked up later (so that the error is ours); completes from the folders found."""
+    """A name looked up later (so that the error is ours). Completes from the folders found."""
 
     def __init__(self, *kinds: str) -> None:
         self.kinds = kinds
@@ -37,7 +37,7 @@ class CatalogueName(click.ParamType[str]):
 
 
 class PaperName(click.ParamType[str]):
-    """A paper's key, looked up later; completes from the folders found."""
+    """A paper's key, looked up later. Completes from the folders found."""
 
     name = "PAPER"
 
@@ -56,12 +56,12 @@ class CatalogueNames(CatalogueName):
     """Several names separated by commas, or `all`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
-        """Unchanged but for empty parts; `split_names` takes it apart."""
+        """Unchanged but for empty parts. `split_names` takes it apart."""
         return ",".join(part.strip() for part in str(value).split(",") if part.strip())
 
 
 def split_names(values: tuple[str, ...], known: Iterable[str]) -> tuple[str, ...] | None:
-    """The names of a repeated, comma-separated option in order; `all` is every known one; None if none was given."""
+    """The names of a repeated, comma-separated option in order. `all` is every known one. None if none was given."""
     names = [name for value in values for name in value.split(",") if name]
     return tuple(dict.fromkeys(item for name in names for item in (known if name == "all" else (name,)))) or None
 
@@ -168,7 +168,7 @@ class FileOf(click.ParamType[Path]):
         self.forms = forms
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ARG002
-        """The path; `form_of` tells its form."""
+        """The path. `form_of` tells its form."""
         path = Path(value)
         if form_of(path) not in self.forms:
             *most, last = (f".{form}" for form in self.forms)
@@ -182,7 +182,7 @@ def form_of(path: Path) -> str:
 
 
 def report_files(*forms: str, **text: str) -> Callable[[Command], Command]:
-    """The option `-o FILE`, once for each report; `text` says in words what a form is."""
+    """The option `-o FILE`, once for each report. `text` says in words what a form is."""
     listed = ", ".join(f".{form}" + (f" ({text[form]})" if form in text else "") for form in forms)
     return click.option(
         "-o", "--output", "outputs", multiple=True, type=FileOf(*forms), help=f"Report to write: {listed}."

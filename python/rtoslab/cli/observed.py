@@ -14,7 +14,7 @@ from rtoslab.instruments import DEFAULT_CYCLES, Choice, Stretch
 
 
 def end_code(unhandled: str) -> int:
-    """The exit code of a command whose subject was executed; says what nobody handled."""
+    """The exit code of a command whose subject was executed. Says what nobody handled."""
     if unhandled:
         click.echo(f"warning: {unhandled}", err=True)
     return EXIT_POINT_FAILED if unhandled else EXIT_OK
@@ -43,7 +43,7 @@ _OPTIONS = (
 
 
 def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command these options; it is called with what they say as `choice`."""
+    """Gives a command these options. It is called with what they say as `choice`."""
 
     @wraps(command)
     def call(

@@ -11,7 +11,7 @@ _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
 
 
 def show_document(document: Document, console: Console, most_rows: int = 40) -> None:
-    """Prints everything; of long tables the first rows."""
+    """Prints everything. Of long tables the first rows."""
     console.print(document.subtitle, soft_wrap=True, markup=False)
     console.print(document.summary, soft_wrap=True, markup=False)
     for section in document.sections:

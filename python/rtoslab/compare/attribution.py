@@ -1,6 +1,6 @@
 """Where a difference in cycles went: function by function, out of the profiles that both sides stored.
 
-A profile covers the whole window; it is divided by what was counted in it, or by the samples taken, so that two
+A profile covers the whole window. It is divided by what was counted in it, or by the samples taken, so that two
 windows of different speed can be set against each other. The parts add up to the difference of the whole.
 """
 
@@ -28,23 +28,23 @@ class Part:
     """Entries of the function per count or per sample."""
     calls_after: float
     code: str
-    """`same`, `moved` (the same code, in another place) or `changed`; empty where an image does not tell."""
+    """`same`, `moved` (the same code, in another place) or `changed`. Empty where an image does not tell."""
 
     @property
     def delta(self) -> float:
-        """Cycles gained; negative: saved."""
+        """Cycles gained. Negative: saved."""
         return self.after - self.before
 
     @property
     def per_call_delta(self) -> float | None:
-        """Cycles of one call gained, where it is called as often as before; None where it is not."""
+        """Cycles of one call gained, where it is called as often as before. None where it is not."""
         if not self.calls_before or abs(self.calls_after / self.calls_before - 1) > 0.01:
             return None
         return self.after / self.calls_after - self.before / self.calls_before
 
 
 def attribution(pair: Pair) -> list[Part]:
-    """Parts that differ, the largest first; empty where a side has no profile."""
+    """Parts that differ, the largest first. Empty where a side has no profile."""
     cycles_before, cycles_after = _means(pair.before, cycles_by_function), _means(pair.after, cycles_by_function)
     if not cycles_before or not cycles_after:
         return []
@@ -73,7 +73,7 @@ def _results(figures: Figures) -> Sequence[MeasuredPoint]:
 
 
 def _means(figures: Figures, by_function: Callable[[MeasuredPoint], dict[str, float]]) -> dict[str, float]:
-    """Over all placements of the point; empty where one has no profile."""
+    """Over all placements of the point. Empty where one has no profile."""
     attributions = [by_function(result) for result in _results(figures)]
     if not all(attributions):
         return {}

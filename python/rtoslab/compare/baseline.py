@@ -40,11 +40,11 @@ class BaselinePoint(Strict):
     manifest: dict[str, str] = Field(default_factory=dict)
     """What differs from the baseline's."""
     code: str = ""
-    """Of the functions that the window executed, whatever their places; empty where nobody watched."""
+    """Of the functions that the window executed, whatever their places. Empty where nobody watched."""
     places: str = ""
     """Of where they are."""
     state: dict[str, str | int] = Field(default_factory=dict)
-    """Of the board and the kernel's data as the window opened; empty where it was not read."""
+    """Of the board and the kernel's data as the window opened. Empty where it was not read."""
     waits: dict[str, float] = Field(default_factory=dict)
     """Cycles per count that were not executing ones."""
     functions: dict[str, tuple[str, float, float] | tuple[str, float]] = Field(default_factory=dict)
@@ -53,7 +53,7 @@ class BaselinePoint(Strict):
 
     @property
     def point(self) -> PointId:
-        """Its axes; a baseline keeps no titles."""
+        """Its axes. A baseline keeps no titles."""
         axes = {"benchmark", "kernel", "board", "cores", "window_ms", "config"}
         return PointId(title=self.benchmark, **self.model_dump(include=axes))
 
@@ -65,7 +65,7 @@ class Baseline(Strict):
     seal: str = ""
     """Digest of all but the rules, which are for hands."""
     exact: bool = True
-    """From virtual boards; false if any figure is a real board's."""
+    """From virtual boards. False if any figure is a real board's."""
     manifest: dict[str, str] = Field(default_factory=dict)
     rules: dict[str, str] = Field(default_factory=dict)
     point: tuple[BaselinePoint, ...]

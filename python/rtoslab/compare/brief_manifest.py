@@ -15,7 +15,7 @@ _AS_TEXT: Final = {
     "kernel package": ("build.kernel_package.sha256",),
     VIRTUAL_BOARD: ("target.sources_sha256",),
 }
-"""What it keeps as it is (hashes shortened); the rest goes into one hash each, below."""
+"""What it keeps as it is (hashes shortened). The rest goes into one hash each, below."""
 _HASHED: Final = {
     "board": ("board.",),
     "compiler calls": ("build.calls.",),

@@ -44,7 +44,7 @@ class Change:
     after: Metric
     verdict: Verdict
     noisy: Shift | None = None
-    """What the samples say; None for exact figures, where any difference beyond their resolution is real."""
+    """What the samples say. None for exact figures, where any difference beyond their resolution is real."""
     placed: tuple[float, float] | None = None
     """Of figures in several placements the least and the most difference that they allow."""
     reason: Reason | None = None
@@ -72,7 +72,7 @@ class Comparison:
     matching: Matching
     differences: Sequence[Difference]
     changes: Sequence[Change]
-    """Real differences first, the largest share first; then what cannot be told; then what is the same."""
+    """Real differences first, the largest share first. Then what cannot be told. Then what is the same."""
 
     @property
     def real(self) -> list[Change]:
@@ -97,7 +97,7 @@ class Comparison:
 def compare(before: Side, after: Side, *, is_gate: bool = False) -> Comparison:
     """Every figure that both sides have.
 
-    A gate asks for the same axes, so nothing is compared over a kernel, say; and in the same placement each, to the
+    A gate asks for the same axes, so nothing is compared over a kernel, say. And in the same placement each, to the
     cycle, so any difference is one of these images. Its sides have brief manifests.
     """
     matching = match(before, after, same_axes=is_gate)
@@ -168,7 +168,7 @@ def _direction(delta: float) -> Verdict:
 
 
 def _noisy(figures: Sequence[tuple[Pair, Metric, Metric]]) -> list[Change]:
-    """Medians by their samples; bytes are no matter of chance; other figures of noisy samples allow no verdict."""
+    """Medians by their samples. Bytes are no matter of chance. Other figures of noisy samples allow no verdict."""
     changes = [
         Change(*figure, _direction(figure[2].value - figure[1].value))
         for figure in figures

@@ -36,7 +36,7 @@ class Difference:
 
 
 def differences(pairs: Sequence[Pair]) -> list[Difference]:
-    """Every key of the manifests that differs, compiler and kernel first, then by name; last what one kernel's
+    """Every key of the manifests that differs, compiler and kernel first, then by name. Last what one kernel's
     configuration has and the other's does not, of which two kernels have hundreds."""
     counts: dict[tuple[str, str, str], int] = {}
     for pair in pairs:

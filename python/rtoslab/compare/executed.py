@@ -21,7 +21,7 @@ class ExecutedFunction:
     code: str
     """Digest of its instructions, wherever they are."""
     instructions: float | None
-    """Its own, per count or per sample; None of points that were stored before they were counted."""
+    """Its own, per count or per sample. None of points that were stored before they were counted."""
     calls: float
     """Per count or per sample."""
 

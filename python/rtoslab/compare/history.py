@@ -68,7 +68,7 @@ class Move:
     run: int
     change: float
     unclaimed: str
-    """Why it is not told that it moved; empty if it is."""
+    """Why it is not told that it moved. Empty if it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ _SINGLE_PLACEMENT = "In one placement each"
 
 
 def _by_claim(lines: Sequence[Line]) -> tuple[list[Line], list[Line], list[Line]]:
-    """Lines that moved; that differ in one placement; that differ by no more than placement."""
+    """Lines that moved. That differ in one placement. That differ by no more than placement."""
     groups: tuple[list[Line], list[Line], list[Line]] = ([], [], [])
     for line in lines:
         if line.moves:
@@ -188,7 +188,7 @@ def _lines(result: Iterable[ArchivedPoint], patterns: Sequence[str]) -> list[Lin
 
 
 def _figures(points: Sequence[MeasuredPoint]) -> list[Metric]:
-    """Those that the point has in all its placements; of several the median and the band."""
+    """Those that the point has in all its placements. Of several the median and the band."""
     if len(points) == 1:
         return metrics(points[0])
     every = [{metric.id: metric for metric in metrics(point)} for point in points]

@@ -12,7 +12,7 @@ from rtoslab.intake import xml
 from rtoslab.reports import Deviations, deviating, footnote
 
 Complaint = Callable[[Change], str | None]
-"""Why a change counts as a failure; None if it does not."""
+"""Why a change counts as a failure. None if it does not."""
 
 
 def as_json(comparisons: Sequence[Comparison]) -> str:

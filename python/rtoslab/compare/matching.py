@@ -79,7 +79,7 @@ def _key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tuple[str, str],
 
 
 def _shared(points: Sequence[Axes]) -> Axes:
-    """Axes with one value everywhere; a lone benchmark names its point all the same."""
+    """Axes with one value everywhere. A lone benchmark names its point all the same."""
     return {
         name: value
         for name, value in points[0].items()

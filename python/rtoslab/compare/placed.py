@@ -1,7 +1,7 @@
 """Points in several placements as one: each figure's median, with the band that the place alone is worth.
 
 The trap it prevents: code that merely moved would be called slower. A difference is claimed if the bands of the two
-sides have nothing in common; otherwise some place of the one is as good as some place of the other.
+sides have nothing in common. Otherwise some place of the one is as good as some place of the other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from rtoslab.compare.sides import Figures, Side
 
 
 def over_placements(side: Side) -> Side:
-    """Points of virtual boards that differ in their placement alone become one; what stands in one placement stays."""
+    """Points of virtual boards that differ in their placement alone become one. What stands in one placement stays."""
     groups: dict[str, list[Figures]] = {}
     for figure in side.figures:
         groups.setdefault(_without(figure).point.model_dump_json(), []).append(figure)
@@ -31,8 +31,8 @@ def interval(before: Metric, after: Metric) -> tuple[float, float]:
 def is_bound(metric: str, *manifests: Mapping[str, Any]) -> bool:
     """Whether a figure of points in one placement each may be another one for the place of code and data.
 
-    Sizes of images are what they are, but for the padding of unlike placements; a heap's blocks are aligned by where it
-    begins; how deep a stack is depends, as times do, on when interrupts come.
+    Sizes of images are what they are, but for the padding of unlike placements. A heap's blocks are aligned by where it
+    begins. How deep a stack is depends, as times do, on when interrupts come.
     """
     if metric.startswith("image."):
         return len({_placement(manifest) for manifest in manifests}) > 1
@@ -45,7 +45,7 @@ def _placement(manifest: Mapping[str, Any]) -> int:
 
 
 def _reach(metric: Metric, width: float) -> tuple[float, float]:
-    """The band; of a figure in one placement, be it the best or the worst, the other's width to both sides."""
+    """The band. Of a figure in one placement, be it the best or the worst, the other's width to both sides."""
     if metric.band is None:
         return metric.value - width, metric.value + width
     return metric.band.least, metric.band.most

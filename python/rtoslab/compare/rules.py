@@ -18,7 +18,7 @@ ALL: Final = "*"
 DEFAULT: Final = {ALL: "+0 cycles|+0 instructions|+0 bytes"}
 NEVER: Final = "never"
 CALLS: Final = "calls"
-"""How often something happened, of a project's own functions; only a limit in `calls` binds it."""
+"""How often something happened, of a project's own functions. Only a limit in `calls` binds it."""
 _LIMIT: Final = re.compile(r"\+\s*(\d+(?:\.\d+)?)\s*(cycles?|instructions?|bytes?|calls?|%)")
 _UNITS: Final = {
     **{f"{name}{plural}": name + "s" for name in ("cycle", "instruction", "byte", "call") for plural in ("", "s")},
@@ -72,7 +72,7 @@ def parse_limits(text: str) -> tuple[Limit, ...]:
 
 
 class Rules:
-    """Limits by pattern of a figure's name; the longest pattern that fits counts."""
+    """Limits by pattern of a figure's name. The longest pattern that fits counts."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._limits = {pattern: parse_limits(text) for pattern, text in texts.items()}

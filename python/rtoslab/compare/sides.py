@@ -29,21 +29,21 @@ class Figures:
     result: MeasuredPoint | None = None
     """None where there is a figure alone (a baseline)."""
     tree: Mapping[str, Any] = field(default_factory=dict)
-    """The whole manifest; empty of a baseline."""
+    """The whole manifest. Empty of a baseline."""
     placed: Sequence[MeasuredPoint] = ()
-    """Of a point in several placements all its results; `result` is the first."""
+    """Of a point in several placements all its results. `result` is the first."""
     code: str = ""
-    """Digest of the functions that the window executed, whatever their places; empty where nobody watched."""
+    """Digest of the functions that the window executed, whatever their places. Empty where nobody watched."""
     places: str = ""
     """Digest of where they are."""
     functions: Mapping[str, ExecutedFunction] = field(default_factory=dict)
     """Those of them that have a digest, by name."""
     state: Mapping[str, str | int] = field(default_factory=dict)
-    """`Measured.state`; empty where it was not read."""
+    """`Measured.state`. Empty where it was not read."""
     waits: Mapping[str, float] = field(default_factory=dict)
-    """Cycles per count that were not executing ones, by what they were; empty of a latency benchmark."""
+    """Cycles per count that were not executing ones, by what they were. Empty of a latency benchmark."""
     missing: str = ""
-    """Why there is no figure; empty if there is."""
+    """Why there is no figure. Empty if there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _reason(result: Failed | NotApplicable) -> str:
 
 
 def _pooled(first: Figures, second: Figures) -> Figures:
-    """Repeats of an exact point are the same; those of a noisy one are more samples of it."""
+    """Repeats of an exact point are the same. Those of a noisy one are more samples of it."""
     if first.exact or first.missing:
         return first if not first.missing else second
     shared = {key: _pool(metric, second.metrics[key]) for key, metric in first.metrics.items() if key in second.metrics}

@@ -42,7 +42,7 @@ class Conformance(Strict):
     cores: int
     findings: tuple[CheckFinding, ...]
     failure: str | None = None
-    """Why the suite did not come to its end; None if it did."""
+    """Why the suite did not come to its end. None if it did."""
 
     @property
     def holds(self) -> bool:
@@ -95,9 +95,9 @@ class Conformance(Strict):
 
 
 def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> Conformance:
-    """The verdict for the point's kernel, board, cores and configuration; from memory if it is there.
+    """The verdict for the point's kernel, board, cores and configuration. From memory if it is there.
 
-    Raises BuildError and errors of the environment; what the image does is in the verdict.
+    Raises BuildError and errors of the environment. What the image does is in the verdict.
     """
     suite = suite_point(point)
     progress("conformance", 0.0)
@@ -116,7 +116,7 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
 def examine_image(
     known: Catalogue, image: ExternalImage, timing: Mapping[str, int], progress: Progress = lambda *_: None
 ) -> Conformance:
-    """The verdict on a suite's image that was built elsewhere; played each time, by whatever made it.
+    """The verdict on a suite's image that was built elsewhere. Played each time, by whatever made it.
 
     Raises SettingError for an image that is not the suite's.
     """

@@ -140,7 +140,7 @@ def _declared_deviations(findings: Sequence[CheckFinding], reason: str) -> list[
 
 
 def not_applicable(check: Check, kernel: Kernel, board: Board, cores: int) -> str | None:
-    """Why this kernel on so many cores of this board need not show it; None if it must."""
+    """Why this kernel on so many cores of this board need not show it. None if it must."""
     lacking = kernel.lacking(check.services)
     if lacking is None and cores < check.min_cores:
         return f"{check.min_cores} cores or more are needed to show it"

@@ -74,7 +74,7 @@ def scene_hash(scene: str) -> int:
 
 
 def _find_broken_scene(begun: DecodedRun, cause: DecodeError, failure: str | None) -> BrokenScene | None:
-    """The scene that was on when nothing more came; None if it is not the scene's doing, or cannot be left out."""
+    """The scene that was on when nothing more came. None if it is not the scene's doing, or cannot be left out."""
     if not begun.checks or begun.checks[-1].name == _NEVER_LEFT_OUT:
         return None
     scene, core = begun.checks[-1].name, begun.checks[-1].core

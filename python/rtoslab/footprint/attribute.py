@@ -1,6 +1,6 @@
 """Every byte of an image gets an owner: symbol, object file, origin, kind, memory. The sums are the sections' sizes.
 
-What has no symbol stays visible: `unnamed` bytes belong to an object file (strings, assembler code, literals behind a
+What has no symbol stays visible: `unnamed` bytes belong to an object file (strings, assembler code, literals after a
 function), `padding` to nobody. Without a map file the object files are unknown and all of it is `unnamed`.
 """
 
@@ -45,7 +45,7 @@ class Footprint:
     name: str
     sections: tuple[Section, ...]
     items: tuple[Item, ...]
-    """By address; their sizes add up to the sections', section by section."""
+    """By address. Their sizes add up to the sections', section by section."""
     memories: Mapping[str, int]
     """Bytes taken in each memory: contents where they are programmed and, if elsewhere, where they are at run time."""
     constants: Mapping[str, int]
@@ -69,7 +69,7 @@ class Footprint:
 def footprint_of(
     elf: Path, map_file: Path | None = None, regions: Iterable[Region] = (), export: str | None = None
 ) -> Footprint:
-    """Reads an image; the map file beside it (same name, .map) is taken if none is named. `export`: the folder that the
+    """Reads an image. The map file beside it (same name, .map) is taken if none is named. `export`: the folder that the
     kernel came from as an export. Raises ImageFileError."""
     image = read_elf(elf)
     beside = elf.with_suffix(".map")

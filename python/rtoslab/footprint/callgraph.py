@@ -18,7 +18,7 @@ _NODE = re.compile(
 _EDGE = re.compile(r'^edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"', re.MULTILINE)
 _DIGITS = 10
 _DEEPEST = 500
-"""Calls in one chain; Python's own stack would not hold many more."""
+"""Calls in one chain. Python's own stack would not hold many more."""
 _INDIRECT = "__indirect_call"
 
 
@@ -76,7 +76,7 @@ class CallGraph:
 
 
 def read_callgraph(path: Path) -> CallGraph:
-    """Reads the joined .ci files of a build; an absent file gives an empty graph (another compiler)."""
+    """Reads the joined .ci files of a build. An absent file gives an empty graph (another compiler)."""
     return parse_callgraph(read_text(path, "the call graph", ImageFileError, MAP_BYTES) if path.is_file() else "")
 
 

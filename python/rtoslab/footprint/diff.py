@@ -19,7 +19,7 @@ class Change:
 
     @property
     def change(self) -> int:
-        """Bytes gained; negative: lost."""
+        """Bytes gained. Negative: lost."""
         return self.after - self.before
 
 

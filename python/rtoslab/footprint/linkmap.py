@@ -1,6 +1,6 @@
 """GNU ld's map file: which input section of which object file lies where.
 
-Only the part between the memory map's title and the OUTPUT line counts; what was discarded stands before it. Fill
+Only the part between the memory map's title and the OUTPUT line counts. What was discarded stands before it. Fill
 lines are not read: a gap between two input sections is padding, whatever the map says of it, so that sums hold.
 """
 

@@ -16,7 +16,7 @@ class Region:
 
     @property
     def is_flash(self) -> bool:
-        """Whether it holds its contents without power; two addresses of one flash are one memory."""
+        """Whether it holds its contents without power. Two addresses of one flash are one memory."""
         return self.name.startswith(("flash", "code"))
 
 

@@ -22,11 +22,11 @@ class Cost:
     program: str
     title: str
     base: str
-    """The program it is compared to; empty: nothing, the figures are the image's own."""
+    """The program it is compared to. Empty: nothing, the figures are the image's own."""
     kinds: Mapping[str, int]
     """By kind of attribute.KINDS."""
     pool: int | None
-    """Taken at run time from the kernel's heap, or from the array that stands for one; None: `pool_unseen` says why."""
+    """Taken at run time from the kernel's heap, or from the array that stands for one. None: `pool_unseen` says why."""
     origins: Mapping[str, int]
     """text and rodata by origin: how much of it is the kernel, how much the program that calls it."""
     not_applicable: str | None = None
@@ -44,7 +44,7 @@ class Stack:
     used_bytes: int
     size_bytes: int
     static: StaticStack | None
-    """Calls only, from the compiler; None where it wrote of no such function."""
+    """Calls only, from the compiler. None where it wrote of no such function."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def survey(
 
 
 def _in_order(catalogue: Catalogue) -> list[str]:
-    """Each program behind its base, else by name."""
+    """Each program after its base, else by name."""
 
     def depth(name: str) -> int:
         base = catalogue.footprints[name].facts.base
@@ -117,7 +117,7 @@ def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltPro
         origins.subtract(base_origins)
         under = base[1].pool_used_bytes if base[1].has_pool else 0  # an image without a pool took nothing from one
         pool = None if pool is None or under is None else pool - under
-    # The pool itself is a size somebody chose; it is not what the service needs.
+    # The pool itself is a size somebody chose. It is not what the service needs.
     kinds["bss"] -= built[1].pool_bytes - (base[1].pool_bytes if base is not None else 0)
     return replace(
         empty,

@@ -81,7 +81,7 @@ class _Run:
         self.board = catalogue.board(weighed.point.board).facts
         self.kernel = catalogue.kernel(weighed.point.kernel).facts
         self.stacks: dict[int, _Stack] = {}
-        """By the address of the control block; 0: the main stack."""
+        """By the address of the control block. 0: the main stack."""
         self.tops: list[int] = []
         self.machine = make_machine(self.board, cores=weighed.point.cores)
         load_image(self.machine, weighed.build.elf.read_bytes(), weighed.build.elf.name)

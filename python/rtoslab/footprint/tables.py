@@ -96,7 +96,7 @@ def _unknown(static: StaticStack | None) -> str:
 
 
 def minimal_table(surveys: Sequence[Survey]) -> Table:
-    """The minimal images of several kernels and boards side by side; bss without the pool, whose size is chosen."""
+    """The minimal images of several kernels and boards side by side. Bss without the pool, whose size is chosen."""
     rows: list[Sequence[Value]] = []
     for survey in surveys:
         image = survey.minimal.footprint

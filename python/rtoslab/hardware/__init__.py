@@ -1,8 +1,8 @@
 """Real boards: what is connected, which program flashes it, and every byte that it then sends.
 
-`usb` finds probes and boards by their USB identity; `bench` reads a hardware map; `flash_tools` has one entry for each
-program, its command line as its own documentation has it; `image_forms` makes what some of them want instead of an ELF;
-`choosing` makes a target of a board's name, a probe and a port; `flashing` runs the program while `listening` listens;
+`usb` finds probes and boards by their USB identity. `bench` reads a hardware map. `flash_tools` has one entry for each
+program, its command line as its own documentation has it. `image_forms` makes what some of them want instead of an ELF.
+`choosing` makes a target of a board's name, a probe and a port. `flashing` runs the program while `listening` listens.
 `analyzers` runs sigrok-cli beside both.
 """
 

@@ -24,7 +24,7 @@ START_LIMIT_S: Final = 20.0
 TAIL_S: Final = 1.0
 """Samples of the last second may still be under way from the analyzer."""
 ROOM_BYTES: Final = 64 << 20
-"""Free on the disk all the time; more than a capture that can be read."""
+"""Free on the disk all the time. More than a capture that can be read."""
 _POLL_S: Final = 0.05
 _WATCH_S: Final = 0.2
 _DRIVER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}(?::[a-z_]{1,40}=[A-Za-z0-9/._-]{1,100}){0,8}", re.ASCII)
@@ -59,13 +59,13 @@ class Analyzer:
 
 
 def analyzer_banner() -> str:
-    """First line of its version text; empty if it is not installed."""
+    """First line of its version text. Empty if it is not installed."""
     place = shutil.which(SIGROK)
     return tools.program_output([place, "--version"]).partition("\n")[0].strip() if place else ""
 
 
 def recording_command(analyzer: Analyzer, limit_s: float, file: Path) -> Command:
-    """Returns what is started; it ends by itself after `limit_s`."""
+    """Returns what is started. It ends by itself after `limit_s`."""
     wires = ",".join(f"{channel}={name}" for channel, name in analyzer.channels)
     return (
         SIGROK,
@@ -142,13 +142,13 @@ class Recorder:
                 return
 
     def end(self) -> None:
-        """Ends it, whatever it is doing; nothing looks at its file any more, so its folder may go."""
+        """Ends it, whatever it is doing. Nothing looks at its file any more, so its folder may go."""
         self._over.set()
         end_program(self._running)
         self._watcher.join()
 
     def finish(self) -> None:
-        """Ends it behind the last samples: then the file is whole up to there. Raises CaptureError where the recording
+        """Ends it after the last samples: then the file is whole up to there. Raises CaptureError where the recording
         was over before."""
         ended = self._running.poll()
         if ended is None:
@@ -172,7 +172,7 @@ def _size(file: Path) -> int:
 
 
 def _room_missing(file: Path) -> str:
-    """Returns what is wrong with the place that the capture goes to; empty if nothing is."""
+    """Returns what is wrong with the place that the capture goes to. Empty if nothing is."""
     try:
         free = shutil.disk_usage(file.parent).free
     except OSError as cause:

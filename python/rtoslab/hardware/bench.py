@@ -27,9 +27,9 @@ class BenchTarget(Strict):
     probe: str
     """Serial number of its probe, or of the board itself where it is flashed in BOOTSEL."""
     port: str | None = None
-    """Serial port; without it the one that the probe has."""
+    """Serial port. Without it the one that the probe has."""
     tool: str | None = None
-    """Program that flashes it; without it the first one installed that can."""
+    """Program that flashes it. Without it the first one installed that can."""
     drive: str | None = None
     """Where its UF2 drive is mounted."""
     flash_limit_s: float = Field(default=FLASH_LIMIT_S, gt=0, le=3600)
@@ -64,7 +64,7 @@ class Bench(Strict):
 
     @model_validator(mode="after")
     def _apart(self) -> "Bench":
-        """Two boards behind one name, probe or port would be measured for each other."""
+        """Two boards after one name, probe or port would be measured for each other."""
         for what in ("name", "probe", "port"):
             seen: set[str] = set()
             for target in self.target:

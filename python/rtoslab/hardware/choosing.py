@@ -1,7 +1,7 @@
 """Finds one probe, one port and one program for a board's name and the user's options, or a sentence that says why
 there is none.
 
-The trap it prevents: flashing the board beside the one that was meant. The board is always named by the user; a probe
+The trap it prevents: flashing the board beside the one that was meant. The board is always named by the user. A probe
 is chosen for them only if it is the only one connected that could be meant."""
 
 from collections.abc import Iterable

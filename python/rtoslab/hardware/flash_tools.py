@@ -1,6 +1,6 @@
 """The programs that flash a board: for which probes each is, and its command line by its own documentation.
 
-A command is a tuple of words that is started as it is; no shell reads it. OpenOCD's `-c` is a script of its own, so
+A command is a tuple of words that is started as it is. No shell reads it. OpenOCD's `-c` is a script of its own, so
 what goes into it has only characters that mean nothing there.
 """
 
@@ -115,5 +115,5 @@ TOOLS: Final[Mapping[str, FlashTool]] = {
 
 
 def is_installed(tool: FlashTool) -> bool:
-    """Whether it can be started here; a drive needs no program."""
+    """Whether it can be started here. A drive needs no program."""
     return tool.is_drive or shutil.which(tool.name) is not None

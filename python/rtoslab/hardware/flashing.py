@@ -47,7 +47,7 @@ def commands(target: Target, image: Path) -> tuple[Command, ...]:
 
 
 def command_texts(target: Target, image: Path) -> list[str]:
-    """The same for a person, as one would type it; of an image that need not exist yet. Raises PortError."""
+    """The same for a person, as one would type it. Of an image that need not exist yet. Raises PortError."""
     form = image if target.tool.form == ELF else image.with_suffix(f".{target.tool.form}")
     if target.tool.is_drive:
         return [f"cp {shlex.quote(str(form))} {shlex.quote(str(target.drive or 'the drive RPI-RP2'))}"]

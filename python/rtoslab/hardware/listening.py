@@ -63,7 +63,7 @@ class Listener:
         self._port.close()
 
     def hear(self) -> bool:
-        """Waits a moment for what comes; whether something came. Raises PortError where the port is gone."""
+        """Waits a moment for what comes. Whether something came. Raises PortError where the port is gone."""
         try:
             fresh = self._port.read(_PIECE)
         except (serial.SerialException, OSError) as cause:
@@ -97,8 +97,8 @@ class Listener:
         return bytes(self.received[self._start() :])
 
     def _boots(self) -> list[int]:
-        """Where each run of the image begins. A reset may come inside a line, so a begin record is looked for anywhere;
-        no value of another record can hold it."""
+        """Where each run of the image begins. A reset may come inside a line, so a begin record is looked for anywhere.
+        No value of another record can hold it."""
         boots, place = [], self.received.find(self._mark)
         while place >= 0:
             boots.append(place)

@@ -64,7 +64,7 @@ class UsbDevice:
 
 
 def kind_of(device: UsbDevice) -> str | None:
-    """Which kind of probe, or board that waits to be flashed, a device is; None: no such thing."""
+    """Which kind of probe, or board that waits to be flashed, a device is. None: no such thing."""
     if device.vendor == _SEGGER:
         return JLINK
     known = _KNOWN.get((device.vendor, device.product))

@@ -51,7 +51,7 @@ from rtoslab.records import SEAL_FILE, ExpectedIdentity, read_sealed, seal_files
 from rtoslab.trees import linked_digest, read_by, remember, repositories
 
 TIMES = 4
-"""How often a tree may change while it is compiled; the first build only learns what is read."""
+"""How often a tree may change while it is compiled. The first build only learns what is read."""
 
 SHARED = ("objects", "configured", "facts")
 """What lies beside the images and serves others: what was compiled, what CMake found, what TOML files say."""
@@ -133,7 +133,7 @@ def require_tools() -> None:
 
 
 def is_built(root: Path, point: Point, digest: str) -> bool:
-    """Whether the image of a point's `inputs_digest` is there; `build` still demands that it is as it was sealed."""
+    """Whether the image of a point's `inputs_digest` is there. `build` still demands that it is as it was sealed."""
     return (_folder(root, point, digest) / SEAL_FILE).is_file()
 
 
@@ -142,7 +142,7 @@ def _folder(root: Path, point: Point, digest: str) -> Path:
 
 
 def _build_into(catalogue: Catalogue, point: Point, digest: str) -> str:
-    """Builds and keeps; the digest of what was built: another than that before where a tree is read for the first time
+    """Builds and keeps. The digest of what was built: another than that before where a tree is read for the first time
     or was edited meanwhile."""
     parent = build_folder(catalogue.root)
     try:
@@ -176,7 +176,7 @@ def _build_into(catalogue: Catalogue, point: Point, digest: str) -> str:
 
 
 def _build(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
-    """Compiles in `work` until what was read of a tree is what the image's own id was made from; that digest."""
+    """Compiles in `work` until what was read of a tree is what the image's own id was made from. That digest."""
     tree = tree_of(catalogue, point)
     for _ in range(TIMES):
         build = _cmake(catalogue, point, expected_identity(digest), work)
@@ -249,7 +249,7 @@ def _cmake(catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work:
 
 
 def _disk_is_full(text: str, work: Path) -> bool:
-    """Compilers say so, unless their words found no room either; `ar` does not."""
+    """Compilers say so, unless their words found no room either. `ar` does not."""
     return os.strerror(errno.ENOSPC) in text or shutil.disk_usage(work).free < LITTLE_BYTES
 
 

@@ -91,12 +91,12 @@ class _Image:
                 yield moved.get(at) or (self._branch(at, part, function) if size == 4 else None) or part
                 if size == 4 or first >> 11 == _LOADS_LITERAL:
                     pool = literal_place(at, part)
-                    if pool is not None and not start <= pool < end:  # an assembler's, behind its end
+                    if pool is not None and not start <= pool < end:  # an assembler's, after its end
                         yield self._word(pool)
             at += size
 
     def _code(self, function: _Named) -> bytes:
-        """A function's bytes, with a halfword behind it if there is one: its last instruction may be a wide one."""
+        """A function's bytes, with a halfword after it if there is one: its last instruction may be a wide one."""
         code_ = b""
         while len(code_) < function.end - function.start:
             more = self._read(function.start + len(code_), function.end + 2 - function.start - len(code_))
@@ -111,7 +111,7 @@ class _Image:
         return self._place(int.from_bytes(word, "little")) or word
 
     def _branch(self, at: int, code: bytes, function: _Named) -> bytes | None:
-        """A branch out of the function by what it goes to; None for every other instruction."""
+        """A branch out of the function by what it goes to. None for every other instruction."""
         target = branch_target(at, code)
         if target is None or function.start <= target < function.end:
             return None
@@ -143,7 +143,7 @@ class _Image:
         return moved
 
     def _place(self, value: int) -> bytes | None:
-        """Returns what an address refers to; None for a number that is no address in the image."""
+        """Returns what an address refers to. None for a number that is no address in the image."""
         section = next(
             (
                 elf_section
@@ -163,7 +163,7 @@ class _Image:
         return b"@" + self._text(section, value)
 
     def _text(self, section: ElfSection, value: int) -> bytes:
-        """A constant that has no name; of memory without contents the section alone."""
+        """A constant that has no name. Of memory without contents the section alone."""
         content = self.contents.get(section.address)
         if content is None:
             return section.name.encode()
@@ -205,7 +205,7 @@ def branch_target(at: int, code: bytes) -> int | None:
 
 
 def literal_place(at: int, code: bytes) -> int | None:
-    """Where an LDR (literal) of Thumb at `at` reads; None for anything else (A7.7.43)."""
+    """Where an LDR (literal) of Thumb at `at` reads. None for anything else (A7.7.43)."""
     first = int.from_bytes(code[:2], "little")
     base = (at + 4) & ~3
     if first >> 11 == 0b01001:

@@ -2,7 +2,7 @@
 
 The trap it prevents: the headers that a build generates hold what differs from image to image, and nearly every file
 includes them, so that by content alone every object would be new. The compiler itself says which macros it expanded or
-tested; only their values count. A macro that was asked for and not found counts too.
+tested. Only their values count. A macro that was asked for and not found counts too.
 
 Two folders stand under a sign of their own, so that another build and another checkout find what was made: `@` is the
 build's folder, `$` the firmware's. The firmware's is taken out only where it tells a file's place (a word of the call,
@@ -107,7 +107,7 @@ class Compilation:
 
     @property
     def folders(self) -> list[str]:
-        """Where headers are looked for, and the source's own folder; not those of the build."""
+        """Where headers are looked for, and the source's own folder. Not those of the build."""
         folders_ = [str(self.source.parent)]
         for at, item in enumerate(self.arguments):
             if item.startswith(_FOLDERS):
@@ -139,7 +139,7 @@ class Compilation:
         return PreprocessedSource(self.files(), names, hashlib.sha256(code).hexdigest(), contains_checkout)
 
     def files(self) -> tuple[str, ...]:
-        """Absolute paths of what the compiler said it read; of what it does not preprocess it says nothing."""
+        """Absolute paths of what the compiler said it read. Of what it does not preprocess it says nothing."""
         if not self._listing_file.is_file():
             return (_absolute(str(self.work), str(self.source)),)
         text = self._listing_file.read_text(encoding="utf-8", errors="surrogateescape")
@@ -165,7 +165,7 @@ class Compilation:
 
 @lru_cache(maxsize=8)
 def _word_of_place(firmware: str) -> re.Pattern[str]:
-    """A word of a call that is a file of the firmware's, or an option with one; nothing that code is told."""
+    """A word of a call that is a file of the firmware's, or an option with one. Nothing that code is told."""
     return re.compile(rf"^({_BEFORE_PLACE}){re.escape(firmware)}(?=[/=]|$)")
 
 
@@ -176,7 +176,7 @@ def _line_of_place(firmware: str) -> re.Pattern[bytes]:
 
 
 def compilation(work: Path, line: str, firmware: Path) -> Compilation | None:
-    """A line of the build as a compilation; None if it is something else."""
+    """A line of the build as a compilation. None if it is something else."""
     if "&&" in line:
         return None
     words = tuple(shlex.split(line) if _QUOTED.search(line) else line.split())  # shlex takes its time
@@ -200,7 +200,7 @@ class Archiving:
 
 
 def archiving(work: Path, line: str) -> Archiving | None:
-    """A line of the build as the making of a library; None if it is something else."""
+    """A line of the build as the making of a library. None if it is something else."""
     match = _ARCHIVE.fullmatch(line)
     if match is None or _QUOTED.search(line):
         return None
@@ -228,7 +228,7 @@ def _counts(text: str, names: frozenset[str] | None) -> str:
 
 @lru_cache(maxsize=64)
 def _lines(text: str) -> tuple[tuple[str | None, str], ...] | None:
-    """Each line, with the macro that it defines or else with its number; None if lines do not stand for themselves."""
+    """Each line, with the macro that it defines or else with its number. None if lines do not stand for themselves."""
     if "\\\n" in text or _OPEN_COMMENT.search(text):
         return None
     definitions = ((_DEFINED.match(line), number, line) for number, line in enumerate(text.splitlines()))

@@ -31,7 +31,7 @@ _PROGRAMS: Final = "programs.cmake"
 """Programs beside the compiler that CMake found, for its cache."""
 _PROGRAM: Final = re.compile(r"^(CMAKE_\w+):FILEPATH=(/.*)$", re.MULTILINE)
 _COMPILER_FILES: Final = ("CMakeSystem.cmake", "CMakeCCompiler.cmake", "CMakeASMCompiler.cmake")
-"""What CMake writes of a compiler; it lies in a folder named by CMake's version."""
+"""What CMake writes of a compiler. It lies in a folder named by CMake's version."""
 _CHECKOUT: Final = "@RTOSLAB_FIRMWARE@"
 """In what is kept, for the firmware's folder."""
 _READ: Final = "toml"
@@ -50,7 +50,7 @@ _CONFIGURED_BY: Final = (
 def configure(
     catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path, known: Path, log: IO[str]
 ) -> bool:
-    """Makes the build files of a point's image in `work`; whether CMake ended well, what it said in the log.
+    """Makes the build files of a point's image in `work`. Whether CMake ended well, what it said in the log.
 
     `known`: a folder for what was found out. Raises StoreError, ToolMissingError.
     """
@@ -114,7 +114,7 @@ def _restore(catalogue: Catalogue, point: Point, known: Path, work: Path) -> boo
 
 
 def _lay_read(catalogue: Catalogue, point: Point, read: ObjectStore, work: Path) -> set[str]:
-    """Lays what was read of the point's TOML files before into the build's folder; the names of that."""
+    """Lays what was read of the point's TOML files before into the build's folder. The names of that."""
     reader = sha256_of(catalogue.root / "firmware" / "cmake" / "Toml.cmake")
     folder = work / _READ
     folder.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ class Section:
     address: int
     """Where it is at run time."""
     load_address: int
-    """Where its contents are programmed; the same as `address` if it runs where it lies."""
+    """Where its contents are programmed. The same as `address` if it runs where it lies."""
     size: int
     has_contents: bool
     """False for what is cleared at start-up, or left alone."""
@@ -38,7 +38,7 @@ class Section:
 
     @property
     def end(self) -> int:
-        """The first address behind it."""
+        """The first address after it."""
         return self.address + self.size
 
 

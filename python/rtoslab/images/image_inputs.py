@@ -21,7 +21,7 @@ MAP: Final = "image.map"
 CALLGRAPH: Final = "callgraph.ci"
 """Of a footprint image: each function's stack frame and callees, as the compiler wrote them."""
 CONFORMANCE_IMAGE: Final = "conformance"
-"""The image that is no benchmark; its sources lie in a folder of that name."""
+"""The image that is no benchmark. Its sources lie in a folder of that name."""
 _OF_REAL_BOARDS: Final = frozenset({FLASH_FILE, SILICON_FILE})
 """Files in a board's folder that no image is made of."""
 CALIBRATION_IMAGE: Final = "calibration"
@@ -86,7 +86,7 @@ def tree_of(catalogue: Catalogue, point: Point) -> Tree | None:
 
 
 def kernel_options(catalogue: Catalogue, point: Point) -> list[str]:
-    """The -D options by which CMake finds a port or a tree outside the checkout; they outdo `cmake_options`."""
+    """The -D options by which CMake finds a port or a tree outside the checkout. They outdo `cmake_options`."""
     tree = tree_of(catalogue, point)
     port = f"-DKERNEL={catalogue.port_name(catalogue.kernel(point.kernel))}"
     return [port, *([f"-DTREE={description_path(tree.id)}", f"-DTREE_PATH={tree.path}"] if tree else [])]

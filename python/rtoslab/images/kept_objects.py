@@ -1,12 +1,12 @@
 """Objects kept by content: what is compiled once is only copied for the next image that asks for the same.
 
 Headers are known only after a compiler has read them, so a call leads to the lists of files that it read before, with
-the macros it asked for; what those hold now names the object. Where that name is new the preprocessor is run, and what
+the macros it asked for. What those hold now names the object. Where that name is new the preprocessor is run, and what
 it gives names an object too: much of a kernel is the same code in another configuration.
 
 The trap it prevents: an edited file must never be answered by an old object. So the files are read anew for each image,
 and nothing is kept where one of them changed meanwhile, or may hold what no list of files tells. Files of the checkout
-are named from its firmware folder on, so that a further checkout finds them; nothing is kept that bears its name.
+are named from its firmware folder on, so that a further checkout finds them. Nothing is kept that bears its name.
 """
 
 import hashlib
@@ -74,11 +74,11 @@ class Objects:
         )
 
     def exclusive_lock(self, call: str) -> AbstractContextManager[None]:
-        """One process at a time compiles this; the others find it kept."""
+        """One process at a time compiles this. The others find it kept."""
         return self.cache.exclusive_lock(call)
 
     def find(self, call: str) -> tuple[Compiled, tuple[str, ...]] | None:
-        """Returns what was made of the same call and the same files, and those; None if that is not known."""
+        """Returns what was made of the same call and the same files, and those. None if that is not known."""
         for files, names in self._lists(call):
             key = self._content(call, files, names)
             of = None if key is None else self.cache.get(f"{key}.of")
@@ -136,7 +136,7 @@ class Objects:
         return _key(self._bare(compilation.of_code), preprocessed.digest)
 
     def _lists(self, call: str) -> _Lists:
-        """Files and macros of earlier compilations of a call, the last one first; `@` is the build's folder, `$` the
+        """Files and macros of earlier compilations of a call, the last one first. `@` is the build's folder, `$` the
         firmware's."""
         for path in self._lists_of(call):
             yield tuple(path["files"]), path["asked"]
@@ -182,7 +182,7 @@ class Objects:
         return file
 
     def _path(self, place: str) -> str:
-        """Where a file lies; one that a build generates stays without its folder."""
+        """Where a file lies. One that a build generates stays without its folder."""
         return f"{self.firmware}{place[1:]}" if place[0] == "$" else place
 
     def _names_below(self, folder: str) -> str:

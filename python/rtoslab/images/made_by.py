@@ -7,7 +7,7 @@ from rtoslab.intake import Elf, one_line, path_text, read_image
 
 
 def compiler_names(path: Path) -> str:
-    """The names that compilers left in `.comment`, sorted; empty if there is none. Raises ImageFileError."""
+    """The names that compilers left in `.comment`, sorted. Empty if there is none. Raises ImageFileError."""
     try:
         elf = Elf(read_image(path))
         texts = [

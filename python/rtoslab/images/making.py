@@ -27,7 +27,7 @@ _Step = Compilation | Archiving | str
 
 
 class StepFailedError(Exception):
-    """A step ended with an error; what it printed is in the log."""
+    """A step ended with an error. What it printed is in the log."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class _Steps:
         if preprocessed is not None and not (
             preprocessed.contains_checkout or compilation.contains_its_place(result.object + (result.callgraph or b""))
         ):
-            with suppress(StoreError):  # the image needs no kept object; on a disk without room it fails itself
+            with suppress(StoreError):  # the image needs no kept object. On a disk without room it fails itself
                 self.objects.store(compilation, call, preprocessed, result, began_ns)
         return result, compilation.files() if preprocessed is None else preprocessed.files
 
@@ -146,7 +146,7 @@ class MakeResult:
 def make(work: Path, objects: Objects, log: IO[str]) -> MakeResult:
     """Carries out a configured build.
 
-    Raises StepFailedError, its words in the log; OSError.
+    Raises StepFailedError, its words in the log. OSError.
     """
     steps = _Steps(objects, log)
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -163,7 +163,7 @@ def make(work: Path, objects: Objects, log: IO[str]) -> MakeResult:
 
 
 def _all(pool: ThreadPoolExecutor, steps: _Steps, group: Iterable[_Step]) -> None:
-    """The compilations of a group side by side; the first one that fails is the last one begun."""
+    """The compilations of a group side by side. The first one that fails is the last one begun."""
     waiting: list[Future[None]] = [pool.submit(steps.compile, step) for step in group if isinstance(step, Compilation)]
     try:
         for future in waiting:

@@ -20,9 +20,9 @@ _NEAR: Final = re.compile(r"did you mean `(\w+)`")
 
 
 def require_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
-    """Raises PlanError for a macro that no kernel has which is given it; StoreError, ToolMissingError.
+    """Raises PlanError for a macro that no kernel has which is given it. StoreError, ToolMissingError.
 
-    A kernel is asked once for each set of macros; one whose image is built already has them.
+    A kernel is asked once for each set of macros. One whose image is built already has them.
     """
     requested: dict[tuple[str, frozenset[str]], Point] = {}
     for point in points:

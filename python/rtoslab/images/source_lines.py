@@ -24,7 +24,7 @@ class SourceLines:
         self._path = elf
 
     def at(self, address: int) -> tuple[str, ...]:
-        """`file:line`, innermost first; empty if the image does not tell."""
+        """`file:line`, innermost first. Empty if the image does not tell."""
         try:
             with debug_errors(self._path.name, ImageFileError):
                 return self._find(address)

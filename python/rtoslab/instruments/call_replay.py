@@ -18,7 +18,7 @@ from rtoslab.targets import apply_settings, load_image, make_machine, simulator_
 
 ITSELF: Final = "itself"
 Step = tuple[int, int]
-"""First address of a function; number of the exception whose handler it is, 0 if it was called."""
+"""First address of a function. Number of the exception whose handler it is, 0 if it was called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Spending:
     beside: Mapping[str, int]
     """Handlers and threads that ran on its core meanwhile, by their first function."""
     problem: str = ""
-    """Why what is inside cannot be told; empty if it can."""
+    """Why what is inside cannot be told. Empty if it can."""
 
 
 def window_of(call: Any, nodes: "NDArray[np.void]") -> Window:
@@ -91,7 +91,7 @@ def spendings(subject: Subject, windows: Sequence[Window], progress: Progress) -
 
 
 def run_to(machine: ObservedMachine, cycle: int, last: int, progress: Progress) -> None:
-    """Runs to a cycle of which is known that it comes; `last` is the one at which all is done. Raises RunError."""
+    """Runs to a cycle of which is known that it comes. `last` is the one at which all is done. Raises RunError."""
     while machine.cycle() < cycle:
         before = machine.cycle()
         machine.run(min(CHUNK_CYCLES, cycle - before))

@@ -11,7 +11,7 @@ from rtoslab.instruments.profile_tables import path_text
 
 _HEADS: Final = ("cycles per call", "min", "median", "p99", "max", "total")
 _LISTED: Final = 8
-"""Callees, and calls in progress, on the terminal; the rest is counted."""
+"""Callees, and calls in progress, on the terminal. The rest is counted."""
 
 
 def call_table(measured: MeasuredFunction) -> Table:
@@ -78,7 +78,7 @@ def call_lines(greatest: GreatestCall) -> Iterator[str]:
 
 
 def parts(cycles: Mapping[str, int]) -> str:
-    """Where cycles went, the most first; what is much further down together."""
+    """Where cycles went, the most first. What is much further down together."""
     shown = [f"{name} {item:,}" for name, item in cycles.items()]
     rest = sum(list(cycles.values())[_LISTED:])
     return ", ".join(shown[:_LISTED]) + (f", others {rest:,}" if rest else "")
@@ -96,7 +96,7 @@ def half(value: float) -> int | str:
 
 
 def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
-    """All of it as plain values; what could not be told is null, with its reason beside it."""
+    """All of it as plain values. What could not be told is null, with its reason beside it."""
     return {
         "image": measured.label,
         "board": measured.board,

@@ -51,7 +51,7 @@ _VECTOR_READ: Final = 1 << 1
 def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
     """Sentences: the fault with its place and cause, then one for each caller."""
     path = [fault.registers["pc"], *_callers(fault, image)]
-    # A return address is that of the instruction behind the call.
+    # A return address is that of the instruction after the call.
     places = sources(image, (address - 2 if number else address for number, address in enumerate(path)))
     frames = [
         _place(address, places[address - 2 if number else address].line, symbols) for number, address in enumerate(path)
@@ -105,7 +105,7 @@ def _walk(entries: Sequence[Any], fault: Fault) -> Iterator[int]:
     registers = {number: fault.registers[name] for number, name in _NAMES.items()}
     pc = fault.registers["pc"]
     for number in range(_CALLERS_MOST):
-        # A call may be the last instruction of its function: then the address behind it is another's.
+        # A call may be the last instruction of its function: then the address after it is another's.
         caller = _caller(entries, pc - (2 if number else 0), registers, fault.stacks)
         if caller is None and number == 0:
             caller = {**registers, _LR: registers[_LR]}  # a leaf without frame information: it returns by LR

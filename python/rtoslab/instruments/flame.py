@@ -17,7 +17,7 @@ ROW: Final = 18
 LETTER: Final = 6.3
 """Mean width of a letter of the labels."""
 NARROWEST: Final = 0.4
-"""Frames narrower than this are left out; their cycles stay in their callers' width."""
+"""Frames narrower than this are left out. Their cycles stay in their callers' width."""
 _COLOURS: Final = {
     "application": "#9fd3b5", "library": "#d8d8d8", "idle": "#efefef", "image": "#9fd3b5", "switch": "#f2b48a",
     "tick": "#f6d17f", "critical": "#e79a9a", "queue": "#a9c6ea", "memory": "#d7b9e6", "core_to_core": "#f0a7c8",

@@ -24,7 +24,7 @@ class Function:
     requested: tuple[str, ...]
     """As it was named, in each way."""
     name: str
-    """Its symbol; its address where the image has none for it."""
+    """Its symbol. Its address where the image has none for it."""
     address: int
     """Without the Thumb bit."""
     also: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class Functions:
         return places
 
     def _start(self, address: int) -> int | None:
-        """Where the function that holds an address begins; None if no symbol says."""
+        """Where the function that holds an address begins. None if no symbol says."""
         for start, size, _ in self._symbols:
             if start <= address < start + size or start == address:
                 return start

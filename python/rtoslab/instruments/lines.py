@@ -23,11 +23,11 @@ class Source:
     """Where an instruction comes from."""
 
     line: str
-    """`file:line` of the innermost function; empty if the image does not say."""
+    """`file:line` of the innermost function. Empty if the image does not say."""
     site: str
     """The line of the function that has the code: where those inlined there are called from."""
     inlined: tuple[str, ...]
-    """Functions inlined there, outermost first; empty if the code is the function's own."""
+    """Functions inlined there, outermost first. Empty if the code is the function's own."""
 
 
 _ADDRESS = re.compile("0x[0-9a-f]{1,16}")

@@ -1,6 +1,6 @@
 """Functions of any image, measured call by call: `rtoslab measure`.
 
-The image runs twice. The first run counts every call; the second goes through the greatest ones again and tells what
+The image runs twice. The first run counts every call. The second goes through the greatest ones again and tells what
 they spent their cycles on. Both take the same cycles, for nothing that is observed costs one.
 """
 
@@ -39,7 +39,7 @@ class GreatestCall:
     """Cycle since reset."""
     core: int
     path: tuple[str, ...]
-    """Outermost function first, to the function itself; a handler's first function carries its exception's number."""
+    """Outermost function first, to the function itself. A handler's first function carries its exception's number."""
     cycles: dict[str, int]
     """By measure."""
     interruptions: int
@@ -67,10 +67,10 @@ class MeasuredFunction:
 
     function: Function
     source: str
-    """`file:line` of its first instruction; empty if the image does not say."""
+    """`file:line` of its first instruction. Empty if the image does not say."""
     tally: Tally
     cycles: dict[str, Spread]
-    """By measure; empty if no call returned."""
+    """By measure. Empty if no call returned."""
     instructions: dict[str, Spread] = field(default_factory=dict)
     """Likewise: `inclusive` and `exclusive`."""
     greatest: tuple[GreatestCall, ...] = ()
@@ -87,11 +87,11 @@ class MeasuredCalls:
     board: str
     cores: int
     clock_hz: int
-    """The board's usual clock, by which `--for` counts too; an image may run at another."""
+    """The board's usual clock, by which `--for` counts too. An image may run at another."""
     start_cycle: int
     end_cycle: int
     cut: str
-    """Why the stretch is not the one asked for; empty if it is."""
+    """Why the stretch is not the one asked for. Empty if it is."""
     functions: tuple[MeasuredFunction, ...]
     ran: frozenset[str] = frozenset()
     """All functions that ran since reset."""
@@ -110,7 +110,7 @@ class EndedMeasureError(KeyboardInterrupt):
 def measure_calls(subject: Subject, functions: Sequence[str], progress: Progress = lambda *_: None) -> MeasuredCalls:
     """Runs the subject and measures each call of the functions asked for.
 
-    Raises SymbolError, RunError, ImageFileError; EndedMeasureError in place of a KeyboardInterrupt in the stretch.
+    Raises SymbolError, RunError, ImageFileError. EndedMeasureError in place of a KeyboardInterrupt in the stretch.
     """
     first = _Counting(subject, functions)
     try:

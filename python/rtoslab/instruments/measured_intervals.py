@@ -33,7 +33,7 @@ class Arrival:
     core: int
     address: int
     instructions: int | None = None
-    """Completed on its core before it; None if it was not completed in the stretch."""
+    """Completed on its core before it. None if it was not completed in the stretch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class LongestInterval:
     begin: Arrival
     end: Arrival
     begin_path: tuple[str, ...]
-    """Outermost function first; a handler's first function carries its exception's number."""
+    """Outermost function first. A handler's first function carries its exception's number."""
     end_path: tuple[str, ...]
     spent: dict[str, int]
     """Cycles of the core on which it ended, by function, the most first."""
@@ -65,7 +65,7 @@ class MeasuredInterval:
     """One was under way as the stretch ended."""
     longest: LongestInterval | None = None
     instructions: Spread | None = None
-    """Of the core, with those of interrupts; None if one began on another core than it ended."""
+    """Of the core, with those of interrupts. None if one began on another core than it ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class MeasuredIntervals:
     """The intervals of one section of the run."""
 
     cut: str
-    """Why the stretch is not the one asked for; empty if it is."""
+    """Why the stretch is not the one asked for. Empty if it is."""
     intervals: tuple[MeasuredInterval, ...]
     ran: frozenset[str]
     """All functions that ran since reset."""
@@ -87,7 +87,7 @@ class _Pairing:
     begun_again: int = 0
     seen: Distribution = field(default_factory=Distribution)
     executed: Distribution | None = field(default_factory=Distribution)
-    """Instructions; None once an interval's cannot be told."""
+    """Instructions. None once an interval's cannot be told."""
     longest: tuple[Arrival, Arrival] | None = None
 
     def arrive(self, at: Arrival) -> None:
@@ -117,7 +117,7 @@ def measure_intervals(
 ) -> MeasuredIntervals:
     """Runs the subject and measures every interval from the first to the second place of each pair.
 
-    A place is a symbol, an address or `file.c:line`; an interval begins as its first instruction is about to execute
+    A place is a symbol, an address or `file.c:line`. An interval begins as its first instruction is about to execute
     and ends as the second's is, on whichever core. Raises SymbolError, RunError, ImageFileError.
     """
     pairings: list[_Pairing] = []

@@ -12,7 +12,7 @@ from rtoslab.instruments.records import NO_NODE
 from rtoslab.targets import best_names
 
 INLINED = " [inlined]"
-"""Behind the name of a function that has no code of its own there."""
+"""After the name of a function that has no code of its own there."""
 
 
 class Names:
@@ -28,7 +28,7 @@ class Names:
         self._sources = sources(elf, pcs)
 
     def function(self, address: int) -> str:
-        """The function that holds an address; the address rounded down where no symbol reaches."""
+        """The function that holds an address. The address rounded down where no symbol reaches."""
         index = bisect_right(self._starts, address) - 1
         if index >= 0:
             start, size, name = self._symbols[index]

@@ -1,6 +1,6 @@
 """A timeline as a Perfetto trace: protobuf for ui.perfetto.dev, by the schema of the `perfetto` package.
 
-Timestamps are nanoseconds from the start of the stretch, rounded down; each event carries its exact cycle since reset,
+Timestamps are nanoseconds from the start of the stretch, rounded down. Each event carries its exact cycle since reset,
 each slice its cycles. Rounding down keeps the order and the nesting, and is off by less than a nanosecond.
 """
 

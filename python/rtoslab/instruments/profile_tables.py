@@ -21,7 +21,7 @@ def path_text(stack: Stack) -> str:
 
 
 def tables(profile: Profile, top: int | None = None) -> tuple[Table, ...]:
-    """All tables; of the long ones the `top` rows with most cycles."""
+    """All tables. Of the long ones the `top` rows with most cycles."""
     return (
         core_table(profile),
         function_table(profile, top),
@@ -61,7 +61,7 @@ def _spent_text(spent: Sum) -> str:
 
 
 def core_table(profile: Profile) -> Table:
-    """Each core's cycles by what they were spent on; each row adds up to the cycles observed."""
+    """Each core's cycles by what they were spent on. Each row adds up to the cycles observed."""
     by_core = sums(profile.spent, lambda spent: spent.core)
     rows: list[Sequence[Value]] = []
     for core, cycles in enumerate(profile.observed_cycles):

@@ -37,9 +37,9 @@ class PathCycles:
 
     core: Count
     stack: Stack
-    """Outermost function first; a handler's first function carries its exception's number."""
+    """Outermost function first. A handler's first function carries its exception's number."""
     line: str
-    """`file:line`; empty where the image does not say."""
+    """`file:line`. Empty where the image does not say."""
     cycles: tuple[Count, ...]
     """By `records.WAYS`."""
     executions: Count
@@ -84,7 +84,7 @@ class LockUse:
     start: Stack
     start_line: str
     end: Stack
-    """Where it was released; of a wait, where its holder had taken it."""
+    """Where it was released. Of a wait, where its holder had taken it."""
     end_line: str
     count: Count
     total_cycles: Count
@@ -103,7 +103,7 @@ class Profile:
     observed_cycles: tuple[Count, ...]
     """By core."""
     operations: Count | None
-    """What a benchmark counted in the window; None if it does not count."""
+    """What a benchmark counted in the window. None if it does not count."""
     spent: tuple[PathCycles, ...]
     held: tuple[MaskedIntervals, ...]
     locks: tuple[LockUse, ...]
@@ -113,7 +113,7 @@ class Profile:
     """Sentences about cores that ended in a handler that nobody wrote."""
 
     def save(self, path: Path) -> None:
-        """Writes it as JSON; the same profile gives the same bytes."""
+        """Writes it as JSON. The same profile gives the same bytes."""
         fields = {"format": FORMAT, "ways": WAYS, **asdict(self)}
         write_whole(path, json.dumps({**fields, "sha256": digest(fields)}, indent=0) + "\n", "the profile")
 
@@ -132,7 +132,7 @@ def load_profile(path: Path) -> Profile:
 
 
 def parse_profile(stored: dict[str, Any], source: str) -> Profile:
-    """A profile from its JSON object; `source` names the file. Raises ReportError, also for one that was altered."""
+    """A profile from its JSON object. `source` names the file. Raises ReportError, also for one that was altered."""
     if stored.get("format") != FORMAT or stored.get("ways") != list(WAYS):
         raise ReportError(
             f"{source} is not a stored profile of this version; `rtoslab profile ... --save FILE` writes one."
@@ -166,7 +166,7 @@ class EndedProfileError(KeyboardInterrupt):
 
 
 def profile(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
-    """Runs the subject and accounts for its cycles. Raises RunError, ImageFileError, SymbolError; EndedProfileError in
+    """Runs the subject and accounts for its cycles. Raises RunError, ImageFileError, SymbolError. EndedProfileError in
     place of a KeyboardInterrupt in the stretch."""
 
     def request(_: ObservedMachine) -> ObservationRequest:

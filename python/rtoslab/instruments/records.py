@@ -1,4 +1,4 @@
-"""The packed records of the virtual board's observer, as numpy arrays; see `_sim.pyi`."""
+"""The packed records of the virtual board's observer, as numpy arrays. See `_sim.pyi`."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ NODE: Final = np.dtype([("parent", "<u4"), ("entry", "<u4"), ("exception", "<u4"
 _PLACES = [("opener_node", "<u4"), ("opener_pc", "<u4"), ("closer_node", "<u4"), ("closer_pc", "<u4"), ("zero", "<u4")]
 _MASKED_HEAD = [("priority", "<i2"), ("core", "u1"), ("zero8", "u1"), *_PLACES]
 MASKED: Final = np.dtype([*_MASKED_HEAD, ("count", "<u8"), ("total", "<u8"), ("start", "<u8"), ("end", "<u8")])
-"""Sums by opener and closer; `start` and `end` are those of the longest."""
+"""Sums by opener and closer. `start` and `end` are those of the longest."""
 INTERVAL: Final = np.dtype([*_MASKED_HEAD, ("start", "<u8"), ("end", "<u8")])
 LOCK: Final = np.dtype(
     [
@@ -35,9 +35,9 @@ CALL: Final = np.dtype(
         *[("stack", "<u4"), ("interruptions", "<u4")],
     ]
 )
-"""A measured call; see `Observed.calls`."""
+"""A measured call. See `Observed.calls`."""
 ARRIVAL: Final = np.dtype([("until", "<u8"), ("instructions", "<u8"), ("pc", "<u4"), ("core", "<u4")])
-"""An execution of an instruction asked for; see `Observed.arrivals`."""
+"""An execution of an instruction asked for. See `Observed.arrivals`."""
 RETURNED: Final = 0
 LEFT: Final = 1
 LOST: Final = 2

@@ -32,7 +32,7 @@ CHUNK_CYCLES: Final = 1_000_000
 SETUP_LIMIT_S: Final = 5.0
 SENDING_LIMIT_S: Final = 30.0
 IDENT_WINDOW: Final = 0xFFFF
-"""Identifier of the watch on a benchmark's window; those of callers lie below."""
+"""Identifier of the watch on a benchmark's window. Those of callers lie below."""
 
 Progress = Callable[[str, float], None]
 """(phase, part of it done from 0 to 1)"""
@@ -56,7 +56,7 @@ class ObservationRequest:
     measured: dict[int, int] = field(default_factory=dict)
     """Address of a function -> identifier of its calls, each of which is measured."""
     take: "Callable[[Observed, int], None] | None" = None
-    """Is handed what the stretch gave piece by piece, with the stretch's first cycle, so that nothing need be held; the
+    """Is handed what the stretch gave piece by piece, with the stretch's first cycle, so that nothing need be held. The
     recording has the last piece."""
 
 
@@ -70,10 +70,10 @@ class Recording:
     end_cycle: int
     observed: "Observed"
     events: NDArray[np.void]
-    """In order of time; of all that happened since reset only the last ones of each kind lie before the stretch."""
+    """In order of time. Of all that happened since reset only the last ones of each kind lie before the stretch."""
     symbols: list[tuple[int, int, str]]
     decoded: DecodedRun | None
-    """What a benchmark sent; None for other images."""
+    """What a benchmark sent. None for other images."""
     machine: ObservedMachine
     """As it stands at the end, for reading memory."""
     at_start: dict[int, int] = field(default_factory=dict)
@@ -93,9 +93,9 @@ class EndedRecordingError(KeyboardInterrupt):
 def record(
     subject: Subject, prepare: Callable[[ObservedMachine], ObservationRequest], progress: Progress = lambda *_: None
 ) -> Recording:
-    """Runs the subject; `prepare` says what to observe, once the image is loaded.
+    """Runs the subject. `prepare` says what to observe, once the image is loaded.
 
-    Raises RunError if the stretch never comes, ImageFileError, SymbolError; EndedRecordingError in place of a
+    Raises RunError if the stretch never comes, ImageFileError, SymbolError. EndedRecordingError in place of a
     KeyboardInterrupt in the stretch.
     """
     machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
@@ -161,7 +161,7 @@ class _Session:
         return recording
 
     def _end_early(self) -> KeyboardInterrupt | None:
-        """Runs to the end of the stretch; the interrupt that came before, if one did."""
+        """Runs to the end of the stretch. The interrupt that came before, if one did."""
         try:
             self._to_end()
         except KeyboardInterrupt as cause:
@@ -232,7 +232,7 @@ class _Session:
         return any(code_address(self.machine.registers(core)["pc"]) == address for core in range(self.subject.cores))
 
     def _run(self, cycles: int, phase: str, passes: str = "") -> str:
-        """Why it stopped; stops of the kind `passes` are passed."""
+        """Why it stopped. Stops of the kind `passes` are passed."""
         start = self.machine.cycle()
         while (spent := self.machine.cycle() - start) < cycles:
             stop = self.machine.run(min(CHUNK_CYCLES, cycles - spent))
@@ -281,7 +281,7 @@ def _latest(events: NDArray[np.void]) -> NDArray[np.void]:
 
 
 def cut_of(recording: Recording) -> str:
-    """Why the stretch ended where nobody asked it to; empty if it did not."""
+    """Why the stretch ended where nobody asked it to. Empty if it did not."""
     stretch, cycles = recording.subject.stretch, recording.end_cycle - recording.start_cycle
     if recording.subject.expected is not None:
         return ""

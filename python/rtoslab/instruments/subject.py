@@ -20,7 +20,7 @@ DEFAULT_CYCLES = 5_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """Which part of an image's run is observed; nothing said: from reset, for `cycles`."""
+    """Which part of an image's run is observed. Nothing said: from reset, for `cycles`."""
 
     start: str | None = None
     """A symbol, a 0x address or a decimal number of cycles since reset."""
@@ -42,7 +42,7 @@ class Subject:
     kernel: Kernel | None = None
     """Whose facts name services, classes of functions, tasks."""
     expected: ExpectedIdentity | None = None
-    """What a benchmark's image says about itself; then its window is the stretch."""
+    """What a benchmark's image says about itself. Then its window is the stretch."""
     stretch: Stretch = field(default_factory=Stretch)
     settings: Mapping[str, int] = field(default_factory=dict)
     axes: Mapping[str, str] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Choice(TypedDict, total=False):
     """The options of a subject besides its name. Missing ones have their usual value."""
 
     kernel: str | None
-    """The usual one if nobody says; of an image, the one whose functions it has."""
+    """The usual one if nobody says. Of an image, the one whose functions it has."""
     board: str | None
     cores: int | None
     config: Mapping[str, str] | None

@@ -14,7 +14,7 @@ NAME_BYTES = 32
 
 
 def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
-    """Core -> address of the word that points at its running task's control block; none if that is not known.
+    """Core -> address of the word that points at its running task's control block. None if that is not known.
 
     On two cores of an image whose kernel was built for one, the word of that one.
     """
@@ -27,7 +27,7 @@ def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int
 def task_names(recording: Recording, blocks: Iterable[int]) -> dict[int, str]:
     """Control block -> the task's name, read from the board's memory as it stands at the end.
 
-    Tasks of the same name get their block's address behind it; a block that cannot be read is called by its address.
+    Tasks of the same name get their block's address after it. A block that cannot be read is called by its address.
     """
     result = {block: _name(recording, block) for block in sorted(blocks) if block}
     names = list(result.values())

@@ -5,7 +5,7 @@ pin(name, cycle, level)
 trace(label, clock_hz, start_cycle, end_cycle)
 
 `own_cycles` of a task's slice are those without the handlers that ran meanwhile on its core. Perfetto's own query
-engine is a program that its package fetches when it is first used; this needs none and works without a network.
+engine is a program that its package fetches when it is first used. This needs none and works without a network.
 """
 
 import sqlite3
@@ -208,7 +208,7 @@ def _depths(many: Sequence[TracedSlice]) -> list[int]:
 
 
 def _shared(tasks: Sequence[TracedSlice], handlers: Sequence[TracedSlice]) -> list[int]:
-    """Cycles of each task's slice in which a handler ran; neither overlap among themselves."""
+    """Cycles of each task's slice in which a handler ran. Neither overlap among themselves."""
     slices, first = [], 0
     for task in tasks:
         while first < len(handlers) and handlers[first].end <= task.start:

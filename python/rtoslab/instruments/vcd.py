@@ -1,7 +1,7 @@
 """A timeline's wires as VCD, for GTKWave and PulseView: pins, and for each core whether it runs a handler, for each
 spinlock whether it is held.
 
-One unit of time is a picosecond, rounded down from the cycle; the header says the clock, so that cycles can be told
+One unit of time is a picosecond, rounded down from the cycle. The header says the clock, so that cycles can be told
 exactly. A wire whose level was not known before its first change is x until then.
 """
 
@@ -39,7 +39,7 @@ def vcd_text(timeline: Timeline) -> str:
 
 
 def _changes(timeline: Timeline) -> list[tuple[int, tuple[str, str], int]]:
-    """Cycle, scope and wire, level, in order of time; a wire that nests is high while anything is."""
+    """Cycle, scope and wire, level, in order of time. A wire that nests is high while anything is."""
     changes = [(edge.cycle, ("pins", edge.pin), edge.level) for edge in timeline.edges]
     steps: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for span in timeline.spans:

@@ -25,7 +25,7 @@ _DAMAGE: Final = (
 
 
 class TooMuchError(Exception):
-    """More than is taken; a clause says of what."""
+    """More than is taken. A clause says of what."""
 
 
 class Archive:

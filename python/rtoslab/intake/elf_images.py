@@ -1,6 +1,6 @@
 """ELF images from outside: sections and symbols of a 32-bit little-endian ARM file, read with no number believed.
 
-The traps: tables that lie over each other, offsets behind the end, sizes of gigabytes, names that never end; a general
+The traps: tables that lie over each other, offsets after the end, sizes of gigabytes, names that never end; a general
 reader follows them all, slowly, and raises whatever it meets. Debug information is left to one, inside `debug`.
 """
 
@@ -36,7 +36,7 @@ _EXTENDED: Final = 0xFF00
 
 @dataclass(frozen=True, slots=True)
 class ElfSection:
-    """A section's header as the file has it; `name` is read."""
+    """A section's header as the file has it. `name` is read."""
 
     name: str
     kind: int
@@ -134,7 +134,7 @@ class Elf:
         return self._data[section.offset : section.offset + section.size]
 
     def symbols(self) -> Iterator[ElfSymbol]:
-        """Those of its first symbol table; none if it was stripped."""
+        """Those of its first symbol table. None if it was stripped."""
         table = next((section for section in self.sections if section.kind == _SYMTAB), None)
         if table is None:
             return

@@ -28,7 +28,7 @@ def paragraph(text: str) -> str:
 
 
 def sheet(cell: object) -> object:
-    """A cell of CSV that no spreadsheet takes for a formula; numbers and lone signs stay as they are."""
+    """A cell of CSV that no spreadsheet takes for a formula. Numbers and lone signs stay as they are."""
     if not isinstance(cell, str) or not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
         return cell
     return f"'{cell}"

@@ -20,7 +20,7 @@ _PIECE: Final = MIB
 
 
 def read_bytes(path: Path, limit: int, what: str, error: type[RtoslabError]) -> bytes:
-    """The content of a file or pipe; `what` names it in a sentence ("the task set").
+    """The content of a file or pipe. `what` names it in a sentence ("the task set").
 
     Raises `error`: not there, no file, more than `limit` bytes, a pipe that has not ended in time.
     """
@@ -58,7 +58,7 @@ def read_text(path: Path, what: str, error: type[RtoslabError], limit: int = TEX
 
 
 def is_file(path: Path) -> bool:
-    """Whether something to read lies there; no name is too long or too odd to be asked."""
+    """Whether something to read lies there. No name is too long or too odd to be asked."""
     try:
         return path.is_file() or path.is_fifo()
     except (OSError, ValueError):
@@ -76,7 +76,7 @@ def _unreadable(path: Path, what: str, cause: Exception, error: type[RtoslabErro
 
 
 def _regular(descriptor: int, size: int, limit: int) -> bytes:
-    """One piece as a rule; a file may grow meanwhile, and those of the system say that they are empty."""
+    """One piece as a rule. A file may grow meanwhile, and those of the system say that they are empty."""
     pieces = [os.read(descriptor, size + 1)]
     total = len(pieces[0])
     while pieces[-1] and total <= limit:

@@ -1,4 +1,4 @@
-"""How much is taken from outside. What is larger is refused in one sentence; docs/robustness.md lists these limits."""
+"""How much is taken from outside. What is larger is refused in one sentence. Docs/robustness.md lists these limits."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ TEXT_BYTES: Final = MIB
 STORED_BYTES: Final = 12 * MIB
 """A file of JSON that this program wrote: results, manifests, profiles."""
 EVIDENCE_BYTES: Final = 64 * MIB
-"""What the evidence of one point unpacks to; the longest that was seen has a tenth of that."""
+"""What the evidence of one point unpacks to. The longest that was seen has a tenth of that."""
 TABLE_VALUES: Final = 64_000_000
 """Rows times columns of one Parquet file: a few bytes may stand for gigabytes there."""
 CACHED_BYTES: Final = 256 * MIB
@@ -22,7 +22,7 @@ STREAM_BYTES: Final = 16 * MIB
 """A record stream from a serial port."""
 STREAM_LINES: Final = 200_000
 IMAGE_BYTES: Final = 64 * MIB
-"""An ELF, UF2 or map file; with debug information an image of the largest chip has a tenth of that."""
+"""An ELF, UF2 or map file. With debug information an image of the largest chip has a tenth of that."""
 CAPTURE_BYTES: Final = 24 * MIB
 """A logic analyzer's file as it lies on disk."""
 
@@ -41,13 +41,13 @@ ROWS: Final = 1_000
 POINTS: Final = 10_000
 """Of one experiment or sweep."""
 DIGITS: Final = 40
-"""Of a number, before and behind the point, and the most that its power of ten may be."""
+"""Of a number, before and after the point, and the most that its power of ten may be."""
 LOWEST: Final = -(2**63)
 HIGHEST: Final = 2**64 - 1
 """Integers: what 64 bits hold, with a sign or without."""
 
 CHANNELS: Final = 4096
-"""Of one capture; each bit of a vector is one."""
+"""Of one capture. Each bit of a vector is one."""
 CHANGES: Final = 4_000_000
 """Levels of all channels of one capture together."""
 CAPTURE_ROWS: Final = 1_000_000
@@ -67,6 +67,6 @@ MEMBER_TEXT_BYTES: Final = 64 * KIB
 SYMBOLS: Final = 500_000
 """Of one image, and its sections."""
 NAME_CHARS: Final = 1024
-"""Of one symbol; mangled names of templates are long."""
+"""Of one symbol. Mangled names of templates are long."""
 SERIAL_VALUES: Final = 4_000_000
 """Samples in one record stream."""

@@ -14,7 +14,7 @@ def is_file_name(text: str) -> bool:
 
 
 def file_name(text: str, what: str, error: type[RtoslabError]) -> str:
-    """The text, if it can name a file in a folder and nothing else; `what` names it ("the baseline")."""
+    """The text, if it can name a file in a folder and nothing else. `what` names it ("the baseline")."""
     if not is_file_name(text):
         raise error(
             f"{what} {text[:80]!r} is no name of a file; use up to 100 letters, digits and `._+-`, a letter or digit "

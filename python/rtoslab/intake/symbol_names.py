@@ -7,7 +7,7 @@ _MANGLED = ("_Z", "_R")
 
 @lru_cache(maxsize=65_536)
 def readable_name(name: str) -> str:
-    """A symbol's name without mangling, as the virtual board shows it; as it is where the board is not built."""
+    """A symbol's name without mangling, as the virtual board shows it. As it is where the board is not built."""
     if not name.startswith(_MANGLED):
         return name
     try:

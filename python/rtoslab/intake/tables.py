@@ -23,12 +23,12 @@ _LONG_KEY: Final = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_P
 
 
 def read_table(path: Path, what: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
-    """A whole TOML file; `exact`: numbers with a point become `Decimal`. Raises `error` naming the file."""
+    """A whole TOML file. `exact`: numbers with a point become `Decimal`. Raises `error` naming the file."""
     return parse_table(read_text(path, what, error), path_text(path), error, exact=exact)
 
 
 def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
-    """The same of a text that is known; `source` names it. Raises `error`."""
+    """The same of a text that is known. `source` names it. Raises `error`."""
     if _LONG_KEY.search(text):
         raise error(f"{source} has a key of more than {KEY_PARTS} parts; use fewer tables in tables.")
     number: Callable[[str], Any] = _exact if exact else float

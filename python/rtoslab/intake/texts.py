@@ -17,7 +17,7 @@ def lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:
     number, start = 0, len(_BOM) if data.startswith(_BOM) else 0
     while start < len(data):
         end = data.rfind(b"\n", start, start + _PIECE) + 1 if len(data) - start > _PIECE else len(data)
-        if end == 0:  # no LF in all that; the CRs of an old file will do
+        if end == 0:  # no LF in all that. The CRs of an old file will do
             end = data.rfind(b"\r", start, start + _PIECE) + 1
         if end == 0:
             raise error(f"{source}, line {number + 1}: it has more than {LINE_CHARS:,} characters; is it text?")

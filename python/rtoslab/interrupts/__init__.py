@@ -1,8 +1,8 @@
 """Ctrl-C or a signal to end, at any moment: one line or one JSON object and exit code 130, never a trace of Python's.
 
 The trap: a KeyboardInterrupt raised inside an import, a finaliser or Python's own end is printed as a trace or lost. So
-while the command's modules are loaded a signal ends the process at once (nothing is begun then); once it works the
-interrupt is raised as an exception, but never inside an import or a finaliser, where it waits for their end; and once
+while the command's modules are loaded a signal ends the process at once (nothing is begun then). Once it works the
+interrupt is raised as an exception, but never inside an import or a finaliser, where it waits for their end. And once
 its result is known signals are not heard any more. This module imports nothing slow: it comes first.
 """
 
@@ -17,7 +17,7 @@ MESSAGE = b"Interrupted; what was finished is kept.\n"
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 """Those that ask a process to end, as far as the system has them."""
 _ALARM: int | None = getattr(signal, "SIGALRM", None)
-"""By which an interrupt that had to wait is tried again; without it, a thread does that."""
+"""By which an interrupt that had to wait is tried again. Without it, a thread does that."""
 _AGAIN_S = 0.02
 """How soon an interrupt that had to wait is tried again."""
 _IMPATIENT_S = 2.0
@@ -68,12 +68,12 @@ def sentence(cause: BaseException | None) -> str:
 
 
 def wants_json() -> bool:
-    """Whether the command line asks for JSON; asked before anything can be parsed, too."""
+    """Whether the command line asks for JSON. Asked before anything can be parsed, too."""
     return "--json" in sys.argv[1:]
 
 
 def _handled_signals() -> list[signal.Signals]:
-    """One that is ignored already, as SIGHUP is under nohup, stays so; Ctrl-C is heard always."""
+    """One that is ignored already, as SIGHUP is under nohup, stays so. Ctrl-C is heard always."""
     return [
         signal_number
         for signal_number in SIGNALS

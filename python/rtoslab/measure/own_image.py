@@ -1,6 +1,6 @@
 """An image that somebody else built around our runner: any compiler, any IDE, also a kernel we never heard of.
 
-It says itself what it measures, on which kernel and board; it is decoded and proved as far as its symbols allow, and
+It says itself what it measures, on which kernel and board. It is decoded and proved as far as its symbols allow, and
 stored with what it said. What built it is not known here: its hash stands in the place of sources and flags.
 """
 
@@ -36,7 +36,7 @@ NOT_EXAMINED = "not examined: the image was built elsewhere"
 
 
 def run_image(root: Path, path: Path, board: str, out: Path | None, timing: Mapping[str, int]) -> tuple[Path, Outcome]:
-    """Runs an ELF on a virtual board; the run directory and what became of it.
+    """Runs an ELF on a virtual board. The run directory and what became of it.
 
     Raises ImageFileError, RunError for what is no image of our runner, UnknownNameError for a benchmark that is not
     ours, PlanError for the conformance suite, SettingError for another board's image, StoreError.
@@ -142,7 +142,7 @@ def _info(point: Point, image: ExternalImage) -> dict[str, Any]:
 
 
 def _compilers(content: bytes) -> str:
-    """Returns what compilers left in the image's notes; empty if they were taken out."""
+    """Returns what compilers left in the image's notes. Empty if they were taken out."""
     try:
         elf = Elf(content)
         section = elf.section(".comment")

@@ -1,6 +1,6 @@
 """One point through all stages: build, conform, run, decode, prove, store. Every way it can fail becomes a result.
 
-Errors of the environment (no compiler, full disk) are raised; errors of the point are results, because the other
+Errors of the environment (no compiler, full disk) are raised. Errors of the point are results, because the other
 points of the experiment are still worth having.
 """
 
@@ -62,7 +62,7 @@ class Outcome:
     cached: bool = False
     """It was measured before under the same manifest and taken from the cache."""
     note: str = ""
-    """What the user should hear of it beside the result; empty: nothing."""
+    """What the user should hear of it beside the result. Empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class MeasureOptions:
     """How points are measured."""
 
     again: bool = False
-    """Whatever is known, too; StoreError if that does not give the same bytes."""
+    """Whatever is known, too. StoreError if that does not give the same bytes."""
     skip_refused: bool = False
     """A combination that the firmware's build files refuse is n/a with their reason, not a failure."""
 
@@ -83,7 +83,7 @@ def run_point(
     runner: Runner | None = None,
     options: MeasureOptions = MeasureOptions(),
 ) -> Outcome:
-    """Carries one point through; returns at once if the run directory or the cache has it.
+    """Carries one point through. Returns at once if the run directory or the cache has it.
 
     `runner` replaces the virtual board, and then nothing is cached.
     """
@@ -163,7 +163,7 @@ def _carry(
 
 def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
     """The point's files in the cache, None if they are not there, or are dropped because they are not as they were
-    kept; then with words on it."""
+    kept. Then with words on it."""
     try:
         files = results.get(key)
         if files is not None:

@@ -1,7 +1,7 @@
 """Points in parallel on a few processes that measure one after the other: a crash or a kill takes one point.
 
 A process goes on to the next point because much is the same for each (modules, files of the catalogue, hashes of the
-sources and of the simulator); one that died is replaced. The parent alone hears Ctrl-C and signals to end; it ends the
+sources and of the simulator). One that died is replaced. The parent alone hears Ctrl-C and signals to end. It ends the
 processes it started, and what they had stored stays.
 """
 
@@ -56,7 +56,7 @@ class _Worker:
     process: BaseProcess
     pipe: "_Pipe[Point, object]"
     index: int | None = None
-    """Of the point it measures; None: it waits for one."""
+    """Of the point it measures. None: it waits for one."""
 
 
 @dataclass
@@ -85,7 +85,7 @@ def run_plan(
     listener: Listener = lambda _: None,
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
-    """Every point of the plan, stored as it finishes; points in `out` already are kept, known ones come from the cache.
+    """Every point of the plan, stored as it finishes. Points in `out` already are kept, known ones come from the cache.
 
     `again` measures those too, and demands the same bytes.
 
@@ -116,7 +116,7 @@ def _occupy(pool: _Pool, jobs: int) -> None:
         idle = [item for item in pool.workers if item.index is None]
         worker = idle[0] if idle else _start(pool)
         worker.index = pool.waiting.popleft()
-        with suppress(OSError):  # it died just now; `_listen` will hear of that
+        with suppress(OSError):  # it died just now. `_listen` will hear of that
             worker.pipe.send(pool.points[worker.index])
 
 

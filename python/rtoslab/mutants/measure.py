@@ -29,7 +29,7 @@ class Trial:
     refused: tuple[str, ...]
     """Rules whose proofs failed."""
     problem: str
-    """Why this is not what it should be; empty if it is."""
+    """Why this is not what it should be. Empty if it is."""
 
     @property
     def is_right(self) -> bool:

@@ -10,12 +10,12 @@ from rtoslab.catalogue import read_toml
 
 
 class Edit(Strict):
-    """A text of a source file that is replaced; it must stand there exactly once."""
+    """A text of a source file that is replaced. It must stand there exactly once."""
 
     old: str
     new: str
     file: str = ""
-    """In the benchmark's folder; `<benchmark>.c` unless it says so."""
+    """In the benchmark's folder. `<benchmark>.c` unless it says so."""
 
 
 class Setting(Strict):
@@ -25,7 +25,7 @@ class Setting(Strict):
     board: str
     cores: int = 1
     instrument: str | None = None
-    """Of a latency benchmark; its first one unless it says so."""
+    """Of a latency benchmark. Its first one unless it says so."""
     window_ms: int = 10
     samples: int = 12
     config: dict[str, str] = Field(default_factory=dict)
@@ -66,7 +66,7 @@ def read_mutants(root: Path) -> dict[str, MutantsOf]:
 
 
 def apply(folder: Path, benchmark: str, mutant: Mutant) -> dict[Path, str]:
-    """Breaks the sources of a benchmark in `folder`; gives what stood there before. Raises CatalogueError for an edit
+    """Breaks the sources of a benchmark in `folder`. Gives what stood there before. Raises CatalogueError for an edit
     that does not fit exactly once."""
     before: dict[Path, str] = {}
     for edit in mutant.edit:

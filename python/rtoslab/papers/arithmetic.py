@@ -24,7 +24,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 
 
 def evaluate(expression: str, numbers: Mapping[int, float]) -> float:
-    """The expression's value; `r<id>` is the number of a published row. Raises CatalogueError naming the expression."""
+    """The expression's value. `r<id>` is the number of a published row. Raises CatalogueError naming the expression."""
     try:
         if len(expression) > _CHARS:
             raise ValueError(f"it has more than {_CHARS} characters")  # noqa: TRY301

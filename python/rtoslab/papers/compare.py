@@ -21,7 +21,7 @@ class ComparedRow:
     published: PublishedRow
     state: State
     here: float | None = None
-    """In the published unit; of several placements the median."""
+    """In the published unit. Of several placements the median."""
     value: Value | None = None
     band: Band | None = None
     """The same by placement, where there are several."""
@@ -31,7 +31,7 @@ class ComparedRow:
     deviates: bool = False
     """Whether the kernel deviates from the port contract, as it declares."""
     source: Source | None = None
-    """Where our value comes from; None without one, or of what is only weighed here."""
+    """Where our value comes from. None without one, or of what is only weighed here."""
 
     @property
     def ratio(self) -> float | None:
@@ -41,7 +41,7 @@ class ComparedRow:
 
     @property
     def ratios(self) -> tuple[float, float] | None:
-        """The least and the most that it is in any placement; None of one placement."""
+        """The least and the most that it is in any placement. None of one placement."""
         number = self._by
         return (self.band.least / number, self.band.most / number) if self.band is not None and number else None
 
@@ -59,7 +59,7 @@ def compare(
 ) -> dict[int, ComparedRow]:
     """Every published row that asks for a value of ours, by id.
 
-    `kernels` are those of which there is something; `sources` say by run id where values come from.
+    `kernels` are those of which there is something. `sources` say by run id where values come from.
 
     `values` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
     several values, or a value of another quantity.

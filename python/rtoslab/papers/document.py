@@ -32,11 +32,11 @@ _OUTCOME_WORDS: Final[dict[Outcome, tuple[str, str]]] = {
     "different": ("does not hold", "do not hold"),
     "not computed": ("cannot be computed", "cannot be computed"),
 }
-"""Of one statement, and of several; in the order of the summary."""
+"""Of one statement, and of several. In the order of the summary."""
 _NAMED: Final = 3
-"""So many contradicted statements are named in the summary; the table has all."""
+"""So many contradicted statements are named in the summary. The table has all."""
 _REDRAWN = frozenset({"scaling", "stress"})
-"""Sections of the plain report whose charts a paper's own parts draw; their tables stand."""
+"""Sections of the plain report whose charts a paper's own parts draw. Their tables stand."""
 
 _CLAIMS_PROSE = (
     "Each statement is computed from our figures in every case that it speaks of, by the threshold beside it. "

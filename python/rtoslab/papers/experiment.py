@@ -19,7 +19,7 @@ def paper_plan(
 ) -> Plan:
     """Every point of every suite of the paper, then of its set-ups, each once. Raises UnknownNameError, PlanError.
 
-    A kernel is measured in its version of today and in the paper's, if that is here. `setups` are ids of those wanted;
+    A kernel is measured in its version of today and in the paper's, if that is here. `setups` are ids of those wanted.
     None: all. `known` are kernels that reference results stand for: a set-up of theirs is not measured with another.
     """
     experiments = [_present(catalogue, paper, experiment) for suite in paper.suites for experiment in suite.experiments]
@@ -48,7 +48,7 @@ def _without_spares(paper: PaperFolder, points: Sequence[Point]) -> Iterator[Poi
 
 
 def choose_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[Setup]:
-    """The paper's set-ups of these ids; None: all. Raises UnknownNameError."""
+    """The paper's set-ups of these ids. None: all. Raises UnknownNameError."""
     known = {setup.id: setup for setup in paper.facts.setup}
     for name in requested or ():
         if name not in known:

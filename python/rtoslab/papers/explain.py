@@ -2,7 +2,7 @@
 
 What is changed is the authors' version where a tree of it is named, else today's. Candidates are what the paper's own
 set-ups name, one thing at a time, and what most projects differ in: optimisation, assertions and other switches that a
-kernel's parity table names, caches and prefetch. Each is measured alone; then the
+kernel's parity table names, caches and prefetch. Each is measured alone. Then the
 best of each option together, one more at a time, and the paper's own set-ups as they are: what does nothing alone may
 do much with others. A small distance is no proof: several causes may look alike.
 """
@@ -41,7 +41,7 @@ class Trial:
     figures: int
     """So many published figures change."""
     before: float
-    """Distance of these figures as the suites have them; see `setup_report.distance`."""
+    """Distance of these figures as the suites have them. See `setup_report.distance`."""
     after: float
     whole: float
     """Distance of all figures of the paper, with these changed."""
@@ -61,7 +61,7 @@ def candidates(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
         key = title.partition("=")[0]
         changed = tuple(benchmark for benchmark in benchmarks if _has(catalogue, benchmark, key))
         if key in swept or not changed:
-            continue  # the paper's own question; or no benchmark with such a parameter has a published figure
+            continue  # the paper's own question. Or no benchmark with such a parameter has a published figure
         setup = Setup(id=f"change_{len(setups)}", title=title, evidence="", benchmarks=changed, boards=boards)
         setups.setdefault(title, setup.model_copy(update=dict(change)))
     known: dict[_Macros, bool] = {}
@@ -69,13 +69,13 @@ def candidates(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
 
 
 def _has(catalogue: Catalogue, benchmark: str, key: str) -> bool:
-    """Whether a benchmark has the parameter that `key` sets; all have what is none."""
+    """Whether a benchmark has the parameter that `key` sets. All have what is none."""
     name = key.removeprefix("param.")
     return name == key or name in catalogue.benchmark(benchmark).facts.params
 
 
 def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup, known: dict[_Macros, bool]) -> bool:
-    """Whether the kernels have what the change sets; some ports fix what others leave open. `known` are the answers, of
+    """Whether the kernels have what the change sets. Some ports fix what others leave open. `known` are the answers, of
     which each takes CMake: what a macro is set to changes none."""
     try:
         points = paper_plan(catalogue, _only(paper, (setup,)), Options()).points
@@ -166,7 +166,7 @@ def _is_main(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
 def try_changes(
     catalogue: Catalogue, paper: PaperFolder, setups: Iterable[Setup], points: Sequence[StoredPoint], options: Options
 ) -> list[Trial]:
-    """Returns what each change does to the figures, the closest to the paper first; not a change without figures."""
+    """Returns what each change does to the figures, the closest to the paper first. Not a change without figures."""
     plain = _ids(catalogue, _only(paper, ()), options)
     trials = []
     for setup in setups:
@@ -186,7 +186,7 @@ def _try(changed: InSetup, plain: Mapping[int, ComparedRow]) -> Trial:
 
 
 def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: Options) -> float:
-    """Distance of all the paper's figures as the suites have them; 0 without any."""
+    """Distance of all the paper's figures as the suites have them. 0 without any."""
     single = _only(paper, ())
     plain = _ids(catalogue, single, options)
     mine = [point for point in points if point.result.point.model_dump_json() in plain]
@@ -194,7 +194,7 @@ def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[St
 
 
 def together(paper_distance: float, singles: Sequence[Trial]) -> list[Setup]:
-    """The best change of each option with the next best of another one, and so on; only what helps alone."""
+    """The best change of each option with the next best of another one, and so on. Only what helps alone."""
     chosen: list[Setup] = []
     options: set[str] = set()
     combined = []

@@ -11,7 +11,7 @@ from rtoslab.store import AnyResult
 def names_of(
     catalogue: Catalogue, paper: PaperFolder, results: Sequence[AnyResult], sources: Mapping[str, Source]
 ) -> dict[str, str]:
-    """Returns the words for kernels with their versions, boards, benchmarks and series; the paper's own go first.
+    """Returns the words for kernels with their versions, boards, benchmarks and series. The paper's own go first.
 
     A series is named by the first benchmark that has it.
     """
@@ -35,7 +35,7 @@ def names_of(
 
 
 def _named(title: str, version: str) -> str:
-    """`FreeRTOS V10.2.1`; of a name with its generation, as `FreeRTOS 9`, the version takes that number's place."""
+    """`FreeRTOS V10.2.1`. Of a name with its generation, as `FreeRTOS 9`, the version takes that number's place."""
     name, _, number = title.rpartition(" ")
     if number.isdecimal() and version.lstrip("vV").startswith(f"{number}."):
         title = name

@@ -18,13 +18,13 @@ from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, here_text, ra
 from rtoslab.reports import deviating, footnote
 
 _SEEN_CHARS: Final = 180
-"""So much of what was seen is shown; the report has all of it."""
+"""So much of what was seen is shown. The report has all of it."""
 _COLOURS = {"same": "green", "different": "red", "not computed": "dim"}
 """All others are yellow: open."""
 
 
 def show_paper(done: Reproduction, console: Console) -> None:
-    """Prints the figures we have a kernel for, and the statements; says how many wait for a kernel of your own."""
+    """Prints the figures we have a kernel for, and the statements. Says how many wait for a kernel of your own."""
     here = [item for item in done.compared.values() if item.state != "bring your own"]
     today = done.today.compared if done.today is not None else {}
     waiting = Counter(item.published.kernel for item in done.compared.values() if item.state == "bring your own")

@@ -19,7 +19,7 @@ _ONE = (
 
 
 def one_placement(values: Sequence[Value]) -> str:
-    """Returns what a reader of verdicts must know where no figure stands in several placements; else nothing."""
+    """Returns what a reader of verdicts must know where no figure stands in several placements. Else nothing."""
     return "" if not values or any(value.band is not None for value in values) else _ONE
 
 
@@ -44,7 +44,7 @@ def join_placements(values: Iterable[Value], further: Mapping[str, PlacedValues]
 
 
 def with_substitutes(paper: PaperFolder, values: Sequence[Value]) -> list[Value]:
-    """Returns the values, and behind them those that stand for series which a kernel does not offer."""
+    """Returns the values, and after them those that stand for series which a kernel does not offer."""
     added = []
     for substitute in paper.facts.substitute:
         for value in select(values, {"kernel": substitute.kernel, **substitute.by}):

@@ -12,7 +12,7 @@ from rtoslab.reports import ChartData, TableData
 from rtoslab.results import MeasuredPoint
 
 MOST_MARKS: Final = 400
-"""Along the axis; of more samples the longest of each stretch of time stands."""
+"""Along the axis. Of more samples the longest of each stretch of time stands."""
 LINKERS_ORDER: Final = "Of a point in several placements this shows one, the linker's own order."
 MOST_PEAKS: Final = 12
 """In the table."""
@@ -21,7 +21,7 @@ MOST_PEAKS: Final = 12
 def over_time(
     figure: OverTime, measured: Iterable[MeasuredPoint], *, several: bool = False
 ) -> tuple[ChartData, TableData] | None:
-    """The chart, and its peaks as a table; None if nothing of it is measured. `several`: of points in more placements
+    """The chart, and its peaks as a table. None if nothing of it is measured. `several`: of points in more placements
     than the one that is shown."""
     marks: list[dict[str, Any]] = []
     rows: list[list[str]] = []
@@ -56,7 +56,7 @@ def samples(measured: MeasuredPoint, series: str) -> list[tuple[float, float]]:
 
 
 def peaks(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The samples that take within a twentieth of the longest; the longest ones of many, in the order of time."""
+    """The samples that take within a twentieth of the longest. The longest ones of many, in the order of time."""
     longest = max(us for _, us in points)
     high = sorted((point for point in points if point[1] >= 0.95 * longest), key=lambda pair: -pair[1])
     return sorted(high[:MOST_PEAKS])

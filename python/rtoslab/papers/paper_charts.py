@@ -37,7 +37,7 @@ class _Mark:
 
 
 def replot(figure: Figure, done: Reproduction, result: Sequence[Value]) -> tuple[ChartData, TableData] | None:
-    """Returns the figure and its values as a table; None if nothing of it is measured.
+    """Returns the figure and its values as a table. None if nothing of it is measured.
 
     A mark stands for one value, or for the median of those that differ on the axes of `join` alone, with the lowest
     and the highest beside it, in any placement. Raises ReportError where a mark would stand for anything else.
@@ -159,7 +159,7 @@ def _label(figure: Figure, axis: str, value: Value, names: Mapping[str, str]) ->
 
 
 def _table(figure: Figure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction) -> TableData:
-    """The values by place and series; a place without one says why, and below stand numbers of samples and versions."""
+    """The values by place and series. A place without one says why, and below stand numbers of samples and versions."""
     heads = list(dict.fromkeys(_series_label(figure, series, mark, done.names) for mark in marks))
     axes = {_series_label(figure, series, mark, done.names): mark.series for mark in marks}
     lines: dict[str, dict[str, _Mark]] = {}

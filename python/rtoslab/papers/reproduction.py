@@ -60,7 +60,7 @@ class Judge:
     further: Mapping[str, PlacedValues] = field(default_factory=dict)
 
     def names(self, results: Sequence[AnyResult]) -> dict[str, str]:
-        """Returns a reader's names; a kernel's has the version that these results are of."""
+        """Returns a reader's names. A kernel's has the version that these results are of."""
         return names_of(self.catalogue, self.paper, results, self.sources)
 
     def judge(
@@ -89,7 +89,7 @@ def reproduce(
 ) -> Reproduction:
     """Compares every figure and judges every statement. Raises ReportError, CatalogueError, PlanError.
 
-    `beside` and `lent_weights` are reference results of kernels that are not here; a figure or verdict that rests on
+    `beside` and `lent_weights` are reference results of kernels that are not here. A figure or verdict that rests on
     one says so. `further` are values in further placements, by the run id of the first. A figure in several placements
     counts by its median, and a statement is judged in each.
     """

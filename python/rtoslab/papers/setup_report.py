@@ -55,7 +55,7 @@ def changed_verdicts(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerd
 
 
 def setups_section(done: Reproduction) -> list[Section]:
-    """A section for the set-ups that the run holds points of; none without."""
+    """A section for the set-ups that the run holds points of. None without."""
     wanting = missing_trees(done)
     if not _all(done) and not wanting:
         return []

@@ -21,7 +21,7 @@ def setup_points(
 ) -> Iterator[Point]:
     """The points of the suites' experiments with what the set-up changes. Raises UnknownNameError, PlanError.
 
-    They are of the authors' version where it is here; of today's only if the version is not among `known`, the kernels
+    They are of the authors' version where it is here. Of today's only if the version is not among `known`, the kernels
     that reference results stand for.
     """
     for experiment in experiments:
@@ -38,7 +38,7 @@ def setup_points(
 
 
 def equivalent_point(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | None:
-    """The point of the suites that this one of the set-up stands for, its kernel named as in the paper; None if it is
+    """The point of the suites that this one of the set-up stands for, its kernel named as in the paper. None if it is
     not of the set-up."""
     changes = setup.changes(point.kernel)
     experiment = _experiment(paper, point, point.kernel)

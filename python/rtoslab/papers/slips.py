@@ -17,7 +17,7 @@ def touching(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[Slip
 
 
 def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableData:
-    """One row per slip; arithmetic that cannot be done raises CatalogueError."""
+    """One row per slip. Arithmetic that cannot be done raises CatalogueError."""
     rows = []
     for slip in slips:
         computed = f"{compute_value(paper, slip):,.6g} {_unit(slip, last=True)}".strip() if slip.computed else ""

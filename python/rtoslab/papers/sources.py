@@ -1,7 +1,7 @@
 """Which results stand for a paper's kernels: the authors' versions first, today's beside them, set-ups apart.
 
 The trap it prevents: a verdict on FreeRTOS 10.2.1 by figures of today's FreeRTOS. A paper's `[[version]]` tables name
-the trees that are its versions. Their results count under the kernel's name as the paper has it; where today's version
+the trees that are its versions. Their results count under the kernel's name as the paper has it. Where today's version
 stands for a point that they lack, its source says so.
 """
 
@@ -25,7 +25,7 @@ class Source:
     kernel: str
     """The id it was measured under, such as `freertos-10.2.1`."""
     version: str
-    """As its sources tell it; empty if the manifest does not."""
+    """As its sources tell it. Empty if the manifest does not."""
     is_reference: bool
     is_authors: bool
     """Whether it is the version that the paper measured."""
@@ -35,11 +35,11 @@ class Source:
 
 @dataclass
 class Sorted:
-    """A paper's results by what they are for; each under the kernel's name as the paper has it."""
+    """A paper's results by what they are for. Each under the kernel's name as the paper has it."""
 
     main: list[AnyResult] = field(default_factory=list)
     today: dict[str, list[AnyResult]] = field(default_factory=dict)
-    """Of kernels whose authors' version is in `main`, the version of today; keys as in `setups`."""
+    """Of kernels whose authors' version is in `main`, the version of today. Keys as in `setups`."""
     setups: dict[str, dict[str, list[AnyResult]]] = field(default_factory=dict)
     """By set-up, then by the point of the suites that they stand for (`but_for_length`), in all its placements."""
 
@@ -171,7 +171,7 @@ def in_place_of(
 
 
 def todays_setup(paper: PaperFolder, sorted_results: Sorted, sources: Mapping[str, Source]) -> Setup | None:
-    """Returns the versions of today as a set-up; None where no other version counts in their place."""
+    """Returns the versions of today as a set-up. None where no other version counts in their place."""
     if not sorted_results.today:
         return None
     names = dict.fromkeys(

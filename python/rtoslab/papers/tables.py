@@ -12,13 +12,13 @@ from rtoslab.papers.reproduction import Reproduction
 from rtoslab.reports import MARK, ChartData, Record, TableData, band_text, ends
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
-"""Columns of published.csv that may name a row; all but the first only where they differ within the table."""
+"""Columns of published.csv that may name a row. All but the first only where they differ within the table."""
 NONE = "\N{EN DASH}"
 ONE_PLACE = "Where no band could be, as of sizes, ours is of one placement: the linker's own order."
 SENSELESS = "says nothing"
 """Instead of a ratio to a figure that cannot be what its name says."""
 REFERENCE = "\N{DOUBLE DAGGER}"
-"""Behind a value that is a reference result; the table's note says what that is."""
+"""After a value that is a reference result. The table's note says what that is."""
 REFERENCE_NOTE = "a reference result: not measured in this run."
 UNITS = {"us": "\N{MICRO SIGN}s"}
 """Units as a reader writes them."""
@@ -29,7 +29,7 @@ def redraw(table: Table, done: Reproduction) -> TableData:
     """Returns the table with columns for the paper's figure, ours and their ratio, for each combination of `across`.
 
     A table of one combination also says how many samples ours is of and with which version, and what the version of
-    today gives; of several combinations the note does.
+    today gives. Of several combinations the note does.
     """
     published, compared = done.paper.published_rows, done.compared
     today = done.today.compared if done.today is not None else {}
@@ -160,7 +160,7 @@ def _number(compared_row: ComparedRow, here: float) -> str:
 
 
 def ratio_text(compared_row: ComparedRow) -> str:
-    """Ours over the paper's; of several placements also the least and the most, where that shows in two decimals."""
+    """Ours over the paper's. Of several placements also the least and the most, where that shows in two decimals."""
     if compared_row.ratio is None:
         return SENSELESS if compared_row.no_ratio and compared_row.here is not None else NONE
     text = f"{compared_row.ratio:.2f}"
@@ -185,7 +185,7 @@ def _across(table: Table, row: PublishedRow) -> str:
 
 
 def _triple(row: PublishedRow | None, compared: Mapping[int, ComparedRow], notes: Footnotes) -> Sequence[str]:
-    """Paper, here, ratio; what has no value of ours says why in a note."""
+    """Paper, here, ratio. What has no value of ours says why in a note."""
     if row is None:
         return NONE, NONE, NONE
     ours = compared.get(row.id)

@@ -7,7 +7,7 @@ from rtoslab.catalogue import Catalogue, PaperFolder, PublishedRow
 from rtoslab.papers.arithmetic import evaluate
 
 _OF_A_POINT = frozenset({"throughput", "heap", "footprint"})
-"""What a point has beside the series of its benchmark; what is reckoned from a series bears its id and a word."""
+"""What a point has beside the series of its benchmark. What is reckoned from a series bears its id and a word."""
 
 
 def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:

@@ -23,7 +23,7 @@ class Concept:
     why: str
     """Why a difference is unfair, as a clause."""
     off_on: tuple[str, str] | None = None
-    """Words for zero and for anything else; None: the value speaks for itself."""
+    """Words for zero and for anything else. None: the value speaks for itself."""
     of_state: bool = False
     """Read from the board as the window opened, so no option asks for it."""
 
@@ -146,7 +146,7 @@ def option_value(concept: Concept, value: str) -> str:
 
 
 def keys_of(concept: Concept, kernel: Kernel) -> str:
-    """The key of `--config` that changes the concept for a kernel; empty if none does."""
+    """The key of `--config` that changes the concept for a kernel. Empty if none does."""
     if concept not in OF_KERNELS:
         return concept.id
     source = kernel.parity.get(concept.id, "=")

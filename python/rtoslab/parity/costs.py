@@ -1,6 +1,6 @@
 """The cost of a difference, from points that differ in nothing else, and a small file that stores it.
 
-baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time; of several
+baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time. Of several
                          placements its band, and the names of those benchmarks where some choice would undo it, or
                          that stand in one placement
 
@@ -128,7 +128,7 @@ def _percent(ratio: float) -> float:
 
 
 def _lone_changes(rows: Sequence[tuple[dict[str, str], PlacedTime]]) -> Iterable[tuple[str, str, str, Ratio]]:
-    """(key, from, to, ratio of the values) of every two rows that differ in one key; the first in order is `from`."""
+    """(key, from, to, ratio of the values) of every two rows that differ in one key. The first in order is `from`."""
     for key in dict.fromkeys(name for config, _ in rows for name in config):
         others: dict[tuple[tuple[str, str], ...], list[tuple[str, PlacedTime]]] = {}
         for config, value in rows:
@@ -145,7 +145,7 @@ AS_USUAL = "as usual"
 
 
 def cost_of(costs: Iterable[Cost], kernel: str, board: str, key: str, values: tuple[str, str]) -> Cost | None:
-    """The cost of a change in either direction; None if nobody measured it."""
+    """The cost of a change in either direction. None if nobody measured it."""
     for cost in costs:
         if (cost.kernel, cost.board, cost.key) != (kernel, board, key):
             continue
@@ -157,7 +157,7 @@ def cost_of(costs: Iterable[Cost], kernel: str, board: str, key: str, values: tu
 
 
 def write_costs(costs: Sequence[Cost], path: Path) -> None:
-    """Replaces those of the same kernel, board and key; keeps the others. Raises as `read_cost_file`."""
+    """Replaces those of the same kernel, board and key. Keeps the others. Raises as `read_cost_file`."""
     stored = read_cost_file(path)
     fresh = {(cost.kernel, cost.board, cost.key) for cost in costs}
     every = [*(item for item in stored if (item.kernel, item.board, item.key) not in fresh), *costs]

@@ -14,7 +14,7 @@ _ASIDE = ("instrument", "samples", PLACEMENT)
 
 
 def subjects_of(points: Sequence[StoredPoint], run: str = "") -> list[Subject]:
-    """Measured points, each standing for its kernel, its configuration or its run; of several placements the first."""
+    """Measured points, each standing for its kernel, its configuration or its run. Of several placements the first."""
     unique = _once(points)
     names = series_names([point for point, _ in unique], with_cores=False)
     return [
@@ -28,7 +28,7 @@ def _state(stored: StoredPoint) -> Mapping[str, str | int]:
 
 
 def _once(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
-    """Measured points by what they are, without the options of _ASIDE; those alike in all else but one of a time."""
+    """Measured points by what they are, without the options of _ASIDE. Those alike in all else but one of a time."""
     by_key: dict[tuple[str, str], tuple[PointId, StoredPoint]] = {}
     for stored_point in points:
         if isinstance(stored_point.result, MeasuredPoint):
@@ -41,7 +41,7 @@ def _once(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
 
 
 def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unfairness]:
-    """Returns what is unequal among a report's points; costs are those they show themselves and those the checkout
+    """Returns what is unequal among a report's points. Costs are those they show themselves and those the checkout
     keeps."""
     own = costs_from_runs(
         [point.result for point in points if isinstance(point.result, MeasuredPoint)], place_bound(points)

@@ -24,7 +24,7 @@ class Subject:
     point: PointId
     manifest: dict[str, Any]
     state: Mapping[str, str | int] = field(default_factory=dict)
-    """`Measured.state`; empty where it was not read."""
+    """`Measured.state`. Empty where it was not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Unfairness:
     """In a reader's words -> who has it."""
     benchmarks: tuple[str, ...]
     costs: tuple[tuple[str, Cost], ...]
-    """Kernel and change in words, and what was measured of it; empty if nobody did."""
+    """Kernel and change in words, and what was measured of it. Empty if nobody did."""
 
     @property
     def sentence(self) -> str:

@@ -43,7 +43,7 @@ class PlacedFunction:
 
     @property
     def with_figure(self) -> float | None:
-        """Correlation of its cycles with the figure; None where one of them does not move."""
+        """Correlation of its cycles with the figure. None where one of them does not move."""
         try:
             return correlation(self.cycles, self.figure)
         except StatisticsError:
@@ -51,7 +51,7 @@ class PlacedFunction:
 
     @property
     def places(self) -> list[Place]:
-        """Each offset within a line that it had, the quickest first; empty where its address is not known."""
+        """Each offset within a line that it had, the quickest first. Empty where its address is not known."""
         places_: dict[int, list[float]] = defaultdict(list)
         for address, cycles in zip(self.addresses or (), self.cycles, strict=False):
             places_[address % self.line_bytes].append(cycles)
@@ -61,7 +61,7 @@ class PlacedFunction:
     @property
     def explained_share(self) -> float | None:
         """The share of its cycles' variance that its offset in the line explains, less what as many offsets of any
-        random numbers would; None where it had one offset only, or no two placements had the same."""
+        random numbers would. None where it had one offset only, or no two placements had the same."""
         places = self.places
         rest = len(self.cycles) - len(places)
         if len(places) < 2 or rest < 1 or not self.spread_cycles:

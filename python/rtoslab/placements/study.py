@@ -13,7 +13,7 @@ from rtoslab.plan import Plan, Point
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 
 LEAST_MOVED = 0.01
-"""Cycles per count or per sample; what moved less is left out."""
+"""Cycles per count or per sample. What moved less is left out."""
 
 
 @dataclass(frozen=True, slots=True)

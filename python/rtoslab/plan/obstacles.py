@@ -18,7 +18,7 @@ MOST_PLACEMENT = 99_999
 def obstacle(
     benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
 ) -> str | None:
-    """The reason as a clause; None if nothing is in the way. Raises PlanError, UnknownNameError for a wrong value."""
+    """The reason as a clause. None if nothing is in the way. Raises PlanError, UnknownNameError for a wrong value."""
     if config.get("opt", DEFAULT_OPT) not in OPTIMISATIONS:
         raise UnknownNameError("optimisation", config["opt"], OPTIMISATIONS)
     if config.get("lto", "0") not in _SWITCH:
@@ -60,7 +60,7 @@ def _another_tree(tree: Tree, core: str) -> str | None:
 
 
 def _missing_tree_place(tree: Tree) -> str:
-    """Who says where a tree lies that is not there, and what to do; its place is the machine's own and not told."""
+    """Who says where a tree lies that is not there, and what to do. Its place is the machine's own and not told."""
     variable = path_variable(tree.id)
     if os.environ.get(variable):
         return f"{variable} says"
@@ -143,7 +143,7 @@ def _compiler_lacks(kernel: Kernel, config: Mapping[str, str]) -> str | None:
 
 
 def linker_lacks(kernel: Kernel, placement: int) -> str | None:
-    """Why a kernel's images cannot be linked in this order; None if they can, an export's as far as its script goes."""
+    """Why a kernel's images cannot be linked in this order. None if they can, an export's as far as its script goes."""
     if placement and kernel.owns_start and kernel.export is None:
         return f"{kernel.title} is linked by its own script, which says where everything lies"
     return None

@@ -11,7 +11,7 @@ from rtoslab.plan.plan import Plan, Point
 def in_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
     """Every point in the placements from 0, the linker's own order, to count - 1. Raises PlanError.
 
-    A kernel that is linked by a script of its port has the first alone; its others are n/a.
+    A kernel that is linked by a script of its port has the first alone. Its others are n/a.
     """
     if not 1 <= count <= MOST_PLACEMENT + 1:
         raise PlanError(f"{count} placements cannot be asked for; there are 1 to {MOST_PLACEMENT + 1}.")

@@ -33,7 +33,7 @@ SAMPLE_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One cell of an experiment; what can be said of it: `point_options`. Mappings are kept sorted by key."""
+    """One cell of an experiment. What can be said of it: `point_options`. Mappings are kept sorted by key."""
 
     benchmark: str
     kernel: str
@@ -44,12 +44,12 @@ class Point:
     opt: str = DEFAULT_OPT
     compiler: str = DEFAULT_COMPILER
     lto: bool = False
-    """The kernel optimised across its files when linking; its services stay calls."""
+    """The kernel optimised across its files when linking. Its services stay calls."""
     placement: int = 0
     """In which order code and data lie: 0 the linker's, any other number one of its own."""
     code: str = DEFAULT_CODE
     data: str | None = None
-    """Where data and stacks lie; None: what board.toml says. The same holds for the next two."""
+    """Where data and stacks lie. None: what board.toml says. The same holds for the next two."""
     clock_hz: int | None = None
     wait_states: int | None = None
     features: Mapping[str, int] = field(default_factory=dict)
@@ -58,11 +58,11 @@ class Point:
     params: Mapping[str, str] = field(default_factory=dict)
     timing: Mapping[str, int] = field(default_factory=dict)
     instrument: str | None = None
-    """What latencies are measured with; None: the benchmark counts. The same holds for the next one."""
+    """What latencies are measured with. None: the benchmark counts. The same holds for the next one."""
     samples: int | None = None
     """Of each series."""
     not_applicable: str | None = None
-    """Why this point cannot be measured; None if it can."""
+    """Why this point cannot be measured. None if it can."""
 
     @property
     def label(self) -> str:
@@ -81,7 +81,7 @@ class Options:
     cores: Sequence[int] | None = None
     window_ms: int | None = None
     config: Mapping[str, str] = field(default_factory=dict)
-    """By the keys of `point_options`; instruments separated by commas if several."""
+    """By the keys of `point_options`. Instruments separated by commas if several."""
     full: bool = False
     """The papers' own durations and numbers of samples instead of the short ones."""
 
@@ -114,7 +114,7 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
 
 
 def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Options) -> list[Point]:
-    """The points of one experiment; what the user says goes before what it says. Raises UnknownNameError, PlanError."""
+    """The points of one experiment. What the user says goes before what it says. Raises UnknownNameError, PlanError."""
     require_few(
         experiment.benchmarks, options.kernels or experiment.kernels, options.boards or experiment.boards,
         options.cores or experiment.cores, *experiment.sweep.values(),
@@ -166,7 +166,7 @@ def _points_by_kind(
     request: tuple[int, Options],
     config: Mapping[str, str],
 ) -> list[Point]:
-    """One point for counts; for latencies one by each instrument."""
+    """One point for counts. For latencies one by each instrument."""
     window_ms, options = request
     if benchmark.facts.kind == "counts":
         long_enough_ms = options.window_ms or max(window_ms, benchmark.facts.window_ms)
@@ -219,7 +219,7 @@ def _unmeasurable(kernel: Kernel, cores: int) -> str | None:
 
 
 def _sweep(axes: Mapping[str, Sequence[str | int]], config: Mapping[str, str]) -> list[dict[str, str]]:
-    """Every combination of the axes' values, the last axis fastest; a key that the user sets is not swept."""
+    """Every combination of the axes' values, the last axis fastest. A key that the user sets is not swept."""
     free = {key: values for key, values in axes.items() if key not in config}
     return [{key: str(value) for key, value in zip(free, values, strict=True)} for values in product(*free.values())]
 
@@ -252,7 +252,7 @@ def one_point(
     window_ms: int,
     config: Mapping[str, str],
 ) -> Point:
-    """The point of one benchmark under the options; with the reason, if it cannot be. Raises PlanError for a
+    """The point of one benchmark under the options. With the reason, if it cannot be. Raises PlanError for a
     configuration that is none."""
     require_config(config)
     params = {key.removeprefix("param."): value for key, value in sorted(config.items()) if key.startswith("param.")}

@@ -1,7 +1,7 @@
 """The options of a point, written down once: their keys in `--config`, what they are unless said, an example.
 
 Each is a field of `Point` of the same name. What a point is called (`PointId.config`), what counts as a macro of the
-kernel's, and the help of `rtoslab run` follow from this table; what CMake calls them is in `images.image_inputs`.
+kernel's, and the help of `rtoslab run` follow from this table. What CMake calls them is in `images.image_inputs`.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class PointOption:
 
     key: str
     usual: str | None
-    """What it is unless it is said; None: what board.toml or benchmark.toml say."""
+    """What it is unless it is said. None: what board.toml or benchmark.toml say."""
     example: str
 
     def text(self, point: object) -> str | None:

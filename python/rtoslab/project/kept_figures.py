@@ -1,6 +1,6 @@
 """The figures of a project as a text file for its repository: rtoslab.baseline.toml.
 
-[image.NAME] board, cores, compiler, placements, [image.NAME.functions]; [[item]] image, name, digests of code and
+[image.NAME] board, cores, compiler, placements, [image.NAME.functions]. [[item]] image, name, digests of code and
 places, [item.figures]. It is sealed: an edited figure would be a regression without a cause, or hide one.
 """
 
@@ -38,11 +38,11 @@ class BaselineItem(Strict):
     image: str
     name: str
     code: str = ""
-    """Digest of the instructions that may have taken its cycles, wherever they lie; empty where no symbol tells."""
+    """Digest of the instructions that may have taken its cycles, wherever they lie. Empty where no symbol tells."""
     places: str = ""
     """Digest of where they lay."""
     functions: tuple[str, ...] = ()
-    """Whose instructions those are; of none: all that ran."""
+    """Whose instructions those are. Of none: all that ran."""
     figures: dict[str, Value]
     """A number, or one for each placement where they differ."""
 

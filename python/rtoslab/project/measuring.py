@@ -43,11 +43,11 @@ class Item:
 
     figures: Mapping[str, tuple[float, ...]]
     code: str = ""
-    """Digest of its instructions, wherever they lie; empty where no symbol tells, or where there is none (a size)."""
+    """Digest of its instructions, wherever they lie. Empty where no symbol tells, or where there is none (a size)."""
     places: str = ""
     """Digest of where they lie, in the first placement."""
     functions: frozenset[str] = frozenset()
-    """Whose instructions those are; of none: all that ran."""
+    """Whose instructions those are. Of none: all that ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +57,18 @@ class ImageFigures:
     board: str
     cores: int
     compiler: str
-    """As the ELF file says; empty if it does not."""
+    """As the ELF file says. Empty if it does not."""
     placements: int
     items: Mapping[str, Item]
-    """By name; `image` is its size."""
+    """By name. `image` is its size."""
     functions: Mapping[str, str] = field(default_factory=dict)
     """Functions that ran since reset and that have a symbol of their own: digest of each one's instructions."""
     problem: str = ""
-    """Why it was not measured in as many placements as the project asks for; empty if it was."""
+    """Why it was not measured in as many placements as the project asks for. Empty if it was."""
     over: tuple[str, ...] = ()
     """Budgets exceeded, a line each."""
     cut: str = ""
-    """Why the measured part is not the one asked for; empty if it is."""
+    """Why the measured part is not the one asked for. Empty if it is."""
 
     @property
     def is_measured(self) -> bool:
@@ -216,7 +216,7 @@ def _instruction_figures(spread: Spread | None, kinds: Sequence[str]) -> dict[st
 
 
 def _code(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) -> tuple[str, str]:
-    """Digests of instructions and of places; empty where one of the functions has none."""
+    """Digests of instructions and of places. Empty where one of the functions has none."""
     sorted_names = sorted(names)
     if not sorted_names or not all(name in digests for name in sorted_names):
         return "", ""

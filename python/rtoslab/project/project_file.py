@@ -20,9 +20,9 @@ class ProjectImage(Strict):
     """The ELF file, from the project file's folder on."""
     board: str
     cores: Positive | None = None
-    """Released from reset; all of the board's if it is not said."""
+    """Released from reset. All of the board's if it is not said."""
     build: tuple[str, ...] = ()
-    """A program and its arguments, run in the project file's folder before anything is measured; no shell."""
+    """A program and its arguments, run in the project file's folder before anything is measured. No shell."""
     for_ms: Positive = 1000
     """At most so long, at the board's usual clock."""
     start: str | None = None
@@ -30,7 +30,7 @@ class ProjectImage(Strict):
     until: str | None = None
     """Likewise, as `--until`."""
     kernel: str | None = None
-    """Whose tasks, services and locks have names in `trace` and `profile`; found by the image's symbols if not said."""
+    """Whose tasks, services and locks have names in `trace` and `profile`. Found by the image's symbols if not said."""
     placements: Annotated[int, Field(gt=0, le=64)] = 1
     """The gate measures so many: `build` is run for each, and told by RTOSLAB_PLACEMENT which."""
 

@@ -1,4 +1,4 @@
-"""How many rounds a run of steps is; see `course`."""
+"""How many rounds a run of steps is. See `course`."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ OwnCycles = dict[str, list[int]]
 _Own = list[tuple[str, int]]
 """The same in the order of time."""
 _PREAMBLE: Final = 400
-"""Steps before the first whole round, or behind a break, that are passed over at most, beside a part of a round."""
+"""Steps before the first whole round, or after a break, that are passed over at most, beside a part of a round."""
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class MatchResult:
 @dataclass(slots=True)
 class _Try:
     end: int
-    """Behind its last step that fitted."""
+    """After its last step that fitted."""
     missed: str = ""
     """What was wanted of the next step, which is not that."""
     whole: bool = False
@@ -59,7 +59,7 @@ def _part(matcher: Matcher, step: ExpectedStep) -> _Part:
 
 
 def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, only_inside: bool) -> MatchResult:
-    """Matches the steps against rounds, each of which may be any of the alternatives; they may begin anywhere.
+    """Matches the steps against rounds, each of which may be any of the alternatives. They may begin anywhere.
 
     `only_inside`: of own cycles keep those inside intervals.
     """
@@ -133,7 +133,7 @@ class _Walk:
         return f"no whole round in {len(self.steps)} steps; {problem}"
 
     def problem(self, attempt: _Try) -> str:
-        """Where a try ended, in words; empty if it fitted as far as it went."""
+        """Where a try ended, in words. Empty if it fitted as far as it went."""
         return (
             f"{self.matcher.describe(self.steps[attempt.end])} instead of `{attempt.missed}`" if attempt.missed else ""
         )

@@ -23,7 +23,7 @@ Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 """`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number.
 `queue = 1`: what is measured needs that service; `tasks = 1`: where there are any, `tasks = 0`: without a kernel;
 `sliced = 1`: a kernel that slices time among equals, asked or not; `timeout_adds_ticks = 1`: one whose time-outs last
-a tick longer; `heap_sleeps = 1`: several cores share a heap behind a mutex."""
+a tick longer; `heap_sleeps = 1`: several cores share a heap after a mutex."""
 
 
 class RuleParams(Strict):
@@ -44,7 +44,7 @@ class Evidence:
     board: Board
     kernel: Kernel
     samples: int = 0
-    """Of each series, as asked for; 0: the benchmark counts."""
+    """Of each series, as asked for. 0: the benchmark counts."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The point's configuration: what differs from board.toml and kernel.toml."""
 
@@ -55,7 +55,7 @@ class Evidence:
 
     @property
     def is_pinned(self) -> bool:
-        """Whether each task ran on its own core alone; else, what happens on a core is the doing of any task."""
+        """Whether each task ran on its own core alone. Else, what happens on a core is the doing of any task."""
         return self.decoded.params.get("pinned") != "0"
 
     @property
@@ -227,7 +227,7 @@ def unseen(rule: str, demands: str, why: str = "this target has no probes") -> F
 
 
 def compare(where: str, what: str, value: int, required: float, tolerance: float, extra: int = 0) -> tuple[str, bool]:
-    """A sentence on `value` against `required`, and whether they agree; up to `extra` more may have another cause.
+    """A sentence on `value` against `required`, and whether they agree. Up to `extra` more may have another cause.
 
     Nothing counted never agrees.
     """

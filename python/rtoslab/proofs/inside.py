@@ -21,7 +21,7 @@ class ExpectedCount:
         return self.count * (int(evidence.decoded.params[self.per]) if self.per is not None else 1)
 
     def fits(self, evidence: Evidence, count: int, extra: int = 0, spared: int = 0) -> bool:
-        """Whether `count` is right; up to `extra` more may have another cause, up to `spared` fewer have one."""
+        """Whether `count` is right. Up to `extra` more may have another cause, up to `spared` fewer have one."""
         return -self.slack - spared <= count - self.number(evidence) <= self.slack + extra
 
     def words(self, evidence: Evidence, one: str, several: str) -> str:

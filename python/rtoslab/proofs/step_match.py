@@ -1,4 +1,4 @@
-"""Whether one step is what was wanted; see `course`."""
+"""Whether one step is what was wanted. See `course`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ class Service:
         self._functions = frozenset(kernel.symbols.get(name, ()))
         self.told = kernel.observed_arguments(name)
         self.success = kernel.results.get(name)
-        """What it gives when it is done; None: that is not told."""
+        """What it gives when it is done. None: that is not told."""
         operands = list(enumerate(self.told[:2]))
         self._fixed = [(at, word & _WORD) for at, word in operands if isinstance(word, int)]
         self._untold = [at for at, word in operands if word in _UNTOLD]
@@ -58,14 +58,14 @@ class Names:
         self.values, self.blocks, self.unknown = tried.values, tried.blocks, tried.unknown
 
     def is_filled(self, block: int, size: int) -> bool:
-        """Whether it is one that is held, of this size; one whose address was not known is known by it."""
+        """Whether it is one that is held, of this size. One whose address was not known is known by it."""
         if block not in self.blocks and size in self.unknown:
             self.unknown.remove(size)
             self.blocks[block] = size
         return self.blocks.get(block) == size
 
     def is_given_back(self, block: int) -> bool:
-        """Whether it was held; of one whose address is not known, whether there is one."""
+        """Whether it was held. Of one whose address is not known, whether there is one."""
         if self.blocks.pop(block, None) is not None:
             return True
         return bool(self.unknown) and self.unknown.pop() is not None
@@ -144,7 +144,7 @@ class Matcher:
         return step.who in self._others or (step.kind in {seen.START, seen.STOP} and step.first == 0)
 
     def test(self, expected: ExpectedStep) -> Test:
-        """Whether a step is the wanted one; the names may learn by it. Made once for thousands of steps."""
+        """Whether a step is the wanted one. The names may learn by it. Made once for thousands of steps."""
         may = self.may(expected)
         if expected.kind == "call":
             return self._calls(expected, may)

@@ -1,13 +1,13 @@
-"""The words in which benchmark.toml says what a round of a benchmark consists of; see `course`.
+"""The words in which benchmark.toml says what a round of a benchmark consists of. See `course`.
 
     0 semaphore_take S      task 0 calls the service with the object that S stands for, always the same one
-    isr notify_give T1      a handler calls; T1 is task 1
+    isr notify_give T1      a handler calls. T1 is task 1
     0 event_set E 1         further operands are the call's arguments, as the port contract has them
     0 priority_set T2 P1    what the kernel calls the abstract priority 1
     0 mutex_lock_for M 0 fails
     0 malloc {block_bytes}  the value of a parameter
     0 fill                  task 0 writes the last word of the heap block that it holds
-    switch 0 1              out of the call in progress, to task 1; `other`: a task that the runner did not make (idle,
+    switch 0 1              out of the call in progress, to task 1. `other`: a task that the runner did not make (idle,
                             or one made while the kernel runs), `any`: whichever
     preempt 0 1             a switch that an interrupt asked for, wherever task 0 was
     interrupt soft          a line of board.toml
@@ -18,7 +18,7 @@
 Before a step `queue: ` binds it to a service: where the kernel lacks that, and so the series that need it are left out,
 it is no part of the round.
 
-Behind a step ? says that it may be missing, * that it may come as often as it likes, +5 that it comes five times or
+After a step ? says that it may be missing, * that it may come as often as it likes, +5 that it comes five times or
 more. `a | b *` is one of several steps, `( a, b, c ) *` several in a row.
 """
 
@@ -44,9 +44,9 @@ class ExpectedStep:
 
     text: str
     kind: str
-    """call, fill, switch, preempt, start, stop, tick, interrupt, pin; either, group: of several, see `parts`"""
+    """call, fill, switch, preempt, start, stop, tick, interrupt, pin. Either, group: of several, see `parts`"""
     who: str = ""
-    """Index of a task, or ISR; of a switch where it comes from."""
+    """Index of a task, or ISR. Of a switch where it comes from."""
     name: str = ""
     """Service, series, line, level, or where a switch goes to."""
     operands: tuple[str, ...] = ()

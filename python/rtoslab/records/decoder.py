@@ -49,7 +49,7 @@ def decode(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | No
 
 
 def decode_begun(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None) -> DecodedRun | None:
-    """Returns what a run said that broke off, up to its first defect; None if that is not even who it was.
+    """Returns what a run said that broke off, up to its first defect. None if that is not even who it was.
 
     For the conformance suite, whose notes of one scene stand whatever became of a later one. No figure is taken so."""
     start = raw.find(_BEGIN)
@@ -236,7 +236,7 @@ class _Params(dict[str, str]):
 
 
 def _params(lines: list[Line]) -> dict[str, str]:
-    """A unit behind a name, or its being a rate, makes a number of its value."""
+    """A unit after a name, or its being a rate, makes a number of its value."""
     params = _Params({line.text("name"): line.text("value") for line in lines})
     for line in lines:
         name, value = line.text("name"), line.fields["value"]

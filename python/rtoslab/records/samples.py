@@ -1,4 +1,4 @@
-"""A benchmark image's report, as typed values with units. `decode` makes them; nothing here is proved yet."""
+"""A benchmark image's report, as typed values with units. `decode` makes them. Nothing here is proved yet."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One counter over one window; the count is `close - open`."""
+    """One counter over one window. The count is `close - open`."""
 
     n: int
     core: int

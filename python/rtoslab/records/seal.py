@@ -44,7 +44,7 @@ def require_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def read_sealed(folder: Path) -> dict[str, bytes]:
-    """The files of a sealed folder and its seal; what else lies there is left alone.
+    """The files of a sealed folder and its seal. What else lies there is left alone.
 
     Raises AlteredError for one that is not as it was stored, is missing or cannot be read.
     """

@@ -1,6 +1,6 @@
 """The wire format's tables: which records exist, their fields and forms. Constants come from spec/wire.toml.
 
-`decode` walks the stream; this module knows what a single line may look like. See spec/wire.md for the prose.
+`decode` walks the stream. This module knows what a single line may look like. See spec/wire.md for the prose.
 """
 
 import re

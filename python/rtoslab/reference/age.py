@@ -39,6 +39,6 @@ def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
 
 @memoize_by_contents
 def today(folder: Path, name: str) -> str:
-    """SHA-256 of a file of the folder as it is now; empty if it has none of that name."""
+    """SHA-256 of a file of the folder as it is now. Empty if it has none of that name."""
     path = folder / name
     return sha256_of(path) if path.is_file() else ""

@@ -1,7 +1,7 @@
 """The samples of a series as a distribution: how often each sample came, whichever came first.
 
 Every figure that does not ask for the order of samples comes out of it as out of the samples themselves. A sample is
-its cycles with all that was counted inside it; when it began is not kept.
+its cycles with all that was counted inside it. When it began is not kept.
 """
 
 from collections import Counter

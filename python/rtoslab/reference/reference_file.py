@@ -60,7 +60,7 @@ def reference_paths(root: Path, paper: str = "*") -> list[Path]:
 
 
 def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence[StoredWeight] = ()) -> None:
-    """Writes the points that were measured or are n/a; a failed one is no reference. Raises StoreError.
+    """Writes the points that were measured or are n/a. A failed one is no reference. Raises StoreError.
 
     A point in several placements is written in the first, with its values in all. One that failed in the first
     placement is left out, whatever the others gave.

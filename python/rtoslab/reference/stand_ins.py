@@ -12,11 +12,11 @@ from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
 WORD: Final = "(reference)"
-"""Behind a kernel's name wherever a reference result is shown."""
+"""After a kernel's name wherever a reference result is shown."""
 
 
 def references(root: Path, paper: str = "*", like: Collection[PointId] | None = None) -> Iterator[Reference]:
-    """Every reference of a paper, or of all; one that cannot be read is told by an AlteredWarning. `like`: as
+    """Every reference of a paper, or of all. One that cannot be read is told by an AlteredWarning. `like`: as
     `read_reference` takes it."""
     for path in reference_paths(root, paper):
         try:
@@ -26,7 +26,7 @@ def references(root: Path, paper: str = "*", like: Collection[PointId] | None = 
 
 
 def stand_ins(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
-    """Measured points like those given but for the kernel, of kernels that none of them has; each kernel is marked.
+    """Measured points like those given but for the kernel, of kernels that none of them has. Each kernel is marked.
 
     Like: the same benchmark, board, cores, window and configuration. The same point may stand in two papers: once.
     """

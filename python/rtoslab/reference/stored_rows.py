@@ -31,7 +31,7 @@ class StoredRow:
 
 
 def row_of_points(replaces: PointId, kernel: str, points: Sequence[StoredPoint], reason: str) -> StoredRow:
-    """Returns the row of a point by those of its placements that were measured; if none was, with the reason."""
+    """Returns the row of a point by those of its placements that were measured. If none was, with the reason."""
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
         return StoredRow(replaces, kernel, "", (), reason)

@@ -57,7 +57,7 @@ def log_axis(chart: ChartData) -> alt.Axis:
 
 
 def names_axis(names: Sequence[str], *, pixels: float) -> alt.Axis:
-    """An axis whose names are broken into lines of the room that each has; turned where a word alone is too long."""
+    """An axis whose names are broken into lines of the room that each has. Turned where a word alone is too long."""
     longest = max((len(word) for name in names for word in name.split()), default=0)
     for size in (12, 11, 10):
         if text_width("n" * longest, size) <= pixels - 4:
@@ -67,7 +67,7 @@ def names_axis(names: Sequence[str], *, pixels: float) -> alt.Axis:
 
 
 def upright(chart: ChartData, *extra: alt.Chart, least_top: float = 0.0) -> Drawn:
-    """Bars by name, a colour per series; marks instead of bars on a logarithmic axis, which has no zero. `extra`:
+    """Bars by name, a colour per series. Marks instead of bars on a logarithmic axis, which has no zero. `extra`:
     further layers, above the bars; the axis reaches to `least_top` at least."""
     log = is_log(chart)
     ours = [row for row in chart.rows if not is_published(row)]
@@ -115,7 +115,7 @@ def _top(row: dict[str, Any]) -> float:
 
 
 def _is_upright(rows: Sequence[dict[str, Any]], slot: float) -> bool | None:
-    """Whether the numbers are turned upright; None if there is room for none."""
+    """Whether the numbers are turned upright. None if there is room for none."""
     widest = max((text_width(str(row.get("text", "")), _NUMBER) for row in rows), default=0)
     return False if widest <= slot else True if slot >= _UPRIGHT else None
 
@@ -194,7 +194,7 @@ def _published_marks(
 
 
 def panels(chart: ChartData) -> Drawn:
-    """Lying bars in a panel for each name, each on its own scale from zero, which its numbers stand for; of one series
+    """Lying bars in a panel for each name, each on its own scale from zero, which its numbers stand for. Of one series
     all names in one panel."""
     names, series = order(chart.rows, "x"), order(chart.rows, "series")
     is_single = len(series) == 1

@@ -41,13 +41,13 @@ class ChartData:
     y_title: str = ""
     log: bool = False
     footnote: str = ""
-    """The part of the caption that says what the mark on kernels means; empty without a mark."""
+    """The part of the caption that says what the mark on kernels means. Empty without a mark."""
     records: Sequence[Record] = ()
-    """The same figures for a program; without records the CSV file contains the rows."""
+    """The same figures for a program. Without records the CSV file contains the rows."""
 
     @property
     def sentence(self) -> str:
-        """Returns what stands instead of a drawing that would show nothing but this; empty if the drawing is worth
+        """Returns what stands instead of a drawing that would show nothing but this. Empty if the drawing is worth
         it."""
         subject = re.split(r"[:;]|\. ", self.caption)[0].rstrip(".")
         heights = [float(row[key]) for row in self.rows for key in _HEIGHTS if row.get(key) is not None]

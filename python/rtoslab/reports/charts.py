@@ -69,7 +69,7 @@ _RESOURCES: Final = re.compile(rb"(?:^ +/[a-z]+\d+ \d+ 0 R\n){2,}", re.MULTILINE
 
 
 def pdf(drawing: str) -> bytes:
-    """Returns an SVG as PDF; the same SVG gives the same bytes.
+    """Returns an SVG as PDF. The same SVG gives the same bytes.
 
     The converter writes no date and no random id, but the names of resources in the random order of its hash table.
     They are sorted here. Their lines stay in their object, so no offset in the file moves. The font is the one that the
@@ -115,7 +115,7 @@ def _losses(chart: ChartData) -> Drawn:
 
 
 _WIDEST_NAME: Final = 340
-"""Pixels; a longer name of a bar is cut."""
+"""Pixels. A longer name of a bar is cut."""
 
 
 def _by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:

@@ -46,7 +46,7 @@ def citation_of(document: Document) -> Citation:
 
 
 def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> Citation:
-    """Returns the citation of these versions and commits. Dates are ISO 8601 and in order; there may be none."""
+    """Returns the citation of these versions and commits. Dates are ISO 8601 and in order. There may be none."""
     version = ", ".join(versions)
     source = f"commit {', '.join(commits)}" if commits else ""
     run = f"run of {dates[0]}" if dates else ""

@@ -4,7 +4,7 @@
 
 - first the axes: whatever names the figure, such as `benchmark`, `metric`, `stat`, `board`, `cores`. Their names are
   free, each a plain word in lower case. All records of a table should have the same axes. The axis `source` is `paper`
-  for a figure that somebody published, `here` for one of ours;
+  for a figure that somebody published, `here` for one of ours.
 - then the fields of `FIELDS`, each of which may be left out or None:
 
 | field | type | meaning |
@@ -24,7 +24,7 @@ Whoever makes records need not add it.
 
 **Without records.** A column of numbers is split: the column itself has plain numbers, `<column> low` and
 `<column> high` have the band, `<column> unit` the unit that the cells show, and a list has a column for each member.
-Each of these columns exists only where a cell needs it. Marks go to the column `flags`, as `<column>: <flag>`; the flag
+Each of these columns exists only where a cell needs it. Marks go to the column `flags`, as `<column>: <flag>`. The flag
 of a mark in a text cell or in the title has no column. A cell without a number goes to the column `note`.
 A chart without records has the rows that it draws.
 """
@@ -113,11 +113,11 @@ class _Column:
     name: str
     texts: Sequence[str]
     numbers: Sequence[Sequence[_Number]]
-    """Of each cell the numbers in it; empty where it has none. All are empty in a column of texts."""
+    """Of each cell the numbers in it. Empty where it has none. All are empty in a column of texts."""
 
     @property
     def members(self) -> int:
-        """Returns the length of the longest list in a cell; 0 for a column of texts."""
+        """Returns the length of the longest list in a cell. 0 for a column of texts."""
         return max(map(len, self.numbers), default=0)
 
 
@@ -160,7 +160,7 @@ def _parts(column: _Column) -> Iterable[tuple[str, Sequence[Cell]]]:
 
 
 def _numbers(text: str) -> list[_Number]:
-    """Returns the numbers of a cell; none where any part of it is something else."""
+    """Returns the numbers of a cell. None where any part of it is something else."""
     numbers = [_NUMBER.fullmatch(part) for part in _BETWEEN.split(text.strip())]
     return [_number(match) for match in numbers if match is not None] if all(numbers) else []
 

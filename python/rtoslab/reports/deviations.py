@@ -27,7 +27,7 @@ def deviating(measured: Sequence[MeasuredPoint]) -> dict[str, dict[str, str]]:
 
 
 def footnote(kernels: Deviations) -> str:
-    """Returns what the mark means; empty without such kernels."""
+    """Returns what the mark means. Empty without such kernels."""
     if not kernels:
         return ""
     text = "; ".join(
@@ -38,7 +38,7 @@ def footnote(kernels: Deviations) -> str:
 
 
 def mark_deviating(text: str, names: Iterable[str]) -> str:
-    """The mark behind each deviating kernel that a text names, once."""
+    """The mark after each deviating kernel that a text names, once."""
     for name in names:
         text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w.{MARK}-])", f"{name}{MARK}", text)
     return text
@@ -51,7 +51,7 @@ def mark_section(
     *,
     all_deviate: bool,
 ) -> Section:
-    """The section with every table and chart marked and explained; where none of its rows names a kernel, the table's
+    """The section with every table and chart marked and explained. Where none of its rows names a kernel, the table's
     title is marked, or the chart's caption.
 
     `also` are other names of these kernels.
@@ -66,7 +66,7 @@ def mark_section(
 
 
 def _flag_records(records: Sequence[Record], names: Sequence[str], *, all_deviate: bool) -> list[Record]:
-    """Returns the records, with a flag at those of kernels that deviate; a published figure is none of ours."""
+    """Returns the records, with a flag at those of kernels that deviate. A published figure is none of ours."""
     return [
         {**record, "flags": "; ".join(filter(None, (str(record.get("flags") or ""), DEVIATES)))}
         if _deviates(record, names, all_deviate=all_deviate)

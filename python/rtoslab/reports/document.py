@@ -158,6 +158,6 @@ def _intervals_of(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
 
 
 def _paper(catalogue: Catalogue, suite_id: str | None) -> PaperFolder | None:
-    """The paper of a suite; None if the suite is of none."""
+    """The paper of a suite. None if the suite is of none."""
     folder = catalogue.suites[suite_id].folder if suite_id is not None and suite_id in catalogue.suites else None
     return next((paper_folder for paper_folder in papers(catalogue).values() if paper_folder.folder == folder), None)

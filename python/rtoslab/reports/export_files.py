@@ -35,7 +35,7 @@ _LATEX = {
 
 
 def export(document: Document, folder: Path) -> list[Path]:
-    """Writes all files, replacing those of an earlier export; same document, same bytes. Raises StoreError."""
+    """Writes all files, replacing those of an earlier export. Same document, same bytes. Raises StoreError."""
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -51,8 +51,8 @@ def export(document: Document, folder: Path) -> list[Path]:
 
 
 def files(document: Document) -> Iterator[tuple[str, str | bytes]]:
-    """Yields (file name, content) of every chart and table, in the report's order; then what the mark on kernels means,
-    for CSV files, which have no place to say it; then how to cite them all."""
+    """Yields (file name, content) of every chart and table, in the report's order. Then what the mark on kernels means,
+    for CSV files, which have no place to say it. Then how to cite them all."""
     labels: set[str] = set()
     for section in document.shown_sections:
         for number, chart in enumerate(section.charts, start=1):
@@ -79,7 +79,7 @@ def to_bibtex_file(citation: Citation) -> str:
 
 
 def _label(section: str, title: str, labels: set[str]) -> str:
-    """Returns the table's label, with a number where an earlier table of the document has it already; notes it."""
+    """Returns the table's label, with a number where an earlier table of the document has it already. Notes it."""
     plain = label = f"tab:{section}-{title}"
     number = 1
     while label in labels:
@@ -95,7 +95,7 @@ def slug(title: str) -> str:
 
 
 def to_csv(cells: Iterable[Iterable[Cell]]) -> str:
-    """Returns the rows as CSV; None is an empty cell, a text is never a formula."""
+    """Returns the rows as CSV. None is an empty cell, a text is never a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerows([sheet(cell) for cell in row] for row in cells)
@@ -103,7 +103,7 @@ def to_csv(cells: Iterable[Iterable[Cell]]) -> str:
 
 
 def to_latex(table: TableData, label: str, file_name: str) -> str:
-    """Returns a `table` environment with booktabs rules; numbers are to the right, long texts in columns that wrap."""
+    """Returns a `table` environment with booktabs rules. Numbers are to the right, long texts in columns that wrap."""
     specs = []
     for index, (_, number) in enumerate(table.heads):
         wide = max((len(row[index]) for row in table.rows), default=0) > 40

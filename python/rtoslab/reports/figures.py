@@ -27,7 +27,7 @@ from rtoslab.reports.palette import (
 
 LABEL_LIMIT_PX: Final = 300
 MOST_TICKS: Final = 12
-"""Up to so many places on a line's axis, each has its tick; more are left to the drawing library."""
+"""Up to so many places on a line's axis, each has its tick. More are left to the drawing library."""
 _LINES_HEIGHT: Final = 300
 _SHAPES: Final = ("circle", "square", "triangle-up", "cross", "triangle-down", "triangle-right", "triangle-left")
 _NUMBER: Final = 10
@@ -46,12 +46,12 @@ def _y(chart: ChartData) -> alt.Y:
 
 
 def _bars(chart: ChartData) -> Drawn:
-    """Upright bars by name, one per series; marks instead of bars on a logarithmic axis, which has no zero."""
+    """Upright bars by name, one per series. Marks instead of bars on a logarithmic axis, which has no zero."""
     return upright(chart)
 
 
 def _lines(chart: ChartData) -> Drawn:
-    """A value along a number, one line per series; what a paper prints are hollow diamonds, not joined."""
+    """A value along a number, one line per series. What a paper prints are hollow diamonds, not joined."""
     series = order(chart.rows, "series")
     places = sorted({float(row["x"]) for row in chart.rows})
     axis = alt.Axis(values=places) if len(places) <= MOST_TICKS else alt.Axis()
@@ -102,7 +102,7 @@ def _with_sides(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any
 
 
 def _shapes(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
-    """A diamond for what a paper prints; of other series each its own shape, or a circle."""
+    """A diamond for what a paper prints. Of other series each its own shape, or a circle."""
     series = order(legend_rows(rows), "series")
     printed = set(series) - {str(row["series"]) for row in rows if not is_published(row)}
     others = [item for item in series if item not in printed]
@@ -153,7 +153,7 @@ def _pairs(chart: ChartData) -> Drawn:
 
 
 def _sweep(chart: ChartData) -> Drawn:
-    """A thin stroke at each place of a number, from `low` to `high`; one panel per series, each with its own axis."""
+    """A thin stroke at each place of a number, from `low` to `high`. One panel per series, each with its own axis."""
     series = order(chart.rows, "series")
     strokes = (
         alt.Chart()

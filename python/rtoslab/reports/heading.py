@@ -11,7 +11,7 @@ from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
 NAMED = 3
-"""Up to so many tests are named in a title; of more, how many."""
+"""Up to so many tests are named in a title. Of more, how many."""
 
 
 def title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
@@ -72,6 +72,6 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def _join_listed(names: Sequence[str]) -> str:
-    """`a, b and c`; semicolons where a name has a comma itself."""
+    """`a, b and c`. Semicolons where a name has a comma itself."""
     comma = "; " if any("," in name for name in names) else ", "
     return names[0] if len(names) == 1 else f"{comma.join(names[:-1])} and {names[-1]}"

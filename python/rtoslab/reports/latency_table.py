@@ -14,7 +14,7 @@ from rtoslab.reports.table import band_text, cycles_text
 from rtoslab.results import MeasuredPoint
 
 WIDE: Final = 110
-"""Characters a line must have for every column; a narrower one gets those without which the rest says nothing."""
+"""Characters a line must have for every column. A narrower one gets those without which the rest says nothing."""
 
 _Cell = Callable[[Latency, Callable[[str], Band]], str]
 """From the series by the best instrument, and its spread's figures by their names."""

@@ -1,7 +1,7 @@
 """The common parts of all charts: colours, width, order of names, names that wrap.
 
-Colours are the Okabe-Ito set, told apart by readers with any colour vision. A kernel has its own colour in every chart;
-what else differs (cores, configuration) is lighter and lighter. Series also differ in shape or order."""
+Colours are the Okabe-Ito set, told apart by readers with any colour vision. A kernel has its own colour in every chart.
+What else differs (cores, configuration) is lighter and lighter. Series also differ in shape or order."""
 
 import json
 import re
@@ -14,7 +14,7 @@ import altair as alt
 
 SERIES_COLOURS: Final = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 PUBLISHED: Final = "paper"
-"""The series of values that a paper prints; so is a row with `published`."""
+"""The series of values that a paper prints. So is a row with `published`."""
 PUBLISHED_COLOUR: Final = "#000000"
 WIDTH: Final = 840
 _LETTER: Final = 0.56
@@ -70,7 +70,7 @@ def _preferred_colour(kernel: str) -> str:
 
 
 def _hues(kernels: Sequence[str]) -> dict[str, str]:
-    """Each kernel's own colour where it is free; others take the next free one."""
+    """Each kernel's own colour where it is free. Others take the next free one."""
     hues: dict[str, str] = {}
     for kernel in kernels:
         if _preferred_colour(kernel) not in hues.values():
@@ -89,7 +89,7 @@ def _lighter(colour: str, share: float) -> str:
 
 
 def colour(rows: Sequence[dict[str, Any]], *, legend: bool = True) -> alt.Color:
-    """The colours of `series_colours` with their legend; a chart of one series has none."""
+    """The colours of `series_colours` with their legend. A chart of one series has none."""
     colours = series_colours(rows)
     columns = _columns(list(colours)) if colours else 1
     limit = WIDTH // columns - 24
@@ -129,7 +129,7 @@ def _lines(name: str, letters: int) -> list[str]:
 
 
 def bands(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:
-    """A line from `low` to `high` at the mark of each row that has them; no layer where none has."""
+    """A line from `low` to `high` at the mark of each row that has them. No layer where none has."""
     if not any(row.get("low") != row.get("high") for row in rows):
         return []
     place = base.encoding[axis].copy()

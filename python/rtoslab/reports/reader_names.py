@@ -21,7 +21,7 @@ _SHOWN_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
 
 
 def reader_names(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
-    """The titles of what points name, by id; a reference result keeps its mark."""
+    """The titles of what points name, by id. A reference result keeps its mark."""
     titles = {name: item.facts.title for name, item in catalogue.kernels.items()}
     titles |= {name: item.facts.title for name, item in catalogue.boards.items()}
     names = {}

@@ -28,7 +28,7 @@ _ROW_HEADER: Final = alt.Header(
 
 
 def _responses(chart: ChartData) -> Drawn:
-    """A histogram for each task, with its bounds drawn in; each on an axis of its own, for their lengths differ.
+    """A histogram for each task, with its bounds drawn in. Each on an axis of its own, for their lengths differ.
 
     Rows: `task`, and either `low`, `high`, `count`, or `line`, `at`.
     """

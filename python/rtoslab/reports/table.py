@@ -24,7 +24,7 @@ def band_text(figure: Band | Ratio, form: Callable[[float], str]) -> str:
 
 
 def ends(figure: Band | Ratio, scale: float = 1.0) -> dict[str, float]:
-    """Between what a figure's chart draws a line; nothing where it has no band."""
+    """Between what a figure's chart draws a line. Nothing where it has no band."""
     if figure.least == figure.most:
         return {}
     return {"low": scale * figure.least, "high": scale * figure.most}
@@ -39,9 +39,9 @@ class TableData:
     rows: Sequence[Sequence[str]]
     note: str = ""
     footnote: str = ""
-    """The part of the note that says what the mark on kernels means; empty without a mark."""
+    """The part of the note that says what the mark on kernels means. Empty without a mark."""
     records: Sequence[Record] = ()
-    """The same figures for a program; without records the CSV file is read from the texts."""
+    """The same figures for a program. Without records the CSV file is read from the texts."""
 
     @property
     def heads(self) -> list[tuple[str, bool]]:
@@ -51,7 +51,7 @@ class TableData:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, prose, charts, tables; `folded` sections start closed on screen."""
+    """A heading, prose, charts, tables. `folded` sections start closed on screen."""
 
     id: str
     title: str

@@ -1,6 +1,6 @@
 """Tooltips without a script: what the drawing library says of a mark as an ARIA label becomes the mark's <title>.
 
-A chart is one image to a screen reader, named as a whole; labels inside it would never be read.
+A chart is one image to a screen reader, named as a whole. Labels inside it would never be read.
 """
 
 import re

@@ -35,7 +35,7 @@ def task_names(decoded: DecodedRun, benchmark: Benchmark) -> dict[int, str]:
 
 
 def name_of(block: int, names: dict[int, str], controls: set[int]) -> str | None:
-    """Letter, or IDLE_TASK for a task the image did not make; None for the control task."""
+    """Letter, or IDLE_TASK for a task the image did not make. None for the control task."""
     return None if block in controls else names.get(block, IDLE_TASK)
 
 

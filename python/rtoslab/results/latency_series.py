@@ -1,7 +1,7 @@
 """The samples of a latency point, from whichever instrument its image has: counter readings, pin pulses, marks.
 
 Only the first samples of each series count, as many as were asked for: what an image does while its tasks come to their
-end is not measured. A real board sends counter readings; a logic analyser at its pin is not decoded here.
+end is not measured. A real board sends counter readings. A logic analyser at its pin is not decoded here.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def instrument_of(decoded: DecodedRun) -> str:
 def readings(
     decoded: DecodedRun, observed: WindowObservations | None, number: int, ident: str, count: int
 ) -> Sequence[int]:
-    """The first `count` samples of series `number` by the image's instrument, in cycles; fewer if there are fewer."""
+    """The first `count` samples of series `number` by the image's instrument, in cycles. Fewer if there are fewer."""
     instrument = instrument_of(decoded)
     if instrument == "counter":
         values = [value for sample in decoded.samples if sample.metric == ident for value in sample.values]

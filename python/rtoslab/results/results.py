@@ -102,11 +102,11 @@ class SeriesSamples(StoredModel):
     title: str
     instrument: str
     comparable: bool
-    """False where this instrument cannot measure this operation; its samples are kept, but are no figure of it."""
+    """False where this instrument cannot measure this operation. Its samples are kept, but are no figure of it."""
     overhead: str | None = None
     """Another series that is part of this one and is subtracted in analyses."""
     rounds: int = 1
-    """Rounds in an interval; analyses give the time of one."""
+    """Rounds in an interval. Analyses give the time of one."""
     stamped: bool = False
     """By a hardware timer, from its own event on: nothing of the instrument is in the samples."""
     cycles: Samples
@@ -116,7 +116,7 @@ class SeriesSamples(StoredModel):
     start_cycle: Samples = ()
     """When each began, since reset."""
     switches: Samples = ()
-    """Context switches inside; so the next two, entries of the tick's exception and of interrupt lines."""
+    """Context switches inside. So the next two, entries of the tick's exception and of interrupt lines."""
     ticks: Samples = ()
     interrupts: Samples = ()
     steps: int | None = None
@@ -151,7 +151,7 @@ class MeasuredPoint(StoredModel):
     stacks: tuple[StackUse, ...]
     image: ImageBytes | None = None
     code: dict[str, CodePlace] = Field(default_factory=dict)
-    """The functions that were executed in the window and that the image has once; empty where nobody watched."""
+    """The functions that were executed in the window and that the image has once. Empty where nobody watched."""
     state: dict[str, str | int] = Field(default_factory=dict)
     """Point state: what changes cycles of the same code, as the window opened. Caches, wait states, prefetch, clocks,
     MPU, contexts of the FPU, pieces of the heap, urgencies of interrupts. Empty of points that were stored before it
@@ -164,7 +164,7 @@ class MeasuredPoint(StoredModel):
     deviations: dict[str, str] = Field(default_factory=dict)
     """Conformance checks that the kernel fails as its kernel.toml declares -> what was seen, with the reason."""
     series: tuple[SeriesSamples, ...] = ()
-    """Of a latency benchmark; then `counters` mean nothing."""
+    """Of a latency benchmark. Then `counters` mean nothing."""
     absent_series: tuple[AbsentSeries, ...] = ()
     """Those that are n/a on this kernel."""
 
@@ -178,7 +178,7 @@ class MeasuredPoint(StoredModel):
 
     @property
     def proofs_held(self) -> int:
-        """Proofs that looked and hold; the others had nothing to look at."""
+        """Proofs that looked and hold. The others had nothing to look at."""
         return sum(proof.verdict is Verdict.HOLDS for proof in self.proofs)
 
     @property
@@ -188,7 +188,7 @@ class MeasuredPoint(StoredModel):
 
     @property
     def instrument(self) -> str:
-        """Returns what the samples were taken with; empty for counts."""
+        """Returns what the samples were taken with. Empty for counts."""
         return self.series[0].instrument if self.series else ""
 
     @property

@@ -1,7 +1,7 @@
 """Raw samples on disk: one Parquet file beside a point's result.json, one row a sample, in the order they were taken.
 
 Columns: series (its id), index (from 0), then those of `results.SeriesSamples`. Any tool that reads Parquet can take
-it; the same samples give the same bytes.
+it. The same samples give the same bytes.
 """
 
 import io
@@ -39,7 +39,7 @@ def write_samples(series: Sequence[SeriesSamples]) -> bytes:
 
 
 def _names(ids: Sequence[str], places: NDArray[Any]) -> pa.DictionaryArray:
-    """The id at each place; those that have samples, in the order in which they come."""
+    """The id at each place. Those that have samples, in the order in which they come."""
     held = sorted(set(places.tolist()))
     return pa.DictionaryArray.from_arrays(
         pa.array(np.searchsorted(held, places), pa.int16()), pa.array([ids[place] for place in held], pa.string())

@@ -35,7 +35,7 @@ class LockUse(StoredModel):
 
 
 class FunctionUse(StoredModel):
-    """One function on one core over the window; `cycles` includes `wait_cycles`."""
+    """One function on one core over the window. `cycles` includes `wait_cycles`."""
 
     core: int
     name: str
@@ -44,7 +44,7 @@ class FunctionUse(StoredModel):
     wait_cycles: int
     entries: int
     instructions: int | None = None
-    """Executions of all its instructions; None of points that were stored before they were counted."""
+    """Executions of all its instructions. None of points that were stored before they were counted."""
 
 
 class Waits(StoredModel):
@@ -64,7 +64,7 @@ class LockSleep(StoredModel):
 
 
 class CriticalUse(StoredModel):
-    """Critical sections of one core over the window; the waiting for their locks is outside."""
+    """Critical sections of one core over the window. The waiting for their locks is outside."""
 
     core: int
     sections: int
@@ -81,10 +81,10 @@ class Virtual(StoredModel):
     waits: tuple[Waits, ...] = ()
     """Empty if the kernel's functions do not tell."""
     lock_sleeps: tuple[LockSleep, ...] = ()
-    """Of the cores that did not idle, where the kernel waits for its lock asleep; of others it cannot be told."""
+    """Of the cores that did not idle, where the kernel waits for its lock asleep. Of others it cannot be told."""
     critical: tuple[CriticalUse, ...] = ()
     """Empty if the kernel does not count how deep critical sections are nested."""
     event_count: int
     event_digest: str = Field(validation_alias=AliasChoices("event_digest", "event_sha256"))
-    """XXH3 of 128 bits of the events; of results from before 2026-11-27 SHA-256."""
+    """XXH3 of 128 bits of the events. Of results from before 2026-11-27 SHA-256."""
     warnings: tuple[str, ...]

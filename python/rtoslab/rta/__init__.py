@@ -1,6 +1,6 @@
 """Bounds response times from a task set and a kernel's measured overheads, and checks them against execution.
 
-`taskset` reads the tasks, `overheads` what the kernel costs, `system` puts both on one integer time base; `analysis`
+`taskset` reads the tasks, `overheads` what the kernel costs, `system` puts both on one integer time base. `analysis`
 bounds, `sensitivity` asks how much may grow. `fit` makes overheads from measured samples, `board_check` runs the task
 set on a virtual board and sets what was observed against the bounds."""
 

@@ -1,9 +1,9 @@
 """Bounds of response times: fixed priorities, preemptive, one core or several with every task at home on one.
 
-The busy period of Lehoczky (1990) with the jitter of Tindell, Burns and Wellings (1994); known offsets as the least
-distance between two tasks' arrivals; equal priorities in any order, in turns, or in the order of arrival (Martin,
+The busy period of Lehoczky (1990) with the jitter of Tindell, Burns and Wellings (1994). Known offsets as the least
+distance between two tasks' arrivals. Equal priorities in any order, in turns, or in the order of arrival (Martin,
 Minet, George 2005). A response reaches from the arrival, before any jitter, to the job's last instruction. Integers
-only; every iteration ends after STEPS steps.
+only. Every iteration ends after STEPS steps.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class ResponseBound:
 
     @property
     def slack(self) -> int | None:
-        """Returns what is left before the deadline; negative if it is missed."""
+        """Returns what is left before the deadline. Negative if it is missed."""
         return None if self.response is None else self.deadline - self.response
 
 
@@ -194,7 +194,7 @@ def _task(task: Task, system: System, charge: Charges, others: Neighbours, most:
 
 
 def _until(whose: Task | Handler, most: int) -> int | None:
-    """The longest response of interest, from the release on; None where every one is."""
+    """The longest response of interest, from the release on. None where every one is."""
     return None if most >= STEPS else whose.deadline - whose.jitter
 
 
@@ -226,7 +226,7 @@ def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Char
 
 
 def _beyond(task: Task, system: System, charge: Charges, others: Neighbours) -> str:
-    """Why the model gives no bound; empty if it does."""
+    """Why the model gives no bound. Empty if it does."""
     if others.obstacle:
         return others.obstacle
     if charge.tick_period and task.period < charge.tick_period and not task.released_by:

@@ -101,10 +101,10 @@ def lines_of(
     phases: Sequence[int] = (),
     random: Random | None = None,
 ) -> list[Line]:
-    """The interrupts over so many ticks, from the first releases on; `phases`: of the first raisings, in cycles.
+    """The interrupts over so many ticks, from the first releases on. `phases`: of the first raisings, in cycles.
 
     The first comes as late as its jitter lets it, and those after it as soon as they may, which is the worst they can
-    do together; with `random` each is as late as it happens. Raises CheckError for an interrupt that may be raised
+    do together. With `random` each is as late as it happens. Raises CheckError for an interrupt that may be raised
     while it is still pending.
     """
     end = ticks * firmware.tick_cycles

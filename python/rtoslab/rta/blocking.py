@@ -12,7 +12,7 @@ def blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges)
     """The bound for a task among the tasks of its core, itself included (Sha, Rajkumar, Lehoczky 1990).
 
     With inheritance each less urgent task blocks once, and each resource once. With either ceiling protocol one section
-    blocks. A stretch that cannot be preempted is met once, as the task is released; under the immediate ceiling the
+    blocks. A stretch that cannot be preempted is met once, as the task is released. Under the immediate ceiling the
     section and the stretch are two ways to be in the way, of which one is.
     """
     lower = [peer for peer in peers if peer.priority < task.priority]

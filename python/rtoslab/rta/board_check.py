@@ -51,7 +51,7 @@ class ObservedTask:
 
     @property
     def longest(self) -> int:
-        """The longest response; 0 if no job ended."""
+        """The longest response. 0 if no job ended."""
         return max(self.responses, default=0)
 
     @property
@@ -84,7 +84,7 @@ class Check:
 
     @property
     def plain_ticks(self) -> list[Interruption]:
-        """Those that met nothing but work or an idle core, and no interrupt; with the switch, where they hand over."""
+        """Those that met nothing but work or an idle core, and no interrupt. With the switch, where they hand over."""
         candidates = (
             interruption
             for interruption in self.ledger.interruptions
@@ -112,7 +112,7 @@ class Check:
 
 
 def check(system: System, firmware: Firmware, work: Work, ticks: int | None = None) -> Check:
-    """Runs so many ticks from the critical instant on; by default the hyperperiod, LEAST_ to DEFAULT_TICKS.
+    """Runs so many ticks from the critical instant on. By default the hyperperiod, LEAST_ to DEFAULT_TICKS.
 
     A set that asks for more than the processor shows it only after many jobs, so a short hyperperiod is run more often.
     Raises CheckError where the set cannot be run as it stands.
@@ -121,7 +121,7 @@ def check(system: System, firmware: Firmware, work: Work, ticks: int | None = No
     tick = firmware.tick_cycles * system.units_per_cycle
     hyperperiod = lcm(*(item.period_ticks for item in rows))
     span = ticks or min(DEFAULT_TICKS, hyperperiod * -(-LEAST_TICKS // hyperperiod))
-    # Whatever is released within the span may end; the rest of the last jobs is let run for a deadline or two.
+    # Whatever is released within the span may end. The rest of the last jobs is let run for a deadline or two.
     longest = min(max(-(-item.deadline // tick) for item in system.tasks), DEFAULT_TICKS)
     lines = lines_of(system, firmware, work, span)
     trace = run(firmware, rows, span + longest, lines)

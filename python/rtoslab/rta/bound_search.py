@@ -44,11 +44,11 @@ class SearchedSet:
     starts: tuple[int, ...]
     jobs: int
     nearest: float
-    """The bound over the longest response, the least of its tasks; infinite if no task has both."""
+    """The bound over the longest response, the least of its tasks. Infinite if no task has both."""
     ratios: Mapping[str, float]
     """Of each task and interrupt that has both."""
     findings: tuple[str, ...]
-    """Sentences; empty if everything held."""
+    """Sentences. Empty if everything held."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Bench:
             row if row.line else replace(row, offset_ticks=offset)
             for row, offset in zip(rows_of(system, self.firmware, self.work), starts[:count], strict=True)
         ]
-        # The work that can be had may be shorter than the wcet; the bound is for what is run.
+        # The work that can be had may be shorter than the wcet. The bound is for what is run.
         tasks = tuple(
             replace(item, wcet=self.work.of(row) * system.units_per_cycle)
             for item, row in zip(system.tasks, rows, strict=True)
@@ -117,7 +117,7 @@ class Bench:
         return SearchedSet(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
     def fails(self, system: System, starts: tuple[int, ...]) -> bool:
-        """Whether anything is found; what cannot be run shows nothing."""
+        """Whether anything is found. What cannot be run shows nothing."""
         try:
             return bool(self.attempt(system, starts).findings)
         except CheckError:
@@ -148,7 +148,7 @@ def search(bench: Bench, sets: int, seed: int, shapes: tuple[str, ...] = tuple(S
 
 
 def _draw(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
-    """A set of the shape; with the image that has events every set has some."""
+    """A set of the shape. With the image that has events every set has some."""
     firmware = bench.firmware
     if firmware.cores > 1:
         bus = bench.overheads.smp.contention_permille

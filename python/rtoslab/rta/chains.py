@@ -64,7 +64,7 @@ def observed_latency(chain: Chain, system: System, trace: Trace) -> int | None:
 
 
 def _through(jobs: Sequence[Sequence[tuple[int, int]]], at: int) -> int | None:
-    """When data that is there at a cycle has passed these tasks' jobs; None if the run ends before."""
+    """When data that is there at a cycle has passed these tasks' jobs. None if the run ends before."""
     for mine in jobs:
         next_ = bisect_left(mine, (at, 0))
         if next_ == len(mine):

@@ -151,7 +151,7 @@ def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Ch
     )
     if core == smp.tick_core:
         return several
-    # The tick is another core's; here it is made up for at most.
+    # The tick is another core's. Here it is made up for at most.
     base_cycles = overheads.tick.base_cycles + overheads.tick.deferred_cycles
     return replace(several, tick=0, deferred=0, compensated=base_cycles)
 

@@ -15,11 +15,11 @@ from rtoslab.rta.system import System, Task
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The other cores of one; none where there is one core."""
+    """The other cores of one. None where there is one core."""
 
     demands: tuple[Competitors, ...] = ()
     obstacle: str = ""
-    """Why nothing can be told of them, as a clause; empty if something can."""
+    """Why nothing can be told of them, as a clause. Empty if something can."""
 
     def kernel(self, window: int) -> int:
         """Returns what their kernel does at most in any such window."""

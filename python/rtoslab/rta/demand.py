@@ -43,9 +43,9 @@ class Competitors:
     tick_jitter: int = 0
     """How long before the busy period a tick may have been due that is handled in it."""
     neighbours: Sequence[Competitors] = ()
-    """The other cores' tasks and kernel; a lock that this core waits for is held there."""
+    """The other cores' tasks and kernel. A lock that this core waits for is held there."""
     phases: dict[str, int] = field(default_factory=dict)
-    """Task -> its first arrival at the earliest, seen from the start of the busy period; by default 0."""
+    """Task -> its first arrival at the earliest, seen from the start of the busy period. By default 0."""
     _arriving: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
     """Of each of `others`: its period, and how long before the window its first arrival may be."""
     _releasing: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
@@ -96,7 +96,7 @@ class Competitors:
         }
 
     def kernel(self, window: int) -> int:
-        """Returns what the kernel does on this core in any such window, for all of `others`; their jitter is how late
+        """Returns what the kernel does on this core in any such window, for all of `others`. Their jitter is how late
         they may end. It holds no lock for longer, interrupts in the midst of its calls included."""
         parts = self.in_window(window, -1)
         for work in ("own", "blocking", "tasks", "bus", "locks"):
@@ -104,7 +104,7 @@ class Competitors:
         return sum(parts.values()) + self.own_end
 
     def _requests(self, window: int, ticks: int) -> int:
-        """Once a tick at most, for tasks of this core that it released; the tick's own core only where another one made
+        """Once a tick at most, for tasks of this core that it released. The tick's own core only where another one made
         up for the tick."""
         arrived = zip(self.released, _arrivals(self._releasing, window), strict=True)
         home = sum(min(ticks, count) for arrival, count in arrived if arrival.core == self.task.core)

@@ -52,7 +52,7 @@ class Chain:
 
     @property
     def start(self) -> int:
-        """First cycle of the first handler; what is before it belongs to whom it interrupts."""
+        """First cycle of the first handler. What is before it belongs to whom it interrupts."""
         return self.handlers[0].start
 
     @property
@@ -128,7 +128,7 @@ class Interruption(Entry):
 
 @dataclass(slots=True)
 class Stretch(Entry):
-    """Own time of a task in one phase; `cycles` grows with it."""
+    """Own time of a task in one phase. `cycles` grows with it."""
 
     task: int = IDLE
     since: int = 0
@@ -150,7 +150,7 @@ class Leave(Entry):
     stretch: Stretch
     chain: Chain
     distance: int
-    """Priorities that lie between them and one more; 0 to an equal, and to a more urgent one."""
+    """Priorities that lie between them and one more. 0 to an equal, and to a more urgent one."""
     to_idle: bool
     tasks: int
     """In the set."""
@@ -168,7 +168,7 @@ class Wait(Entry):
 
     released: int
     irqs: Irqs = Irqs()
-    """The interrupt; none: the tick."""
+    """The interrupt. None: the tick."""
     remote: bool = False
     """It was another core's tick."""
 

@@ -29,7 +29,7 @@ class Summary:
     jobs: int
     findings: int
     median: float | None
-    """Of the bound (split tick) over the longest response, all tasks of all sets; None if nothing has both."""
+    """Of the bound (split tick) over the longest response, all tasks of all sets. None if nothing has both."""
     least: float | None
     deviations: Mapping[str, str]
     """Of the kernel from the port contract, as it declares."""
@@ -76,7 +76,7 @@ def summary(bench: Bench, tried: Sequence[SearchedSet]) -> Summary:
 
 
 def write_finding(bench: Bench, attempt: SearchedSet, path: Path) -> None:
-    """A file of one set; `read_finding` reads it. Raises StoreError."""
+    """A file of one set. `read_finding` reads it. Raises StoreError."""
     summary_ = summary(bench, [attempt])
     system, count, tick = attempt.system, len(attempt.system.tasks), bench.firmware.tick_cycles
     table = {

@@ -35,14 +35,14 @@ from rtoslab.targets import (
 )
 
 WINDOW_MS: Final = 600_000
-"""Longer than any check; the virtual board is stopped when enough was seen."""
+"""Longer than any check. The virtual board is stopped when enough was seen."""
 SETUP_CYCLES: Final = 50_000_000
 _SETUP_STEPS: Final = 100
 IDENT_BEGIN: Final = 1
-"""The work of a job begins, and ends; the event's value is the task's index."""
+"""The work of a job begins, and ends. The event's value is the task's index."""
 IDENT_END: Final = 2
 IDENT_LINE: Final = 128
-"""Added to the index where the work is a handler's, of the line behind it."""
+"""Added to the index where the work is a handler's, of the line after it."""
 _ROW: Final = struct.Struct("<4I")
 _EVENTS: Final = struct.Struct("<BBH")
 _PART: Final = struct.Struct("<IBBBB")

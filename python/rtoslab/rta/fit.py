@@ -249,7 +249,7 @@ def with_events(simple: Overheads, ledger: Ledger) -> Events:
 
 
 def _late_work(ledger: Ledger, permille: int) -> int:
-    """Returns what plain work lasted longer than it should; its reserve is as much again."""
+    """Returns what plain work lasted longer than it should. Its reserve is as much again."""
     quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.calls)
     return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
 

@@ -1,9 +1,9 @@
 """A trace as a ledger: every cycle that a kernel took, booked under the event that the analysis charges it to.
 
 The processor is at every moment in a chain of handlers, or in a task that starts a job, works, or ends one, or idle.
-A *chain* is handlers one behind the other without a return to a task between them. A *stretch* is a task's own time
+A *chain* is handlers one after the other without a return to a task between them. A *stretch* is a task's own time
 from one turn of its state to the next, however often it is interrupted meanwhile. Each entry says what it took and
-what it is made of; `fit` draws the prices from entries made of one thing, `prices` holds every entry against them.
+what it is made of. `fit` draws the prices from entries made of one thing, `prices` holds every entry against them.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _irqs(trace: Trace, work: Work, lines: Sequence[int], *, first: bool) -> Irq
 
 _APART: Final = 20_000
 """Cycles between two events that have nothing to do with each other, beside the handlers' work, which may stand one
-behind the other."""
+after the other."""
 
 
 class _CycleAttributor:

@@ -2,7 +2,7 @@
 hand.
 
 Every `_cycles` value is an upper value: what was fitted plus the largest observed above the fit. The fits themselves
-stand under `[[fit]]`, for the reader; the analysis does not use them."""
+stand under `[[fit]]`, for the reader. The analysis does not use them."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Tick(Strict):
     deferred_cycles: int = Field(default=0, ge=0)
     """What a tick costs more that arrives while the kernel has its scheduler locked, and is made up for later."""
     switch_cycles: int | None = Field(default=None, ge=0)
-    """What it costs more if it hands over to another task; by default an entry and the dearer switch."""
+    """What it costs more if it hands over to another task. By default an entry and the dearer switch."""
     slice_cycles: int | None = Field(default=None, ge=0)
-    """The same between equals, in turns; by default as dear."""
+    """The same between equals, in turns. By default as dear."""
 
 
 class Interrupt(Strict):
@@ -98,7 +98,7 @@ class Smp(Strict):
     release_cycles: int = Field(default=0, ge=0)
     """The longest that a release was seen to wait for another core, beside what it costs."""
     yield_cycles: int = Field(default=0, ge=0)
-    """The handlers by which a core, asked to by another one, looks for who is to run; a switch comes on top."""
+    """The handlers by which a core, asked to by another one, looks for who is to run. A switch comes on top."""
     contention_permille: int = Field(default=0, ge=0)
     """What work lasts longer for the other cores' accesses to the same memories."""
     tick_core: int = Field(default=0, ge=0)
@@ -168,7 +168,7 @@ def read_overheads(path: Path) -> Overheads:
 
 
 def parse_overheads(table: Mapping[str, Any], source: str) -> Overheads:
-    """The same of a table; `source` names its file. Raises OverheadsError."""
+    """The same of a table. `source` names its file. Raises OverheadsError."""
     try:
         return Overheads.model_validate(table)
     except ValidationError as cause:

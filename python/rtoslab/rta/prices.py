@@ -11,7 +11,7 @@ from rtoslab.rta.overheads import Events, Overheads
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """Something that took longer than it is charged with; cycles."""
+    """Something that took longer than it is charged with. Cycles."""
 
     what: str
     took: int
@@ -80,7 +80,7 @@ class Prices:
     def saved_cycles(self, interruptions: Iterable[Interruption]) -> int:
         """Returns by how much they cost less than their charge, beside entry and exit.
 
-        A tick that meets a locked scheduler does little in its handler; what it puts off is done in the stretch."""
+        A tick that meets a locked scheduler does little in its handler. What it puts off is done in the stretch."""
         return sum(self.interruption(interruption) - interruption.cycles for interruption in interruptions)
 
     def beside(self, ticks: int, released: int, switches: int, irqs: Irqs) -> int:
@@ -125,7 +125,7 @@ class Prices:
 
     def masked_cycles(self, tasks: int, distance: int) -> int:
         """The longest that the kernel holds an interrupt off, whatever its priority: a call, as if it masked from its
-        begin to its end, or all of its handlers one behind the other, a switch and a tick that releases every task."""
+        begin to its end, or all of its handlers one after the other, a switch and a tick that releases every task."""
         handlers = max(self.down(distance, to_idle=False), self.down(0, to_idle=True)) + self.chain(
             1, tasks, 1, sliced=True
         )
@@ -150,7 +150,7 @@ class Prices:
         if to_idle:
             return switch.to_idle_cycles
         down = switch.down_cycles + switch.down_per_priority_cycles * max(0, distance - 1)
-        # Written by hand, `down` says nothing of a switch to someone just released; measured, it does.
+        # Written by hand, `down` says nothing of a switch to someone just released. Measured, it does.
         return max(down, switch.up_cycles) if self.overheads.tick.switch_cycles is None else down
 
     def wait(self, wait: Wait) -> int:

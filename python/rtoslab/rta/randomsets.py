@@ -14,11 +14,11 @@ PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
 LONG_PERIODS_TICKS: Final = (20, 30, 40, 50, 60, 75, 100, 120, 150, 200)
 PRIME_PERIODS_TICKS: Final = (1, 2, 3, 5, 7, 11, 13, 17, 19, 23)
 SHORTEST_CYCLES: Final = 100
-"""Of a job; every board's work can be had from fewer on."""
+"""Of a job. Every board's work can be had from fewer on."""
 
 
 def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 10) -> System:
-    """Utilisation from 0.2 to 0.85 in random shares; rate-monotonic or any priorities, some equal; some offsets."""
+    """Utilisation from 0.2 to 0.85 in random shares. Rate-monotonic or any priorities, some equal. Some offsets."""
     count = random.randint(2, most)
     shares = [random.expovariate(1.0) for _ in range(count)]
     load = random.uniform(0.2, 0.85) / sum(shares)
@@ -52,7 +52,7 @@ class Shape:
     tasks: tuple[int, int] = (2, 10)
     load: tuple[float, float] = (0.3, 0.9)
     levels: int = 10
-    """Priorities that there are; with few, tasks share them."""
+    """Priorities that there are. With few, tasks share them."""
     monotonic: bool = True
     """A shorter period is more urgent."""
     short: float = 0.0
@@ -105,7 +105,7 @@ def system_of_shape(random: Random, shape: Shape, clock_hz: int, tick_cycles: in
 
 
 def cores_system(random: Random, shape: Shape, firmware: Firmware, contention_permille: int) -> System:
-    """One of the shape on each core, their tasks together no more than the image holds; what the cores' accesses add to
+    """One of the shape on each core, their tasks together no more than the image holds. What the cores' accesses add to
     each other's work is taken off the load."""
     share = 1000 / (1000 + contention_permille)
     most = firmware.most_tasks // firmware.cores
@@ -154,7 +154,7 @@ def event_system(random: Random, firmware: Firmware) -> System:
 
 
 def _with_sections(random: Random, task: Task) -> Task:
-    """Up to two, of two resources; a third of the work at most each."""
+    """Up to two, of two resources. A third of the work at most each."""
     lengths = [int(task.wcet * random.uniform(0.02, 0.3)) for _ in range(random.randint(0, 2))]
     sections = [(random.choice("rs"), length) for length in lengths if length > SHORTEST_CYCLES]
     return replace(task, sections=tuple(sections))

@@ -18,7 +18,7 @@ _FIRST_LINE: Final = 16
 
 @dataclass(slots=True)
 class Job:
-    """Cycles of the board's clock since reset; `release` is the tick at which its period begins."""
+    """Cycles of the board's clock since reset. `release` is the tick at which its period begins."""
 
     task: int
     number: int
@@ -34,7 +34,7 @@ class Job:
 
 @dataclass(slots=True)
 class Handler:
-    """A run of one of the kernel's handlers; its first cycle, its return, and what ran before and after it."""
+    """A run of one of the kernel's handlers. Its first cycle, its return, and what ran before and after it."""
 
     exception: int
     start: int
@@ -73,12 +73,12 @@ class Trace:
     """That ended, in the order in which they did."""
     handlers: list[Handler] = field(default_factory=list)
     unfinished: list[Job] = field(default_factory=list)
-    """Released but not done as the run ended; `end` is the run's end."""
+    """Released but not done as the run ended. `end` is the run's end."""
     end: int = 0
     spins: tuple[Spins, ...] = (Spins(),)
     """Core by core, its waits for the kernel's locks."""
     core: int | None = None
-    """It shows this core alone; None: all."""
+    """It shows this core alone. None: all."""
     ticks: list[Handler] = field(default_factory=list)
     """The tick's handler, whichever core is shown."""
 

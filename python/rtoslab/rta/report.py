@@ -68,7 +68,7 @@ def terminal_tables(study: Study) -> list[TableData]:
 
 
 def growth_tables(study: Study) -> list[TableData]:
-    """Those for a terminal behind the answer: they take longer than it."""
+    """Those for a terminal after the answer: they take longer than it."""
     return _flag(study, (sensitivity_table(study),))
 
 

@@ -25,7 +25,7 @@ class Responses:
         return max((*self.ended, *self.unfinished), default=0)
 
     def exceeds(self, bound: int | None) -> bool:
-        """A job took longer than its bound; whatever has none is not exceeded."""
+        """A job took longer than its bound. Whatever has none is not exceeded."""
         return bound is not None and self.longest > bound
 
 

@@ -31,7 +31,7 @@ class Sensitivity:
     factor: Fraction
     utilisation: Fraction
     growth: dict[str, Fraction]
-    """Task -> by how much its wcet alone may grow, in units of the system; negative if it must shrink for all to hold.
+    """Task -> by how much its wcet alone may grow, in units of the system. Negative if it must shrink for all to hold.
     A task is missing whose wcet would not help however short it were."""
     bounded: tuple[str, ...] = ()
     """Tasks for which tests ended after STEPS steps without an answer, and left more than a thousandth of the wcet
@@ -79,7 +79,7 @@ class _Search:
         self.bounded = False
 
     def largest(self, changed: Callable[[int], System], low: int, now: int, high: int) -> int:
-        """The largest number in [low, high] whose system holds, if what holds stays so below; low - 1 if none does.
+        """The largest number in [low, high] whose system holds, if what holds stays so below. Low - 1 if none does.
 
         `now` is the number of the system as it stands.
         """

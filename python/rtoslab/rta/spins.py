@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 BUSY = 9
-"""Kinds of events of the virtual board, see `_sim.pyi`; here they are the observer's, not in order with the others."""
+"""Kinds of events of the virtual board, see `_sim.pyi`. Here they are the observer's, not in order with the others."""
 TAKEN = 10
 
 

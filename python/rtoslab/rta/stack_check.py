@@ -12,7 +12,7 @@ may stay as they were while a call runs over: unoptimised code leaves gaps in it
 
 
 def stack_ends(machine: VirtualMachine, firmware: Firmware, blocks: set[int]) -> dict[int, bytes]:
-    """Control block -> the far end of its stack; empty for a kernel that does not say where its stacks are."""
+    """Control block -> the far end of its stack. Empty for a kernel that does not say where its stacks are."""
     block = firmware.kernel.memory.task_block if firmware.kernel.memory else None
     if block is None:
         return {}

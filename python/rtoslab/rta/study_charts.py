@@ -117,7 +117,7 @@ def _pieces(trace: Trace, task: int) -> list[tuple[int, int, str]]:
 
 
 def ticks(study: Study, check: Check) -> ChartData | None:
-    """Returns what every tick's handler took, beside what the models charge for it; None without overheads."""
+    """Returns what every tick's handler took, beside what the models charge for it. None without overheads."""
     if study.overheads is None:
         return None
     us = study.system.microseconds_of_cycles
@@ -144,7 +144,7 @@ def worst_tick(prices: Prices, interruption: Interruption, tasks: int) -> int:
 
 
 def pessimism(study: Study) -> ChartData | None:
-    """Returns what the models with overheads add to the bound without overheads, in percent; None without overheads."""
+    """Returns what the models with overheads add to the bound without overheads, in percent. None without overheads."""
     if study.overheads is None:
         return None
     rows = []

@@ -17,7 +17,7 @@ from rtoslab.rta.units import Time
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Integers in units of the system; see `TaskSpec`."""
+    """Integers in units of the system. See `TaskSpec`."""
 
     name: str
     period: int
@@ -30,7 +30,7 @@ class Task:
     sections: tuple[tuple[str, int], ...] = ()
     core: int = 0
     released_by: str = ""
-    """The interrupt whose semaphore releases it; empty: the tick."""
+    """The interrupt whose semaphore releases it. Empty: the tick."""
 
     @property
     def calls(self) -> int:
@@ -40,7 +40,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """An interrupt; the first of a system is the most urgent."""
+    """An interrupt. The first of a system is the most urgent."""
 
     name: str
     period: int
@@ -65,7 +65,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Tasks and interrupts. `units_per_second` says what a unit is; it is the clock's rate times `units_per_cycle`."""
+    """Tasks and interrupts. `units_per_second` says what a unit is. It is the clock's rate times `units_per_cycle`."""
 
     tasks: tuple[Task, ...]
     interrupts: tuple[Handler, ...] = ()

@@ -67,7 +67,7 @@ def _loads(study: Study) -> str:
 
 
 def check_table(study: Study) -> TableData | None:
-    """Returns what was observed beside the bounds; None if nothing was run."""
+    """Returns what was observed beside the bounds. None if nothing was run."""
     check = study.check
     if check is None:
         return None
@@ -130,7 +130,7 @@ def parts_table(study: Study) -> TableData:
 
 
 def costs_table(study: Study) -> TableData | None:
-    """Returns what each component of the overhead costs each task; None without overheads."""
+    """Returns what each component of the overhead costs each task. None without overheads."""
     if not study.costs:
         return None
     parts = list(dict.fromkeys(name for cost in study.costs.values() for name in cost))
@@ -167,7 +167,7 @@ def sensitivity_table(study: Study) -> TableData | None:
 
 
 def _factor(factor: Fraction) -> str:
-    """Rounded down; what is not 1 is told as not 1."""
+    """Rounded down. What is not 1 is told as not 1."""
     if factor < 1:
         return format_decimals(factor, 3, math.floor)
     decimals = 3
@@ -186,7 +186,7 @@ def _format_sum(study: Study, wcet: int, growth: Fraction) -> str:
 
 
 def _search_ended(grown: Sensitivity) -> str:
-    """Which figures are no more than lower limits, as a sentence; empty if none is."""
+    """Which figures are no more than lower limits, as a sentence. Empty if none is."""
     names = [*(["the factor"] if grown.factor_bounded else []), *grown.bounded]
     if not names:
         return ""

@@ -28,7 +28,7 @@ class Study:
     system: System
     overheads: Overheads | None
     analyses: Mapping[Model, Analysis]
-    """By model; that without overheads alone where no overheads are known."""
+    """By model. That without overheads alone where no overheads are known."""
     notes: tuple[str, ...]
     sensitivity: Sensitivity | None = None
     """None where it was not asked for yet: it takes hundreds of analyses."""
@@ -60,7 +60,7 @@ class Study:
 
     @property
     def chains_observed(self) -> dict[str, int | None]:
-        """Chain -> the longest seen; empty where nothing was run."""
+        """Chain -> the longest seen. Empty where nothing was run."""
         if self.check is None:
             return {}
         return {chain.name: observed_latency(chain, self.system, self.check.trace) for chain in self.system.chains}

@@ -49,7 +49,7 @@ class SectionSpec:
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
-    """A periodic or sporadic task; a higher priority number is more urgent."""
+    """A periodic or sporadic task. A higher priority number is more urgent."""
 
     name: str
     period: Time
@@ -60,7 +60,7 @@ class TaskSpec:
     jitter: Time = NO_TIME
     """From the arrival to the release, at most."""
     offset: Time | None = None
-    """Of the first arrival from a common start; None: unknown."""
+    """Of the first arrival from a common start. None: unknown."""
     masked: Time = NO_TIME
     """The longest stretch of its wcet in which it cannot be preempted."""
     sections: tuple[SectionSpec, ...] = ()
@@ -70,7 +70,7 @@ class TaskSpec:
 
 @dataclass(frozen=True, slots=True)
 class InterruptSpec:
-    """A handler; of several the first of the file is the most urgent, and all are more urgent than any task."""
+    """A handler. Of several the first of the file is the most urgent, and all are more urgent than any task."""
 
     name: str
     period: Time
@@ -79,7 +79,7 @@ class InterruptSpec:
     jitter: Time = NO_TIME
     core: int = 0
     gives: str = ""
-    """The task that waits for a semaphore which its handler gives, as its last act; empty: none."""
+    """The task that waits for a semaphore which its handler gives, as its last act. Empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ def _section(row: Mapping[str, Any], where: str) -> SectionSpec:
 
 
 def _three(row: Mapping[str, Any], where: str) -> tuple[Time, Time, Time]:
-    """Period, wcet, deadline; the deadline is the period unless it is given."""
+    """Period, wcet, deadline. The deadline is the period unless it is given."""
     period, wcet = quantity(row, "period", where), quantity(row, "wcet", where)
     for name, times in (("period", period), ("wcet", wcet)):
         if times is None:

@@ -218,7 +218,7 @@ class _Reader:
         self.names = names
         self.current = IDLE
         self.chosen = chosen
-        self.named = IDLE  # by the kernel's word; of one that writes what it chose, not running before the switch
+        self.named = IDLE  # by the kernel's word. Of one that writes what it chose, not running before the switch
         self.open: list[Handler] = []
         self.running: dict[int, int] = {}  # task -> begin of its job
         self.parts: dict[int, int] = {}  # task -> parts of its job that have begun
@@ -266,7 +266,7 @@ class _Reader:
         if done.start < trace.origin or not is_recorded:
             return
         if exception == SYSTICK:
-            # It may have waited for nearly a tick, for interrupts; `entry` tells of the last of them only.
+            # It may have waited for nearly a tick, for interrupts. `entry` tells of the last of them only.
             tick = (done.start - done.entry - trace.origin + _EARLY) // trace.tick_cycles
             done.due = trace.origin + tick * trace.tick_cycles
             done.released = sum(

@@ -57,7 +57,7 @@ NO_TIME: Final = Time(Fraction(0))
 
 
 def quantity(table: Mapping[str, object], name: str, where: str) -> Time | None:
-    """The value under `<name>_<unit>`; None if there is no such key.
+    """The value under `<name>_<unit>`. None if there is no such key.
 
     Raises TaskSetError for an unknown unit, two units at once, what is no number, and negative numbers.
     """
@@ -80,7 +80,7 @@ def _format(value: object) -> str:
 
 
 def number(value: object, where: str) -> Fraction:
-    """An exact number that is not negative; text as it stands in a CSV file is read too. Raises TaskSetError."""
+    """An exact number that is not negative. Text as it stands in a CSV file is read too. Raises TaskSetError."""
     try:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str | Fraction):
             raise ValueError("it is no number")  # noqa: TRY004, TRY301

@@ -13,7 +13,7 @@ from rtoslab.rta.demand import Competitors, arrivals
 from rtoslab.rta.system import Task
 
 STEPS: Final = 50_000
-"""Of the fixed points of one task together; beyond that the answer is that none was found."""
+"""Of the fixed points of one task together. Beyond that the answer is that none was found."""
 
 
 class NoBoundError(Exception):
@@ -23,7 +23,7 @@ class NoBoundError(Exception):
 def starts(requests: Competitors) -> Iterator[tuple[Competitors, int]]:
     """Every way a busy period may start, as phases, with the task's own first arrival.
 
-    Where all offsets are known and nothing jitters, it starts with an arrival of one of the tasks that matter; another
+    Where all offsets are known and nothing jitters, it starts with an arrival of one of the tasks that matter. Another
     then arrives no earlier than their offsets allow, by the greatest common divisor of both periods.
     """
     matter = [requests.task, *requests.others]
@@ -77,7 +77,7 @@ def busy_period(
 
 
 def _repeats(requests: Competitors) -> int | None:
-    """After how many jobs no response is longer than those before; None where nothing is known of that."""
+    """After how many jobs no response is longer than those before. None where nothing is known of that."""
     if requests.charges != NO_CHARGES or requests.utilisation() > 1:
         return None
     periods = [other.period for other in (requests.task, *requests.others)] + [
@@ -95,7 +95,7 @@ def fixed_point(
     most: int = STEPS,
     limit: int | None = None,
 ) -> tuple[int, dict[str, int], int]:
-    """The shortest window that holds all its demand, not shorter than `window`; or one beyond `limit` that does not."""
+    """The shortest window that holds all its demand, not shorter than `window`. Or one beyond `limit` that does not."""
     while steps < most:
         steps += 1
         parts = requests.in_window(window, finished, others)

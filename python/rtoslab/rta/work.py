@@ -61,7 +61,7 @@ def calibrate(firmware: Firmware) -> Work:
 
 
 def _spans(firmware: Firmware, works: Sequence[tuple[int, int]]) -> list[int]:
-    """Cycles from begin to end of each; every job of a task must last the same."""
+    """Cycles from begin to end of each. Every job of a task must last the same."""
     result: list[int] = []
     for start in range(0, len(works), firmware.most_tasks):
         part = works[start : start + firmware.most_tasks]

@@ -126,7 +126,7 @@ def _text(path: Path) -> str:
 
 
 def _copy(catalogue: Catalogue, like: str, words: dict[str, str]) -> dict[Path, bytes]:
-    """A board's folder under another name; its facts say what they are a copy of.
+    """A board's folder under another name. Its facts say what they are a copy of.
 
     Raises UnknownNameError, CatalogueError.
     """

@@ -61,7 +61,7 @@ class Turn:
     """How often a change turns the verdict: of all pairs of observations that are alike in everything else."""
 
     change: str
-    """`-O3`; `placement`: another one of the same build."""
+    """`-O3`. `placement`: another one of the same build."""
     turned: int
     pairs: int
 

@@ -5,7 +5,7 @@
 
 The trap it prevents: an entry that says what an older simulator, proof rule or image said. The key is a hash of the
 whole manifest, of the point's axes, of the simulator as it was built here and of the code that evaluates a run. An
-entry is written beside its place, synced and renamed; one that is not byte for byte what was written is refused.
+entry is written beside its place, synced and renamed. One that is not byte for byte what was written is refused.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ class ResultCache:
 
     @classmethod
     def of(cls, root: Path) -> "ResultCache":
-        """The cache of a checkout; RTOSLAB_CACHE names another folder, which several checkouts may share."""
+        """The cache of a checkout. RTOSLAB_CACHE names another folder, which several checkouts may share."""
         return cls(results_folder(root))
 
     def has(self, key: str) -> bool:
@@ -43,7 +43,7 @@ class ResultCache:
         return self.place(key).exists()
 
     def get(self, key: str) -> dict[str, bytes] | None:
-        """The files stored under the key; None if there are none. Raises AlteredError for what was not written so."""
+        """The files stored under the key. None if there are none. Raises AlteredError for what was not written so."""
         path = self.place(key)
         if not path.exists():
             return None
@@ -55,7 +55,7 @@ class ResultCache:
             return {name: stored.read(name) for name in stored.namelist()}
 
     def put(self, key: str, files: Mapping[str, bytes]) -> None:
-        """Stores or replaces one entry. Raises StoreError if the disk refuses; what was there then stays."""
+        """Stores or replaces one entry. Raises StoreError if the disk refuses. What was there then stays."""
         path = self.place(key)
         work: str | None = None
         try:
@@ -80,7 +80,7 @@ class ResultCache:
             raise disk_error("remove the damaged result", self.place(key), cause) from None
 
     def exclusive_lock(self, key: str) -> AbstractContextManager[None]:
-        """One process at a time measures what a key stands for; the next one finds it done."""
+        """One process at a time measures what a key stands for. The next one finds it done."""
         return exclusive_lock(self.place(key).with_suffix(".lock"))
 
     def place(self, key: str) -> Path:

@@ -1,8 +1,8 @@
 """When a run directory was worked on, and on which revision of the checkout: one JSON line each time, never rewritten.
 
-A point's own files bear no date, so that the same manifest gives the same bytes; the date stands here, beside them.
+A point's own files bear no date, so that the same manifest gives the same bytes. The date stands here, beside them.
 Each line bears its own digest, and one that was altered is passed over with a warning. Silently passed over is only the
-beginning of a line at the very end, whose writer was killed; the next writer takes it away, or it would stand before
+beginning of a line at the very end, whose writer was killed. The next writer takes it away, or it would stand before
 its own line and spoil that.
 """
 
@@ -33,7 +33,7 @@ class Session:
     date: str
     """UTC, ISO 8601 to the second."""
     revision: str
-    """Of the checkout's git commit, with `+` if files differ from it; empty if it is not a git checkout."""
+    """Of the checkout's git commit, with `+` if files differ from it. Empty if it is not a git checkout."""
 
 
 def note_session(run: Path, root: Path) -> Session:
@@ -68,7 +68,7 @@ def _digest(fields: dict[str, str]) -> str:
 
 
 def last_session(run: Path) -> Session:
-    """The newest line; of a directory without a journal the date of its plan. An altered line is an AlteredWarning."""
+    """The newest line. Of a directory without a journal the date of its plan. An altered line is an AlteredWarning."""
     try:
         sessions = read_sessions(run)
     except AlteredError as cause:
@@ -123,7 +123,7 @@ def _session(line: bytes) -> Session | None:
 
 
 def revision_of(root: Path) -> str:
-    """Returns the short hash of the commit that is checked out; empty if `root` is not the top of a git checkout.
+    """Returns the short hash of the commit that is checked out. Empty if `root` is not the top of a git checkout.
 
     An installed package may be in a folder of somebody else's checkout, whose commit says nothing of it.
     """

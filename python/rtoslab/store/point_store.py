@@ -1,6 +1,6 @@
 """A store of points: it returns, complete, the sealed files that it got under a name.
 
-A run directory is one, the cache of results another; what carries points asks nothing else of them and builds no paths.
+A run directory is one, the cache of results another. What carries points asks nothing else of them and builds no paths.
 """
 
 from collections.abc import Mapping
@@ -12,18 +12,18 @@ from rtoslab.images import LOG
 from rtoslab.records import SEAL_FILE
 
 _MAY_DIFFER: Final = frozenset({LOG, SEAL_FILE})
-"""What a compiler prints bears the order in which its processes ended; the seal has a digest of it."""
+"""What a compiler prints bears the order in which its processes ended. The seal has a digest of it."""
 
 
 class PointStore(Protocol):
-    """Files of points by name; the name is the store's own: a folder, a key."""
+    """Files of points by name. The name is the store's own: a folder, a key."""
 
     def has(self, name: str) -> bool:
         """Whether a point of that name was stored, whole or altered since."""
         ...
 
     def get(self, name: str) -> dict[str, bytes] | None:
-        """A point's files by their names; None if there is none. Raises AlteredError for what was not stored so."""
+        """A point's files by their names. None if there is none. Raises AlteredError for what was not stored so."""
         ...
 
     def put(self, name: str, files: Mapping[str, bytes]) -> None:
@@ -36,7 +36,7 @@ class PointStore(Protocol):
 
 
 def store_point(store: PointStore, name: str, files: Mapping[str, bytes]) -> bool:
-    """Stores a point; False where the store has the same already.
+    """Stores a point. False where the store has the same already.
 
     Raises StoreError where it has another under that name: the same manifest must give the same bytes. AlteredError.
     """

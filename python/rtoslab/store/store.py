@@ -7,8 +7,8 @@
     <run>/journal.jsonl                   when points were asked for, and on which revision of the checkout
 
 A point is written into a folder beside its final place and renamed, so an interruption or a full disk leaves either a
-whole point or none. A run directory can be copied and archived; all paths in it are relative. A point that is not what
-its seal says counts as failed, with a warning that names the file; the others stay readable.
+whole point or none. A run directory can be copied and archived. All paths in it are relative. A point that is not what
+its seal says counts as failed, with a warning that names the file. The others stay readable.
 """
 
 import glob
@@ -117,7 +117,7 @@ class RunDirectory:
             raise disk_error("store the point in", final, cause) from None
 
     def get(self, folder_name: str) -> dict[str, bytes] | None:
-        """A finished point's files; None if there is none. Raises AlteredError naming the file."""
+        """A finished point's files. None if there is none. Raises AlteredError naming the file."""
         return read_sealed(self.place(folder_name)) if self.has(folder_name) else None
 
     def place(self, folder_name: str) -> Path:
@@ -138,7 +138,7 @@ class RunDirectory:
         )
 
     def whole_points(self) -> Iterator[StoredPoint]:
-        """Every finished point by its folder's name; one that was altered is left out, with an AlteredWarning."""
+        """Every finished point by its folder's name. One that was altered is left out, with an AlteredWarning."""
         for folder in self.folders():
             try:
                 yield read_point(folder)
@@ -176,7 +176,7 @@ def run_directories(places: Iterable[Path]) -> list[Path]:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Removes what interrupted writers left behind; what a living process is writing stays."""
+    """Removes what interrupted writers left behind. What a living process is writing stays."""
     for leftover in (path / POINTS).glob(f"{_UNFINISHED}*"):
         # A lock alone is of a writer that ended between giving its folder a name and taking the lock's away.
         work = leftover.with_suffix("") if leftover.suffix == _WORK_LOCK else leftover
@@ -187,7 +187,7 @@ def remove_unfinished(path: Path) -> None:
 
 @contextmanager
 def _work_folder(points: Path) -> Iterator[Path]:
-    """A folder to write a point into, locked as long as its writer lives; removed unless it was renamed."""
+    """A folder to write a point into, locked as long as its writer lives. Removed unless it was renamed."""
     while True:
         work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=points))
         with exclusive_lock(_work_lock(work)):

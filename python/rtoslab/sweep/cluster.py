@@ -1,6 +1,6 @@
 """The same points on a Dask cluster: each worker measures whole points with its own checkout, this process stores them.
 
-A worker needs the same rtoslab checkout and the same compiler (checked by hashes), and its simulator; builds and
+A worker needs the same rtoslab checkout and the same compiler (checked by hashes), and its simulator. Builds and
 results are kept in the worker's own folders, which several workers may share (RTOSLAB_BUILD, RTOSLAB_CACHE). A worker
 that is lost costs the points it was measuring: the scheduler gives them to another one.
 """
@@ -40,7 +40,7 @@ class ShippedPoint:
 
     result: AnyResult
     folder: str = ""
-    """Of the run directory; empty if nothing is to be stored."""
+    """Of the run directory. Empty if nothing is to be stored."""
     files: dict[str, bytes] | None = None
     cached: bool = False
     note: str = ""
@@ -58,7 +58,7 @@ def run_on_cluster(
     listener: Listener = lambda _: None,
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
-    """Every point of the plan, stored as it comes back; points in `out` already are kept.
+    """Every point of the plan, stored as it comes back. Points in `out` already are kept.
 
     Raises ToolMissingError without the package distributed, RtoslabError where the scheduler cannot be reached or is
     lost, StoreError.
@@ -122,7 +122,7 @@ def _nothing(point: Point, root: Path) -> AnyResult:
 
 
 def _sources(root: Path, point: Point) -> tuple[str, ...]:
-    """Hashes of what must be alike here and there; the last one is of the image's sources, options and compiler."""
+    """Hashes of what must be alike here and there. The last one is of the image's sources, options and compiler."""
     return simulator_sources(root), package_digest(), inputs_digest(Catalogue(root), point)
 
 
@@ -207,7 +207,7 @@ def _complete(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
 
 
 def _take_done(client: Any, futures: set[Any]) -> set[Any]:
-    """Those that came back within a moment; none may be."""
+    """Those that came back within a moment. None may be."""
     from distributed import wait  # noqa: PLC0415
 
     try:

@@ -2,7 +2,7 @@
 
 The effect of a level is the ratio of times between it and the option's first level, taken over every two points that
 are alike in all other options, and averaged as ratios are (geometrically): for each benchmark, then over benchmarks.
-A point that was measured in several placements counts by its median; an effect that some choice of places would undo is
+A point that was measured in several placements counts by its median. An effect that some choice of places would undo is
 not claimed, nor is one of points in one placement each, where the place matters. Two options interact where both
 together do other than the product of what each does alone."""
 
@@ -24,7 +24,7 @@ Config = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One level of an option against the option's first level; ratios of times, more than 1 is slower."""
+    """One level of an option against the option's first level. Ratios of times, more than 1 is slower."""
 
     option: str
     reference: str
@@ -67,7 +67,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """Two changes together, over what the product of both alone gives; claimed as any ratio is."""
+    """Two changes together, over what the product of both alone gives. Claimed as any ratio is."""
 
     first: tuple[str, str, str]
     """Option, its first level, the other level."""
@@ -150,7 +150,7 @@ class Observations:
         return sum(not other.ratio_to(best).is_claimed for other in others)
 
     def reference(self, target: str) -> PlacedTime | None:
-        """The time with every option at its first level; None if that was not measured."""
+        """The time with every option at its first level. None if that was not measured."""
         return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
 
     def placed_times(self, target: str) -> Mapping[Config, PlacedTime]:

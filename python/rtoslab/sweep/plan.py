@@ -5,7 +5,7 @@ benchmarks = ["t2", "t7"]
 kernels = ["freertos"]
 boards = ["nucleo-f446re"]
 window_ms = 20
-placements = 4                      # each point in so many places of its code; absent: in one
+placements = 4                      # each point in so many places of its code. Absent: in one
 config = { samples = "100" }        # in every point, as in --config
 
 [grid]                              # every combination of the values
@@ -40,7 +40,7 @@ class Skip(Strict):
     """Combinations that are left out."""
 
     when: dict[str, Value | tuple[Value, ...]]
-    """Keys of the configuration, or board, kernel, benchmark, cores; all must have that value, or one of those."""
+    """Keys of the configuration, or board, kernel, benchmark, cores. All must have that value, or one of those."""
     reason: str
 
     def covers(self, point: Point, config: Mapping[str, str]) -> bool:
@@ -70,7 +70,7 @@ class SweepPlan(Strict):
 
     @property
     def configurations(self) -> list[dict[str, str]]:
-        """Every one, in the order of the file; the grid's last key changes fastest."""
+        """Every one, in the order of the file. The grid's last key changes fastest."""
         grid = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
         usual = grid[0]
         listed = [*(grid if self.grid or not self.point else []), *({**usual, **item} for item in self.point)]
@@ -89,7 +89,7 @@ def read_sweep(path: Path) -> SweepPlan:
 
 
 def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
-    """The points of a sweep, each once; what cannot be or is to be skipped bears the reason.
+    """The points of a sweep, each once. What cannot be or is to be skipped bears the reason.
 
     Raises UnknownNameError, PlanError.
     """

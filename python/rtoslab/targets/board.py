@@ -114,7 +114,7 @@ def apply_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:
 
 
 def find_address(machine: VirtualMachine, place: str) -> int:
-    """Address of a symbol or of a `0x` address; the Thumb bit is dropped. Raises SymbolError."""
+    """Address of a symbol or of a `0x` address. The Thumb bit is dropped. Raises SymbolError."""
     if place.lower().startswith("0x"):
         try:
             number = int(place, 16)
@@ -148,7 +148,7 @@ def best_names(symbols: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, 
 
 
 def cycle_number(text: str) -> int | None:
-    """A decimal number of cycles; None for anything else. Raises SymbolError beyond 64 bits."""
+    """A decimal number of cycles. None for anything else. Raises SymbolError beyond 64 bits."""
     if not (text.isascii() and text.isdecimal()):
         return None
     # Compared as text first: a number of thousands of digits is not even read.
@@ -201,7 +201,7 @@ def simulator_fingerprint() -> str:
 
 def is_panic(error: BaseException) -> bool:
     """Whether the simulator itself has failed: an assertion of it, an index beyond an array. No `Exception`, so that
-    nobody takes it for an answer; after one the machine is not to be used again."""
+    nobody takes it for an answer. After one the machine is not to be used again."""
     loaded = sys.modules.get("rtoslab._sim")
     kind = getattr(loaded, "PanicException", None)
     return kind is not None and isinstance(error, kind)

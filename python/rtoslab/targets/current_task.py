@@ -51,7 +51,7 @@ def _offset(machine: VirtualMachine, text: str, place: str) -> int:
 
 
 def current_task_words(machine: VirtualMachine, kernel: Kernel, cores: int) -> dict[int, int]:
-    """Core -> address of the word that points at its running task's control block; none without tasks.
+    """Core -> address of the word that points at its running task's control block. None without tasks.
 
     Raises SymbolError if the image does not have it.
     """
@@ -65,7 +65,7 @@ def current_task_words(machine: VirtualMachine, kernel: Kernel, cores: int) -> d
 
 
 def watch_idling(machine: VirtualMachine, kernel: Kernel) -> None:
-    """Probes for a kernel that idles between labels instead of in a task; see `IdlingAsReturns`."""
+    """Probes for a kernel that idles between labels instead of in a task. See `IdlingAsReturns`."""
     for begin, end in kernel.probes.idle_labels if kernel.probes else ():
         with simulator_errors(RunError):
             machine.watch_exec(find_address(machine, begin), IDENT_IDLE)
@@ -73,7 +73,7 @@ def watch_idling(machine: VirtualMachine, kernel: Kernel) -> None:
 
 
 def idle_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int, str]]:
-    """(begin, behind the end, the first label) of the code that idles outside a task."""
+    """(begin, after the end, the first label) of the code that idles outside a task."""
     pairs = kernel.probes.idle_labels if kernel.probes else ()
     return [(find_address(machine, begin), find_address(machine, end), begin) for begin, end in pairs]
 
@@ -133,7 +133,7 @@ class LastNamed:
         """Events since a choice that no switch has followed yet."""
 
     def feed(self, raw: bytes) -> bytes:
-        """The same events, read so; those that may still change come with the next chunk."""
+        """The same events, read so. Those that may still change come with the next chunk."""
         raw = self._waiting + raw
         events = np.frombuffer(raw, dtype=EVENT)
         is_last = np.ones(len(events), dtype=np.bool_)
@@ -175,7 +175,7 @@ class SwitchReader:
 
 
 def last_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dict[int, int]:
-    """Core -> who runs, or ran last where the word says nobody; `raw`: the events until now, read by `TasksOnly`."""
+    """Core -> who runs, or ran last where the word says nobody. `raw`: the events until now, read by `TasksOnly`."""
     events = np.frombuffer(raw, dtype=EVENT)
     writes = events[_is_current(events)]
     tasks = dict(now)
@@ -234,7 +234,7 @@ class IdlingAsReturns:
         return np.asarray(returns[is_kept])
 
     def _turns(self, events: NDArray[np.void], labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Labels behind the other one: those between are further turns of the same loop."""
+        """Labels after the other one: those between are further turns of the same loop."""
         turns = np.zeros(len(events), dtype=np.bool_)
         for core in range(_CORES):
             at = np.flatnonzero(labels & (events["core"] == core))
@@ -245,7 +245,7 @@ class IdlingAsReturns:
         return turns
 
     def _reported_as(self, core: int, *, idles: bool) -> tuple[int, int] | None:
-        """Kind and exception of what a label's event is told as; None outside a handler."""
+        """Kind and exception of what a label's event is told as. None outside a handler."""
         stack = self._open.setdefault(core, [])
         if idles and core not in self._idle and stack:
             self._idle[core] = stack.pop()

@@ -11,7 +11,7 @@ Integer = TypeVar("Integer", bound=np.integer[Any])
 EVENT: Final = np.dtype(
     [("cycle", "<u8"), ("value", "<u4"), ("pc", "<u4"), ("id", "<u2"), ("kind", "u1"), ("core", "u1"), ("zero", "<u4")]
 )
-"""One event of the virtual board, 24 bytes; see `_sim.pyi`."""
+"""One event of the virtual board, 24 bytes. See `_sim.pyi`."""
 
 KIND_EXEC: Final = 1
 KIND_WRITE: Final = 2
@@ -29,25 +29,25 @@ IDENT_WINDOW: Final = 1
 IDENT_CURRENT: Final = 16
 """Plus the core whose current task the word names."""
 IDENT_NESTING: Final = 32
-"""Plus the core whose nesting of critical sections the word counts; see `observe`."""
+"""Plus the core whose nesting of critical sections the word counts. See `observe`."""
 IDENT_TOP: Final = 48
-"""Write of the word that holds the most urgent ready priority; see `handlings`."""
+"""Write of the word that holds the most urgent ready priority. See `handlings`."""
 IDENT_SELECT: Final = 49
 IDENT_SELECTED: Final = 50
-"""The function that chooses the next task: its first instruction, and the one behind its call."""
+"""The function that chooses the next task: its first instruction, and the one after its call."""
 IDENT_IDLE: Final = 51
 IDENT_IDLE_OVER: Final = 52
-"""The kernel begins to idle outside a task, and goes on; see `current_task`."""
+"""The kernel begins to idle outside a task, and goes on. See `current_task`."""
 IDENT_KEEP: Final = 53
 """The runner is told a sample: its series and its raw value; see `intervals`."""
 IDENT_FILL: Final = 64
-"""Plus the index of a heap block's last word; see `steps`."""
+"""Plus the index of a heap block's last word. See `steps`."""
 IDENT_CALL: Final = 256
 """Plus the index of the service in `Probe.services`."""
 IDENT_MARK: Final = 4096
-"""Plus the tag of a mark; see `marks`."""
+"""Plus the tag of a mark. See `marks`."""
 IDENT_SYMBOL: Final = 0x4000
-"""Plus the index of a kernel function that some service ends in; see `steps`."""
+"""Plus the index of a kernel function that some service ends in. See `steps`."""
 IDENT_BEHIND: Final = 0x8000
 """Plus the index of an address at which the caller of such a function goes on."""
 

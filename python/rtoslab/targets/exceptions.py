@@ -14,7 +14,7 @@ SVCALL: Final = _NUMBERS.svcall
 PENDSV: Final = _NUMBERS.pendsv
 SYSTICK: Final = _NUMBERS.systick
 FIRST_EXTERNAL: Final = _NUMBERS.first_line
-"""The chip's interrupt line 0; line n is this plus n."""
+"""The chip's interrupt line 0. Line n is this plus n."""
 
 _SWITCHING: Final = {"pendsv": PENDSV, "svcall": SVCALL, "systick": SYSTICK, "hardfault": HARDFAULT}
 _OF_THE_CORE: Final = {"nmi": NMI, "pendsv": PENDSV, "systick": SYSTICK}

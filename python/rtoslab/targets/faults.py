@@ -53,10 +53,10 @@ class Fault:
     exception: int
     cycle: int
     registers: Mapping[str, int]
-    """r0 to r12, sp, lr, pc and xpsr as the faulting instruction had them; pc is that instruction's address."""
+    """r0 to r12, sp, lr, pc and xpsr as the faulting instruction had them. pc is that instruction's address."""
     stacks: tuple[Memory, ...]
     status: Mapping[str, int]
-    """The fault status registers, by name; empty on a core that has none."""
+    """The fault status registers, by name. Empty on a core that has none."""
     opcode: int
     """The halfword at pc; 0 where there is no memory."""
 
@@ -107,7 +107,7 @@ def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -
 
 
 def frame_registers(stacks: Iterable[Memory], frame: int, returns: int) -> dict[str, int]:
-    """The registers that an exception's frame holds, and the sp behind it. None where it lies outside `stacks`."""
+    """The registers that an exception's frame holds, and the sp after it. None where it lies outside `stacks`."""
     for stack in stacks:
         words = [stack.word(frame + 4 * number) for number in range(len(_FRAME))]
         if None not in words:

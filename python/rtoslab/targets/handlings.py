@@ -50,9 +50,9 @@ class HandlerRuns:
     """Control block of the task that ran as the handler began, and of the one that ran as it returned."""
     after: list[int] = field(default_factory=list)
     select_cycles: list[int] = field(default_factory=list)
-    """Of it, in the function that chooses the next task; UNKNOWN where the kernel names none."""
+    """Of it, in the function that chooses the next task. UNKNOWN where the kernel names none."""
     steps: list[int] = field(default_factory=list)
-    """Priorities gone down in the search for the next task; UNKNOWN where the kernel does not search."""
+    """Priorities gone down in the search for the next task. UNKNOWN where the kernel does not search."""
     interrupted: list[int] = field(default_factory=list)
     """Other handlers that ran inside."""
 
@@ -168,7 +168,7 @@ def attach(machine: VirtualMachine, kernel: Kernel) -> int | None:
 
 
 def calls_in(machine: VirtualMachine, caller: str, callee: int) -> list[int]:
-    """Addresses behind the calls (BL) of the function at `callee` in the function named `caller`."""
+    """Addresses after the calls (BL) of the function at `callee` in the function named `caller`."""
     start = find_address(machine, caller)
     size = next((size for address, size, name in machine.symbols() if name == caller and address == start), 0)
     code = machine.read(start, size & ~1)

@@ -64,7 +64,7 @@ def _count_list(heap: _Heap, facts: FreeList) -> int | None:
 
 
 def _pieces(heap: _Heap, head: int, member: str, mask: int) -> Iterator[int]:
-    """Yields the addresses in the list behind its head. The last one ends the list and is no memory to be given."""
+    """Yields the addresses in the list after its head. The last one ends the list and is no memory to be given."""
     address = head
     for _ in range(_MOST_PIECES):
         following = heap.member(address, member)

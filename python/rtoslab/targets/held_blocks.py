@@ -32,7 +32,7 @@ def _may_be_cut_off(calls: NDArray[np.void], entries: NDArray[np.void]) -> NDArr
         of_core = entries[entries["core"] == core]
         recognised = np.sort(of_core["cycle"].astype(np.int64) - of_core["value"])
         cycles = calls["cycle"][mine].astype(np.int64)
-        # Behind the last exception there is one that never comes.
+        # After the last exception there is one that never comes.
         following = np.append(recognised, np.iinfo(np.int64).max)[np.searchsorted(recognised, cycles)]
         is_cut[mine] = following - cycles <= _FIRST_INSTRUCTION_CYCLES
     return is_cut

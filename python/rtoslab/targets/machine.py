@@ -1,4 +1,4 @@
-"""The face of the virtual board that rtoslab uses; `rtoslab._sim.Machine` has it, and so does the tests' fake."""
+"""The face of the virtual board that rtoslab uses. `rtoslab._sim.Machine` has it, and so does the tests' fake."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 # ruff: noqa: D102 (each method is described in _sim.pyi)
 class VirtualMachine(Protocol):
-    """See `_sim.pyi` for what each method does; cycles are clk_sys cycles since reset."""
+    """See `_sim.pyi` for what each method does. Cycles are clk_sys cycles since reset."""
 
     def settings(self) -> list[tuple[str, int, str, str]]: ...
     def set(self, key: str, value: int) -> None: ...

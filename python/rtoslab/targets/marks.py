@@ -1,6 +1,6 @@
 """Where an image's intervals begin and end: the marks that bench_start and bench_stop leave in it (bench/latency.h).
 
-They lie in a section that is not loaded: pairs of words, the address of the instruction behind the mark and a tag, two
+They lie in a section that is not loaded: pairs of words, the address of the instruction after the mark and a tag, two
 times the series' number plus 1 for the end of an interval. A series may have several starts and ends (inlined code).
 """
 
@@ -23,7 +23,7 @@ class Mark:
 
 
 def read_marks(image: bytes, name: str) -> tuple[Mark, ...]:
-    """The marks of an ELF, in the order they were written; none for an image without. Raises ImageFileError."""
+    """The marks of an ELF, in the order they were written. None for an image without. Raises ImageFileError."""
     try:
         elf = Elf(image)
         section = elf.section(SECTION)

@@ -21,7 +21,7 @@ from rtoslab.targets.steps import Step
 class Switch:
     """A kind of switch: which core, from which task to which (control blocks), after the call of which service.
 
-    `cause` is the last watched service called on that core since its switch before; empty if none was.
+    `cause` is the last watched service called on that core since its switch before. Empty if none was.
     """
 
     core: int
@@ -37,7 +37,7 @@ class BlockingCalls:
     collided: int
     """Calls that did not find their object free."""
     failed: int
-    """Attempts that failed; a call may try several times before it blocks or succeeds."""
+    """Attempts that failed. A call may try several times before it blocks or succeeds."""
     blocked: int
     """Times the task joined the object's list of waiting tasks."""
 
@@ -105,9 +105,9 @@ class WindowObservations:
     objects: Counter[tuple[int, str, int]] = field(default_factory=Counter)
     """(core, watched service, first argument) -> calls: which object each core called it with."""
     waits: dict[int, BlockingCalls] = field(default_factory=dict)
-    """Per core; empty if the kernel's functions do not tell."""
+    """Per core. Empty if the kernel's functions do not tell."""
     critical: dict[int, CriticalCycles] = field(default_factory=dict)
-    """Per core; empty if the kernel does not count how deep critical sections are nested."""
+    """Per core. Empty if the kernel does not count how deep critical sections are nested."""
     exceptions: dict[int, dict[int, int]] = field(default_factory=dict)
     event_count: int = 0
     event_digest: str = ""
@@ -121,9 +121,9 @@ class WindowObservations:
     steps_cut: bool = False
     """They went on, but no more were kept."""
     priorities: dict[int, int] = field(default_factory=dict)
-    """Control block -> priority in the kernel's own numbers as the window opened; empty if the kernel does not tell."""
+    """Control block -> priority in the kernel's own numbers as the window opened. Empty if the kernel does not tell."""
     numbers: dict[int, int] = field(default_factory=dict)
-    """Control block -> the number that the kernel's calls know the task by; likewise."""
+    """Control block -> the number that the kernel's calls know the task by. Likewise."""
     objects_at_open: dict[tuple[str, int], dict[str, int]] = field(default_factory=dict)
     """(kind of object, address) -> what kernel.toml says of it, as the window opened."""
     loads: "dict[int, Load]" = field(default_factory=dict)
@@ -131,9 +131,9 @@ class WindowObservations:
     own: tuple[OwnFunction, ...] = ()
     """What each core executed that is neither the kernel's nor a library's, over the whole window."""
     own_floats: tuple[str, ...] = ()
-    """Functions of the firmware's own that calculate in floating point; looked for where `float_code` says so."""
+    """Functions of the firmware's own that calculate in floating point. Looked for where `float_code` says so."""
     state: dict[str, int] = field(default_factory=dict)
-    """What was switched on as the window opened, by the board's registers; see `board_state`."""
+    """What was switched on as the window opened, by the board's registers. See `board_state`."""
     heap_blocks: int = 0
     """Blocks of the heap that the benchmark held as the window opened, by its calls. A call whose entry was interrupted
     is seen twice, so this may be off by one or two."""
@@ -148,7 +148,7 @@ class Observer:
         current: dict[int, int],
         depths: Mapping[int, tuple[int, int]] | None = None,
     ) -> None:
-        """`services` in the order of their probe identifiers; `current`: core -> running task as the window opens;
+        """`services` in the order of their probe identifiers. `current`: core -> running task as the window opens;
         `depths`: core -> the cycle then, and how deep its critical sections are nested."""
         self._services = services
         self._depths = dict(depths or {})

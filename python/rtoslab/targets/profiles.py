@@ -17,7 +17,7 @@ from rtoslab.targets.observe import BlockingCalls, Load
 PROFILE: Final = np.dtype(
     [("address", "<u4"), ("zero", "<u4"), ("cycles", "<u8"), ("executions", "<u8"), ("wait", "<u8")]
 )
-"""One record of the virtual board's profile, 32 bytes; see `_sim.pyi`."""
+"""One record of the virtual board's profile, 32 bytes. See `_sim.pyi`."""
 
 CORE_INTERRUPT: Final = "core_interrupt"
 """Beside services: what the kernel's cores interrupt each other by."""
@@ -98,7 +98,7 @@ def _function(address: int, ordered: list[tuple[int, int, str]], starts: list[in
 
 
 def kind_of(name: str, kernel: Kernel) -> str:
-    """The first class of kernel.toml with a prefix that fits; else library or application."""
+    """The first class of kernel.toml with a prefix that fits. Else library or application."""
     for kind, prefixes in kernel.classes.items():
         if name.startswith(prefixes):
             return kind
@@ -112,7 +112,7 @@ def clones_of(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
 
 
 def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
-    """(core, service) -> executions of the kernel functions that the service ends in; also of CORE_INTERRUPT."""
+    """(core, service) -> executions of the kernel functions that the service ends in. Also of CORE_INTERRUPT."""
     entries = _Entries(functions)
     counted = dict(kernel.symbols)
     if kernel.several_cores.interrupt:
@@ -127,7 +127,7 @@ def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> 
 
 
 def waits(functions: tuple[FunctionCycles, ...], kernel: Kernel, cores: Iterable[int]) -> dict[int, BlockingCalls]:
-    """Per core, what the kernel's functions say of calls that did not find what they wanted; empty if they do not."""
+    """Per core, what the kernel's functions say of calls that did not find what they wanted. Empty if they do not."""
     if kernel.waits is None:
         return {}
     entries, names = _Entries(functions), kernel.waits

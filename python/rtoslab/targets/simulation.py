@@ -105,7 +105,7 @@ class SimRequest:
     settings: Mapping[str, int] = field(default_factory=dict)
     strict: bool = False
     load_address: int | None = None
-    """Where a plain binary lies; None for files that say it themselves."""
+    """Where a plain binary lies. None for files that say it themselves."""
     max_cycles: int | None = None
     expect: str | None = None
     """A pattern in the output with which the run ends and has passed."""
@@ -238,7 +238,7 @@ def parse_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
 
     Each text is typed, followed by Enter, once its prompt has appeared in the output since the step before. An empty
     prompt types at once. Empty lines and lines that begin with `#` are skipped. `\n \r \t \\ \xHH` are understood on
-    both sides; a text that ends in `\c` is typed without Enter. Raises ImageFileError naming the line.
+    both sides. A text that ends in `\c` is typed without Enter. Raises ImageFileError naming the line.
     """
     steps: list[tuple[bytes, bytes]] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -254,7 +254,7 @@ def parse_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
 
 
 def unescape(text: str) -> bytes:
-    r"""The bytes of a text with `\n \r \t \\ \xHH` replaced; anything else stands for itself."""
+    r"""The bytes of a text with `\n \r \t \\ \xHH` replaced. Anything else stands for itself."""
     out = bytearray()
     index = 0
     while index < len(text):

@@ -46,7 +46,7 @@ from rtoslab.targets.steps import (
 _BEGUN_ANEW_CYCLES: Final = 64
 _TO_THE_PIN_CYCLES: Final = 64
 _FIRST_OWN: Final = 15
-"""Exceptions from here on are handlers of the tick and of the chip's lines; those before are the kernel's switch."""
+"""Exceptions from here on are handlers of the tick and of the chip's lines. Those before are the kernel's switch."""
 
 
 def return_addresses(raw: bytes, watching: Watching) -> list[int]:
@@ -65,7 +65,7 @@ def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tu
     called, returned, behind = reader.note_called, reader.note_returned, watching.behind
     events = np.frombuffer(raw, dtype=EVENT)
     # Where one handler follows another without a return between, the board tells the entry before the return.
-    # A mark may stand right behind a call: the call's return is told first.
+    # A mark may stand right after a call: the call's return is told first.
     events = events[np.lexsort((events["id"] < IDENT_BEHIND, events["cycle"]))]
     entries = events[events["kind"] == KIND_EXCEPTION_ENTER]
     began = {(core, cycle - took) for cycle, core, took in entries[["cycle", "core", "value"]].tolist()}
@@ -103,7 +103,7 @@ class _Reader:
     nested: dict[int, list[int]] = field(default_factory=dict)
     """Core -> exception numbers of the handlers in progress."""
     hit: dict[int, int] = field(default_factory=dict)
-    """Control block (or minus ...) -> function near whose first instruction an interrupt came; until that goes on."""
+    """Control block (or minus ...) -> function near whose first instruction an interrupt came. Until that goes on."""
     calls: dict[int, list[tuple[Step, int]]] = field(default_factory=dict)
     """Control block (or minus the handlers in progress) -> calls in progress, and where they return to."""
     last: dict[int, Step] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class _Reader:
         self.last[core] = step
 
     def edge(self, core: int, cycle: int, level: int) -> None:
-        """A store reaches the pin some cycles later: it belongs before a mark behind it, whatever interrupts then."""
+        """A store reaches the pin some cycles later: it belongs before a mark after it, whatever interrupts then."""
         at = next((at for at in reversed(range(len(self.steps))) if self.steps[at].kind not in {TICK, INTERRUPT}), 0)
         before = self.steps[at] if self.steps else None
         is_behind = before is not None and before.kind == STOP and cycle - before.cycle <= _TO_THE_PIN_CYCLES
@@ -212,7 +212,7 @@ class _Reader:
         self.add(Step(cycle, core, SWITCH, before, self.in_progress(before), task))
 
     def in_progress(self, context: int) -> str:
-        """The function that a task is in; of one whose return cannot be seen, until the task does something else."""
+        """The function that a task is in. Of one whose return cannot be seen, until the task does something else."""
         for step, behind in reversed(self.calls.get(context, ())):
             if behind in self.known or self.owned.get(context) is step:
                 return step.name
@@ -249,10 +249,10 @@ class _Reader:
 
 
 def _cycles_since(since: int, spans: Sequence[tuple[int, int]]) -> int:
-    """How long spans, in the order of time, lasted from then on; most of them are long over."""
+    """How long spans, in the order of time, lasted from then on. Most of them are long over."""
     cycles = 0
     for begin, end in reversed(spans):
-        if begin < end <= since:  # of those that are over; the last may still go on
+        if begin < end <= since:  # of those that are over. The last may still go on
             break
         cycles += max(0, end - max(begin, since))
     return cycles

@@ -31,12 +31,12 @@ class Step:
     name: str = ""
     """Of a call: the kernel's function; of a switch: the function it came out of, if one was in progress."""
     first: int = 0
-    """First argument of a call; of a switch the control block of the task that begins; of a mark the series; of an
-    interrupt its exception number; of a heap block that is filled to its end the block (the second: its size)."""
+    """First argument of a call. Of a switch the control block of the task that begins. Of a mark the series. Of an
+    interrupt its exception number. Of a heap block that is filled to its end the block (the second: its size)."""
     second: int = 0
     """Second argument."""
     result: int | None = None
-    """What a call gave, once it has returned; None: it has not, or where it returns to was not known."""
+    """What a call gave, once it has returned. None: it has not, or where it returns to was not known."""
     end_cycle: int | None = None
     """When it returned."""
     own_cycles: int | None = None

@@ -10,7 +10,7 @@ from rtoslab.catalogue import Kernel
 from rtoslab.targets.board import simulator
 
 Word = Callable[[int], int | None]
-"""Reads a word of the board's memory; None where there is none."""
+"""Reads a word of the board's memory. None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ _SHOWN: Final = 12
 
 
 def places(image: bytes, structures: Iterable[str]) -> Places:
-    """Structure -> member -> place; a structure that the image does not know is left out, and all of them of an image
+    """Structure -> member -> place. A structure that the image does not know is left out, and all of them of an image
     whose debug information is damaged."""
     sim = simulator()
     try:
@@ -96,11 +96,11 @@ class Structures:
             _require_members(kernel.id, table, kind, names, self._members)
 
     def priorities(self, word: Word, blocks: Iterable[int]) -> dict[int, int]:
-        """Control block -> priority in the kernel's own numbers; nothing if kernel.toml does not name the member."""
+        """Control block -> priority in the kernel's own numbers. Nothing if kernel.toml does not name the member."""
         return self._of_blocks(self._block.priority if self._block else None, word, blocks)
 
     def numbers(self, word: Word, blocks: Iterable[int]) -> dict[int, int]:
-        """Control block -> the number that the kernel's calls know the task by; likewise."""
+        """Control block -> the number that the kernel's calls know the task by. Likewise."""
         return self._of_blocks(self._block.number if self._block else None, word, blocks)
 
     def _of_blocks(self, member: str | None, word: Word, blocks: Iterable[int]) -> dict[int, int]:

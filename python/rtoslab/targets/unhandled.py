@@ -57,7 +57,7 @@ def _vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
 
 
 def _read(machine: VirtualMachine, address: int, size: int) -> int | None:
-    """A number in memory; None where there is none."""
+    """A number in memory. None where there is none."""
     try:
         return int.from_bytes(machine.read(address, size), "little")
     except (simulator().SimError, OverflowError):

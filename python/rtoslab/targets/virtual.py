@@ -45,7 +45,7 @@ WINDOW_SLACK_S: Final = 1.0
 SENDING_LIMIT_S: Final = 30.0
 CHUNK_CYCLES: Final = 2_000_000
 CLOCK_TOLERANCE: Final = 1e-3
-"""Of what an image says of its clock, which may be rounded; another factor of a PLL is further off."""
+"""Of what an image says of its clock, which may be rounded. Another factor of a PLL is further off."""
 WINDOW_SYMBOL: Final = "bench_window_state"
 DONE_SYMBOL: Final = "bench_done"
 KEEP_SYMBOL: Final = "bench_keep"
@@ -65,7 +65,7 @@ class VirtualJob:
     board: Board
     kernel: Kernel
     clock_hz: int
-    """What the image sets the cores to; limits in virtual time are reckoned with it."""
+    """What the image sets the cores to. Limits in virtual time are reckoned with it."""
     cores: int
     window_ms: int
     watched_services: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class VirtualJob:
     handlers: bool = False
     """The kernel's own handlers are what is measured."""
     stamping_line: int | None = None
-    """The interrupt line whose events start stamped intervals; None: there are none."""
+    """The interrupt line whose events start stamped intervals. None: there are none."""
     sending_limit_s: float = SENDING_LIMIT_S
     """For all that follows the window."""
 
@@ -86,7 +86,7 @@ class RunOutput:
 
     uart: bytes
     failure: str | None = None
-    """Why the run is void, if the target itself can tell; the decoder may know better."""
+    """Why the run is void, if the target itself can tell. The decoder may know better."""
     observed: WindowObservations | None = None
     stats: Stats | None = None
     functions: tuple[FunctionCycles, ...] = ()

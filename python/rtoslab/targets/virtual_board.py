@@ -77,7 +77,7 @@ class VirtualBoard:
         return cls(board, machine)
 
     def load(self, image: Path | str) -> "VirtualBoard":
-        """An ELF (for the Pico also UF2); then the board stands at reset. Raises ImageFileError."""
+        """An ELF (for the Pico also UF2). Then the board stands at reset. Raises ImageFileError."""
         path = Path(image)
         load_image(self._machine, read_image(path), path.name)
         return self
@@ -97,7 +97,7 @@ class VirtualBoard:
         return code_address(place) if isinstance(place, int) else find_address(self._machine, place)
 
     def run(self, cycles: int | None = None, *, seconds: float | None = None) -> Stop:
-        """So many cycles, or seconds at the clock there is now; ends earlier for a watch, an `until`, or a lock-up."""
+        """So many cycles, or seconds at the clock there is now. Ends earlier for a watch, an `until`, or a lock-up."""
         if (cycles is None) == (seconds is None):
             raise RunError("Say how long to run: either cycles or seconds.")
         length = cycles if cycles is not None else round((seconds or 0.0) * self.clock_hz)
@@ -108,9 +108,9 @@ class VirtualBoard:
         return Stop(stop["reason"], stop["cycle"], stop["core"], stop["address"], stop["detail"])
 
     def run_until(self, place: Place, limit_s: float = DEFAULT_LIMIT_S) -> int:
-        """Until the place is about to execute next, from here; returns the cycle.
+        """Until the place is about to execute next, from here. Returns the cycle.
 
-        Raises SymbolError; RunError if it does not within `limit_s` of virtual time, or the board stops before.
+        Raises SymbolError. RunError if it does not within `limit_s` of virtual time, or the board stops before.
         """
         address = self.address(place)
         finder = self._machine.snapshot().open()
@@ -178,7 +178,7 @@ class VirtualBoard:
         self._machine.trace_exceptions(exceptions)
 
     def edges(self, pin: int | str | None = None) -> Iterator[Edge]:
-        """Recorded pin edges, in the order of time; `pin` as in board.toml (`PA8`, 2)."""
+        """Recorded pin edges, in the order of time. `pin` as in board.toml (`PA8`, 2)."""
         number = None if pin is None else pin_number(pin)
         return (edge for edge in self._edges if number is None or edge.pin == number)
 
@@ -202,7 +202,7 @@ class VirtualBoard:
         return Snapshot(self._machine.snapshot(), tuple(map(len, self._recorded_rows())))
 
     def restore(self, snapshot: Snapshot) -> None:
-        """The board as it stood; probes placed since stay, with nothing seen. Raises RunError: of another chip."""
+        """The board as it stood. Probes placed since stay, with nothing seen. Raises RunError: of another chip."""
         with simulator_errors(RunError):
             self._machine.restore(snapshot.machine)
         edges, exceptions = snapshot.seen[-2:]

@@ -1,4 +1,4 @@
-"""The probes by which a run's steps are seen: on every function a service may end in, and behind each of its calls.
+"""The probes by which a run's steps are seen: on every function a service may end in, and after each of its calls.
 
 Where callers go on is learned from the warm-up, which runs the same code on the same objects as the window.
 """
@@ -51,7 +51,7 @@ _NOT_CALLED = ("tick", *_BRACKETS)
 
 
 def _port_functions(image: bytes) -> frozenset[str]:
-    """Those of port.c, which are on the kernel's side; those of port.h are the benchmark's, also where they are not
+    """Those of port.c, which are on the kernel's side. Those of port.h are the benchmark's, also where they are not
     inlined (-O0)."""
     try:
         symbols = list(Elf(image).symbols())
@@ -147,7 +147,7 @@ class StepsWatch:
             self._raw += some.view(_WHOLE)[self._of_steps(some)].tobytes()[:left]
 
     def _of_steps(self, events: NDArray[np.void]) -> NDArray[np.bool_]:
-        """Which events make steps; most calls are the kernel's of its own functions."""
+        """Which events make steps. Most calls are the kernel's of its own functions."""
         ident, kind = events["id"], events["kind"]
         known = (kind == KIND_EXEC) & (ident >= IDENT_MARK)
         is_call = known & (ident >= IDENT_SYMBOL) & (ident < IDENT_BEHIND)

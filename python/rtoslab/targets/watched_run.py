@@ -36,7 +36,7 @@ class RunEnd:
     """Why a run ended."""
 
     reason: str
-    """As of the board's stops; `passed` and `failed`: a pattern was found; `fault`; `interrupted`."""
+    """As of the board's stops. `passed` and `failed`: a pattern was found; `fault`; `interrupted`."""
     detail: str
 
 

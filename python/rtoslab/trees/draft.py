@@ -150,7 +150,7 @@ def _defined_names(text: bytes, names: Iterable[str]) -> set[str]:
 
 
 def _covering(headers: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
-    """Folder by folder the one that defines most of what those before it do not; of equal ones the least deep."""
+    """Folder by folder the one that defines most of what those before it do not. Of equal ones the least deep."""
     chosen: list[PurePosixPath] = []
     covered: set[str] = set()
     while True:
@@ -202,7 +202,7 @@ def _distance(place: PurePosixPath, near: list[PurePosixPath]) -> int:
 
 
 def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
-    """Returns what the text of a header says, or the values of the macros that tell it, joined by dots; empty if they
+    """Returns what the text of a header says, or the values of the macros that tell it, joined by dots. Empty if they
     are not there. Headers of the folders that are used come first: an old one of the same name may lie elsewhere."""
     values = []
     headers = sorted(index.headers, key=lambda path: str(path.parent) not in used)
@@ -222,7 +222,7 @@ def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
 
 
 def _parts(number: str, digits: tuple[int, ...]) -> list[str]:
-    """One number cut into its first part and those behind it."""
+    """One number cut into its first part and those after it."""
     parts = []
     for digit in reversed(digits):
         number, part = number[:-digit], number[-digit:]
@@ -231,7 +231,7 @@ def _parts(number: str, digits: tuple[int, ...]) -> list[str]:
 
 
 def _macro(path: Path, name: str) -> str | None:
-    """Its value; of several words the last one."""
+    """Its value. Of several words the last one."""
     text = _text(path)
     value = rb"[ \t]+\(?\"?(?:[\w ]+ )?([\w.+-]+?)[uUlL]*\"?\)?[ \t]*(?:/|\r?$)"
     match = re.search(rb"^[ \t]*#[ \t]*define[ \t]+" + name.encode() + value, text, re.MULTILINE)

@@ -16,7 +16,7 @@ from rtoslab.trees.versions import absent_in_export, earlier_names
 OPTIMISATIONS = ("-O0", "-Og", "-Os", "-O1", "-O2", "-O3")
 """Those that an export may be made with."""
 MOST_NAMED = 6
-"""Of options that differ; the rest is counted."""
+"""Of options that differ. The rest is counted."""
 _BYTES = 4 << 20
 _SET = re.compile(r"(CONFIG_\w+)=(.*)")
 _NOT_SET = re.compile(r"# (CONFIG_\w+) is not set")
@@ -25,7 +25,7 @@ _UNKNOWN = re.compile(r"# (CONFIG_\w+) is unknown")
 _COMMON = "common"
 
 Settings = Mapping[str, str | None]
-"""Option -> value as the file writes it; None: not set."""
+"""Option -> value as the file writes it. None: not set."""
 
 
 def settings(path: Path) -> Settings:
@@ -47,7 +47,7 @@ def parse_settings(text: str) -> Settings:
 def defconfig(
     kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str = DEFAULT_OPT, absent: Iterable[str] = ()
 ) -> str:
-    """Returns what the kernel's own build must be given; `absent`: names that its version has not yet. Raises
+    """Returns what the kernel's own build must be given. `absent`: names that its version has not yet. Raises
     CatalogueError for a board that the port does not know."""
     wants = _wants(kernel)
     requested = {**_requested_options(kernel, board, needs, absent), wants.optimisation: f'"{opt}"'}
@@ -60,7 +60,7 @@ def build_files(
     kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path, version: str | None = None
 ) -> tuple[dict[str, str], str]:
     """All that the kernel's own build takes from us, by file name, and what the user does with it in the port's own
-    words (`config/README.in`); `folder` is where it will lie, `version` an earlier one of the kernel. Raises
+    words (`config/README.in`). `folder` is where it will lie, `version` an earlier one of the kernel. Raises
     CatalogueError."""
     wants, config = _wants(kernel), kernel.folder / "config"
     absent = () if version is None else earlier_names(kernel.facts, version)
@@ -119,7 +119,7 @@ def one_export(kernel: Entry[Kernel], key: str) -> Tree:
 
 
 def export_trouble(kernel: Entry[Kernel], key: str) -> str | None:
-    """Why no image can be made of the export for what `export_key` says, as a clause; None if one can."""
+    """Why no image can be made of the export for what `export_key` says, as a clause. None if one can."""
     wants, tree, board = _wants(kernel), kernel.tree, export_place(key)[0]
     if tree is None or key not in tree.exports:
         return f"no export of {kernel.facts.title} for {_place(key)} is known: {_how(kernel)}"
@@ -236,7 +236,7 @@ def _opt(wants: ExportWants, option_values: Settings) -> str:
 def _differences(
     kernel: Entry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str], option_values: Settings
 ) -> str:
-    """The options that are not as they should be, as a clause; empty: none."""
+    """The options that are not as they should be, as a clause. Empty: none."""
     wrong = [
         f"{option} {_word(option_values.get(option))}, should be {_word(value, '')}"
         for option, value in _requested_options(kernel, board, needs, absent).items()
@@ -259,7 +259,7 @@ def _version(wants: ExportWants, path: Path) -> str:
 
 
 def _stale(wants: ExportWants, path: Path) -> str | None:
-    """Whether a file that it was made of was changed since, as a sentence's end; one that is gone does not tell."""
+    """Whether a file that it was made of was changed since, as a sentence's end. One that is gone does not tell."""
     product = path / wants.made_of
     if not wants.made_of:
         return None

@@ -39,7 +39,7 @@ def names_in(tree: Tree, core: str) -> str:
 
 
 def sources_in(tree: Tree, core: str) -> tuple[str, ...]:
-    """The files that a description's patterns stand for, for one core; relative to the tree, in order."""
+    """The files that a description's patterns stand for, for one core. Relative to the tree, in order."""
     root, files = Path(tree.path), set[str]()
     patterns = tree.part(core).sources
     for pattern in sorted(patterns, key=lambda inside: inside.startswith("!")):  # what is left out comes last
@@ -56,7 +56,7 @@ def linked_digest(tree: Tree) -> str:
 
 
 def names_missing(tree: Tree, core: str | None = None) -> list[str]:
-    """A sentence for each pattern or folder of a description, of one core or of all, that names nothing; first for the
+    """A sentence for each pattern or folder of a description, of one core or of all, that names nothing. First for the
     tree itself."""
     root = Path(tree.path)
     if tree.exports:
@@ -78,7 +78,7 @@ def names_missing(tree: Tree, core: str | None = None) -> list[str]:
 
 
 def contents(tree: Tree, cache: Path) -> str:
-    """Returns what the files hold now that were read when this was built last; a word of its own if it never was.
+    """Returns what the files hold now that were read when this was built last. A word of its own if it never was.
 
     A file that is gone is said to be, which gives another key."""
     files = load_files(cache)
@@ -91,7 +91,7 @@ def contents(tree: Tree, cache: Path) -> str:
 
 
 def load_files(cache: Path) -> tuple[str, ...] | None:
-    """The files, relative to the tree; None if nothing readable is there."""
+    """The files, relative to the tree. None if nothing readable is there."""
     try:
         return _Reads.model_validate(read_object(cache, "what was read of a tree", BuildError)).files
     except (BuildError, ValidationError):
@@ -105,7 +105,7 @@ def remember(cache: Path, files: tuple[str, ...]) -> None:
 
 
 def read_by(read: Iterable[str], tree: Tree) -> tuple[str, ...]:
-    """Files of the tree that a build linked, or that are among those its compilers read; relative to it, in order.
+    """Files of the tree that a build linked, or that are among those its compilers read. Relative to it, in order.
 
     Raises BuildError if it read none.
     """

@@ -20,7 +20,7 @@ class Repository:
     """One that folders of a tree lie in."""
 
     at: str
-    """Its place in the tree; `.`: the tree is one, or lies in one."""
+    """Its place in the tree. `.`: the tree is one, or lies in one."""
     origin: str | None
     """None: none that others could reach."""
     commit: str | None
@@ -30,7 +30,7 @@ class Repository:
 
 
 def repositories(tree: Tree) -> tuple[Repository, ...]:
-    """Those that the tree's folders lie in; empty: no version control. Asked every few seconds at most."""
+    """Those that the tree's folders lie in. Empty: no version control. Asked every few seconds at most."""
     root = Path(tree.path)
     patterns = [source for part in (tree, *tree.cores.values()) for source in (*part.sources, *part.headers)]
     folders = {root} | {_existing(root, pattern.removeprefix("!")) for pattern in patterns}
@@ -65,7 +65,7 @@ def _state(root: Path, top: Path) -> Repository:
 
 
 def describe_version(path: Path) -> str:
-    """The version as tags tell it, or the commit; empty where there is no version control."""
+    """The version as tags tell it, or the commit. Empty where there is no version control."""
     return _git(path, "describe", "--tags", "--always")
 
 

@@ -74,7 +74,7 @@ def _absent(names: tuple[str, ...], files: tuple[tuple[Path, int, int], ...]) ->
 
 
 def another_version(kernel: Entry[Kernel]) -> str | None:
-    """Why a description no longer holds of its tree, as a clause; None if it does."""
+    """Why a description no longer holds of its tree, as a clause. None if it does."""
     tree = kernel.tree
     if tree is None or absent_names(kernel.facts, tree) == tree.absent:
         return None

@@ -30,7 +30,7 @@ from rtoslab.targets import RunOutput, with_kernel
 MOST_DIFFERENCES = 5
 _COUNTED_LATER: Final = ".instructions"
 """End of a value's key that points from before do not have."""
-"""Of one point, told one by one; of the others the number."""
+"""Of one point, told one by one. Of the others the number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class VerifiedPoint:
 
     folder: Path
     differences: tuple[str, ...]
-    """Sentences on what is stored and does not follow from the raw data; empty: all agrees."""
+    """Sentences on what is stored and does not follow from the raw data. Empty: all agrees."""
     remarks: tuple[str, ...] = ()
     """What could not be computed again, and why."""
 

@@ -15,7 +15,7 @@ from rtoslab.targets import simulator_errors
 from rtoslab.worst_case.scenario import Scenario
 
 ARRIVAL: Final = np.dtype([("cycle", "<u8"), ("handler", "<u8"), ("task", "<u8"), ("pc", "<u4"), ("asleep", "<u4")])
-"""One arrival, 32 bytes; see `_sim.pyi`. Cycles from the arrival to the first instruction of handler and task."""
+"""One arrival, 32 bytes. See `_sim.pyi`. Cycles from the arrival to the first instruction of handler and task."""
 UNANSWERED: Final = np.uint64(2**64 - 1)
 BATCH: Final = 8192
 """Arrivals between two looks at progress and Ctrl-C."""
@@ -33,7 +33,7 @@ class Span:
     name: str
     """For a person: `one period`, `one tick`, `100,000 cycles`."""
     offsets: tuple[int, ...] | None = None
-    """The drawn ones, in order; None: all."""
+    """The drawn ones, in order. None: all."""
     seed: int | None = None
 
     @property
@@ -58,7 +58,7 @@ class EndedSweepError(KeyboardInterrupt):
 
 
 def choose_span(scenario: Scenario, text: str, samples: int | None = None, seed: int = 1) -> Span:
-    """`period`, `tick`, either with a number in front, or cycles; all of them, or `samples` drawn by `seed`.
+    """`period`, `tick`, either with a number in front, or cycles. All of them, or `samples` drawn by `seed`.
 
     Raises PlanError.
     """
@@ -84,7 +84,7 @@ def choose_span(scenario: Scenario, text: str, samples: int | None = None, seed:
 
 
 def draw(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
-    """`samples` different numbers below `cycles`, in order; the same for the same seed, anywhere."""
+    """`samples` different numbers below `cycles`, in order. The same for the same seed, anywhere."""
     generator = random.Random(seed)  # noqa: S311 (repeatable, not secret)
     chosen: set[int] = set()
     while len(chosen) < samples:

@@ -27,7 +27,7 @@ REPORT: Final = "report.html"
 
 
 def manifest_of(scenario: Scenario, span: Span) -> dict[str, Any]:
-    """Everything that can change a number of the sweep; the image by its hash."""
+    """Everything that can change a number of the sweep. The image by its hash."""
     image = hashlib.sha256(scenario.elf.read_bytes()).hexdigest()
     sweep = {
         "first_cycle": scenario.snapshot.cycle(),

@@ -16,11 +16,11 @@ class Place:
 
     address: int
     function: str
-    """With the offset in it, unless it is the first instruction; empty: no symbol covers it."""
+    """With the offset in it, unless it is the first instruction. Empty: no symbol covers it."""
     source: tuple[str, ...]
-    """`file:line`, of inlined code also where it was called, innermost first; empty: the image does not tell."""
+    """`file:line`, of inlined code also where it was called, innermost first. Empty: the image does not tell."""
     text: str
-    """Disassembly; empty: no disassembler at hand."""
+    """Disassembly. Empty: no disassembler at hand."""
 
     def __str__(self) -> str:
         """Describes the place for a person, on one line."""
@@ -43,7 +43,7 @@ class Places:
         return Place(address, self.function(address, offset=True), self._lines.at(address), self._disassembly(address))
 
     def function(self, address: int, *, offset: bool = False) -> str:
-        """The function that covers an address; with `offset` also how far in."""
+        """The function that covers an address. With `offset` also how far in."""
         place = bisect_right(self._symbols, address, key=lambda row: row[0]) - 1
         while place >= 0 and self._symbols[place][0] + 0x10000 > address:
             start, size, name = self._symbols[place]

@@ -59,18 +59,18 @@ class Scenario:
     """Raised, and answered by its handler."""
     core: int
     task: int | None
-    """First instruction of the task that the handler wakes; None: there is none."""
+    """First instruction of the task that the handler wakes. None: there is none."""
     clock_hz: int
     period_cycles: int | None
-    """From the snapshot to where the background begins anew; None: the image does not tell."""
+    """From the snapshot to where the background begins anew. None: the image does not tell."""
     tick_cycles: int | None
-    """From one tick interrupt to the next; None: none was seen."""
+    """From one tick interrupt to the next. None: none was seen."""
     symbols: tuple[tuple[int, int, str], ...]
     """(address, size in bytes, name) of functions and objects, by address."""
     manifest: Mapping[str, Any]
     """Everything that can change a number."""
     deviations: Deviations
-    """Of the kernel from the port contract, as it declares; of an image nothing is known."""
+    """Of the kernel from the port contract, as it declares. Of an image nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def sweeping_benchmark(catalogue: Catalogue) -> str:
 
 
 def pick_service(facts: Benchmark, service: str) -> dict[str, str]:
-    """The configuration in which a benchmark's background calls the service; empty if it can call no such one."""
+    """The configuration in which a benchmark's background calls the service. Empty if it can call no such one."""
     return {
         f"param.{name}": str(services.index(service)) for name, services in facts.picks.items() if service in services
     }
@@ -253,7 +253,7 @@ def _tick_cycles(seen: float, clock_hz: int) -> int:
 
 
 def _first_period(machine: Any, marks: set[int]) -> _Beginning:
-    """Brings the machine to the first period behind a tick that lies as a whole between two ticks, if there is one.
+    """Brings the machine to the first period after a tick that lies as a whole between two ticks, if there is one.
 
     Without marks, or without a period that begins in the time looked at, it stays where it is.
     """

@@ -113,7 +113,7 @@ def find(scenario: Scenario, span: Span, arrivals: NDArray[np.void]) -> WorstCas
 
 
 def own_sentence(own: Sequence[int]) -> str:
-    """That an arrival's answer may be to another request; empty if the image raises nothing."""
+    """That an arrival's answer may be to another request. Empty if the image raises nothing."""
     if not own:
         return ""
     return (

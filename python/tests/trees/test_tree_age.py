@@ -63,7 +63,7 @@ def of_today(tree: Path) -> Reference:
 @pytest.fixture
 def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Repositories are asked each time, not every few seconds."""
-    monkeypatch.setattr(sys.modules["rtoslab.trees.repositories"], "ASKED_EVERY_S", 1e-9)
+    monkeypatch.setattr(sys.modules["rtoslab.trees.repositories"], "QUERY_EVERY_S", 1e-9)
 
 
 def test_the_tree_that_was_measured_has_not_changed(tree: Path, asked_anew: None) -> None:

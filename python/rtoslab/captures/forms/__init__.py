@@ -1,7 +1,7 @@
 """File forms of logic captures, one file each: a file here is the registration.
 
 A form has `SUFFIX`, `ABOUT`, `recognises(head) -> bool` for the first bytes of a file, `read(data, name) -> Capture`
-and `write(capture) -> bytes`; forms of samples write what `sampling.sampled` gives.
+and `write(capture) -> bytes`. Forms of samples write what `sampling.sampled` gives.
 """
 
 import importlib
@@ -35,7 +35,7 @@ def read_capture(path: Path) -> Capture:
 
 
 def parse_capture(data: bytes, name: str) -> Capture:
-    """The same of a file's content; `name` is the file's. Raises CaptureError."""
+    """The same of a file's content. `name` is the file's. Raises CaptureError."""
     for module in capture_forms().values():
         if module.recognises(data[:HEAD_BYTES]):
             capture: Capture = module.read(data, name)

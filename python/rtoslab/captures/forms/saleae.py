@@ -1,6 +1,6 @@
 """Saleae's digital CSV: a row where any channel changes, its time in seconds first.
 
-Logic 1 heads it `Time[s], Channel 0, Channel 1`, with blanks and 15 places; Logic 2 `Time [s],Channel 0,Channel 1`,
+Logic 1 heads it `Time[s], Channel 0, Channel 1`, with blanks and 15 places. Logic 2 `Time [s],Channel 0,Channel 1`,
 with 9 places, `X` where a channel was not recorded, or times by the calendar (ISO 8601). Both are read, Logic 2's is
 written.
 """

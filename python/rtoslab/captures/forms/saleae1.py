@@ -1,4 +1,4 @@
-"""Saleae's digital CSV as Logic 1 wrote it; `saleae` reads both."""
+"""Saleae's digital CSV as Logic 1 wrote it. `saleae` reads both."""
 
 from fractions import Fraction
 from typing import Final

@@ -18,7 +18,7 @@ SUFFIX: Final = ".sr"
 ABOUT: Final = "sigrok session (.sr)"
 CHUNK_SAMPLES: Final = 4 << 20
 _PART_DIGITS: Final = 6
-"""Of a part's number; an archive holds fewer members than that."""
+"""Of a part's number. An archive holds fewer members than that."""
 
 
 def recognises(head: bytes) -> bool:
@@ -101,7 +101,7 @@ def _parts(names: Sequence[str], base: str, name: str) -> list[str]:
 
 
 def write(capture: Capture) -> bytes:
-    """A tick is a sample; unknown levels read 0, as on a wire that nobody drives."""
+    """A tick is a sample. Unknown levels read 0, as on a wire that nobody drives."""
     require_known(capture, ABOUT)
     rate = rate_text(capture.tick_s)
     count = len(capture.channels)

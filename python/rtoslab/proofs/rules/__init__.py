@@ -1,7 +1,7 @@
-"""Every test proves that it did what its name says. One rule per file; a file here is the registration.
+"""Every test proves that it did what its name says. One rule per file. A file here is the registration.
 
-A rule module has `Params` (its keys in benchmark.toml, unknown ones refused) and `judge(params, evidence) -> Finding`;
-it may have `watched(params)`, the services whose calls the virtual board must watch for it. Every rule may be bound to
+A rule module has `Params` (its keys in benchmark.toml, unknown ones refused) and `judge(params, evidence) -> Finding`.
+It may have `watched(params)`, the services whose calls the virtual board must watch for it. Every rule may be bound to
 conditions by `when`. A rule judges counts: what the kernel did, seen by probes, against what the firmware says. It
 returns prose for a person, never a number to use.
 """

@@ -28,7 +28,7 @@ class Params(RuleParams):
     per: str | None = None
     """A parameter: so many for each of its value."""
     cores: tuple[int, ...] | None = None
-    """Only these; None: all."""
+    """Only these. None: all."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:

@@ -1,6 +1,6 @@
 """Each periodic task calls once a period: as often, in the ticks that were seen, as its period says, give or take one.
 
-From the parameters `period_N_ms` of the benchmark; the tick is a millisecond.
+From the parameters `period_N_ms` of the benchmark. The tick is a millisecond.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen

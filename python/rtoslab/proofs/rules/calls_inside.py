@@ -15,7 +15,7 @@ class Params(RuleParams):
 
     series: str
     service: str
-    """A service of the port contract; kernel.toml says which function it ends in."""
+    """A service of the port contract. Kernel.toml says which function it ends in."""
     calls: int = 1
     per: str | None = None
     """A parameter: so many calls for each of its value."""

@@ -11,7 +11,7 @@ class Params(RuleParams):
     """Keys of `rule = "calls_per_count"`."""
 
     service: str
-    """A service of the port contract; kernel.toml says which function it ends in."""
+    """A service of the port contract. Kernel.toml says which function it ends in."""
     ratio: float
     tolerance: int = 0
 

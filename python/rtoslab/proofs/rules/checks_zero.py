@@ -11,7 +11,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the firmware's check records; a check that was not reported is a failure, not a zero."""
+    """Judges from the firmware's check records. A check that was not reported is a failure, not a zero."""
     problems = []
     for core in evidence.cores:
         values = evidence.checks(core)

@@ -19,7 +19,7 @@ def watched(params: Params) -> tuple[str, ...]:
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the kernel's own functions or switches; on a real board from the firmware's own look alone."""
+    """Judges from the kernel's own functions or switches. On a real board from the firmware's own look alone."""
     demands = f"calls of {params.service} collide"
     text, probed, collisions = count_collisions(params, evidence)
     if probed is None and collisions is None:
@@ -31,7 +31,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def count_collisions(params: Params, evidence: Evidence) -> tuple[str, int | None, int | None]:
-    """(in words, collisions by the probes, busy objects seen by the firmware); None where it cannot be told."""
+    """(in words, collisions by the probes, busy objects seen by the firmware). None where it cannot be told."""
     probed = collisions = None
     parts = []
     by_core = {core: evidence.collisions(core, params.service) for core in evidence.cores}

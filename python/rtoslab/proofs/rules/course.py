@@ -4,7 +4,7 @@ by these tasks, with each switch out of the expected call, and hardly anything b
 benchmark.toml writes the round down step by step (`steps_wanted` has the words). A call of the kernel that does not
 stand there breaks it. Between two steps lies the benchmark's own code: at most `own_cycles`, in three of four
 rounds; in a latency benchmark only where it is part of an interval. Seen are the window's first `targets.steps.EVENTS`
-events; that the rest is alike is for the rules that count. A kernel that slices time among equals may break the order
+events. That the rest is alike is for the rules that count. A kernel that slices time among equals may break the order
 at every tick. Where sleeps last a tick longer, one tick more goes by before that which ends one."""
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class DrawnRounds(Strict):
     percent: str
     """The parameter that says how many of a hundred passes have a round."""
     cycles: int
-    """What a pass without one takes, at most; more where the code is slower."""
+    """What a pass without one takes, at most. More where the code is slower."""
 
     def passes(self, percent: int, rounds: int) -> int:
         """Without a round, before the usual of so many rounds: as many as it takes to be `UNLUCKY`."""
@@ -55,9 +55,9 @@ class Params(RuleParams):
     besides: tuple[str, ...] = ()
     """Steps that may come anywhere."""
     cores: tuple[int, ...] | None = None
-    """Only these; None: all."""
+    """Only these. None: all."""
     own_cycles: int = 250
-    """More where the code is slower and on more cores, see `Evidence.longest_own`; and where a proof bounds the
+    """More where the code is slower and on more cores, see `Evidence.longest_own`. And where a proof bounds the
     instructions of a round, so much more as each of them took longer in this window."""
     per: str | None = None
     """A parameter: so many own cycles for each of its value."""
@@ -65,7 +65,7 @@ class Params(RuleParams):
     everywhere: bool = False
     """Of a latency benchmark: own cycles count outside intervals, too."""
     at_least: int = 3
-    """Rounds; 0: the first one may last to the window's end."""
+    """Rounds. 0: the first one may last to the window's end."""
     tolerance: int = 0
     """Breaks of the order that are accepted."""
 
@@ -125,10 +125,10 @@ def _longest_own(params: Params, evidence: Evidence, core: int) -> int:
 def _without_waited(
     steps: Sequence[seen.Step], rounds: Sequence[Sequence[ExpectedStep]], matcher: Matcher
 ) -> list[seen.Step]:
-    """Without the tick that each sleep waits longer: behind it comes nothing that a round wants behind a tick.
+    """Without the tick that each sleep waits longer: after it comes nothing that a round wants after a tick.
 
     No two of them in a row are left out: a sleep that lasts still longer breaks the order. Where a round itself says
-    how many ticks in a row go by, those behind the same step stay.
+    how many ticks in a row go by, those after the same step stay.
     """
     behind = [
         matcher.test(step)

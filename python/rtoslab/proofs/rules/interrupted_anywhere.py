@@ -13,7 +13,7 @@ class Params(RuleParams):
     line: Literal["asynchronous"]
     """Of board.toml."""
     places: int
-    """So many different addresses, or more; of few samples a quarter as many as there are of a series."""
+    """So many different addresses, or more. Of few samples a quarter as many as there are of a series."""
     by_switch: bool = False
     """The handler asks for a switch, so the core goes on there when it comes back from another one."""
 

@@ -14,7 +14,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the entries of the chip's interrupt lines, seen between the marks; the tick is none of them."""
+    """Judges from the entries of the chip's interrupt lines, seen between the marks. The tick is none of them."""
     demands = f"{count_text(params.interrupts, 'interrupt')} in every sample"
     if evidence.observed is None:
         return unseen(params.rule, demands)

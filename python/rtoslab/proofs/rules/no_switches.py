@@ -11,7 +11,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the observed switches; the counters must show that something ran at all."""
+    """Judges from the observed switches. The counters must show that something ran at all."""
     demands = "no context switch inside the window"
     if evidence.observed is None:
         return unseen(params.rule, demands)

@@ -17,13 +17,13 @@ class Params(RuleParams):
     """Keys of `rule = "objects"`."""
 
     service: str
-    """Whose object it is; its name's first word is the kind of object in kernel.toml."""
+    """Whose object it is. Its name's first word is the kind of object in kernel.toml."""
     are: dict[str, str | int]
     """Fact -> value, or `{parameter}`. A fact that the kernel's objects do not hold is not asked for."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the objects' memory as the window opened; those called in the window must be among them."""
+    """Judges from the objects' memory as the window opened. Those called in the window must be among them."""
     stated = evidence.decoded.params
     required = {fact: int(str(value).format(**stated)) for fact, value in params.are.items()}
     if len(evidence.cores) > 1:

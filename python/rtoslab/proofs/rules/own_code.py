@@ -16,7 +16,7 @@ from rtoslab.targets import ALL_CORES, OwnFunction, Stretch
 
 _HANDLER = "isr_"
 _RUNNER = "bench_keep"
-"""It drops what comes when a series has its samples; `samples_complete` accounts for it."""
+"""It drops what comes when a series has its samples. `samples_complete` accounts for it."""
 _MOST_TASKS = 10
 """Counts of so many tasks are added in every combination."""
 _APART_US = 16

@@ -22,7 +22,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the cycles between each tick and the interval that begins next behind it."""
+    """Judges from the cycles between each tick and the interval that begins next after it."""
     demands = f"{SHARE:.0%} of the samples, of {ENOUGH} at most, begin at a distance of their own from their tick"
     if evidence.observed is None:
         return unseen(params.rule, demands)

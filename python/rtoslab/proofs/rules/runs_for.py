@@ -1,6 +1,6 @@
 """Each task works as long as it should: from one of its calls to the next it runs for what the parameter says.
 
-Of the parameters `work_N_us`; what the kernel does on the task's behalf, and ticks that fall into its work, come on
+Of the parameters `work_N_us`. What the kernel does on the task's behalf, and ticks that fall into its work, come on
 top.
 """
 
@@ -50,7 +50,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _jobs(params: Params, evidence: Evidence) -> dict[int, list[int]]:
-    """Control block -> cycles that it ran between two of its calls, each time; not the first, which began earlier."""
+    """Control block -> cycles that it ran between two of its calls, each time. Not the first, which began earlier."""
     assert evidence.observed is not None
     functions = evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())
     ran: dict[int, int] = {}

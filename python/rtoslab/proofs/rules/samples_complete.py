@@ -1,6 +1,6 @@
 """Every series has as many samples as were asked for, and the image's intervals came in order, one sample each.
 
-The samples that the image sends are those that its runner was told behind each interval: none is dropped, none added,
+The samples that the image sends are those that its runner was told after each interval: none is dropped, none added,
 none changed, none in another's place.
 """
 

@@ -3,7 +3,7 @@
 A stamp counts from the timer's event, the board knows when the core recognised the interrupt. In between lies what kept
 the core from it (masked interrupts, a longer instruction), and the reading's way to the timer is constant. So no stamp
 is shorter than from recognition to reading, and where nothing kept the core it is hardly longer. The mark stands some
-instructions behind the reading: one sample in `rare` may seem too short, because a tick came between the two.
+instructions after the reading: one sample in `rare` may seem too short, because a tick came between the two.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen

@@ -1,6 +1,6 @@
 """CSV in long form, for a data frame: one value per row, with its unit. Only verified points have rows with values.
 
-A row is of one placement, by its number; of a point in several, further rows hold each value's median, least and most,
+A row is of one placement, by its number. Of a point in several, further rows hold each value's median, least and most,
 and say so instead of a number.
 """
 

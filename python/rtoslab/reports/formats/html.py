@@ -43,7 +43,7 @@ def _svg(chart: ChartData) -> Markup:
 
 
 def _cell(cell: str) -> Markup:
-    """A number; its band may stand below it, and is not broken itself."""
+    """A number. Its band may stand below it, and is not broken itself."""
     return Markup(_BAND.sub(r' <span class="band">\1</span>', str(Markup.escape(cell))))  # noqa: S704 (escaped)
 
 

@@ -1,4 +1,4 @@
 """The sections of a report, one topic per module: from analyses to sentences, charts and tables.
 
-Each `..._section` returns None if it has nothing to say; `document` sets their order.
+Each `..._section` returns None if it has nothing to say. `document` sets their order.
 """

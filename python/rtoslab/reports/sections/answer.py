@@ -23,7 +23,7 @@ _PLACEMENT: Final = (
 
 
 def answer_section(figures: Sequence[SpeedFigure], places: Places) -> Section | None:
-    """Which kernel is faster at what, and what more cores bring; None without a figure."""
+    """Which kernel is faster at what, and what more cores bring. None without a figure."""
     variants: dict[str, set[str]] = {}
     for figure in figures:
         variants.setdefault(figure.point.point.benchmark, set()).add(figure.test.parameters)

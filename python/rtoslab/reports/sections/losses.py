@@ -19,7 +19,7 @@ from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import MeasuredPoint
 
 LONGEST_BAR = 8
-"""Multiples of the lone core's cycles beyond which a bar would hide the others; the table has it."""
+"""Multiples of the lone core's cycles beyond which a bar would hide the others. The table has it."""
 _PROSE = (
     "A count's cycles with several cores, less its cycles on the core alone, by cause. Kernel: instructions that one "
     "core does not execute, above all taking and giving locks. Spinlock wait: from the first failed read of a lock to "
@@ -34,7 +34,7 @@ _CRITICAL_NOTE = (
 
 
 def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigure]) -> Section | None:
-    """The cycles behind the answer's sentences on what more cores cost."""
+    """The cycles after the answer's sentences on what more cores cost."""
     losses_ = losses(points)
     if not losses_:
         return None

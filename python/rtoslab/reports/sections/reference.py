@@ -19,7 +19,7 @@ _PROSE = (
 
 
 def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | None:
-    """Version, commit, flags and age of each kernel's reference results; None without any."""
+    """Version, commit, flags and age of each kernel's reference results. None without any."""
     rows: dict[tuple[str, ...], int] = {}
     with one_look():
         for point in beside:
@@ -47,7 +47,7 @@ def _briefly(changes: Sequence[str]) -> str:
 
 
 def origin(manifest: Mapping[str, Any]) -> str:
-    """A kernel's version, and the commits of its tree where that is known; with a word if it was edited."""
+    """A kernel's version, and the commits of its tree where that is known. With a word if it was edited."""
     build = manifest["build"]
     repositories = (build.get("tree") or {}).get("repositories", [])
     commits = [

@@ -32,7 +32,7 @@ class Scope:
     is_rate: bool
 
     def words(self, scopes: Sequence["Scope"], *more: str) -> str:
-        """`On the Raspberry Pi Pico, one core: `, of what differs among scopes; empty if nothing does."""
+        """`On the Raspberry Pi Pico, one core: `, of what differs among scopes. Empty if nothing does."""
         several_boards = len({scope.board for scope in scopes}) > 1
         several_cores = {scope.cores for scope in scopes} != {1}
         parts = [f"the {self.board}"] * several_boards + [cores_words(self.cores)] * several_cores
@@ -44,7 +44,7 @@ class Scope:
 
 
 def scopes_of(figures: Sequence[SpeedFigure]) -> dict[Scope, list[SpeedFigure]]:
-    """Figures that may be compared, together; boards in their order, on each the smallest number of cores first."""
+    """Figures that may be compared, together. Boards in their order, on each the smallest number of cores first."""
     scopes: dict[Scope, list[SpeedFigure]] = {}
     for figure in figures:
         scopes.setdefault(Scope(figure.board, figure.cores, figure.conditions, figure.is_rate), []).append(figure)
@@ -146,13 +146,13 @@ def is_undoable(ratio: Ratio) -> bool:
 
 
 def _rank(figures: Sequence[SpeedFigure]) -> tuple[SpeedFigure, SpeedFigure, SpeedFigure]:
-    """The fastest, the next and the slowest; of two kernels the last two are one."""
+    """The fastest, the next and the slowest. Of two kernels the last two are one."""
     ordered = sorted(figures, key=lambda figure: figure.figure.median, reverse=figures[0].is_rate)
     return ordered[0], ordered[1], ordered[-1]
 
 
 def _front(first: SpeedFigure, second: SpeedFigure, kernels: Sequence[str]) -> str:
-    """The subject of a tie; of three kernels and more, those at the front."""
+    """The subject of a tie. Of three kernels and more, those at the front."""
     both = [kernel for kernel in kernels if kernel in {first.kernel, second.kernel}]
     return "the two" if len(kernels) == 2 else f"the fastest, {both[0]} and {both[1]},"
 
@@ -174,7 +174,7 @@ def _than(words: str) -> str:
 
 
 def _leader(kernel: str, items: Sequence[tuple[float, str]], kernels: Sequence[str], tests: int) -> str:
-    """`FreeRTOS is faster than NuttX at …`; the largest lead first."""
+    """`FreeRTOS is faster than NuttX at …`. The largest lead first."""
     ordered = [text for _, text in sorted(items, key=lambda item: -item[0])]
     others = [entry for entry in kernels if entry != kernel]
     rank = f"faster than {others[0]}" if len(others) == 1 else "the fastest"

@@ -58,7 +58,7 @@ def _core_band(core: int, point: MeasuredPoint, places: Places) -> Band:
 
 
 def _records(point: MeasuredPoint, places: Places) -> Iterator[Record]:
-    """Yields the figures of a point; `core` is empty for all cores together."""
+    """Yields the figures of a point. `core` is empty for all cores together."""
     rate, count = f"{point.unit}/s", len(places.of(point))
     figures: list[tuple[str, str, str, Band]] = [
         ("throughput", "", rate, places.band(point, lambda row: throughput(row).total_hz)),

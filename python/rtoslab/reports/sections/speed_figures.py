@@ -1,6 +1,6 @@
 """The figure that says how fast a kernel is at a test, under the names that a reader knows.
 
-Counts per second of a benchmark that counts; the median of each series of a latency benchmark, in cycles.
+Counts per second of a benchmark that counts. The median of each series of a latency benchmark, in cycles.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -26,12 +26,12 @@ class NamedTest:
 
     words: str
     short: str = ""
-    """`T2`; empty for a test without such a name."""
+    """`T2`. Empty for a test without such a name."""
     parameters: str = ""
     """The benchmark's own parameters, where the run has several of them."""
 
     def with_figure(self, *figures: str) -> str:
-        """The name with figures behind it, in brackets."""
+        """The name with figures after it, in brackets."""
         inside = ", ".join(filter(None, (self.short, self.parameters, *figures)))
         return f"{self.words} ({inside})" if inside else self.words
 
@@ -143,7 +143,7 @@ def _conditions(points: Sequence[MeasuredPoint]) -> list[str]:
 
 
 def _shared(point: PointId) -> dict[str, str]:
-    """The configuration; tasks that no core binds are a condition of their own only on several cores."""
+    """The configuration. Tasks that no core binds are a condition of their own only on several cores."""
     config = {key: value for key, value in point.config.items() if key != _PINNED}
     return {**config, _TASKS: "not pinned"} if "not pinned" in cores_of(point) else config
 

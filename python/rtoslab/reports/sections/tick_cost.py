@@ -19,7 +19,7 @@ _SEARCH = (
 
 
 def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Base and cost of each task, with what the line leaves over; None if no point shows the tick."""
+    """Base and cost of each task, with what the line leaves over. None if no point shows the tick."""
     shown = [(point, tick_model(tasks_released(point))) for point in points]
     models = [(item, model) for item, model in shown if model is not None]
     if not models:
@@ -75,7 +75,7 @@ def _signed_texts(*values: float) -> list[str]:
 
 
 def search_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Time of the choice by steps; None if no kernel searches."""
+    """Time of the choice by steps. None if no kernel searches."""
     searching = [point for point in points if by_loops(point)]
     if not searching:
         return None

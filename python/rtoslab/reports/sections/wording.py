@@ -16,7 +16,7 @@ _WHOLE_FROM: Final = 1.1
 
 
 def join_listed(items: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`; semicolons where an item itself has a comma outside its brackets."""
+    """`a`, `a and b`, `a, b and c`. Semicolons where an item itself has a comma outside its brackets."""
     if len(items) > MOST:
         left = len(items) - MOST // 2
         items = [*items[: MOST // 2], f"{left} more (see the tables)"]
@@ -34,7 +34,7 @@ def _outside_brackets(text: str) -> str:
 
 
 def number_word(number: int) -> str:
-    """`two`; digits from eleven on."""
+    """`two`. Digits from eleven on."""
     return _NUMBERS[number] if number < len(_NUMBERS) else f"{number}"
 
 
@@ -44,7 +44,7 @@ def cores_words(cores: int) -> str:
 
 
 def faster_by(ratio: Ratio) -> str:
-    """`17 % faster` or `2.77 times as fast`, with the band over the placements behind it."""
+    """`17 % faster` or `2.77 times as fast`, with the band over the placements after it."""
     if ratio.value >= _TIMES_FROM:
         return _with_band(ratio, "{:.2f}".format, "times as fast")
     form = "{:.0f}" if ratio.value >= _WHOLE_FROM else "{:.1f}"
@@ -52,7 +52,7 @@ def faster_by(ratio: Ratio) -> str:
 
 
 def times(ratio: Ratio) -> str:
-    """`x 0.52`, with the band over the placements behind it."""
+    """`x 0.52`, with the band over the placements after it."""
     return _with_band(ratio, "x {:.2f}".format)
 
 
