@@ -1,5 +1,5 @@
-//! Tells the module which sources it is made of: a line for each file, its path from the checkout on and the SHA-256 of its
-//! content. What measures with the module compares them with the checkout's (`python/rtoslab/targets/origin.py`).
+//! Tells the module which sources it is made of: a line for each file, its path from the checkout on and the SHA-256
+//! of its content. The measuring package compares them with the checkout's (`python/rtoslab/targets/origin.py`).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use sha2::{Digest, Sha256};
 
-/// Names of our own crates start with this; the rest is the crate's folder below `sim`.
+/// Names of our own crates start with this. The rest is the crate's folder below `sim`.
 const OURS: &str = "rtoslab-";
 
 fn main() {

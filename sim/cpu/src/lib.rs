@@ -1,4 +1,4 @@
-//! Cortex-M cores: decoding, execution with cycles, exceptions. Knows no chip by name; the chip is a `Bus`.
+//! Cortex-M cores: decoding, execution with cycles, exceptions. Knows no chip by name. The chip is a `Bus`.
 
 mod host;
 pub mod profile;

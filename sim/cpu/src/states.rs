@@ -97,7 +97,7 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         Some(number)
     }
 
-    /// The same; it is met at a place, where mostly it is the one that was met there last: to compare two takes less than to
+    /// The same. It is met at a place, where mostly it is the one that was met there last: to compare two takes less than to
     /// look one up.
     pub fn number_at(&mut self, place: usize, state: S) -> Option<u32> {
         let met = self.met[place % PLACES];
@@ -114,7 +114,7 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         &self.all[number as usize]
     }
 
-    /// Where they are, one behind the other, until there is another one.
+    /// Where they are, one after the other, until there is another one.
     pub fn places(&self) -> *const S {
         self.all.as_ptr()
     }

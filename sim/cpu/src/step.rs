@@ -1,6 +1,6 @@
-//! What the executors log of each instruction for the instruments, in the mode that observes.
+//! The executors' log of each instruction for the instruments, in the mode that observes.
 
-/// What an executor notes beside executing; a constant, so that what is not asked for costs nothing.
+/// Notes that an executor takes besides executing. A constant, so that what is not asked for costs nothing.
 pub mod watch {
     /// Nothing.
     pub const NOTHING: u8 = 0;
@@ -8,9 +8,9 @@ pub mod watch {
     pub const PROFILE: u8 = 1;
     /// A [`Step`](super::Step) of each instruction.
     pub const STEPS: u8 = 2;
-    /// What the time of a [`Trace`](crate::v6m::trace::Trace) depends on, instead of that time.
+    /// The inputs of a [`Trace`](crate::v6m::trace::Trace)'s timing, instead of that timing.
     pub const TRACES: u8 = 3;
-    /// What the timing of two cores depends on, instead of that timing: [`Block`](crate::v6m::pair::Block)es.
+    /// The inputs of two cores' timing, instead of that timing: [`Block`](crate::v6m::pair::Block)es.
     pub const PAIRS: u8 = 4;
 }
 
@@ -29,18 +29,18 @@ pub struct Step {
     pub pc: u32,
     /// Address of what follows on this core, if no exception comes between.
     pub next: u32,
-    /// Active stack pointer behind it.
+    /// Active stack pointer after it.
     pub sp: u32,
-    /// R0 behind it: the argument of a call, the result of a return.
+    /// R0 after it: the argument of a call, the result of a return.
     pub r0: u32,
-    /// LR behind it.
+    /// LR after it.
     pub lr: u32,
-    /// Execution priority behind it: what an exception must beat, lower is more urgent.
+    /// Execution priority after it: what an exception must beat, lower is more urgent.
     pub priority: i16,
     /// It ended here: 0 for a part that gave way or faulted.
     pub executions: u8,
     /// It is a branch with link.
     pub call: bool,
-    /// The process stack is active behind it.
+    /// The process stack is active after it.
     pub process_stack: bool,
 }

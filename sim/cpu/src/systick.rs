@@ -84,7 +84,7 @@ impl SysTick {
         }
     }
 
-    /// Brings the counter to `now`; true if it passed 1→0 with the interrupt enabled.
+    /// Brings the counter to `now`. True if it passed 1→0 with the interrupt enabled.
     pub fn advance(&mut self, now: u64) -> bool {
         if !self.enable || now <= self.base {
             return false;
@@ -101,7 +101,7 @@ impl SysTick {
         reached_zero && self.tick_interrupt
     }
 
-    /// Counts down `counts` times; true if the counter stepped 1→0 at least once.
+    /// Counts down `counts` times. True if the counter stepped 1→0 at least once.
     fn step(&mut self, counts: u64) -> bool {
         let value = u64::from(self.value);
         if counts < value {
@@ -168,7 +168,7 @@ impl SysTick {
                 self.rebase(now);
             }
             0x4 => {
-                // The new value matters from the next reload on; only the schedule may change.
+                // The new value matters from the next reload on. Only the schedule may change.
                 self.reload = value & 0x00ff_ffff;
                 self.schedule();
             }

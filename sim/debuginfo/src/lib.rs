@@ -1,6 +1,7 @@
-//! What an image's debug information says of structures: their members, where these lie and how long they are.
+//! The structures in an image's debug information: their members with offsets and sizes.
 //!
-//! Nothing in the file is believed: references that lead in circles or out of it, and structures without end, are errors.
+//! Nothing in the file is believed: references that lead in circles or out of it, and structures without end, are
+//! errors.
 
 mod names;
 mod units;
@@ -22,7 +23,7 @@ use crate::units::{Place, Units};
 const DEPTH: usize = 32;
 /// Members of one structure at most, with those of structures inside: one that holds itself twice doubles at each level.
 const MEMBERS: usize = 10_000;
-/// Of a member whose type does not tell its size.
+/// The bytes of a member whose type does not tell its size.
 const UNTOLD_BYTES: u64 = 4;
 /// A section that is compressed holds so much at most.
 const SECTION_BYTES: u64 = 256 << 20;
@@ -49,13 +50,14 @@ pub enum Damaged {
 pub struct Member {
     /// `outer.inner` where it lies in a structure inside.
     pub name: String,
-    /// From the structure's begin.
+    /// The offset from the structure's begin.
     pub offset: u64,
-    /// Of an array those of an element; 4 where that is not told; of a bit field those that it touches.
+    /// The size. Of an array it is that of an element. 4 where that is not told. The size. Of a bit field it is that
+    /// of the bytes it touches.
     pub bytes: u64,
     /// Whether there are several in a row.
     pub is_array: bool,
-    /// Of a bit field: which bit of its first byte it begins with, and how many it has.
+    /// The bits of a bit field: the first one in its first byte, and their number.
     pub bits: Option<(u64, u64)>,
 }
 
@@ -84,7 +86,7 @@ pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Mem
     Ok(found)
 }
 
-/// A source file, and the addresses of its code, from each first one to behind the last.
+/// A source file, and the addresses of its code, from each first one to after the last.
 pub type Source = (String, Vec<(u64, u64)>);
 
 /// The source file of each compilation unit.
@@ -107,7 +109,7 @@ pub fn sources(image: &[u8]) -> Result<Vec<Source>, Damaged> {
     Ok(found)
 }
 
-/// A section's bytes; none if the file has no such section.
+/// A section's bytes. None if the file has no such section.
 fn contents<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, Damaged> {
     let Some(section) = file.section_by_name(name) else { return Ok(Cow::default()) };
     let held = section.compressed_data()?;
@@ -143,7 +145,8 @@ struct Outer {
     depth: usize,
 }
 
-/// Of structures and unions inside, too; of those without a name as if they were of the outer one, as in C.
+/// Walks structures and unions, and those inside them. Members of unnamed structures count as those of the outer one,
+/// as in C.
 fn walk(units: &Units<'_>, holder: Place, outer: &Outer, found: &mut Vec<Member>) -> Result<(), Damaged> {
     if outer.depth > DEPTH {
         return Err(Damaged::Said("a structure of it holds itself"));
@@ -213,7 +216,7 @@ struct Spot {
     bits: Option<(u64, u64)>,
 }
 
-/// None for one that says no place, as members that are no part of the structure do. `bytes`: its type's.
+/// Returns no place for a member that names none, because it is no part of the structure. `bytes`: its type's.
 fn spot(units: &Units<'_>, member: Place, bytes: u64, is_union: bool) -> Result<Option<Spot>, Damaged> {
     let entry = units.entry(member)?;
     let told = |attribute| entry.attr_value(attribute)?.map(number).transpose();
@@ -242,7 +245,7 @@ fn spot(units: &Units<'_>, member: Place, bytes: u64, is_union: bool) -> Result<
     })
 }
 
-/// Of a member: a number, or in DWARF 2 how much to add to where the structure lies.
+/// Returns the location of a member: a number, or in DWARF 2 an offset to add to the structure's address.
 fn location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) -> Result<u64, Damaged> {
     let Some(expression) = value.exprloc_value() else { return number(value) };
     let mut operations = expression.operations(encoding);

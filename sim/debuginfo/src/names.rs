@@ -8,7 +8,7 @@ use cpp_demangle::{DemangleOptions, Symbol};
 /// A readable name has so many bytes at most: a short mangled one can stand for gigabytes.
 const LONGEST: usize = 1024;
 
-/// A symbol's name as its source has it, with the suffix of a compiler's copy (`.constprop.0`); any other name as it is.
+/// A symbol's name as its source has it, with the suffix of a compiler's copy (`.constprop.0`). Any other name as it is.
 pub fn readable(name: &str) -> Cow<'_, str> {
     if !name.starts_with("_Z") && !name.starts_with("_R") {
         return Cow::Borrowed(name);

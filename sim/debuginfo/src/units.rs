@@ -22,7 +22,7 @@ pub struct Place {
 pub struct Units<'a> {
     dwarf: Dwarf<Bytes<'a>>,
     units: Vec<(UnitHeader<Bytes<'a>>, OnceCell<Unit<Bytes<'a>>>)>,
-    /// What is wrong behind the last one.
+    /// The error after the last one.
     broken: Option<gimli::Error>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Units<'a> {
         Units { dwarf, units, broken }
     }
 
-    /// The entry that holds all others of a unit; None behind the last unit.
+    /// The entry that holds all others of a unit. None after the last unit.
     pub fn top(&self, unit: usize) -> Result<Option<Place>, Damaged> {
         match (self.units.get(unit), self.broken) {
             (Some((header, _)), _) => Ok(Some(Place { unit, offset: UnitOffset(header.header_size()) })),
@@ -67,7 +67,7 @@ impl<'a> Units<'a> {
         Ok(found)
     }
 
-    /// None for an entry that has none, or an empty one.
+    /// Returns the name. None for an entry that has none, or an empty one.
     pub fn name(&self, at: Place) -> Result<Option<&'a [u8]>, Damaged> {
         let Some(value) = self.entry(at)?.attr_value(DW_AT_name)? else { return Ok(None) };
         let name = self.dwarf.attr_string(self.unit(at.unit)?, value)?.slice();

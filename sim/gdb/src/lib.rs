@@ -1,7 +1,7 @@
 //! A virtual board under gdb, forwards and backwards.
 //!
-//! The protocol is the `gdbstub` crate's. What is ours: the past of a run ([`timeline`]), what a Cortex-M's registers are
-//! to gdb, and what `monitor` answers.
+//! The protocol is the `gdbstub` crate's. This crate adds the past of a run ([`timeline`]), the registers of a
+//! Cortex-M for gdb, and the answers to `monitor`.
 
 mod connection;
 mod monitor;
@@ -26,7 +26,7 @@ pub trait Host {
     fn print(&mut self, text: &[u8]);
     /// A sentence for the user that gdb does not show.
     fn note(&mut self, sentence: &str);
-    /// Whether to go on waiting; false ends the session.
+    /// Whether to go on waiting. False ends the session.
     fn goes_on(&mut self) -> bool;
 }
 
@@ -42,7 +42,7 @@ pub enum End {
     Killed,
     /// The host did not go on.
     Stopped,
-    /// The connection or what came over it is broken; one clause.
+    /// The connection or what came over it is broken. One clause.
     Broken(String),
 }
 

@@ -1,4 +1,4 @@
-//! What `monitor` in gdb asks of the board itself.
+//! The requests of gdb's `monitor` to the board itself.
 
 use std::fmt::Write as _;
 

@@ -6,14 +6,14 @@ use std::num::NonZeroUsize;
 use gdbstub::arch::{Arch, RegId, Registers};
 use rtoslab_machine::board::Board;
 
-/// In the order of gdb's feature `org.gnu.gdb.arm.m-profile`; the board's names.
+/// General registers in the order of gdb's feature `org.gnu.gdb.arm.m-profile`. The board's names.
 const GENERAL: [&str; 17] =
     ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc", "xpsr"];
 /// Place of the program counter.
 const PC: usize = 15;
-/// Those that only some cores have; shown as far as the board names them.
+/// Those that only some cores have. Shown as far as the board names them.
 const SPECIAL: [&str; 6] = ["msp", "psp", "primask", "basepri", "faultmask", "control"];
-/// Double registers of the floating-point unit; each is two of the board's single ones.
+/// Double registers of the floating-point unit. Each is two of the board's single ones.
 const DOUBLES: usize = 16;
 
 /// The architecture for gdb: 32-bit addresses, these registers.
@@ -66,7 +66,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of a board's cores, which are alike.
+    /// Describes a board's cores, which are alike.
     pub fn of(board: &dyn Board) -> Layout {
         let known: Vec<String> = board.registers(0).into_iter().map(|(name, _)| name).collect();
         let has = |name: &str| known.iter().any(|each| each == name);

@@ -297,7 +297,7 @@ impl HwBreakpoint for Debugged<'_> {
 
 impl HwWatchpoint for Debugged<'_> {
     fn add_hw_watchpoint(&mut self, address: u32, bytes: u32, kind: WatchKind) -> TargetResult<bool, Self> {
-        // The board tells writes; that it does not tell reads is said by refusing.
+        // The board tells writes. That it does not tell reads is said by refusing.
         Ok(kind == WatchKind::Write && self.timeline.add_watch(address, bytes))
     }
 

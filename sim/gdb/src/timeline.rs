@@ -2,11 +2,11 @@
 //!
 //! A run of a virtual board is the same every time, so a state of the past is reached by taking up an earlier snapshot
 //! and running from there. Snapshots are kept at equal distances from where the debugging began to the furthest cycle
-//! reached; when there are [`MOST_MARKS`], every second one is dropped and the distance doubles, so that memory stays
+//! reached. When there are [`MOST_MARKS`], every second one is dropped and the distance doubles, so that memory stays
 //! bounded and a step back takes at most about two distances of running.
 //!
-//! Where the firmware is told something from outside (a register or memory written), the past is another run's:
-//! history begins again there.
+//! A change from outside (a register or memory written) makes the past that of another run: history begins again
+//! there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,7 +88,7 @@ pub struct Timeline<'b> {
 }
 
 impl<'b> Timeline<'b> {
-    /// History begins where the board stands; `print` gets what the firmware writes to its consoles, once.
+    /// History begins where the board stands. `print` gets what the firmware writes to its consoles, once.
     pub fn new(board: &'b mut dyn Board, print: impl FnMut(&[u8]) + 'b) -> Timeline<'b> {
         let told = board.cycle();
         let mut made = Timeline {
@@ -104,12 +104,12 @@ impl<'b> Timeline<'b> {
         made
     }
 
-    /// The board, to look at. What changes it is [`Timeline::change`].
+    /// The board, to look at. [`Timeline::change`] is the way to change it.
     pub fn board(&mut self) -> &mut dyn Board {
         self.board
     }
 
-    /// Changes the board; if that succeeds, history begins again here.
+    /// Changes the board. If that succeeds, history begins again here.
     pub fn change(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         let done = act(self.board);
         if done {
@@ -123,7 +123,7 @@ impl<'b> Timeline<'b> {
         self.marks[0].progress.cycle
     }
 
-    /// Stops where `address` is about to execute; false if no code can be there.
+    /// Stops where `address` is about to execute. False if no code can be there.
     pub fn add_breakpoint(&mut self, address: u32) -> bool {
         let can = self.board.executable(address & !1);
         if can {
@@ -132,7 +132,7 @@ impl<'b> Timeline<'b> {
         can
     }
 
-    /// No longer does; false if it did not.
+    /// No longer does. False if it did not.
     pub fn remove_breakpoint(&mut self, address: u32) -> bool {
         let Some(times) = self.breakpoints.get_mut(&(address & !1)) else {
             return false;
@@ -144,7 +144,7 @@ impl<'b> Timeline<'b> {
         true
     }
 
-    /// Stops at writes to any word of `bytes` from `address`; false if one of them cannot be watched.
+    /// Stops at writes to any word of `bytes` from `address`. False if one of them cannot be watched.
     pub fn add_watch(&mut self, address: u32, bytes: u32) -> bool {
         let words: Vec<u32> = words_of(address, bytes).collect();
         let can = !words.is_empty() && words.iter().all(|word| self.board.mark_watch(*word));
@@ -253,7 +253,7 @@ impl<'b> Timeline<'b> {
         self.board.take_events();
     }
 
-    /// Runs to a cycle or the next stop; takes snapshots on the way where none were before, passes text on.
+    /// Runs to a cycle or the next stop. Takes snapshots on the way where none were before, passes text on.
     fn advance(&mut self, end: u64) -> Halt {
         loop {
             let now = self.board.cycle();
@@ -353,7 +353,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Runs again to the beginning of a cycle of the past. A core that was ahead of the other one may have met a
-    /// breakpoint before a snapshot was taken; it is told once more, and means nothing here.
+    /// breakpoint before a snapshot was taken. It is told once more, and means nothing here.
     fn replay(&mut self, cycle: u64) {
         while self.board.cycle() < cycle {
             let stop = self.board.run(cycle - self.board.cycle());
@@ -364,7 +364,7 @@ impl<'b> Timeline<'b> {
         self.drop_text();
     }
 
-    /// Goes to the last cycle's beginning at which the core has executed fewer than `count` instructions; false if that
+    /// Goes to the last cycle's beginning at which the core has executed fewer than `count` instructions. False if that
     /// is before history begins. Found by halving: what is known to be early enough is kept as a snapshot.
     fn before_instruction(&mut self, core: usize, count: u64) -> bool {
         let Some(mark) = self.marks.iter().rposition(|mark| mark.executed[core] < count) else {

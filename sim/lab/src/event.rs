@@ -4,32 +4,32 @@ use std::borrow::Cow;
 
 use zerocopy::{Immutable, IntoBytes};
 
-/// What an event reports.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// An address under an execution probe is about to execute; the value is R0. Where a function's calls are watched, the
-    /// pc is where the caller goes on and `more` is R1 or R2.
+    /// An address under an execution probe is about to execute. The value is R0. For a watched function's calls, the
+    /// pc is the address where the caller continues, and `more` is R1 or R2.
     Exec = 1,
-    /// A watched word was written; the value is the new word.
+    /// A watched word was written. The value is the new word.
     Write = 2,
-    /// First cycle of a handler; the id is the exception number, the value the cycles since recognition.
+    /// First cycle of a handler. The id is the exception number, the value the cycles since recognition.
     ExceptionEnter = 3,
-    /// Return from a handler; the id is the exception number.
+    /// Return from a handler. The id is the exception number.
     ExceptionExit = 4,
-    /// A pin changed; the id is the GPIO number, the value its level.
+    /// A pin changed. The id is the GPIO number, the value its level.
     Pin = 5,
-    /// A watched function is entered; the id is the caller's, the value R0, the pc its address.
+    /// A watched function is entered. The id is the caller's, the value R0, the pc its address.
     Call = 6,
-    /// It returns; the id is the same, the value R0, the pc where the caller goes on.
+    /// It returns. The id is the same, the value R0, the pc where the caller goes on.
     Return = 7,
-    /// Another thread of control goes on; the value is its number, the pc its first function.
+    /// Another thread of control goes on. The value is its number, the pc its first function.
     Thread = 8,
-    /// A read found a lock of the other core; the id is the lock, the pc that of the read.
+    /// A read found a lock of the other core. The id is the lock, the pc that of the read.
     LockBusy = 9,
-    /// A lock was taken; the id is the lock.
+    /// A lock was taken. The id is the lock.
     LockTaken = 10,
-    /// A lock was released; the id is the lock.
+    /// A lock was released. The id is the lock.
     LockFree = 11,
 }
 
@@ -57,7 +57,7 @@ impl Event {
     /// Bytes of a record.
     pub const BYTES: usize = size_of::<Event>();
 
-    /// Records as bytes, one behind the other, [`Event::BYTES`] each: where the host is little-endian, just as they lie.
+    /// Records as bytes, one after the other, [`Event::BYTES`] each: where the host is little-endian, just as they lie.
     pub fn all_bytes(events: &[Event]) -> Cow<'_, [u8]> {
         if cfg!(target_endian = "little") {
             return Cow::Borrowed(events.as_bytes());

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// What is done to the board.
+/// The stimulus to the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stimulus {
     /// An exception becomes pending, as by a pulse on its interrupt line.
@@ -24,7 +24,7 @@ pub enum Stimulus {
 /// A cycle that is never reached.
 const NEVER: u64 = u64::MAX;
 
-/// Stimuli that are still to come, in the order of their cycles; those of one cycle in the order they were given.
+/// Stimuli that are still to come, in the order of their cycles. Those of one cycle in the order they were given.
 #[derive(Debug, Clone, Default)]
 pub struct Injections {
     queue: VecDeque<(u64, Stimulus)>,

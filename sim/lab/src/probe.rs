@@ -11,10 +11,10 @@ const CORES: usize = 2;
 
 /// Places behind calls of one function that are kept, at most.
 const CALLERS: usize = 4;
-/// None is.
+/// No caller.
 const NO_CALLERS: [(u32, u32); CALLERS] = [(1, 0); CALLERS];
 
-/// What a probe tells, in this order where several are at one address.
+/// The report of a probe, in this order where several are at one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Tells {
     /// A watched call has returned here.
@@ -36,7 +36,7 @@ impl Tells {
 #[derive(Debug, Default, Clone)]
 struct Site {
     address: u32,
-    /// Where calls that were seen here last return to, and those sites' numbers; an odd address: not looked up.
+    /// Where calls that were seen here last return to, and those sites' numbers. An odd address: not looked up.
     behind: [(u32, u32); CALLERS],
     until: bool,
     /// It has a call among its probes.
@@ -45,7 +45,7 @@ struct Site {
     measures: bool,
     /// Watched calls in progress that return here, by core.
     pending: [u32; CORES],
-    /// Returns first, calls last; each kind in the order in which its probes were set.
+    /// Returns first, calls last. Each kind in the order in which its probes were set.
     probes: Vec<(Tells, u16)>,
     starts: Vec<usize>,
     ends: Vec<usize>,
@@ -71,7 +71,7 @@ struct Watch {
     stop: bool,
 }
 
-/// What the core holds as a probed instruction issues.
+/// The core's values as a probed instruction issues.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Held {
     /// First argument of a call.
@@ -85,7 +85,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// Of a core's registers, R0 to R15 first.
+    /// Reads a core's registers, R0 to R15 first.
     #[inline]
     pub fn of(registers: &[u32]) -> Held {
         Held { r0: registers[0], r1: registers[1], r2: registers[2], lr: registers[14] }
@@ -100,7 +100,7 @@ pub struct Probes {
     numbers: HashMap<u32, u32, Quick>,
     /// Where the run stops: few addresses.
     stops: Vec<u32>,
-    /// Words behind whose writes it stops: likewise.
+    /// Words after whose writes it stops: likewise.
     write_stops: Vec<u32>,
     /// Watched words, by address.
     watches: Vec<(u32, Watch)>,
@@ -118,7 +118,7 @@ impl Probes {
         self.numbers.contains_key(&address)
     }
 
-    /// The number of the site at this address, which stays the same; any other number if there is none.
+    /// The number of the site at this address, which stays the same. Any other number if there is none.
     pub fn number(&self, address: u32) -> u32 {
         self.numbers.get(&address).copied().unwrap_or(u32::MAX)
     }
@@ -138,7 +138,7 @@ impl Probes {
         self.stops.contains(&address)
     }
 
-    /// True if the run stops behind a write to the word at `address` (aligned).
+    /// True if the run stops after a write to the word at `address` (aligned).
     #[inline]
     pub fn stops_at_write(&self, address: u32) -> bool {
         self.write_stops.contains(&address)
@@ -150,7 +150,7 @@ impl Probes {
         self.stops.push(address);
     }
 
-    /// No longer stops the run at `address`; whoever calls it looks at the instruction again.
+    /// No longer stops the run at `address`. The caller checks the instruction again.
     pub fn end_until(&mut self, address: u32) {
         let number = self.number(address);
         if let Some(site) = self.sites.get_mut(number as usize) {
@@ -170,8 +170,8 @@ impl Probes {
         self.site(address).tell(Tells::Issue, id);
     }
 
-    /// As [`Probes::watch_exec`] for a function's first instruction: the event tells who calls, and with what: beside the
-    /// first argument the second, or the `third` instead.
+    /// Watches a function's first instruction like [`Probes::watch_exec`]. The event tells the caller and the
+    /// arguments: beside the first one the second, or the `third` instead.
     pub fn watch_call(&mut self, address: u32, id: u16, third: bool) {
         self.site(address).tell(if third { Tells::Third } else { Tells::Second }, id);
     }
@@ -182,7 +182,7 @@ impl Probes {
         self.sites.iter_mut().for_each(|site| site.behind = NO_CALLERS);
     }
 
-    /// Measures from `start` to `end`; the result is found under the returned index.
+    /// Measures from `start` to `end`. The result is found under the returned index.
     pub fn add_between(&mut self, start: u32, end: u32) -> usize {
         let index = self.between.len();
         self.between.push(Between::default());
@@ -252,7 +252,7 @@ impl Probes {
         false
     }
 
-    /// Watches the word at `address` (4-byte aligned) for writes; `stop` ends the run behind the write.
+    /// Watches the word at `address` (4-byte aligned) for writes. `stop` ends the run after the write.
     pub fn watch_write(&mut self, address: u32, id: u16, stop: bool) {
         self.end_watch(address);
         let place = self.watches.partition_point(|(word, _)| *word < address & !3);
@@ -283,8 +283,8 @@ impl Probes {
         self.events.push(Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, more: 0 });
     }
 
-    /// What was recorded becomes what had been recorded `then`; the probes themselves stay where they are. Intervals
-    /// that were not measured then are empty.
+    /// Restores the records as they were `then`. The probes themselves stay where they are. Intervals that were not
+    /// measured then are empty.
     pub fn rewind(&mut self, then: &Probes) {
         // Every field by name, so that a new instrument is not forgotten here.
         let Probes {

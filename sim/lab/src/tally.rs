@@ -1,5 +1,5 @@
-//! What a window's events come to: calls by object, switches between tasks with their cause, critical sections. Events come
-//! by the hundred thousand; here each is looked at once.
+//! The sums of a window's events: calls by object, switches between tasks with their cause, critical sections. Events
+//! come by the hundred thousand. Here each is looked at once.
 
 use std::collections::HashMap;
 
@@ -29,9 +29,9 @@ const _: () = assert!(size_of::<Record>() == Event::BYTES);
 /// Which identities say what.
 #[derive(Debug, Clone, Copy)]
 pub struct Identities {
-    /// Calls of watched services: the first, and the one behind the last.
+    /// Calls of watched services: the first, and the one after the last.
     pub calls: (u16, u16),
-    /// Of core 0; writes of the word that names its current task. Core 1's is the next one.
+    /// The current task of core 0. Writes of the word that names its current task. Core 1's is the next one.
     pub current: u16,
     /// Likewise of the word that counts how deep its critical sections are nested.
     pub nesting: u16,
@@ -40,11 +40,11 @@ pub struct Identities {
 /// A kind of switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Switch {
-    /// On which core.
+    /// The core.
     pub core: u8,
-    /// From this task.
+    /// The task before.
     pub before: u32,
-    /// To that one.
+    /// The task after.
     pub after: u32,
     /// The call seen last on that core since its switch before.
     pub cause: Option<u16>,
@@ -65,7 +65,7 @@ pub struct Sections {
 }
 
 impl Sections {
-    /// From a cycle on, in which the depth is that.
+    /// Begins in a cycle, with this depth.
     #[must_use]
     pub fn begin(cycle: u64, depth: u32) -> Sections {
         Sections { since: cycle, depth, count: 0, cycles: 0, longest_cycles: 0 }
@@ -99,9 +99,9 @@ pub struct Tally {
     identities: Identities,
     running: [Option<Running>; CORES],
     sections: [Option<Sections>; CORES],
-    /// By core and identity, and by first argument.
+    /// Objects by core and identity, and by first argument.
     objects: HashMap<(u32, u32), u64, Quick>,
-    /// By core and cause, and by both tasks.
+    /// Switches by core and cause, and by both tasks.
     switches: HashMap<(u32, u32, u32), u64, Quick>,
     events: u64,
 }
@@ -116,7 +116,7 @@ fn parts(named: u32) -> (u8, Option<u16>) {
 }
 
 impl Tally {
-    /// Nothing so far. Cores that are followed run these tasks; others are counted by their calls alone. Critical sections of
+    /// Nothing so far. Cores that are followed run these tasks. Others are counted by their calls alone. Critical sections of
     /// cores whose kernel does not count them are none.
     #[must_use]
     pub fn new(identities: Identities, tasks: [Option<u32>; CORES], sections: [Option<Sections>; CORES]) -> Tally {
@@ -125,7 +125,7 @@ impl Tally {
         Tally { identities, running, sections, objects, switches, events: 0 }
     }
 
-    /// The next records in the order of time, as [`Event::all_bytes`] packs them; what is left of one at the end is passed by.
+    /// The next records in the order of time, as [`Event::all_bytes`] packs them. A rest at the end is dropped.
     pub fn feed(&mut self, records: &[u8]) {
         let count = records.len() / Event::BYTES;
         let Ok((records, _)) = <[Record]>::ref_from_prefix_with_elems(records, count) else { return };
@@ -189,7 +189,7 @@ impl Tally {
         switches
     }
 
-    /// Critical sections of a core; `None` if they are not counted.
+    /// Critical sections of a core. `None` if they are not counted.
     #[must_use]
     pub fn sections(&self, core: usize) -> Option<Sections> {
         self.sections.get(core).copied().flatten()

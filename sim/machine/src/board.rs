@@ -17,7 +17,7 @@ use crate::stop::Stop;
 /// How the board differs from a plain one. Zero means the chip's usual value.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Cores in use; the others stay in reset.
+    /// Cores in use. The others stay in reset.
     pub cores: usize,
     /// Size of an external flash (RP2040).
     pub flash_bytes: u32,
@@ -50,12 +50,12 @@ pub struct Stats {
     pub exception_cycles: u64,
     /// Exceptions entered, by number.
     pub exceptions: Vec<u64>,
-    /// Of them, those whose frame has room for floating-point state.
+    /// The number of those frames that have room for floating-point state.
     pub float_frames: u64,
 }
 
 impl Stats {
-    /// What came since `before`, statistics of the same core.
+    /// Returns what came since `before`, statistics of the same core.
     pub fn since(mut self, before: &Stats) -> Stats {
         self.cycles -= before.cycles;
         self.instructions -= before.instructions;
@@ -96,7 +96,7 @@ pub trait Board {
     fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError>;
     /// Every setting: name, rule, value in force.
     fn settings(&self) -> Vec<(String, Setting, u64)>;
-    /// Loads an image and resets the board; `name` is for messages.
+    /// Loads an image and resets the board. `name` is for messages.
     fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError>;
     /// Functions and objects of the image by address.
     fn symbols(&self) -> &[Symbol];
@@ -110,9 +110,9 @@ pub trait Board {
     fn probes(&mut self) -> &mut Probes;
     /// Looks again at the instruction of an address after probes on it changed.
     fn refresh(&mut self, address: u32);
-    /// Tells writes to a word from now on; false if it cannot be watched.
+    /// Tells writes to a word from now on. False if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool;
-    /// What a serial port prints to.
+    /// Returns what a serial port prints to.
     fn console(&mut self, port: usize) -> &mut Console;
     /// Who accounts for every cycle, if somebody does.
     fn observer(&mut self) -> Option<&mut Observer>;
@@ -120,9 +120,9 @@ pub trait Board {
     fn profile(&mut self, on: bool);
     /// Takes a core's profile.
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow>;
-    /// Accounts for every cycle and instruction from now on, or no longer; costs host time only. Ends at a restore.
+    /// Accounts for every cycle and instruction from now on, or no longer. Costs host time only. Ends at a restore.
     fn observe(&mut self, wanted: Option<Wanted>);
-    /// Takes what was observed; `None` while nothing is.
+    /// Takes what was observed. `None` while nothing is.
     fn observed(&mut self) -> Option<Observed>;
     /// Types text into a console at line speed.
     fn type_uart(&mut self, port: usize, text: &[u8]);
@@ -130,7 +130,7 @@ pub trait Board {
     fn stats(&self, core: usize) -> Stats;
     /// How often the board took the time of instructions from what it remembers.
     fn remembered(&self) -> Counts;
-    /// From now on traces are translated to native code when they were executed so often; 0: never.
+    /// Translates traces to native code from now on after so many executions. 0: never.
     fn translate_after(&mut self, _executions: u32) {}
     /// How many cycles of waits for a register were passed over.
     fn passed_over(&self) -> u64;
@@ -138,18 +138,18 @@ pub trait Board {
     fn reset_stats(&mut self);
     /// One sentence for each thing the firmware used that is not modelled, and each fault.
     fn warnings(&self) -> Vec<String>;
-    /// Reads memory without side effects; `None` outside.
+    /// Reads memory without side effects. `None` outside.
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>>;
     /// Reads a word as a core does, with whatever that changes: ask a board that was opened from a snapshot. `None` where
     /// the access faults.
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32>;
-    /// Writes RAM; false outside.
+    /// Writes RAM. False outside.
     fn write(&mut self, address: u32, data: &[u8]) -> bool;
     /// True if code can execute at the address.
     fn executable(&mut self, address: u32) -> bool;
     /// The board as it stands.
     fn snapshot(&self) -> Snapshot;
-    /// The board as it stood; false if the snapshot is of another kind of board.
+    /// The board as it stood. False if the snapshot is of another kind of board.
     fn restore(&mut self, snapshot: &Snapshot) -> bool;
     /// Places the probes of a snapshot on this board, which has none.
     fn adopt_probes(&mut self, snapshot: &Snapshot);
@@ -159,7 +159,7 @@ pub trait Board {
     fn position(&self, core: usize) -> Position;
     /// Registers of a core by name.
     fn registers(&self, core: usize) -> Vec<(String, u32)>;
-    /// Sets a register of a core by name; false if that cannot be.
+    /// Sets a register of a core by name. False if that cannot be.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool;
 
     /// Stops the run when an address is about to execute.
@@ -186,7 +186,7 @@ pub trait Board {
         self.refresh(address & !1);
     }
 
-    /// Records writes to a word; false if it cannot be watched.
+    /// Records writes to a word. False if it cannot be watched.
     fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
         let found = self.mark_watch(address);
         if found {
@@ -195,7 +195,7 @@ pub trait Board {
         found
     }
 
-    /// Measures cycles between two addresses; the result is found under the returned index.
+    /// Measures cycles between two addresses. The result is found under the returned index.
     fn between(&mut self, start: u32, end: u32) -> usize {
         let (start, end) = (start & !1, end & !1);
         let index = self.probes().add_between(start, end);
@@ -214,7 +214,7 @@ pub trait Board {
         self.probes().trace_exceptions = on;
     }
 
-    /// Records pin edges; an STM32's pins are numbered port by port, 16 to a port.
+    /// Records pin edges. An STM32's pins are numbered port by port, 16 to a port.
     fn trace_pins(&mut self, on: bool) {
         self.probes().trace_pins = on;
     }
@@ -251,7 +251,7 @@ pub trait Board {
         self.console(port).steps_left()
     }
 
-    /// Statistics of hardware spinlocks, by lock and core; empty without any.
+    /// Statistics of hardware spinlocks, by lock and core. Empty without any.
     fn lock_stats(&mut self) -> Vec<[LockStats; 2]> {
         Vec::new()
     }

@@ -22,7 +22,7 @@ pub struct CodeTable {
     profile: [Cells; 2],
     base: u32,
     bytes: u32,
-    /// Halfwords that may have been decoded; nothing else has been executed.
+    /// Halfwords that may have been decoded. Nothing else has been executed.
     decoded: Range<usize>,
 }
 
@@ -36,7 +36,7 @@ impl CodeTable {
         CodeTable { stripes, profile: Default::default(), base, bytes, decoded: bytes as usize / 2..0 }
     }
 
-    /// Pointer to the op of a byte offset. Panics behind the end.
+    /// Pointer to the op of a byte offset. Panics after the end.
     pub fn op(&mut self, offset: u32) -> *mut Op {
         assert!(offset < self.bytes, "no code at {offset:#x}");
         let half = offset as usize / 2;

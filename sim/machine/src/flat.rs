@@ -178,7 +178,7 @@ impl<P: Pipeline + Default> Flat<P> {
         words
     }
 
-    /// Sets what [`Flat::state`] gives, and leaves any IT block; the PC must be in the RAM.
+    /// Sets what [`Flat::state`] gives, and leaves any IT block. The PC must be in the RAM.
     pub fn set_state(&mut self, words: &[u32; STATE_WORDS]) {
         let core = &mut self.core;
         core.r[..15].copy_from_slice(&words[..15]);
@@ -204,7 +204,7 @@ impl<P: Pipeline + Default> Flat<P> {
         self.core.float_ready = false;
     }
 
-    /// Executes up to `cycles`; says why it stopped. With `pause` the core gets no more than that many cycles at a
+    /// Executes up to `cycles`. Says why it stopped. With `pause` the core gets no more than that many cycles at a
     /// time, so that multiple transfers pause between their words.
     pub fn run(&mut self, cycles: u64, pause: u64) -> Request {
         let core = &mut self.core;

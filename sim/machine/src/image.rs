@@ -28,21 +28,22 @@ pub struct Symbol {
     pub label: bool,
 }
 
-/// What the loader takes from an image.
+/// The loaded part of an image.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Image {
     /// Load address and content of each piece, by address.
     pub segments: Vec<(u32, Vec<u8>)>,
-    /// Entry point of an ELF; lowest address of a UF2.
+    /// Entry point of an ELF. Lowest address of a UF2.
     pub entry: u32,
-    /// Functions and objects by address, then labels by address; of several at one address that it is best known by first.
+    /// Functions and objects by address, then labels by address. Symbols. Of several at one address the best-known one
+    /// is first.
     pub symbols: Vec<Symbol>,
-    /// What the compiler says the image needs of its core.
+    /// The image's requirements of its core, by its compiler.
     needs: Needs,
 }
 
 impl Image {
-    /// Parses an image; `name` is used in messages.
+    /// Parses an image. `name` is used in messages.
     pub fn parse(data: &[u8], name: &str) -> Result<Image, ImageError> {
         match data {
             [0x7f, b'E', b'L', b'F', ..] => parse_elf(data, name),

@@ -1,4 +1,4 @@
-//! What can be injected into a chip.
+//! The stimuli that can be injected into a chip.
 
 use rtoslab_lab::Stimulus;
 

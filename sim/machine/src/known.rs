@@ -36,7 +36,7 @@ impl<O: Copy> Known<O> {
         ((entry.address, entry.halfwords) == (address, halfwords)).then_some((entry.decoded, entry.site))
     }
 
-    /// Keeps what [`Known::find`] is to answer; returns it.
+    /// Keeps what [`Known::find`] is to answer. Returns it.
     pub fn keep(&mut self, address: u32, halfwords: [u16; 2], decoded: O, site: u32) -> (O, u32) {
         self.0[Known::<O>::place(address)] = Entry { address, halfwords, decoded, site };
         (decoded, site)

@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 
 /// Where it begins: with a line of the host's cache.
 const LINE: usize = 64;
-/// As much the host's allocator gives without being asked. Asked for more, Rust's clears the memory itself, and with that
-/// touches all of it.
+/// The size up to which the host's allocator gives zeros by itself. Asked for more, Rust's clears the memory itself,
+/// and with that touches all of it.
 const GIVEN: usize = 8;
 
 /// A zeroed array that the host gives memory to as it is touched: tables of large flashes stay small.

@@ -1,4 +1,4 @@
-//! What machines tell an observer alike, and how often.
+//! The reports of all machines to an observer, and their frequency.
 
 use rtoslab_cpu::{v6m, v7m};
 pub use rtoslab_lab::observer::{Account, Arrival, Observed, Wanted};
@@ -11,7 +11,7 @@ pub const TURN_CYCLES: u64 = 20_000;
 
 /// SCR.SLEEPDEEP.
 pub const SLEEPDEEP: u32 = 1 << 2;
-/// What it asks for.
+/// The request.
 pub const DEEP_SLEEP: &str = "SCR.SLEEPDEEP: deep sleep is sleep, all clocks go on";
 
 /// An ARMv6-M core between instructions.

@@ -7,7 +7,7 @@ use rtoslab_cpu::profile::ProfileCell;
 use crate::board::ProfileRow;
 use crate::lazy::Lazy;
 
-/// The cells; none while the profile is off.
+/// The cells. None while the profile is off.
 #[derive(Default)]
 pub struct Cells(Option<Lazy<ProfileCell>>);
 
@@ -18,7 +18,7 @@ impl Cells {
         Cells(Some(unsafe { Lazy::new(count) }))
     }
 
-    /// The first one; null if there are none.
+    /// The first one. Null if there are none.
     pub fn pointer(&self) -> *mut ProfileCell {
         self.0.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
     }

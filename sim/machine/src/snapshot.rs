@@ -3,7 +3,7 @@
 //! A snapshot holds what decides what the board does next (cores, pipeline, memories, peripherals, consoles, stimuli
 //! still to come) and what its instruments had recorded. It holds neither where probes sit nor profile counts: these
 //! are the observer's and stay as they are. Decoded instructions and remembered timing follow from the rest and stay
-//! too, as far as they still hold; content of flash is shared.
+//! too, as far as they still hold. Content of flash is shared.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Snapshot {
         Snapshot { state: Arc::new(state), cycle }
     }
 
-    /// What the machine kept, if it was a machine of this kind.
+    /// Returns what the machine kept, if it was a machine of this kind.
     pub(crate) fn state<S: Any>(&self) -> Option<&S> {
         self.state.downcast_ref()
     }
@@ -38,7 +38,7 @@ impl Snapshot {
 /// A core without pointers into its machine.
 pub(crate) struct Parked<C> {
     core: C,
-    /// Base of the region that the next instruction is in, and the offset of its op in bytes; `None` before a start.
+    /// Base of the region that the next instruction is in, and the offset of its op in bytes. `None` before a start.
     at: Option<(u32, usize)>,
 }
 
@@ -62,7 +62,7 @@ impl Parked<v7m::core::Core> {
         Parked { core, at }
     }
 
-    /// The core again; `region` finds the region of an address in the machine that it is for.
+    /// The core again. `region` finds the region of an address in the machine that it is for.
     pub fn back(&self, mut region: impl FnMut(u32) -> Option<v7m::core::Region>) -> v7m::core::Core {
         let mut core = self.core.clone();
         if let Some((base, offset)) = self.at {

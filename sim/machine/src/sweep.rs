@@ -2,7 +2,7 @@
 //!
 //! A walker goes through the run cycle by cycle, notes which instruction is executing, and leaves a snapshot every
 //! [`RUNG_CYCLES`]. For each arrival another board goes back to the rung below it, gets the stimulus at its cycle and
-//! runs until it is answered. Arrivals are shared among threads; what comes out does not depend on how many.
+//! runs until it is answered. Arrivals are shared among threads. The result does not depend on their number.
 
 use rtoslab_lab::{Kind, Stimulus};
 
@@ -16,10 +16,10 @@ const RUNG_CYCLES: u64 = 128;
 /// Longer than any instruction takes: the walker steps so many cycles before an arrival.
 const INSTRUCTION_CYCLES: u64 = 256;
 
-/// What is raised, and what answers it.
+/// The stimulus, and the instructions that answer it.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// What happens to the board.
+    /// The stimulus to the board.
     pub stimulus: Stimulus,
     /// Core whose handler answers.
     pub core: usize,
@@ -36,11 +36,12 @@ pub struct Plan {
 pub struct Arrival {
     /// Cycle of the stimulus.
     pub cycle: u64,
-    /// Cycles until the handler's first instruction; `None`: not within patience.
+    /// Cycles until the handler's first instruction. `None`: not within patience.
     pub handler_cycles: Option<u64>,
-    /// Cycles until the task's first instruction; `None`: not within patience, or no task was named.
+    /// Cycles until the task's first instruction. `None`: not within patience, or no task was named.
     pub task_cycles: Option<u64>,
-    /// Instruction that was executing in the arrival's cycle; of a sleeping core, the one that it goes on with.
+    /// Instruction that was executing in the arrival's cycle. The program counter. For a sleeping core it is the
+    /// address at which it continues.
     pub pc: u32,
     /// The core slept.
     pub asleep: bool,
@@ -181,7 +182,7 @@ impl Walker {
         self.note();
     }
 
-    /// Steps to a cycle; returns the instruction that is executing then.
+    /// Steps to a cycle. Returns the instruction that is executing then.
     fn step_to(&mut self, cycle: u64) -> Position {
         self.run_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
         while self.board.cycle() < cycle {

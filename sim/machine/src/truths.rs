@@ -1,4 +1,4 @@
-//! What boards must say of firmware that goes astray, sleeps for good, or asks for what is not there.
+//! Tests of the warnings for firmware that goes astray, sleeps for good, or uses unmodelled features.
 
 use rtoslab_lab::Kind;
 use rtoslab_periph::rp2040::limits::{FOUND_BY_BLOCKS, LIMITS, Limit};
@@ -18,14 +18,14 @@ const STAY: u16 = 0xe7fe;
 const WFI: u16 = 0xbf30;
 const ADDS_R0: u16 = 0x3001;
 const CYCLES: u64 = 20_000;
-/// Behind the vectors of any chip.
+/// After the vectors of any chip.
 const CODE: u32 = 0x400;
 
 fn bytes(halfwords: &[u16]) -> Vec<u8> {
     halfwords.iter().flat_map(|half| half.to_le_bytes()).collect()
 }
 
-/// A board that begins to execute `code`; on an STM32 the vector table says `stack`, `entry` (none: the code) and `handler`
+/// A board that begins to execute `code`. On an STM32 the vector table says `stack`, `entry` (none: the code) and `handler`
 /// for all else.
 fn start(chip: &str, strict: bool, entry: Option<u32>, handler: u32, code: &[u16]) -> Box<dyn Board> {
     let mut board = board(chip, &Options { strict, ..Options::default() }).expect("a chip");
@@ -99,7 +99,7 @@ fn what_cores_lack_is_told_once_and_stops_a_strict_run() {
 
 #[test]
 fn what_the_stm32_lacks_is_told_once_and_stops_a_strict_run() {
-    // System memory; then a block that is storage: DMA, after its clock.
+    // System memory. Then a block that is storage: DMA, after its clock.
     let places = [
         ("stm32l053", 0x1ff0_0000, (0x4002_1030, 0x1), 0x4002_0008),
         ("stm32l073", 0x1ff0_0000, (0x4002_1030, 0x1), 0x4002_0008),
@@ -129,7 +129,7 @@ fn every_limit_of_the_stm32_is_told_once_and_stops_a_strict_run() {
 
 #[test]
 fn random_numbers_at_their_clock_need_no_word() {
-    // HSI48 on, and on the L0 chosen; it is ready some accesses later.
+    // HSI48 on, and on the L0 chosen. It is ready some accesses later.
     let of_l0 = [(0x4002_1008, 1), (0x4002_104c, 1 << 26), (0x4002_1030, 1 << 20)];
     let of_h7 = [(0x5802_4400, 1 << 12 | 1), (0x5802_44dc, 1 << 6)];
     for (chip, set_up, control) in [("stm32l073", &of_l0[..], 0x4002_5000), ("stm32h743", &of_h7[..], 0x4802_1800)] {
@@ -369,7 +369,7 @@ fn what_the_debug_units_lack_is_told_once_and_stops_a_strict_run() {
     }
 }
 
-/// A board whose TIM3 interrupts every 200 cycles. The handler's code ends with `ending`, behind the store that clears
+/// A board whose TIM3 interrupts every 200 cycles. The handler's code ends with `ending`, after the store that clears
 /// the flag. R0 is the register's address there.
 fn with_timer(chip: &str, strict: bool, before: &[u16], ending: &[u16]) -> Box<dyn Board> {
     const DIER: (u32, Option<u32>) = (0x4000_040c, Some(1));
@@ -437,7 +437,8 @@ struct Readings {
 }
 
 impl Readings {
-    /// For a chip, with as many instructions between the interrupt and the last reading that the handler comes before it.
+    /// Creates the test of a chip, with so many instructions between the interrupt and the last reading that the
+    /// handler comes before it.
     fn new(chip: &str) -> Readings {
         const NOP: u16 = 0xbf00;
         const INTERRUPT: u32 = 20;
@@ -497,7 +498,7 @@ fn counter_probes_and_exception_events_agree_on_the_way_into_a_handler_and_back(
         let spans = places.map(|(from, to)| board.between(from, to));
         board.until(readings.last + 2);
         let mut before = [0; 2];
-        // The first rounds fetch the code; from then on nothing waits for it.
+        // The first rounds fetch the code. From then on nothing waits for it.
         for round in 0..4 {
             assert_eq!(board.run(CYCLES).reason, StopReason::Until, "{chip}");
             let totals = spans.map(|index| board.between_result(index).map_or(0, |span| span.total_cycles));

@@ -1,11 +1,12 @@
-//! What a run warns of: one sentence each, none of them twice.
+//! The warnings of a run: one sentence each, none of them twice.
 
-/// Faults that are told; the first ones say what is wrong, and firmware that faults on purpose is rare.
+/// Faults that are told. The first ones say what is wrong, and firmware that faults on purpose is rare.
 const FAULTS: u8 = 8;
 
 /// The warnings of a run.
 ///
-/// What adds one returns the sentence with which a strict run stops, and nothing if the run goes on.
+/// A function that adds a warning returns the sentence with which a strict run stops, and nothing if the run
+/// continues.
 #[derive(Debug, Clone, Default)]
 pub struct Warnings {
     texts: Vec<String>,
@@ -14,7 +15,7 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// No warning yet; a strict run stops where others warn, the first time and every time.
+    /// No warning yet. A strict run stops where others warn, the first time and every time.
     pub fn new(strict: bool) -> Warnings {
         Warnings { strict, ..Warnings::default() }
     }

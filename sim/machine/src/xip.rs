@@ -1,7 +1,7 @@
 //! The XIP cache: 16 kB, two ways, 8-byte lines (RP2040 data sheet 2.6.3). Each half of a line has a valid bit of its own and
 //! is fetched by itself (the chip's designer in pico-sdk issue 1182).
 //!
-//! Which line is replaced is not published; the model alternates between the two ways of a set [assumed].
+//! Which line is replaced is not published. The model alternates between the two ways of a set [assumed].
 
 const SETS: usize = 1024;
 const HALVES: usize = (LINE_BYTES / FILL_BYTES) as usize;
@@ -14,7 +14,7 @@ pub const FILL_BYTES: u32 = 4;
 /// A place in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Way {
-    /// Number of the line; without meaning while nothing of it is there.
+    /// Number of the line. Without meaning while nothing of it is there.
     line: u32,
     /// Which halves are there.
     valid: [bool; HALVES],
@@ -28,7 +28,7 @@ impl Way {
     }
 }
 
-/// What the cache holds, without what follows from it.
+/// The content of the cache, without derived values.
 #[derive(Debug, Clone)]
 pub struct XipTags {
     ways: Vec<[Way; 2]>,
@@ -41,7 +41,7 @@ pub struct XipTags {
 pub struct XipCache {
     ways: Vec<[Way; 2]>,
     victim: Vec<u8>,
-    /// By half.
+    /// Resident halves.
     resident: Vec<bool>,
     /// How many halves it has lost.
     lost: u64,
@@ -55,7 +55,7 @@ impl XipCache {
         XipCache {
             ways: vec![[Way::EMPTY; 2]; SETS],
             victim: vec![0; SETS],
-            // One line more: a 32-bit opcode in the last halfword looks at what is behind the end.
+            // One line more: a 32-bit opcode in the last halfword looks at what is after the end.
             resident: vec![false; (bytes / LINE_BYTES + 1) as usize * HALVES],
             lost: 0,
             enabled: true,
@@ -79,7 +79,7 @@ impl XipCache {
         self.lost
     }
 
-    /// Puts half a line into the cache; returns the line that it replaces. A disabled cache keeps nothing.
+    /// Puts half a line into the cache. Returns the line that it replaces. A disabled cache keeps nothing.
     pub fn fill(&mut self, half: u32) -> Option<u32> {
         if !self.enabled || self.resident(half) {
             return None;
@@ -131,7 +131,7 @@ impl XipCache {
         XipTags { ways: ways.clone(), victim: victim.clone(), enabled: *enabled }
     }
 
-    /// Takes a state up again; returns the lines of which more or less is in the cache than was.
+    /// Takes a state up again. Returns the lines of which more or less is in the cache than was.
     pub fn restore(&mut self, tags: &XipTags) -> Vec<u32> {
         let mut changed = Vec::new();
         for set in 0..SETS {
@@ -153,7 +153,7 @@ impl XipCache {
         changed
     }
 
-    /// Empties the cache; returns the lines that were in it.
+    /// Empties the cache. Returns the lines that were in it.
     pub fn flush(&mut self) -> Vec<u32> {
         let held = std::mem::replace(&mut self.ways, vec![[Way::EMPTY; 2]; SETS]);
         let held: Vec<Way> = held.into_iter().flatten().filter(|way| way.valid != Way::EMPTY.valid).collect();

@@ -15,7 +15,7 @@ pub struct ClockTree {
     pub adc_hz: u64,
     /// clk_rtc.
     pub rtc_hz: u64,
-    /// Watchdog tick: drives TIMER, the watchdog and SysTick's external reference. 0 while off; 1 MHz normally.
+    /// Watchdog tick: drives TIMER, the watchdog and SysTick's external reference. 0 while off. 1 MHz normally.
     pub tick_hz_num: u64,
     /// Denominator of the tick rate (tick = tick_hz_num / tick_hz_den Hz).
     pub tick_hz_den: u64,

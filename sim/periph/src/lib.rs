@@ -4,7 +4,7 @@
 //! A peripheral knows its registers and nothing of the CPU, the bus or the other blocks. The machine calls
 //! [`Peripheral::read`] and [`Peripheral::write`] with the register's offset inside the block, resolves the
 //! atomic aliases (XOR, SET, CLR) before the call, and charges the bus cycles itself. Time is the clk_sys
-//! cycle count; a peripheral that needs to act later says when through [`Peripheral::due`].
+//! cycle count. A peripheral that needs to act later says when through [`Peripheral::due`].
 
 pub mod clock_tree;
 pub mod rate;
@@ -17,7 +17,7 @@ pub use rate::RateCounter;
 /// A cycle number that is never reached: "nothing scheduled".
 pub const NEVER: u64 = u64::MAX;
 
-/// What a peripheral may see of the machine during an access or an event.
+/// A peripheral's view of the machine during an access or an event.
 pub struct Access<'a> {
     /// clk_sys cycle at which the access reaches the peripheral.
     pub now_cycles: u64,
@@ -25,7 +25,7 @@ pub struct Access<'a> {
     pub core: usize,
     /// Clock frequencies in force at `now_cycles`.
     pub clocks: &'a ClockTree,
-    /// What the machine must do after the access.
+    /// The requests to the machine after the access.
     pub effects: &'a mut Effects,
 }
 

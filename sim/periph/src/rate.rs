@@ -27,7 +27,7 @@ const fn gcd(a: u128, b: u128) -> u128 {
     a
 }
 
-/// `rate_num / rate_den` Hz against `sys_hz` cycles per second, in lowest terms; (0, 1) if any of them is 0.
+/// `rate_num / rate_den` Hz against `sys_hz` cycles per second, in lowest terms. (0, 1) if any of them is 0.
 fn reduce(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
     if rate_num == 0 || rate_den == 0 || sys_hz == 0 {
         return (0, 1);
@@ -67,7 +67,7 @@ impl RateCounter {
     /// Counts done and the remainder in `1 / den` at `cycle`.
     fn split(&self, cycle: u64) -> (u64, u64) {
         let elapsed = cycle.saturating_sub(self.base_cycle);
-        // The 64-bit path covers every ordinary run; 128-bit division costs several times as much.
+        // The 64-bit path covers every ordinary run. 128-bit division costs several times as much.
         match elapsed.checked_mul(self.num).and_then(|p| p.checked_add(self.phase)) {
             Some(total) => (total / self.den, total % self.den),
             None => {
@@ -104,14 +104,14 @@ impl RateCounter {
         u64::try_from(u128::from(self.base_cycle) + cycles).unwrap_or(NEVER)
     }
 
-    /// Sets the value at `now`; the fraction of the running count is kept, as a prescaler upstream keeps it.
+    /// Sets the value at `now`. The fraction of the running count is kept, as a prescaler upstream keeps it.
     pub fn set(&mut self, now: u64, value: u64) {
         self.phase = self.split(now).1;
         self.base_cycle = now;
         self.base_value = value;
     }
 
-    /// Changes the rate at `now`. Value and fraction carry over; the fraction is rounded down to the new
+    /// Changes the rate at `now`. Value and fraction carry over. The fraction is rounded down to the new
     /// denominator, so the error per change is below one new `1 / den` of a count, and never accumulates a count.
     pub fn rebase(&mut self, now: u64, rate_num: u64, rate_den: u64, sys_hz: u64) {
         let (done, rest) = self.split(now);

@@ -507,7 +507,7 @@ fn every_chip_prints_at_its_baud_rate() {
             p.wait(base + 0x1c, 1 << 21, 1 << 21);
             (base + 0x1c, base + 0x28)
         };
-        // Behind the idle frame.
+        // After the idle frame.
         let start = p.now;
         for &byte in b"boot" {
             p.wait(status, 1 << 7, 1 << 7);

@@ -52,7 +52,7 @@ impl Host for Listener<'_> {
 
 #[pymethods]
 impl Machine {
-    /// Serves gdb until it kills the board; after a detach it may connect again.
+    /// Serves gdb until it kills the board. After a detach it may connect again.
     fn debug<'py>(
         &mut self,
         py: Python<'py>,

@@ -431,7 +431,7 @@ fn sources(image: &[u8]) -> PyResult<Vec<rtoslab_debuginfo::Source>> {
     rtoslab_debuginfo::sources(image).map_err(|error| ImageError::new_err(error.to_string()))
 }
 
-/// The name of a C++ or Rust function as its source has it; another name as it is.
+/// The name of a C++ or Rust function as its source has it. Another name as it is.
 #[pyfunction]
 fn readable_name(name: &str) -> String {
     readable(name).into_owned()

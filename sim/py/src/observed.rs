@@ -1,4 +1,4 @@
-//! What an observer took, as packed little-endian records; `_sim.pyi` says what is in them.
+//! The observations of an observer, as packed little-endian records. `_sim.pyi` says what is in them.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};

@@ -11,15 +11,15 @@ pub use crate::cortex_m3::{SETTINGS_COUNT, key};
 /// Every multiplication, the DSP ones and UMAAL included [TRM].
 pub const MULTIPLY_CYCLES: u64 = 1;
 
-/// Cycles that an instruction directly behind a load or store multiple waits if its address is made of the base that was
+/// Cycles that an instruction directly after a load or store multiple waits if its address is made of the base that was
 /// written back. Fitted to three lengths of one published routine, which it meets to the cycle and which know no such
-/// wait on the M3; no other published figure has the case often.
+/// wait on the M3. No other published figure has the case often.
 pub const WRITTEN_BACK_BASE_CYCLES: u64 = 2;
 /// VADD, VSUB, VMUL, VABS, VNEG, VCMP, VCVT, VMOV [TRM table 7-1].
 pub const FLOAT_CYCLES: u64 = 1;
 /// VMLA, VFMA and relatives [TRM table 7-1].
 pub const FLOAT_MULTIPLY_ACCUMULATE_CYCLES: u64 = 3;
-/// VDIV and VSQRT [TRM table 7-1]; integer instructions go on meanwhile.
+/// VDIV and VSQRT [TRM table 7-1]. Integer instructions go on meanwhile.
 pub const FLOAT_DIVIDE_CYCLES: u64 = 14;
 /// Extra cycle if the next instruction uses the result, except to accumulate on it [TRM 7.2.3].
 pub const FLOAT_RESULT_USE_CYCLES: u64 = 1;

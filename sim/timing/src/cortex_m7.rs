@@ -9,7 +9,7 @@
 //! - OTAWA: its M7 model's divider.
 //!
 //! Latencies count from the cycle in which an instruction issues to the first one in which a consumer of its late
-//! ALU input may issue; an input that is needed early (addresses, shifted operands) waits one cycle more.
+//! ALU input may issue. An input that is needed early (addresses, shifted operands) waits one cycle more.
 
 use crate::{Grade, Setting};
 
@@ -31,7 +31,7 @@ pub const ALU_LATENCY: u64 = 1;
 pub const LOAD_LATENCY: u64 = 1;
 /// Late result of a byte or halfword load (JL; LLVM's slow load).
 pub const LOAD_NARROW_LATENCY: u64 = 2;
-/// Result of a multiplication; an accumulator is read one cycle later than other operands (JL, LLVM, SLOTHY).
+/// Result of a multiplication. An accumulator is read one cycle later than other operands (JL, LLVM, SLOTHY).
 pub const MULTIPLY_LATENCY: u64 = 2;
 /// Saturating arithmetic, sums of absolute differences (LLVM).
 pub const SATURATE_LATENCY: u64 = 2;
@@ -61,11 +61,11 @@ pub const STORE_UNALIGNED_CYCLES: u64 = 4;
 
 /// Single precision: VADD, VSUB, VMUL, conversions, VMOV from a core register or between S registers (JL, LLVM).
 pub const FLOAT_LATENCY: u64 = 3;
-/// VFMA as an operand of the next; as its accumulator 3 (JL; LLVM).
+/// VFMA as an operand of the next. As its accumulator 3 (JL; LLVM).
 pub const FUSED_LATENCY: u64 = 5;
 /// How much later a fused accumulator is read, where it comes from another fused operation (JL: 3 instead of 5).
 pub const FUSED_ACCUMULATOR_ADVANCE: u64 = 2;
-/// VMLA as an operand of the next; as its accumulator 3 (JL; LLVM).
+/// VMLA as an operand of the next. As its accumulator 3 (JL; LLVM).
 pub const CHAINED_LATENCY: u64 = 6;
 /// How much later VMLA reads an accumulator that comes from another multiply-accumulate (JL: 3 instead of 6).
 pub const CHAINED_ACCUMULATOR_ADVANCE: u64 = 3;

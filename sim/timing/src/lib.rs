@@ -1,6 +1,6 @@
 //! Timing rules, one file per core or chip. Every rule names its source and its grade.
 //!
-//! A constant is a rule the manual prints and nobody may change; a [`Setting`] is a rule that is derived or
+//! A constant is a rule the manual prints and nobody may change. A [`Setting`] is a rule that is derived or
 //! assumed and that a run may override (`--set timing.KEY=VALUE`), so that the effect of not knowing can be measured.
 
 pub mod cortex_m0plus;
@@ -53,7 +53,7 @@ pub struct Setting {
     pub min: u64,
     /// Largest value accepted.
     pub max: u64,
-    /// What it is and where it comes from.
+    /// A description, with its source.
     pub about: &'static str,
     /// How well it is known.
     pub grade: Grade,

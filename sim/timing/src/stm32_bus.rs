@@ -1,6 +1,6 @@
 //! Buses between the cores and the STM32s' peripherals: what an access costs beyond the core's own table.
 //!
-//! ST publishes no cycle counts for its bridges. A bus without prescaler takes its bus's cycles; every cycle of a
+//! ST publishes no cycle counts for its bridges. A bus without prescaler takes its bus's cycles. Every cycle of a
 //! peripheral bus lasts its prescaler.
 
 use crate::{Grade, Setting};
@@ -21,7 +21,7 @@ pub mod key {
     pub const H7_DOMAIN: usize = 5;
     /// Bit-band alias stores.
     pub const BIT_BAND: usize = 6;
-    /// RAM behind the M7's AXI.
+    /// RAM after the M7's AXI.
     pub const M7_AXI_RAM: usize = 7;
 }
 
@@ -107,7 +107,7 @@ pub fn apb_wait(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64) -> u64 
     transfer_wait(values, at, prescaler, values[key::APB_BRIDGE])
 }
 
-/// The same of a store that a core's store buffer takes: the next one waits for the transfer alone, behind which the
+/// The same of a store that a core's store buffer takes: the next one waits for the transfer alone, after which the
 /// bridge's cycles are hidden. An STM32F103 at 72 MHz sets and clears a pin in four cycles (data sheet 2.3.21: 18 MHz).
 pub fn apb_buffered_wait(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64) -> u64 {
     transfer_wait(values, at, prescaler, 0)
@@ -127,7 +127,7 @@ mod tests {
     fn an_apb_access_waits_for_its_clock() {
         let values = SETTINGS.map(|setting| setting.default);
         assert_eq!(apb_wait(&values, 10, 1), 3, "two for the bridge, two for the transfer, one of them counts anyway");
-        // Data phase in 11, bridge until 13, APB clock edges at 16 and 20; each clock lasts 4.
+        // Data phase in 11, bridge until 13, APB clock edges at 16 and 20. Each clock lasts 4.
         assert_eq!(apb_wait(&values, 10, 4), 16 + 8 - 1 - 11);
         assert_eq!(apb_wait(&values, 14, 4), 20 + 8 - 1 - 15);
     }

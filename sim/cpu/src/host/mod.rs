@@ -1,9 +1,9 @@
 //! Native code: instructions that are executed again and again are translated.
 //!
-//! A path of instructions becomes a function, step by step. It works on the fields of a core and on the main RAM; where
-//! something turns out otherwise than the path says, it ends before the step in question, and whoever called it goes on
-//! from there. Instructions are written as the ops of [`v7m`](crate::v7m::op); those of ARMv6-M are among them. What a path is,
-//! and what its time is, is the business of whoever asks for it: `v6m::translate`, `v7m::timing_cache::translate`.
+//! A path of instructions becomes a function, step by step. It works on the fields of a core and on the main RAM. If
+//! the execution deviates from the path, the path ends before that step, and its caller continues from there.
+//! Instructions are written as the ops of [`v7m`](crate::v7m::op). Those of ARMv6-M are among them. The callers define
+//! a path and its time: `v6m::translate`, `v7m::timing_cache::translate`.
 
 // The assembler's macro converts what is a number already.
 #[allow(clippy::useless_conversion)]
@@ -13,7 +13,8 @@ pub mod x64;
 /// Bytes of main RAM that share a mark: a store to where it is not 0 may have consequences.
 pub const MARKED_BYTES: u32 = 256;
 
-/// What native code returns, if not the number of a step before which it ended: a call ended the path.
+/// The return value of native code if a call ended the path. Otherwise it returns the number of the step before which
+/// it ended.
 pub const CALLED: u32 = u32::MAX - 1;
 
 /// Offsets in a core.
@@ -62,8 +63,8 @@ pub struct Foresight {
     pub branch: i32,
     pub target: i32,
     pub counter: i32,
-    /// Of the four values of a counter the one from which on a branch is predicted taken: the last but one. Each time it is
-    /// taken it counts up, each time it is not down.
+    /// The counter value, of four, from which on a branch is predicted taken: the last but one. Each time it is taken
+    /// it counts up, each time it is not down.
     pub taken: u8,
 }
 
@@ -92,9 +93,9 @@ pub struct Logging {
 /// Where a core that executes ahead of another one's time keeps the log of it, and how: offsets in the log, but for the marks.
 #[derive(Debug, Clone, Copy)]
 pub struct AheadLog {
-    /// What was read, a word each: the offset in main RAM of a word, and a bit for each of its bytes from `lanes` on.
+    /// The reads, a word each: the offset of a word in main RAM, and a bit for each of its bytes from `lanes` on.
     pub read: i32,
-    /// What was written, likewise, and above it what was in the word before: doublewords.
+    /// The writes, likewise, with the word's earlier content above: doublewords.
     pub written: i32,
     /// First of those bits.
     pub lanes: u32,
@@ -129,7 +130,7 @@ pub enum Home {
     Number(u32),
 }
 
-/// Constants behind a cache that answers at once if it holds them. For each of its sets a table has the number of the line that
+/// Constants after a cache that answers at once if it holds them. For each of its sets a table has the number of the line that
 /// was found last.
 #[derive(Debug, Clone, Copy)]
 pub struct Constants {

@@ -9,7 +9,7 @@ use crate::step::Step;
 /// Shares kept at most: more are added up, and all that is cached with them is forgotten.
 const ROOM: usize = 1 << 20;
 
-/// What one instruction took in a transition.
+/// The share of one instruction in a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Share {
     address: u32,
@@ -20,7 +20,7 @@ struct Share {
     is_other: bool,
 }
 
-/// What a place of the table holds.
+/// The content of a place of the table.
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     /// Its shares: so many from there on.
@@ -33,18 +33,19 @@ struct Entry {
 pub(super) struct Account {
     /// Places of the table.
     places: usize,
-    /// By place of the table; kept while the profile is off, too, so that nothing has to be forgotten when it is switched on.
+    /// Entries by place of the table. Kept while the profile is off, too, so that nothing has to be forgotten when it
+    /// is switched on.
     entries: Vec<Entry>,
     /// How often the transition there was taken with each core going on first. Empty while the profile is off.
     times: Vec<[u64; 2]>,
     shares: Vec<Share>,
-    /// Of the transition in hand.
+    /// The shares of the current transition.
     fresh: Vec<Share>,
     cells: [HashMap<u32, ProfileCell>; 2],
 }
 
 impl Account {
-    /// Of a table with so many places.
+    /// Creates the account of a table with so many places.
     pub fn new(places: usize) -> Account {
         let cells = Default::default();
         Account { places, entries: Vec::new(), times: Vec::new(), shares: Vec::new(), fresh: Vec::new(), cells }
@@ -70,7 +71,7 @@ impl Account {
         }
     }
 
-    /// Where it is counted how often, two doublewords for each place; null while the profile is off.
+    /// Where it is counted how often, two doublewords for each place. Null while the profile is off.
     pub fn times(&mut self) -> *mut [u64; 2] {
         if self.times.is_empty() { std::ptr::null_mut() } else { self.times.as_mut_ptr() }
     }
@@ -121,7 +122,7 @@ impl Account {
         self.shares.len() <= ROOM
     }
 
-    /// What is cached at two places changes places.
+    /// Swaps the cached entries of two places.
     pub fn swap(&mut self, first: usize, second: usize) {
         if !self.entries.is_empty() {
             self.entries.swap(first, second);

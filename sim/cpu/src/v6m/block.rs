@@ -36,28 +36,29 @@ impl Block {
     pub const GIVES_WAY: u64 = 4;
     /// Set in `shape` if its last instruction leaves it to the machine where execution goes on: SVC, an exception return.
     pub const LEAVES: u64 = 1 << 16;
-    /// Set in `shape` if its last instruction is a store to the core's private registers, which is made behind it.
+    /// Set in `shape` if its last instruction is a store to the core's private registers, which is made after it.
     pub const PRIVATE: u64 = 1 << 17;
-    /// Set in `shape` if an exception may be taken behind it.
+    /// Set in `shape` if an exception may be taken after it.
     pub const UNMASKS: u64 = 1 << 18;
     /// Set in `shape` if its last instruction is a store to a watched word, of which it is told when that was made.
     pub const TOLD: u64 = 1 << 19;
-    /// What the last instruction of a basic block can be, if it is like no other.
+    /// The kinds of last instruction of a basic block that are like no other.
     const ENDS: u64 = Block::LEAVES | Block::PRIVATE | Block::TOLD;
-    /// First of the bits of `shape` that say which [`Step`] it is, from 1 on; 0: none.
+    /// First of the bits of `shape` that say which [`Step`] it is, from 1 on. 0: none.
     const STEP: u32 = 20;
-    /// Set in `shape` of an ordered access if the other core comes first; and if this one loses their tie for that.
+    /// Set in `shape` of an ordered access if the other core comes first. And if this one loses their tie for that.
     const WAITS: u64 = 1 << 28;
     const YIELDS: u64 = 1 << 29;
     /// First of the bits of `shape` that tell of verdicts.
     const BRANCHES: u32 = 30;
     /// Bits of `shape`.
     pub(in crate::v6m) const SHAPE_BITS: u32 = 48;
-    /// None.
+    /// No block.
     pub const NONE: Block = Block { shape: 0, next: 0, accesses: 0 };
 
-    /// What a `shape` says of where the block goes: so many bytes of ops, those of a branch that is taken counted as of one
-    /// halfword, and the verdicts on its conditional branches, the first in the highest place behind a leading 1.
+    /// Returns what a `shape` says of where the block goes: so many bytes of ops, those of a branch that is taken
+    /// counted as of one halfword, and the verdicts on its conditional branches, the first in the highest place after
+    /// a leading 1.
     #[inline(always)]
     pub(in crate::v6m) const fn path(length: u64, branches: u64) -> u64 {
         const {
@@ -88,14 +89,14 @@ impl Block {
         Remainder { instructions, branches: self.branches(), ends, gives_way, spin, is_last: false, next, accesses }
     }
 
-    /// A step of an exception, from a core at this address to that one; the frame is in this memory.
+    /// A step of an exception, from a core at this address to that one. The frame is in this memory.
     pub(in crate::v6m) fn step(step: Step, memory: Option<u32>, from: u32, to: u32) -> Block {
         let bytes = i64::from(to.wrapping_sub(from) as i32) * (size_of::<Op>() as i64 / 2);
         let accesses = memory.map_or(0, |memory| Block::ACCESS | u64::from(memory));
         Block { shape: (step as u64) << Block::STEP, next: bytes as u64, accesses }
     }
 
-    /// What [`Block::step`] made it of: the step, the memory of its frame, where it leads from that address.
+    /// Returns what [`Block::step`] made it of: the step, the memory of its frame, where it leads from that address.
     pub(in crate::v6m) fn as_step(&self, from: u32) -> Option<(Step, u32, u32)> {
         let step = match self.shape >> Block::STEP {
             1 => Step::Enter,
@@ -126,7 +127,7 @@ impl Block {
         Block { shape: self.shape | Block::WAITS | yields, ..self }
     }
 
-    /// Of what [`Block::behind_wait`] made: the wait.
+    /// Returns the wait in front of the block that [`Block::behind_wait`] made.
     pub(in crate::v6m) fn wait_before(&self) -> Option<Block> {
         (self.shape & Block::WAITS != 0).then(|| Block::wait(self.shape & Block::YIELDS != 0))
     }
@@ -169,7 +170,7 @@ impl Block {
             let halfwords = if turns || !op.is_wide() { 1 } else { 2 };
             at = at.wrapping_offset(if turns { op.imm as i32 as isize } else { halfwords as isize });
             left = left.saturating_sub(halfwords);
-            // SAFETY: the caller's promise; behind a region's last instruction there are more ops.
+            // SAFETY: the caller's promise; after a region's last instruction there are more ops.
             op = unsafe { *at };
             count += 1;
         }
@@ -186,7 +187,7 @@ pub enum Step {
     Vector = 2,
     /// The frame is unstacked.
     Return = 3,
-    /// From one handler to the next.
+    /// The gap from one handler to the next.
     Chain = 4,
 }
 
@@ -197,7 +198,7 @@ pub struct Remainder {
     pub instructions: u64,
     /// Verdicts on its conditional branches, the next one on top.
     branches: u32,
-    /// What the last one is: those bits of [`Block::shape`].
+    /// The kind of the last instruction: those bits of [`Block::shape`].
     ends: u32,
     /// Its ordered accesses give way to the other core's instructions of the same cycle.
     pub gives_way: bool,
@@ -207,7 +208,7 @@ pub struct Remainder {
     pub is_last: bool,
     /// Address of what follows, in the same region.
     pub next: u32,
-    /// As [`Block::accesses`], the next one in the top bits.
+    /// Accesses in the form of [`Block::accesses`], with the next one in the top bits.
     pub accesses: u64,
 }
 

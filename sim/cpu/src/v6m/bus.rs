@@ -1,4 +1,4 @@
-//! What the interpreter needs from a chip: memory, code regions, arbitration, time.
+//! The interpreter's needs from a chip: memory, code regions, arbitration, time.
 
 use crate::host::MARKED_BYTES;
 use crate::v6m::block::{Block, Turn};
@@ -12,22 +12,22 @@ use crate::v6m::watched::WatchedStore;
 /// Why an access did not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trap {
-    /// The access faults; the text says why.
+    /// The access faults. The text says why.
     Fault(&'static str),
     /// The other core must execute its instruction of the same cycle first: nothing happened yet.
     Defer,
 }
 
-/// What an access that both cores' order may matter to gives ahead of time.
+/// The speculative result of an access whose order between the cores may matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ordered<T> {
     /// This, whenever it is executed.
     Always(T),
-    /// This: it is its turn, and the basic block ends behind it.
+    /// This: it is its turn, and the basic block ends after it.
     Now(T),
     /// It must come in time order: [`Ahead::wait_for_turn`] has not let it yet.
     NotYet,
-    /// It is made behind the basic block, which ends with it: only this core can tell.
+    /// It is made after the basic block, which ends with it: only this core can tell.
     Behind,
     /// It cannot be executed ahead of time.
     InTime,
@@ -52,7 +52,7 @@ pub enum Access {
 pub struct Ram<'a> {
     /// Its bytes, always as many.
     pub bytes: &'a mut [u8],
-    /// A mark for each [`MARKED_BYTES`] of them. Where it is not 0 code or a watched word is near.
+    /// A mark for each [`MARKED_BYTES`] of them. Marks that are not 0 where code or a watched word is near.
     pub marks: &'a [u8],
 }
 
@@ -63,7 +63,7 @@ impl Ram<'_> {
         self.bytes.len() as u32
     }
 
-    /// Where it begins. What is reached by that is reached before the bus is used again.
+    /// Where it begins. The caller reaches this state before it uses the bus again.
     #[inline(always)]
     pub fn start(self) -> *mut u8 {
         self.bytes.as_mut_ptr()
@@ -81,7 +81,7 @@ impl Ram<'_> {
     }
 }
 
-/// When the memories behind a core's bus take a transfer, and which memory an address is in.
+/// When the memories after a core's bus take a transfer, and which memory an address is in.
 ///
 /// `stalls`: the core waits for the transfer, so a delay counts as bus wait at once. Otherwise it is a fetch ahead, whose
 /// delay the core may never notice, and `fetch_ready` says when the word comes.
@@ -112,7 +112,7 @@ pub trait Fabric: Sized {
     /// By default the word lies in a bank whose slots are arbitrated.
     #[inline(always)]
     fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
-        // Sixteen bytes of ops per word of code, as many slots to a row; the tables are aligned to four words, the stripe
+        // Sixteen bytes of ops per word of code, as many slots to a row. The tables are aligned to four words, the stripe
         // of the banks, so that the op's address selects the row.
         const _: () = assert!(SLOTS == 2 * size_of::<Op>());
         let row = core.region.row + ((ip as usize + SLOTS * words) & core.region.row_mask);
@@ -135,22 +135,22 @@ pub trait Fabric: Sized {
         false
     }
 
-    /// Charges a load from constant memory at cycle `t`; returns when it is over.
+    /// Charges a load from constant memory at cycle `t`. Returns when it is over.
     fn time_constant(&mut self, _core: &mut Core, t: u64) -> u64 {
         t
     }
 }
 
-/// The chip behind the cores. Implemented once per chip and inlined into the interpreter: no dynamic dispatch.
+/// The chip after the cores. Implemented once per chip and inlined into the interpreter: no dynamic dispatch.
 ///
-/// `CONTEND` is true while two masters are awake and every transfer must be arbitrated; with one master awake no
+/// `CONTEND` is true while two masters are awake and every transfer must be arbitrated. With one master awake no
 /// transfer can collide and the bookkeeping is compiled out. Both variants charge the same cycles to a lone core.
 ///
 /// # Safety
-/// [`Bus::ram`] gives the same memory at any time, and a mark for each [`MARKED_BYTES`] of it.
-/// [`Bus::region`] gives regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] behind them) and
-/// profile cells, if it has them, live as long as the bus, change only through it and are not reached by its own fields
-/// without a pointer. What [`Bus::decode`], [`Bus::behind`] and [`Bus::attend`] leave or give are ops made by
+/// [`Bus::ram`] gives the same memory at any time, and a mark for each [`MARKED_BYTES`] of it. [`Bus::region`] gives
+/// regions whose ops (one for each halfword, and at least one [`Code::OutOfRegion`] after them) and profile cells, if
+/// it has them, live as long as the bus, change only through it and are not reached by its own fields without a
+/// pointer. The ops that [`Bus::decode`], [`Bus::behind`] and [`Bus::attend`] leave or return are made by
 /// [`decode`](crate::v6m::decode::decode) for their place.
 ///
 /// [`Code::OutOfRegion`]: crate::v6m::op::Code::OutOfRegion
@@ -171,7 +171,7 @@ pub unsafe trait Bus: Fabric {
     fn ram(&mut self) -> Ram<'_>;
 
     /// Any load that is not plain RAM. Advances `t` by the cycles it takes. `other` is the other core, which may have to go
-    /// first; `None` where that was settled before. `LITERAL`: an aligned word known to lie in cached flash.
+    /// first. `None` where that was settled before. `LITERAL`: an aligned word known to lie in cached flash.
     fn load<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
         core: &mut Core,
@@ -202,7 +202,7 @@ pub unsafe trait Bus: Fabric {
     /// That core made such a store in this cycle, ahead of time. True if the machine must act before anything else executes.
     fn wrote(&mut self, core: usize, store: WatchedStore, cycle: u64) -> bool;
 
-    /// Loads from constant memory ahead of time; `None` for other addresses. Its timing is that of the trace or basic block.
+    /// Loads from constant memory ahead of time. `None` for other addresses. Its timing is that of the trace or basic block.
     /// `LITERAL` as for [`Bus::load`].
     fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32>;
 
@@ -230,11 +230,11 @@ pub unsafe trait Bus: Fabric {
     /// `served` says that they have fired. `None`: stop before it.
     fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op>;
 
-    /// The same ahead of time and at the begin of a trace or block: [`Ordered::Now`] when its probes have fired. Of a trace
-    /// that is at `core.t`, and [`Core::retried`] says that they have, should it not be executed then.
+    /// The same ahead of time and at the begin of a trace or block: [`Ordered::Now`] when its probes have fired. This
+    /// concerns a trace at `core.t`, whose bytes [`Core::retried`] confirms, in case it should not be executed then.
     fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op>;
 
-    /// Cycle of the next event of the chip; 0 when the machine must look at the cores before anything else executes. The
+    /// Cycle of the next event of the chip. 0 when the machine must look at the cores before anything else executes. The
     /// interpreter sets it to 0 to ask for that.
     fn due(&mut self) -> &mut u64;
 }

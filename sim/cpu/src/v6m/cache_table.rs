@@ -1,14 +1,14 @@
 //! The table of a timing cache: nodes by number, transitions between them, and how often each was taken.
 //!
-//! One core and two keep other transitions and find them otherwise, so a row of the table is theirs. What is the same stands
-//! here: numbers of nodes, the account, and that all is forgotten together where there is no room.
+//! One core and two keep other transitions and find them otherwise, so a row of the table is theirs. The common parts
+//! of the caches: node numbers, the account, and eviction of everything together when the room is used up.
 
 use std::hash::Hash;
 
 use super::account::Account;
 use crate::states::States;
 
-/// What one hash finds: one transition or more.
+/// The result of one hash lookup: one transition or more.
 pub(super) trait Row: Copy + Default {
     /// How many.
     const WAYS: usize;
@@ -47,12 +47,12 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> CacheTa
         self.nodes.state(number)
     }
 
-    /// The number of a node; `None` if there is no room for it.
+    /// The number of a node. `None` if there is no room for it.
     pub fn number(&mut self, node: N) -> Option<u32> {
         self.nodes.number(node)
     }
 
-    /// The same; mostly it is the node that was met last at this address.
+    /// The same. Mostly it is the node that was met last at this address.
     pub fn number_at(&mut self, address: u32, node: N) -> Option<u32> {
         self.nodes.number_at(address as usize / 2, node)
     }

@@ -9,14 +9,14 @@ use crate::v6m::region::Region;
 use crate::v6m::trace::Trace;
 use crate::v6m::watched::WatchedStore;
 
-/// What the core is doing besides executing the next instruction.
+/// The activity of the core besides executing the next instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Executes instructions.
     Run,
-    /// Stacked; the vector is chosen when `t` is reached, so that a late arrival can still win.
+    /// Stacked. The vector is chosen when `t` is reached, so that a late arrival can still win.
     Entry {
-        /// Exception that started the entry; it is taken unless a more urgent one arrives.
+        /// Exception that started the entry. It is taken unless a more urgent one arrives.
         number: u32,
         /// EXC_RETURN value the handler gets in LR.
         exc_return: u32,
@@ -45,7 +45,7 @@ pub enum Request {
     None,
     /// A synchronous fault at the current instruction.
     Fault(&'static str),
-    /// SVC executed; `ip` already points behind it.
+    /// SVC executed. `ip` already points after it.
     Svc,
     /// Branch to an EXC_RETURN value in handler mode.
     ExceptionReturn(u32),
@@ -58,7 +58,7 @@ pub enum Request {
 /// A multiple transfer (LDM, STM, PUSH, POP) in progress between two scheduler turns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Transfer {
-    /// Registers still to move; 0 when none is in progress.
+    /// Registers still to move. 0 when none is in progress.
     pub mask: u32,
     /// Address of the next word.
     pub address: u32,
@@ -93,7 +93,7 @@ pub struct Core {
     /// First cycle in which this core's bus port can start another address phase. Only kept up after a lost slot
     /// and when the other core starts a line fill that this core's next fetch must wait for.
     pub bus_free: u64,
-    /// Cycle at which the next sequential word is in the fetch buffer, if its fetch lost its slot; else in the past.
+    /// Cycle at which the next sequential word is in the fetch buffer, if its fetch lost its slot. Else in the past.
     pub fetch_ready: u64,
     /// Multiple transfer in progress.
     pub transfer: Transfer,
@@ -111,11 +111,11 @@ pub struct Core {
     pub id: usize,
     /// Where the other core stands while this one has its turn.
     pub rival_t: u64,
-    /// What the machine must do before the next instruction.
+    /// The request to the machine before the next instruction.
     pub request: Request,
     /// Branch target that holds no code, or that lacks the Thumb bit: the PC of the fault to raise.
     pub stray: Option<u32>,
-    /// What the core is doing.
+    /// The activity of the core.
     pub phase: Phase,
     /// True while r13 is PSP.
     pub sp_is_psp: bool,
@@ -125,7 +125,7 @@ pub struct Core {
     pub spsel: bool,
     /// IPSR: number of the active exception, 0 in thread mode.
     pub ipsr: u32,
-    /// The Thumb bit; clear after a branch to an even address, which faults at the next instruction.
+    /// The Thumb bit. Clear after a branch to an even address, which faults at the next instruction.
     pub thumb: bool,
     /// WFE's event register.
     pub event: bool,
@@ -141,11 +141,11 @@ pub struct Core {
     pub exception_cycles: u64,
     /// Exceptions entered, by number.
     pub exceptions: [u64; 48],
-    /// What executed since the machine last took it; filled only by the mode that observes.
+    /// The steps executed since the machine last took them. Filled only by the mode that observes.
     pub steps: Vec<Step>,
     /// The trace whose time is being found out.
     pub trace: Trace,
-    /// What remains of the basic block whose time is being found out.
+    /// The rest of the basic block whose time is being determined.
     pub remainder: Remainder,
     /// The cycle of the last store of which only the time was found out.
     pub stored: u64,
@@ -222,14 +222,14 @@ impl Core {
         self.rival_t = if other.phase == Phase::Run && other.t < due { other.t } else { 0 };
     }
 
-    /// From now on this core, which has its turn, goes first when both issue in the same cycle: the turn was to end where the
-    /// other core stands, and a tie there is now this core's.
+    /// Gives this core, which has its turn, precedence from now on when both issue in the same cycle. The turn was to
+    /// end at the other core's time, and a tie there is now this core's.
     #[inline(always)]
     pub fn wins_ties(&mut self) {
         self.limit += u64::from(self.limit == self.rival_t);
     }
 
-    /// Architectural reset; time and statistics go on.
+    /// Architectural reset. Time and statistics go on.
     pub fn reset(&mut self) {
         let (id, t) = (self.id, self.t);
         let kept = (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles);
@@ -305,7 +305,7 @@ impl Core {
         }
     }
 
-    /// MSR; returns true if interrupt masking may have been lifted.
+    /// MSR. Returns true if interrupt masking may have been lifted.
     pub fn set_special(&mut self, sysm: u32, value: u32) -> bool {
         if sysm <= 3 {
             self.set_apsr(value);

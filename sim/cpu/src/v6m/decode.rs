@@ -11,7 +11,7 @@ pub struct Place {
     pub region_base: u32,
     /// Length of the region in bytes.
     pub region_bytes: u32,
-    /// The region is flash behind a cache: literals need a residency check.
+    /// The region is flash after a cache: literals need a residency check.
     pub cached: bool,
     /// The region is the boot ROM: UDF calls a modelled ROM function.
     pub rom: bool,
@@ -21,7 +21,7 @@ const fn op(code: Code, a: u32, b: u32, c: u32, imm: u32) -> Op {
     Op { code, a: a as u8, b: b as u8, c: c as u8, imm }
 }
 
-/// Decodes the instruction at `place`; `second` is the following halfword (only read by 32-bit encodings).
+/// Decodes the instruction at `place`. `second` is the following halfword (only read by 32-bit encodings).
 pub fn decode(first: u16, second: u16, place: Place) -> Op {
     let h = u32::from(first);
     let (r0, r3, r6) = (h & 7, h >> 3 & 7, h >> 6 & 7);

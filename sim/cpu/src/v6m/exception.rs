@@ -25,7 +25,7 @@ const PROCESS_THREAD: u32 = 0xffff_fffd;
 /// Eight words.
 pub(super) const FRAME_BYTES: u32 = 32;
 
-/// What happened, for traces.
+/// The outcome of an exception, for traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// A handler's first instruction issues at `core.t`.
@@ -65,7 +65,7 @@ pub(super) fn entry_frame(core: &Core) -> u32 {
     frame_of(core).0
 }
 
-/// Where a return with this EXC_RETURN value finds its frame; `None` if it is no such value.
+/// Where a return with this EXC_RETURN value finds its frame. `None` if it is no such value.
 pub(super) fn return_frame(core: &Core, value: u32) -> Option<u32> {
     match value | 1 {
         PROCESS_THREAD => Some(core.psp()),
@@ -95,7 +95,7 @@ pub(super) fn candidate(core: &Core) -> Option<u32> {
     Some(core.nvic.candidate().map_or(number, |(n, _)| n))
 }
 
-/// What an exception's frame in RAM loses to arbitration, its first word in the cycle behind `core.t`.
+/// Returns what an exception's frame in RAM loses to arbitration, its first word in the cycle behind `core.t`.
 pub(super) fn time_frame<B: Bus>(core: &mut Core, bus: &mut B, address: u32) -> u64 {
     let offset = address.wrapping_sub(B::RAM_BASE);
     let started = core.t + 1;
@@ -168,7 +168,7 @@ fn vector<B: Bus>(core: &mut Core, bus: &mut B, number: u32, exc_return: u32) {
     }
 }
 
-/// Puts the core at an interworking address; an unusable one faults at the first instruction.
+/// Puts the core at an interworking address. An unusable one faults at the first instruction.
 pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
     core.thumb = target & 1 != 0;
     let address = target & !1;

@@ -1,14 +1,14 @@
 //! The interpreter: ARMv6-M instructions with their cycles, for one or two cores interleaved to the cycle.
 //!
-//! [`turn`] is the loop: it takes one predecoded instruction after the other and dispatches on its code. What an
-//! instruction does stands by subject in [`alu`], [`memory`], [`multiple`], [`branch`] and [`system`], all of it
-//! inlined here, because dispatch, flags and time must stay in registers of the host ([`Cursor`]). A core runs until its
-//! `limit` (the chip's next event, or the other core's time) and then the core that is behind goes on, without leaving the
-//! function. Everything that happens only now and then (faults, exceptions, sleep, ROM functions) breaks out to the
-//! machine through `Core::request`.
+//! [`turn`] is the loop: it takes one predecoded instruction after the other and dispatches on its code. The
+//! instructions are in [`alu`], [`memory`], [`multiple`], [`branch`] and [`system`] by subject. All of them are
+//! inlined here, because dispatch, flags and time must stay in registers of the host ([`Cursor`]). A core runs until
+//! its `limit` (the chip's next event, or the other core's time) and then the core that is behind goes on, without
+//! leaving the function. Everything that happens only now and then (faults, exceptions, sleep, ROM functions) breaks
+//! out to the machine through `Core::request`.
 //!
 //! Bus model under contention: an instruction's data access claims its slot in the cycle of issue; the next
-//! sequential word is fetched in the first slot that the instruction leaves free; a branch fetches its target in
+//! sequential word is fetched in the first slot that the instruction leaves free. A branch fetches its target in
 //! its last cycle but one. Without a collision this gives exactly the manual's table.
 
 mod alu;
@@ -38,8 +38,8 @@ const NO_EVENT: u64 = u64::MAX;
 /// Runs `cores[start]` (and, under `CONTEND`, the other one too) until the machine must act.
 ///
 /// # Safety
-/// `cores` points to two cores; `ip` of each core that may run points into the ops of its region, whose table
-/// ends with out-of-region ops; nothing else accesses cores or bus meanwhile.
+/// `cores` points to two cores. `ip` of each core that may run points into the ops of its region, whose table
+/// ends with out-of-region ops. Nothing else accesses cores or bus meanwhile.
 pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core, start: usize, bus: &mut B) {
     // SAFETY: the caller promises two cores, which nothing else accesses.
     let (first, second) = unsafe { (&mut *cores, &mut *cores.add(1)) };
@@ -105,11 +105,11 @@ fn hand_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
     to.limit = from.t + u64::from(bus.first() == to.id);
 }
 
-/// Runs `core` until its limit. True if that was the other core's time, whose turn it is now; false if the machine must
+/// Runs `core` until its limit. True if that was the other core's time, whose turn it is now. False if the machine must
 /// act.
 ///
 /// # Safety
-/// As for [`run`]; in the mode that executes ahead nothing else uses the logs of `bus`.
+/// As for [`run`]. In the mode that executes ahead nothing else uses the logs of `bus`.
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
 unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
@@ -122,12 +122,12 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     let ahead = Cursor::<CONTEND, WATCH>::AHEAD;
     let [log, mut other_log] = if paired && ahead { B::Ahead::logs(bus, core.id) } else { [std::ptr::null_mut(); 2] };
     // SAFETY of what follows, where it says no more: `ip` points into the ops of `core.region`. The caller promises it of
-    // where the core stands; instructions lead to another op of the region or to those behind its last, near branches stay
+    // where the core stands. Instructions lead to another op of the region or to those after its last, near branches stay
     // inside by the decoder's word, and others are compared with the region or ask the bus for theirs.
     let mut cursor = Cursor::<CONTEND, WATCH>::new(core, log);
     let mut profiled = Profiled::default();
     let mut in_hand = Started::default();
-    // The last instruction of the basic block in hand; see [`Block`].
+    // The last instruction of the basic block in hand. See [`Block`].
     let mut from = cursor.ip;
     if paired && ahead {
         // SAFETY: the bus's logs live as long as it.
@@ -166,7 +166,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         // SAFETY: see above.
         cursor.word = unsafe { *cursor.ip }.to_word();
 
-        // Behind a jump it looks for native code, and behind what is none.
+        // After a jump it looks for native code, and after what is none.
         let mut looks = native_paths;
         let flow = 'ended: {
             'jumped: {
@@ -488,7 +488,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     Turn::Stop => return false,
                 }
                 let (cores, logs) = ([&raw mut *core, &raw mut *other], [cursor.log, other_log]);
-                // SAFETY: the bus's logs live as long as it; the core stands behind its block.
+                // SAFETY: the bus's logs live as long as it; the core stands after its block.
                 turn = unsafe {
                     if (*cursor.log).summons != 0 {
                         B::Ahead::take_exception(bus, cores, logs)
@@ -550,7 +550,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             in_hand.log(core, cursor.ip, cursor.t, cursor.retired(core), cursor.word.code());
         }
         if looks && flow == Flow::Next && B::Ahead::has_native_path(bus, core.address_of(cursor.ip)) {
-            // SAFETY: the caller's promise; the core is behind its jump.
+            // SAFETY: the caller's promise; the core is after its jump.
             unsafe { cursor.run_native_paths(core, other, bus) };
         }
         if cursor.t >= core.limit {

@@ -1,9 +1,9 @@
 //! Native code where nothing but the code says what time it takes: a core that executes alone, without waits.
 //!
-//! The interpreter executes in time. Where it jumps to, it looks whether what stands there is translated; then that is
-//! executed, with its cycles added, and what follows likewise, for as long as it goes. What comes often is translated: a trace
-//! is executed ahead, and a shadow core, without effects, finds out what each of its instructions takes. So the timing
-//! rules stand in the interpreter alone.
+//! The interpreter executes in time. After a jump it checks whether the target is translated. Then that is executed,
+//! with its cycles added, and what follows likewise, for as long as it goes. Hot paths are translated: a trace is
+//! executed speculatively, and a shadow core, without effects, determines the time of each of its instructions. So the
+//! timing rules stand in the interpreter alone.
 
 use crate::v6m::core::Core;
 use crate::v6m::exec;
@@ -14,7 +14,7 @@ use crate::v6m::translate::{Translated, call, translate};
 
 /// A bus whose core is at times alone with its time.
 pub trait NativePathBus: Translated {
-    /// What is kept for that.
+    /// Returns what is kept for that.
     fn native_paths(&mut self) -> &mut NativePaths;
 
     /// True while one core executes alone, and once: what is executed again to undo it counts nowhere.
@@ -25,10 +25,10 @@ pub trait NativePathBus: Translated {
     fn rehearse(&mut self, on: bool);
 }
 
-/// What is kept from one run of native code to the next.
+/// The state between one run of native code and the next.
 #[derive(Debug, Default)]
 pub struct NativePaths {
-    /// Shadow cores; the second one is not used.
+    /// Shadow cores. The second one is not used.
     cores: Option<Box<[Core; 2]>>,
     /// Where the trace in hand began.
     begun: u32,
@@ -50,7 +50,7 @@ impl NativePaths {
     }
 }
 
-/// What [`Ahead::has_native_path`](crate::v6m::bus::Ahead::has_native_path) does.
+/// Implements [`Ahead::has_native_path`](crate::v6m::bus::Ahead::has_native_path).
 #[inline(always)]
 pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
     let translations = bus.translations();
@@ -58,10 +58,10 @@ pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
     translations.at(address).is_some() || translations.is_due(address)
 }
 
-/// What [`Ahead::run_native_paths`](crate::v6m::bus::Ahead::run_native_paths) does.
+/// Implements [`Ahead::run_native_paths`](crate::v6m::bus::Ahead::run_native_paths).
 ///
 /// # Safety
-/// As for [`exec::run`]; `core` stands before an instruction and not inside one.
+/// As for [`exec::run`]. `core` stands before an instruction and not inside one.
 #[inline(never)]
 pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) {
     'next: loop {
@@ -118,7 +118,8 @@ unsafe fn record<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Cor
     !is_none
 }
 
-/// What [`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace) does: one trace was executed, and no other follows.
+/// Returns what [`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace) does: one trace was executed, and no other
+/// follows.
 #[cold]
 #[inline(never)]
 pub fn time_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {

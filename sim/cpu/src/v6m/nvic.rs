@@ -28,7 +28,7 @@ const SYSTEM: u64 = 1 << 2 | 1 << 3 | 1 << 11 | 1 << 14 | 1 << 15;
 pub struct Nvic {
     /// Pending exceptions.
     pub pending: u64,
-    /// Enabled exceptions; system exceptions always are.
+    /// Enabled exceptions. System exceptions always are.
     pub enabled: u64,
     /// Active (entered, not returned) exceptions.
     pub active: u64,
@@ -98,7 +98,7 @@ impl Nvic {
         self.most_urgent(self.active).map_or(THREAD_PRIORITY, |(_, p)| p)
     }
 
-    /// Pends an exception; true if it was not pending before.
+    /// Pends an exception. True if it was not pending before.
     pub fn pend(&mut self, number: u32) -> bool {
         let fresh = self.pending & 1 << number == 0;
         self.pending |= 1 << number;
@@ -125,7 +125,7 @@ impl Nvic {
         self.active |= 1 << number;
     }
 
-    /// Marks an exception as returned from; a line that is still high pends again.
+    /// Marks an exception as returned from. A line that is still high pends again.
     pub fn deactivate(&mut self, number: u32) {
         self.active &= !(1 << number);
         if number >= 16 && self.lines >> (number - 16) & 1 != 0 {
@@ -133,7 +133,7 @@ impl Nvic {
         }
     }
 
-    /// Clears pending bits; lines that are high and not active stay pending.
+    /// Clears pending bits. Lines that are high and not active stay pending.
     fn unpend(&mut self, set: u64) {
         self.pending &= !set;
         self.pending |= set & u64::from(self.lines) << 16 & !self.active;
@@ -213,7 +213,7 @@ impl Nvic {
         self.priority[first as usize..first as usize + 4].copy_from_slice(&bytes);
     }
 
-    /// ICSR (ARMv6-M B3.2.4); VECTPENDING ignores PRIMASK.
+    /// ICSR (ARMv6-M B3.2.4). VECTPENDING ignores PRIMASK.
     fn icsr(&self, ipsr: u32) -> u32 {
         let bit = |number: u32| (self.pending >> number & 1) as u32;
         bit(exception::NMI) << 31

@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C, align(8))]
 pub struct Op {
-    /// What it does.
+    /// The operation.
     pub code: Code,
     /// First register field (destination or transferred register).
     pub a: u8,
@@ -45,22 +45,22 @@ codes! {
     /// Not decoded yet (also all zeros, so that fresh tables need no initialisation).
     Undecoded,
     /// Stands in for an instruction before which something must happen: its cache line is not resident, or a probe
-    /// sits on it. The common path pays nothing for the possibility; the instruction itself is decoded again.
+    /// sits on it. The common path pays nothing for the possibility. The instruction itself is decoded again.
     Attend,
-    /// Behind the last halfword of a region: execution ran off its end.
+    /// After the last halfword of a region: execution ran off its end.
     OutOfRegion,
-    /// From here to `Nop`: one cycle, registers and flags only ([`Op::is_local`]).
+    /// These ops, up to `Nop`, take one cycle and use registers and flags only ([`Op::is_local`]).
     MovsReg, LslImm, LsrImm, AsrImm,
     AddReg, SubReg, AddImm, SubImm, MovImm, CmpImm,
     And, Eor, LslReg, LsrReg, AsrReg, Adc, Sbc, RorReg,
     Tst, Rsb, Cmp, Cmn, Orr, Mul, Bic, Mvn,
-    /// High-register forms; `Sp` variants clear bits 1:0 of the result.
+    /// High-register forms. `Sp` variants clear bits 1:0 of the result.
     AddHi, AddHiSp, MovHi, MovHiSp, CmpHi, MovConst, AddConst,
     /// rd = rn + imm without flags: ADD Rd,SP,#imm and ADD/SUB SP,#imm.
     AddNoFlags,
     Sxth, Sxtb, Uxth, Uxtb, Rev, Rev16, Revsh, Nop,
     AddPc, MovPc, Bx, Blx,
-    /// Literal in flash at address `imm`; the generic form goes through the data path.
+    /// Literal in flash at address `imm`. The generic form goes through the data path.
     LdrLitFlash, LdrLit,
     StrReg, StrhReg, StrbReg, LdrsbReg, LdrReg, LdrhReg, LdrbReg, LdrshReg,
     StrImm, LdrImm, StrbImm, LdrbImm, StrhImm, LdrhImm,
@@ -82,7 +82,7 @@ impl Op {
         (self.code as u8).wrapping_sub(op::MovsReg) <= op::Nop - op::MovsReg
     }
 
-    /// True for a branch to a place in its region, with or without a condition; `imm` is the distance.
+    /// True for a branch to a place in its region, with or without a condition. `imm` is the distance.
     pub fn is_near_branch(self) -> bool {
         (op::Beq..=op::Ble).contains(&(self.code as u8)) || self.code == Code::B
     }

@@ -1,8 +1,8 @@
 //! The timing cache of two cores: mostly they have collided on the bus in the same way before.
 //!
-//! The interpreter runs ahead: each core in turn executes a basic block ([`Block`]) without any time. Where both cores
-//! stand, what remains of the other core's block, and the state of the arbitration (times as distances from now) are a
-//! node. Node and new block name a transition: how far both cores come until one of the two blocks ends.
+//! The interpreter runs ahead: each core in turn executes a basic block ([`Block`]) without any time. A node is the
+//! position of both cores, the rest of the other core's block, and the state of the arbitration (times as distances
+//! from now). Node and new block name a transition: how far both cores come until one of the two blocks ends.
 //!
 //! ```text
 //!   core 0   |---- block A, under way ----|              node: both places, and the state of the arbitration
@@ -19,9 +19,9 @@
 //! profile is the product ([`account`](super::account)).
 //!
 //! Running ahead is speculation. A block accesses only memories that answer by fixed rules, and no word that the other
-//! core's block writes: then their order does not matter. Each core keeps a log ([`SpeculationLog`]) of what it read and
-//! wrote; if two blocks meet in a word, or before an instruction that no block holds, what a core did ahead of that cycle
-//! is undone, and both cores go on in time. Where that pays too little, the cache backs off ([`Pairs`]).
+//! core's block writes: then their order does not matter. Each core keeps a log ([`SpeculationLog`]) of what it read
+//! and wrote. If two blocks meet in a word, or before an instruction that no block holds, what a core did ahead of
+//! that cycle is undone, and both cores go on in time. The cache backs off where it gains too little ([`Pairs`]).
 
 mod code;
 mod exception;
@@ -46,7 +46,7 @@ pub use memory::Pairs;
 pub use order::{Asked, end_turn, wait_for_turn};
 use table::{Table, Transition};
 
-/// What the timing of two cores depends on, the one that goes on first, times as distances from the earlier one's.
+/// The inputs of two cores' timing. The core that continues is first, times are distances from the earlier core's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct State {
     /// Transfer slots that are taken: one bit a cycle, 16 for each slave.
@@ -113,7 +113,7 @@ impl State {
 /// Where a core stands inside a basic block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Place {
-    /// Of its next instruction.
+    /// The address of its next instruction.
     address: u32,
     remainder: Remainder,
     /// Words left of a multiple transfer and where in its memory it is.
@@ -122,7 +122,7 @@ struct Place {
 }
 
 impl Place {
-    /// In front of the next block.
+    /// The core begins in front of the next block.
     fn begins(address: u32) -> Place {
         Place { address, remainder: Remainder::NONE, mask: 0, data: 0 }
     }
@@ -139,7 +139,7 @@ struct Node {
 
 /// A bus whose arbitration between two cores can be cached.
 pub trait Paired: Translated {
-    /// What is cached.
+    /// Returns what is cached.
     fn pairs(&mut self) -> &mut Pairs;
 
     /// The memory of main RAM with this number: see [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of).
@@ -157,10 +157,10 @@ pub trait Paired: Translated {
     /// How many lines the cache of the code has lost so far.
     fn lost_lines(&self) -> u64;
 
-    /// The state now, between instructions; `None` if it is too far from usual.
+    /// The state now, between instructions. `None` if it is too far from usual.
     fn state(&self, first: &Core, other: &Core) -> Option<State>;
 
-    /// Whether it is all the same if the instruction at this address executes before or behind the other core's ordered
+    /// Whether it is all the same if the instruction at this address executes before or after the other core's ordered
     /// access of the same cycle.
     fn minds_no_order(&self, address: u32) -> bool;
 
@@ -173,7 +173,7 @@ pub trait Paired: Translated {
     /// The probes on the instruction at this address, if there are any.
     fn probe_at(&self, address: u32) -> Probe;
 
-    /// Has probes fire on the instruction that this core stands before, which is at hand; false if that cannot be done ahead of
+    /// Has probes fire on the instruction that this core stands before, which is at hand. False if that cannot be done ahead of
     /// time.
     fn fire(&mut self, core: &Core, probe: Probe, cycle: u64) -> bool;
 
@@ -195,7 +195,7 @@ pub trait Paired: Translated {
 /// backs off for a while, so that the machine goes on in time.
 ///
 /// # Safety
-/// As for [`exec::run`]; both cores stand before an instruction and not inside one.
+/// As for [`exec::run`]. Both cores stand before an instruction and not inside one.
 pub unsafe fn run<B: Paired>(cores: *mut Core, turn: usize, due: u64, bus: &mut B) {
     // SAFETY: the caller's promise; references to the cores end before the interpreter runs, and logs are the bus's.
     unsafe {
@@ -213,7 +213,7 @@ pub unsafe fn run<B: Paired>(cores: *mut Core, turn: usize, due: u64, bus: &mut 
     }
 }
 
-/// Finds the node that both cores, the one that goes on first, and the bus are at; false if it is too far from usual.
+/// Finds the node that both cores, the one that goes on first, and the bus are at. False if it is too far from usual.
 fn enter<B: Paired>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
     let now = first.t.min(other.t);
     let state = bus.state(first, other);
@@ -259,7 +259,7 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
 /// Brings a core back to a place in its block, all of which it has executed.
 ///
 /// # Safety
-/// As for [`run`]; the core's log is that of the block.
+/// As for [`run`]. The core's log is that of the block.
 unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     let [log, _] = bus.pairs().logs.of(index);
     let ram = bus.ram().start();
@@ -280,10 +280,10 @@ unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus:
     }
 }
 
-/// What [`Ahead::time_block`](crate::v6m::bus::Ahead::time_block) does.
+/// Implements [`Ahead::time_block`](crate::v6m::bus::Ahead::time_block).
 ///
 /// # Safety
-/// `core` has just executed the basic block; both are cores that [`run`] was given.
+/// `core` has just executed the basic block. Both are cores that [`run`] was given.
 #[inline(always)]
 pub unsafe fn time_block<B: Paired>(
     bus: &mut B,

@@ -8,7 +8,7 @@ const SCS: u32 = 0xe000_e000;
 const SCS_BYTES: u32 = 0x1000;
 /// MPU_CTRL, as an offset.
 const MPU_CTRL: u32 = 0xd94;
-/// What an access wanted that is not modelled, in words.
+/// An unmodelled request of an access, in words.
 pub type Unmodelled = Option<&'static str>;
 
 /// Loads the word at an address of the bus at cycle `now`. `None`: nothing is mapped there.
@@ -34,8 +34,8 @@ pub fn is_timeless(address: u32) -> bool {
 const DEBUG_UNIT: &str = "debug unit";
 const NO_REGISTER: &str = "private peripheral register";
 
-/// The offset in the system control space; `Some(None)` in the debug components around it (ROM table, breakpoint and
-/// watchpoint units), which read as zero; `None` outside the bus.
+/// The offset in the system control space. `Some(None)` in the debug components around it (ROM table, breakpoint and
+/// watchpoint units), which read as zero. `None` outside the bus.
 fn scs_offset(address: u32) -> Option<Option<u32>> {
     let offset = address.wrapping_sub(SCS);
     if offset < SCS_BYTES {
@@ -70,7 +70,7 @@ pub fn advance_systick(core: &mut Core, now: u64) {
     }
 }
 
-/// Pends an exception; with SEVONPEND a fresh one sets the event register.
+/// Pends an exception. With SEVONPEND a fresh one sets the event register.
 pub fn pend(core: &mut Core, number: u32) {
     if core.nvic.pend(number) && core.nvic.scr & 0x10 != 0 {
         core.event = true;

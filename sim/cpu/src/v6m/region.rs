@@ -3,7 +3,7 @@
 use crate::profile::ProfileCell;
 use crate::v6m::op::{Code, Op};
 
-/// Transfer slots per slave, by cycle modulo this; together they are a row. No core claims further ahead of the other one
+/// Transfer slots per slave, by cycle modulo this. Together they are a row. No core claims further ahead of the other one
 /// than a stack frame.
 pub const SLOTS: usize = 16;
 
@@ -16,15 +16,15 @@ pub struct Region {
     pub bytes: u32,
     /// `bytes / 2 + 4` ops, aligned so that `ops >> 4 & 3` is the bank of the first word.
     pub ops: *mut Op,
-    /// Number of the first transfer slot of the bus slave that holds the first word; see [`SLOTS`].
+    /// Number of the first transfer slot of the bus slave that holds the first word. See [`SLOTS`].
     pub row: usize,
     /// Selects the row among word-interleaved banks: (banks - 1) rows in slots.
     pub row_mask: usize,
-    /// Behind the XIP cache.
+    /// After the XIP cache.
     pub cached: bool,
     /// The boot ROM.
     pub rom: bool,
-    /// Profile cells of each core, parallel to `ops`; null while profiling is off.
+    /// Profile cells of each core, parallel to `ops`. Null while profiling is off.
     pub profile: [*mut ProfileCell; 2],
 }
 
@@ -51,7 +51,7 @@ impl Region {
         }
     }
 
-    /// The op of an address, one of the table if the address is in the region or right behind it.
+    /// The op of an address, one of the table if the address is in the region or right after it.
     pub fn op(&self, address: u32) -> *mut Op {
         self.ops.wrapping_add(address.wrapping_sub(self.base) as usize / 2)
     }

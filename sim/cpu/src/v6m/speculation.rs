@@ -18,7 +18,7 @@ type Start = [MaybeUninit<u64>; offset_of!(Core, t) / size_of::<u64>()];
 const _: () = assert!(offset_of!(SpeculationLog, written_words) == offset_of!(SpeculationLog, read_words) + 1);
 const _: () = assert!(offset_of!(Core, r) == 0 && offset_of!(Core, other_sp) < offset_of!(Core, t));
 
-/// What one core has done ahead of its time: one basic block. Native code writes it, too.
+/// The speculative execution of one core: one basic block. Native code writes it, too.
 #[derive(Debug)]
 #[repr(C)]
 pub struct SpeculationLog {
@@ -27,23 +27,23 @@ pub struct SpeculationLog {
     ip: *mut Op,
     /// How many instructions it has.
     pub(in crate::v6m) instructions: u64,
-    /// The probes on the instruction that comes next have fired; those on its first instruction had.
+    /// The probes on the instruction that comes next have fired. Those on its first instruction had.
     pub(in crate::v6m) served: bool,
     pub(in crate::v6m) probed: bool,
-    /// Behind the basic block an exception may have to be dealt with: bits of [`Block::shape`](crate::v6m::block::Block).
+    /// After the basic block an exception may have to be dealt with: bits of [`Block::shape`](crate::v6m::block::Block).
     pub(in crate::v6m) summons: u64,
     /// Its last store, if it ends with one to a watched word.
     told: WatchedStore,
-    /// The store behind it, address and value, if it ends with one to the core's private registers.
+    /// The store after it, address and value, if it ends with one to the core's private registers.
     pub(in crate::v6m) store: (u32, u32),
     /// Which words of RAM it reads and writes, all of them folded into 64.
     reads: u64,
     writes: u64,
     read_words: u8,
     written_words: u8,
-    /// What it reads: [`bytes_of`].
+    /// The reads: [`bytes_of`].
     read: [u32; ROOM],
-    /// What it writes, [`bytes_of`], and what was in the word in the upper half.
+    /// The writes: [`bytes_of`], with the word's earlier content in the upper half.
     written: [u64; ROOM],
 }
 
@@ -106,7 +106,7 @@ fn bytes_of<const BYTES: u32>(offset: u32) -> u32 {
     offset & !3 | ((1 << BYTES) - 1) << (offset & 3) << LANES
 }
 
-/// First of the bits for bytes; no offset has such.
+/// First of the bits for bytes. No offset has such.
 const LANES: u32 = 28;
 
 /// The word's offset.
@@ -191,7 +191,7 @@ impl SpeculationLog {
         self.reads |= folded(offset);
     }
 
-    /// So many bytes at this offset of the RAM are written; the word was `old`.
+    /// So many bytes at this offset of the RAM are written. The word was `old`.
     #[inline(always)]
     pub fn write<const BYTES: u32>(&mut self, offset: u32, old: u32) {
         debug_assert!(self.written_words < WORDS);
@@ -224,7 +224,7 @@ impl SpeculationLog {
         (self.written_words, self.writes) = (entry as u8, writes);
     }
 
-    /// Loads the registers of a mask from there; the `held` one goes to [`Core::transfer`].
+    /// Loads the registers of a mask from there. The `held` one goes to [`Core::transfer`].
     ///
     /// # Safety
     /// As for [`SpeculationLog::store_words`].
@@ -272,7 +272,7 @@ impl SpeculationLog {
         self.writes & (other.reads | other.writes) | self.reads & other.writes != 0
     }
 
-    /// Whether one of the two writes a byte that the other one accesses. Mostly the bits of words say more than that; blocks
+    /// Whether one of the two writes a byte that the other one accesses. Mostly the bits of words say more than that. Blocks
     /// have few accesses, so that it takes less to compare one after the other than to get ready for several at once.
     #[cold]
     #[inline(never)]
@@ -283,7 +283,7 @@ impl SpeculationLog {
             || read != 0 && other.written_in(read).any(|bytes| self.has_read(bytes))
     }
 
-    /// What it writes to words with these bits.
+    /// Returns what it writes to words with these bits.
     fn written_in(&self, bits: u64) -> impl Iterator<Item = u32> {
         self.written().filter(move |&bytes| bits & folded(word_of(bytes)) != 0)
     }
@@ -296,7 +296,7 @@ impl SpeculationLog {
         self.written().any(|other| overlap(bytes, other))
     }
 
-    /// What it writes.
+    /// Returns what it writes.
     fn written(&self) -> impl Iterator<Item = u32> {
         self.written[..self.written_words.into()].iter().map(|entry| *entry as u32)
     }

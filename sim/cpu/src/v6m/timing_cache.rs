@@ -14,11 +14,12 @@
 //! interpreter in its mode with arbitration, on a shadow core without effects, because what the trace does to registers
 //! and memory is done already. So the timing rules stand in interpreter and bus alone, and nothing is approximated.
 //!
-//! A trace accesses only memories that answer by fixed rules, and it begins so far from the next event that it cannot reach
-//! it. An instruction with probes begins a trace, since its time is known then; a store to a watched word ends one, and is
-//! told when that trace's time is. The profile is the product of how often each trace was taken and what its instructions
-//! take ([`account`](super::account)). All other instructions are executed in time, one after the other. Where new
-//! transitions are too frequent (timing that depends on addresses, say), the cache backs off for a while.
+//! A trace accesses only memories that answer by fixed rules, and it begins so far from the next event that it cannot
+//! reach it. An instruction with probes begins a trace, since its time is known then. A store to a watched word ends
+//! one, and is told when that trace's time is. The profile is the product of how often each trace was taken and what
+//! its instructions take ([`account`](super::account)). All other instructions are executed in time, one after the
+//! other. The cache backs off for a while where new transitions are too frequent (timing that depends on addresses,
+//! say).
 
 use crate::profile::ProfileCell;
 use crate::states::Counts;
@@ -31,12 +32,12 @@ use crate::v6m::op::Op;
 use crate::v6m::trace::Trace;
 use crate::v6m::translate::{Exit, Translated, Translations, call, translate};
 
-/// What the timing of a core and its fetches depends on, times as distances from now.
+/// The state that the timing of a core and its fetches depends on, times as distances from now.
 pub type State = [u64; 3];
 
 /// A bus whose timing can be cached.
 pub trait CacheableBus: Translated {
-    /// What is cached.
+    /// Returns what is cached.
     fn timing_cache(&mut self) -> &mut TimingCache;
 
     /// The state before the next instruction, `None` if it is too far from usual.
@@ -73,9 +74,9 @@ struct Transition {
     key: u64,
     indirect: u64,
     cycles: u32,
-    /// Of those, waits for the bus.
+    /// The part of these that are waits for the bus.
     waits: u32,
-    /// Number of the node behind it.
+    /// Number of the node after it.
     next: u32,
     /// Cycles from its begin to the address phase of its last store, if it has one.
     stored_after: u32,
@@ -85,7 +86,7 @@ impl Row for Transition {
     const WAYS: usize = 1;
 }
 
-/// What is cached of one core's timing.
+/// The cached timing of one core.
 #[derive(Debug, Default)]
 pub struct TimingCache {
     table: CacheTable<Node, Transition, { 1 << TRANSITIONS }, { 1 << NODES }>,
@@ -97,7 +98,7 @@ pub struct TimingCache {
     unseen: u64,
     judged_at: u64,
     backoff_since: Option<u64>,
-    /// Of the last trace: [`Transition::stored_after`].
+    /// The last trace's [`Transition::stored_after`].
     stored_after: u32,
     /// Shadow cores: unseen traces are simulated on the first; the second one is not used.
     cores: Option<Box<[Core; 2]>>,
@@ -143,7 +144,7 @@ impl TimingCache {
         (t.wrapping_sub(since) < BACKOFF_CYCLES).then_some(since + BACKOFF_CYCLES)
     }
 
-    /// Counts an unseen trace; backs off if they are too frequent: where timing depends on addresses, say.
+    /// Counts an unseen trace. Backs off if they are too frequent: where timing depends on addresses, say.
     fn judge(&mut self, core: &Core) {
         self.unseen += 1;
         if self.unseen == JUDGED {
@@ -170,7 +171,7 @@ impl TimingCache {
 /// to date before and behind. False if nothing was done.
 ///
 /// # Safety
-/// As for [`exec::run`]; `cores[0]` stands before an instruction and not inside one.
+/// As for [`exec::run`]. `cores[0]` stands before an instruction and not inside one.
 // In line, the interpreter's loop would share the host's registers with the caller's.
 #[inline(never)]
 pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
@@ -208,7 +209,7 @@ fn catch_up<B: CacheableBus>(core: &mut Core, bus: &mut B) {
     }
 }
 
-/// What [`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace) does. `TRANSLATED`: native code executed all of the trace.
+/// Implements [`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace). `TRANSLATED`: native code executed all of the trace.
 #[inline(always)]
 pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     core.instructions += trace.instructions;
@@ -238,7 +239,7 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
     core.t + Trace::CYCLES <= core.limit
 }
 
-/// What [`Ahead::run_native_traces`](crate::v6m::bus::Ahead::run_native_traces) does.
+/// Implements [`Ahead::run_native_traces`](crate::v6m::bus::Ahead::run_native_traces).
 #[inline(always)]
 pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
     let address = core.address_of(core.ip);
@@ -251,11 +252,11 @@ pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
     }
 }
 
-/// Executes the trace that is translated under this number, and those behind it, up to one that is not. False if no trace
+/// Executes the trace that is translated under this number, and those after it, up to one that is not. False if no trace
 /// can begin now.
 ///
 /// # Safety
-/// The core stands at its begin; ops and memories are those that it was translated with.
+/// The core stands at its begin. Ops and memories are those that it was translated with.
 #[inline(never)]
 unsafe fn execute<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
     loop {
@@ -284,8 +285,8 @@ unsafe fn execute<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32
     }
 }
 
-/// A shadow of this core, on which the trace from `start` on, that ends where the core is, has taken its time. What its
-/// instructions took is in [`Core::steps`].
+/// A shadow of this core, on which the trace from `start` on, that ends where the core is, has taken its time. The
+/// time of its instructions is in [`Core::steps`].
 pub(super) fn rehearsed<'a, B: Bus>(
     bus: &mut B,
     core: &Core,
@@ -309,7 +310,7 @@ pub(super) fn rehearsed<'a, B: Bus>(
     shadow
 }
 
-/// Finds out what a trace takes. False if no trace can begin in the state behind it, or none should.
+/// Finds out what a trace takes. False if no trace can begin in the state after it, or none should.
 #[cold]
 #[inline(never)]
 fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {

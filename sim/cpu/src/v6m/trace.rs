@@ -7,7 +7,7 @@ use crate::v6m::region::Region;
 /// memory each of their accesses went to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Trace {
-    /// Verdicts on its conditional branches, the first in the highest place behind a leading 1.
+    /// Verdicts on its conditional branches, the first in the highest place after a leading 1.
     pub branches: u64,
     /// The one thing in it that opcodes and branches do not tell: [`Trace::indirect_branch`],
     /// [`Trace::indirect_read`] or [`Trace::NO_INDIRECT`].
@@ -33,7 +33,7 @@ impl Trace {
         Trace::BRANCH | offset as u64
     }
 
-    /// A read of constant memory by the instruction with this index; literals, whose address is in their opcode, are
+    /// A read of constant memory by the instruction with this index. Literals, whose address is in their opcode, are
     /// not indirect.
     pub const fn indirect_read(index: u64, address: u32) -> u64 {
         Trace::READ | index << 32 | address as u64
@@ -63,7 +63,7 @@ impl Trace {
         taken
     }
 
-    /// Branches and length in [`Trace::KEY_BITS`] bits; no two are alike, and none is 0.
+    /// Branches and length in [`Trace::KEY_BITS`] bits. No two are alike, and none is 0.
     pub(super) const fn key(&self) -> u64 {
         self.branches << Trace::LENGTH_BITS | self.instructions
     }

@@ -8,6 +8,6 @@ pub struct WatchedStore {
     pub pc: u32,
     /// The word's offset in the RAM.
     pub offset: u32,
-    /// What is in it then.
+    /// Its content at that time.
     pub word: u32,
 }

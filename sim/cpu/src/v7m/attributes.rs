@@ -5,13 +5,13 @@
 pub enum Kind {
     /// May be cached, prefetched and accessed unaligned.
     Normal,
-    /// Each access counts; aligned only.
+    /// Each access counts. Aligned only.
     Device,
-    /// As Device, and in order with all others.
+    /// Memory like Device, in order with all other accesses.
     StronglyOrdered,
 }
 
-/// What a cache may do with an address.
+/// The cache policy of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// Not cached.
@@ -59,7 +59,7 @@ impl Attributes {
         }
     }
 
-    /// A region's RASR; reserved encodings are taken as Strongly-ordered.
+    /// A region's RASR. Reserved encodings are taken as Strongly-ordered.
     pub const fn of_region(rasr: u32) -> Attributes {
         let shareable = rasr >> 18 & 1 != 0;
         let (tex, cb) = (rasr >> 19 & 7, rasr >> 16 & 3);

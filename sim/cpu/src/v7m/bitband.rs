@@ -10,7 +10,7 @@ pub struct Bit {
 }
 
 impl Bit {
-    /// What an access of `bytes` at [`Bit::address`] must read and write to reach the bit.
+    /// Returns what an access of `bytes` at [`Bit::address`] must read and write to reach the bit.
     pub fn mask(self, bytes: u32) -> u32 {
         1 << (self.bit + 8 * (self.byte & (bytes - 1)))
     }

@@ -1,4 +1,4 @@
-//! What the cores need from a chip: memory, code regions, waits.
+//! The cores' needs from a chip: memory, code regions, waits.
 
 use super::core::{Core, Region};
 use super::fault::Fault;
@@ -13,16 +13,16 @@ pub struct Loaded {
     pub wait: u64,
 }
 
-/// The chip behind the core. Implemented once per chip family and inlined: no dynamic dispatch.
+/// The chip after the core. Implemented once per chip family and inlined: no dynamic dispatch.
 ///
 /// Times are core cycles. An access has its address phase in cycle `at` and its data phase in `at + 1`, longer by the
 /// wait states the bus answers with.
 ///
 /// # Safety
-/// [`Bus::region`] gives regions whose ops (one for each halfword, and at least one [`Op::OUT_OF_REGION`] behind them) and
-/// profile cells, if it has them, live as long as the bus, change only through it and are not reached by its own fields
-/// without a pointer. What [`Bus::decode`] and [`Bus::attend`] leave or give are ops made by [`decode`](super::decode) for
-/// their place.
+/// [`Bus::region`] gives regions whose ops (one for each halfword, and at least one [`Op::OUT_OF_REGION`] after them)
+/// and profile cells, if it has them, live as long as the bus, change only through it and are not reached by its own
+/// fields without a pointer. The ops that [`Bus::decode`] and [`Bus::attend`] leave or return are made by
+/// [`decode`](super::decode) for their place.
 pub unsafe trait Bus {
     /// Fetches the code word (M7: doubleword) at `address`, address phase in cycle `at`. Returns the first cycle in
     /// which the decoder can have it: `at + 2` from memory without wait states on the fast code path.
@@ -37,11 +37,11 @@ pub unsafe trait Bus {
     fn redirect(&mut self, core: &mut Core, target: u32, at: u64);
 
     /// A data load of 1, 2 or 4 bytes, aligned. Implementations test their plain RAM first, inline. Protection
-    /// ([`super::mpu::check`]) is the caller's business; the private peripheral bus is [`super::scs`]. Where nothing
-    /// answers the result is [`Fault::DataBus`], unless [`Core::ignores_bus_faults`].
+    /// ([`super::mpu::check`]) is the caller's business. The private peripheral bus is [`super::scs`]. The result is
+    /// [`Fault::DataBus`] where nothing answers, unless [`Core::ignores_bus_faults`].
     fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault>;
 
-    /// A data store of 1, 2 or 4 bytes, aligned; returns the data phase's extra cycles.
+    /// A data store of 1, 2 or 4 bytes, aligned. Returns the data phase's extra cycles.
     fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault>;
 
     /// False: an instruction that may have consequences beyond registers and plain memory, or fail half-way, is not to
@@ -60,7 +60,7 @@ pub unsafe trait Bus {
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     fn decode(&mut self, core: &Core, address: u32);
 
-    /// Serves an instruction behind a stand-in and returns it: fires its probes unless `served` says that they have
+    /// Serves an instruction after a stand-in and returns it: fires its probes unless `served` says that they have
     /// fired. `None`: stop before it.
     fn attend(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op>;
 }

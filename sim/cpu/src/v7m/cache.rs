@@ -2,7 +2,7 @@
 //!
 //! The caches themselves are the chip's: what a write asks of them is an [`Operation`] that the bus carries out.
 
-/// What firmware asks of the caches.
+/// A cache operation that firmware requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Invalidate the whole instruction cache.
@@ -40,7 +40,7 @@ impl Line {
     }
 }
 
-/// Level 1, separate caches; coherency and unification at level 1.
+/// Level 1, separate caches. Coherency and unification at level 1.
 const CLIDR: u32 = 0x0900_0003;
 const CTR: u32 = 0x8303_c003;
 /// 16 kB, 4 ways of 128 lines of 32 bytes, all policies.
@@ -73,7 +73,7 @@ impl Control {
     }
 }
 
-/// Reads at an offset from 0xE000E000; `None` elsewhere.
+/// Reads at an offset from 0xE000E000. `None` elsewhere.
 pub fn read(control: &Control, offset: u32) -> Option<u32> {
     Some(match offset {
         0xd78 => CLIDR,
@@ -93,7 +93,7 @@ pub fn read(control: &Control, offset: u32) -> Option<u32> {
     })
 }
 
-/// Writes at an offset from 0xE000E000; `None` elsewhere, else what is asked of the caches.
+/// Writes at an offset from 0xE000E000. `None` elsewhere, else what is asked of the caches.
 pub fn write(control: &mut Control, offset: u32, value: u32) -> Option<Option<Operation>> {
     let line = Line::of(value);
     Some(match offset {
@@ -110,7 +110,7 @@ pub fn write(control: &mut Control, offset: u32, value: u32) -> Option<Option<Op
         _ => {
             match offset {
                 0xd84 => control.csselr = value & 1,
-                // The sizes are fixed; RETEN, RMW and EN are not.
+                // The sizes are fixed. RETEN, RMW and EN are not.
                 0xf90 => control.itcmcr = control.itcmcr & !7 | value & 7,
                 0xf94 => control.dtcmcr = control.dtcmcr & !7 | value & 7,
                 0xf98 => control.ahbpcr = control.ahbpcr & !1 | value & 1,

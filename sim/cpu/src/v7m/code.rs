@@ -12,12 +12,12 @@ macro_rules! codes {
         pub enum Code { #[default] $($(#[$doc])* $name),* }
 
         impl Code {
-            /// The code of this number; panics if there is none.
+            /// The code of this number. Panics if there is none.
             pub const fn of(number: u8) -> Code {
                 CODES[number as usize].0
             }
 
-            /// Of a pair of which the first sets flags: the second.
+            /// Returns the second code of a pair whose first one sets flags.
             pub const fn without_flags(self) -> Code {
                 Code::of(self as u8 + 1)
             }
@@ -44,7 +44,7 @@ codes! { $
     /// Stands in for an instruction before which something must happen (a probe, an `until` address). The common path
     /// pays nothing for the possibility.
     Attend,
-    /// Behind the last halfword of a region: execution ran off its end.
+    /// After the last halfword of a region: execution ran off its end.
     OutOfRegion,
     /// `imm` is ITSTATE. The codes up to here leave the executor's common path.
     It,
@@ -104,7 +104,7 @@ codes! { $
     Pkh,
     /// QADD, QDADD, QSUB, QDSUB by `ra` from 0 to 3: `rm` plus or minus `rn`.
     SaturatingAdd,
-    /// USAD8; USADA8 adds `ra`.
+    /// USAD8. USADA8 adds `ra`.
     Usad8, Usada8,
 
     MulS, Mul,
@@ -122,24 +122,24 @@ codes! { $
     Smmul, Smmla, Smmls,
     Sdiv, Udiv,
 
-    /// [rn, #imm] without write-back; `imm` is the signed offset.
+    /// [rn, #imm] without write-back. `imm` is the signed offset.
     LdrImm, LdrhImm, LdrbImm, LdrshImm, LdrsbImm, StrImm, StrhImm, StrbImm,
     /// [rn, rm, LSL #shift].
     LdrReg, LdrhReg, LdrbReg, LdrshReg, LdrsbReg, StrReg, StrhReg, StrbReg,
     /// The literal word at address `imm`.
     LdrLit,
-    /// The other loads: literals (`rn` = 15), write-back, LDRT and relatives, LDR SP. Flags tell the addressing; `ra`
+    /// The other loads: literals (`rn` = 15), write-back, LDRT and relatives, LDR SP. Flags tell the addressing. `ra`
     /// has log2 of the size in bits 1:0, bit 2 for sign extension, bit 3 for an unprivileged access.
     Load,
-    /// The other stores; as `Load`.
+    /// The other stores. As `Load`.
     Store,
     /// LDR PC: addressing as `Load`.
     LdrPc,
-    /// `rd` and `ra` are the two registers; `rn` = 15: the literal at address `imm`.
+    /// `rd` and `ra` are the two registers. `rn` = 15: the literal at address `imm`.
     Ldrd, Strd,
-    /// `imm` is the register mask, `shift` its population; `ra` set: decrement before; write-back is POST_INDEXED.
+    /// `imm` is the register mask, `shift` its population. `ra` set: decrement before; write-back is POST_INDEXED.
     Ldm, LdmPc, Stm,
-    /// `shift` is log2 of the size; STREX's status goes to `ra`.
+    /// `shift` is log2 of the size. STREX's status goes to `ra`.
     Ldrex, Strex,
     Clrex,
     Preload,
@@ -152,7 +152,7 @@ codes! { $
     BccFar, BFar, BlFar, CompareBranchFar,
     /// Target in `rm`. ADD PC adds `imm`, the PC.
     Bx, Blx, MovPc, AddPc,
-    /// `shift` is 1 for TBH; `rn` = 15: the table is at address `imm`.
+    /// `shift` is 1 for TBH. `rn` = 15: the table is at address `imm`.
     TableBranch,
 
     Nop, Sev, Wfe, Wfi,
@@ -160,9 +160,9 @@ codes! { $
     Barrier,
     /// `imm` is SYSm.
     Mrs,
-    /// From `rn`; `ra` is the mask: bit 1 the flags, bit 0 GE.
+    /// Moves to the special register from `rn`. `ra` is the mask: bit 1 the flags, bit 0 GE.
     Msr,
-    /// `imm` bit 1 PRIMASK, bit 0 FAULTMASK; `ra` set: they become 1.
+    /// `imm` bit 1 PRIMASK, bit 0 FAULTMASK. `ra` set: they become 1.
     Cps,
     /// `imm` is the constant.
     Svc, Bkpt,
@@ -177,28 +177,28 @@ codes! { $
     /// VMOV, VABS, VNEG by `ra` from 0 to 2.
     Vmov32, Vmov64,
     Vsqrt32, Vsqrt64,
-    /// `rd` against `rm`, or against zero if `ra` bit 1 is set; `ra` bit 0: VCMPE.
+    /// `rd` against `rm`, or against zero if `ra` bit 1 is set. `ra` bit 0: VCMPE.
     Vcmp32, Vcmp64,
-    /// By the condition `ra`.
+    /// Selects by the condition `ra`.
     Vsel32, Vsel64,
     /// VMINNM if `ra` is set.
     Vmaxnm32, Vmaxnm64,
     /// `ra` is the rounding: 0 to nearest even, 1 up, 2 down, 3 to zero, 4 to nearest away, 5 by FPSCR, 6 by FPSCR
     /// with the inexact exception (VRINTX).
     Vrint,
-    /// To an integer in S register `rd`: `ra` is the rounding as for VRINT, `shift` is 1 if it is signed.
+    /// Converts to an integer in S register `rd`. `ra` is the rounding as for VRINT, `shift` is 1 if it is signed.
     VcvtToInteger,
-    /// From the integer in S register `rm`: `shift` is 1 if it is signed.
+    /// Converts from the integer in S register `rm`. `shift` is 1 if it is signed.
     VcvtFromInteger,
     /// `rd` in place: `imm` fraction bits, `shift` is the width 16 or 32, `ra` bit 0 signed, bit 1 to fixed point.
     VcvtFixed,
     /// `ra` bit 0: the top half (VCVTT); bit 1: to half precision.
     VcvtHalf,
-    /// `rd` is D, `rm` is S; and the other way round.
+    /// `rd` is D, `rm` is S. And the other way round.
     VcvtDoubleFromSingle, VcvtSingleFromDouble,
-    /// [rn, #imm]; `rn` = 15: the literal at address `imm`.
+    /// [rn, #imm]. `rn` = 15: the literal at address `imm`.
     Vldr32, Vldr64, Vstr32, Vstr64,
-    /// `rd` is the first S register (also of D registers), `shift` the number of words, `imm` the change of the base;
+    /// `rd` is the first S register (also of D registers), `shift` the number of words, `imm` the change of the base.
     /// `ra` set: decrement before; write-back is POST_INDEXED.
     Vldm, Vstm,
     /// Core register `rd` := S register `rn`; S register `rd` := core register `rn`.

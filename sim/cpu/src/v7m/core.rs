@@ -13,12 +13,12 @@ use crate::systick::SysTick;
 
 pub use super::features::Features;
 
-/// What the core is doing besides executing the next instruction.
+/// The activity of the core besides executing the next instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Executes instructions.
     Run,
-    /// Stacked; the vector is chosen when `t` is reached, so that a late arrival can still win.
+    /// Stacked. The vector is chosen when `t` is reached, so that a late arrival can still win.
     Entry {
         /// Exception that started the entry.
         number: u32,
@@ -31,7 +31,7 @@ pub enum Phase {
         /// Cycle in which the handler's first instruction executes, if reading vector and code takes no waits.
         handler: u64,
     },
-    /// The frame is read; it counts when `t` is reached, so that a more urgent exception can still take its place.
+    /// The frame is read. It counts when `t` is reached, so that a more urgent exception can still take its place.
     Exit {
         /// Exception that returns, 0 after sleep-on-exit.
         number: u32,
@@ -62,7 +62,7 @@ pub enum Request {
     None,
     /// A synchronous fault at the current instruction (`ip` points at it).
     Fault(Fault),
-    /// SVC executed; `ip` already points behind it.
+    /// SVC executed. `ip` already points after it.
     Svc,
     /// A branch to this EXC_RETURN value in handler mode.
     ExceptionReturn(u32),
@@ -80,18 +80,18 @@ pub struct Region {
     pub base: u32,
     /// Length in bytes.
     pub bytes: u32,
-    /// `bytes / 2` ops, and a few behind them that say that the region has ended.
+    /// `bytes / 2` ops, and a few after them that say that the region has ended.
     pub ops: *mut Op,
-    /// Profile cells, parallel to `ops`; null while profiling is off.
+    /// Profile cells, parallel to `ops`. Null while profiling is off.
     pub profile: *mut ProfileCell,
 }
 
 /// One core.
 #[derive(Debug, Clone)]
 pub struct Core {
-    /// What it has.
+    /// The features of the core.
     pub features: Features,
-    /// r0–r12, r13 = the active stack pointer, r14 = LR. r15 and all behind it are not used: with them no register number of
+    /// r0–r12, r13 = the active stack pointer, r14 = LR. r15 and all after it are not used: with them no register number of
     /// eight bits can lead out of the array, and none has to be compared.
     pub r: [u32; 256],
     /// N and Z in one word: N is set if it is negative, Z if its low half is zero.
@@ -104,7 +104,7 @@ pub struct Core {
     pub q: bool,
     /// GE flags, bits 3:0.
     pub ge: u8,
-    /// ITSTATE (ARMv7-M A7.3.3); 0 outside IT blocks.
+    /// ITSTATE (ARMv7-M A7.3.3). 0 outside IT blocks.
     pub it: u8,
     /// S0–S31; D n is the pair 2n (low), 2n+1.
     pub s: [u32; 32],
@@ -115,7 +115,7 @@ pub struct Core {
     /// The next instruction executes no earlier, where `t`, at which interrupts are recognised, is before that: the M7 on its
     /// way into a handler and back.
     pub executes_from: u64,
-    /// The executor stops at the first instruction boundary at or after this cycle; 0 asks for attention at once.
+    /// The executor stops at the first instruction boundary at or after this cycle. 0 asks for attention at once.
     pub limit: u64,
     /// Next instruction.
     pub ip: *mut Op,
@@ -127,7 +127,7 @@ pub struct Core {
     pub bus_wait: u64,
     /// Cycles lost to flash: fetch and literal waits.
     pub flash_wait: u64,
-    /// What the machine must do before the next instruction.
+    /// The request to the machine before the next instruction.
     pub request: Request,
     /// The machine lets the instruction behind [`Request::Abandonable`] run to its end: it was issued already. The
     /// executor clears it then, exception entry if it is abandoned.
@@ -135,7 +135,7 @@ pub struct Core {
     /// EPSR.ICI: first register still to move of an LDM or STM that an interrupt cut short; 0 when there is none.
     pub ici: u8,
     /// Words that the LDM, STM, VLDM or VSTM at `ip` had moved when it gave way at the limit: it was issued already and
-    /// goes on behind them. Exception entry stacks [`Core::ici`] and clears this.
+    /// goes on after them. Exception entry stacks [`Core::ici`] and clears this.
     pub words_moved: u8,
     /// Loaded value of the base or the PC of that instruction, which is written at its end only.
     pub held: u32,
@@ -143,7 +143,7 @@ pub struct Core {
     pub stray: Option<u32>,
     /// The instruction at `ip` had its attention already.
     pub served: bool,
-    /// What the core is doing.
+    /// The activity of the core.
     pub phase: Phase,
     /// The stack pointer that is not active.
     pub other_sp: u32,
@@ -153,7 +153,7 @@ pub struct Core {
     pub primask: bool,
     /// FAULTMASK.
     pub faultmask: bool,
-    /// BASEPRI, implemented bits only; 0 masks nothing.
+    /// BASEPRI, implemented bits only. 0 masks nothing.
     pub basepri: u8,
     /// CONTROL.nPRIV.
     pub unprivileged: bool,
@@ -170,7 +170,7 @@ pub struct Core {
     /// The access in progress is that of LDRT, STRT or a relative: without privilege.
     pub as_user: bool,
     /// Floating-point instructions need no check: access granted, no state to preserve, FPCA set. Cleared by
-    /// whatever may change that; [`super::float_context::before_float`] sets it.
+    /// whatever may change that. [`super::float_context::before_float`] sets it.
     pub float_ready: bool,
     /// Execution permissions changed: the machine calls [`super::exception::refetch`] before the next instruction.
     pub refetch: bool,
@@ -196,9 +196,10 @@ pub struct Core {
     pub exception_cycles: u64,
     /// Exceptions entered, by number.
     pub exceptions: [u64; EXCEPTIONS],
-    /// Of them, those whose frame has room for floating-point state: what they interrupted had used the FPU.
+    /// The number of those frames that have room for floating-point state, because the interrupted code had used the
+    /// FPU.
     pub float_frames: u64,
-    /// What executed since the machine last took it; filled only by the mode that observes.
+    /// The steps executed since the machine last took them. Filled only by the mode that observes.
     pub steps: Vec<Step>,
 }
 
@@ -262,7 +263,7 @@ impl Core {
         }
     }
 
-    /// Back to the state after power-up; time, statistics and the levels of the interrupt lines go on.
+    /// Back to the state after power-up. Time, statistics and the levels of the interrupt lines go on.
     pub fn reset(&mut self) {
         let fresh = Core::new(self.features);
         let nvic = self.nvic.after_reset();
@@ -335,7 +336,7 @@ impl Core {
         matches!(self.phase, Phase::SleepEvent | Phase::SleepInterrupt { .. })
     }
 
-    /// Falls asleep at `t`; `phase` says until when.
+    /// Falls asleep at `t`. `phase` says until when.
     pub fn sleep(&mut self, phase: Phase) {
         self.phase = phase;
         self.slept_at = self.t;

@@ -6,11 +6,11 @@
 use super::features::Features;
 
 const CYCCNTENA: u32 = 1 << 0;
-/// Four comparators; cycle counter, profiling counters and trace present.
+/// Four comparators. Cycle counter, profiling counters and trace present.
 const CTRL_FIXED: u32 = 4 << 28;
 const CTRL_WRITABLE: u32 = 0x007f_1fff;
 const UNLOCK_KEY: u32 = 0xc5ac_ce55;
-/// From here on: the lock and the identification, which need no DEMCR.TRCENA.
+/// The first offset of the lock and the identification, which need no DEMCR.TRCENA.
 const MANAGEMENT: u32 = 0xfb0;
 
 /// The unit's state.
@@ -49,7 +49,7 @@ impl Dwt {
         if self.counts_in_sleep { now } else { now.wrapping_sub(sleep_cycles) }
     }
 
-    /// What a read at an offset asks for and does not get, as a sentence without its stop.
+    /// Returns what a read at an offset asks for and does not get, as a sentence without its stop.
     pub fn read_limit(&self, offset: u32) -> Option<&'static str> {
         match offset {
             0..MANAGEMENT if !self.trace => Some(
@@ -110,7 +110,7 @@ impl Dwt {
         }
     }
 
-    /// Writes at an offset from 0xE0001000; behind the lock only the lock itself.
+    /// Writes at an offset from 0xE0001000. Behind the lock only the lock itself.
     pub fn write(&mut self, offset: u32, value: u32, clock: u64) {
         match offset {
             0xfb0 if self.has_lock => self.locked = value != UNLOCK_KEY,

@@ -20,7 +20,7 @@ use super::scb::ccr;
 /// Bytes of a frame without and with floating-point state.
 pub(super) const BASIC_FRAME: u32 = 0x20;
 pub(super) const FLOAT_FRAME: u32 = 0x68;
-/// S0–S15 and FPSCR behind the basic frame.
+/// S0–S15 and FPSCR after the basic frame.
 pub(super) const FLOAT_WORDS: usize = 17;
 
 /// Starts the entry of `number`, which is pending, at `core.t`: stacks the frame. [`complete`] follows.
@@ -123,12 +123,12 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
     };
     core.phase = Phase::Run;
     let mut number = core.nvic.candidate().map_or(number, |(most_urgent, _)| most_urgent);
-    // Tail-chaining may be set to be shorter than a refill; time does not go back for it.
+    // Tail-chaining may be set to be shorter than a refill. Time does not go back for it.
     let mut fetch = handler.saturating_sub(P::REFILL).max(recognised);
     let delay = if from.is_none() { (handler - recognised).saturating_sub(timing.entry) } else { 0 };
     let target = loop {
         let address = core.scb.vtor.wrapping_add(4 * number);
-        // Two cycles on the bus, address and data phase, beside the stores of the frame or behind them.
+        // Two cycles on the bus, address and data phase, beside the stores of the frame or after them.
         let behind = from.is_none() && shares_bus(core, bus, address);
         let at = if behind { fetch } else { fetch.saturating_sub(delay).saturating_sub(2) };
         match bus.load(core, address, 4, at) {

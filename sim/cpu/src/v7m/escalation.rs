@@ -1,4 +1,4 @@
-//! What a synchronous fault becomes: its own exception, HardFault, or lock-up (ARMv7-M B1.5.14).
+//! The escalation of a synchronous fault: its own exception, HardFault, or lock-up (ARMv7-M B1.5.14).
 
 use super::core::{Core, Phase};
 use super::fault::{Record, hfsr};

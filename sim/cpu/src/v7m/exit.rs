@@ -79,7 +79,7 @@ fn fail(core: &mut Core, number: u32, value: u32, fault: Fault, timing: &Excepti
     }
 }
 
-/// Starts to read the frame back at `core.t`; [`complete`] follows.
+/// Starts to read the frame back at `core.t`. [`complete`] follows.
 pub(super) fn unstack<B: Bus>(
     core: &mut Core,
     bus: &mut B,

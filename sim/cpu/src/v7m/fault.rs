@@ -2,7 +2,7 @@
 
 use super::nvic::exception;
 
-/// A synchronous fault of the current instruction; the exception model turns it into a status bit and an exception
+/// A synchronous fault of the current instruction. The exception model turns it into a status bit and an exception
 /// (ARMv7-M B1.5.14, B3.2.15).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -89,10 +89,10 @@ pub mod hfsr {
 /// DFSR.BKPT.
 pub const DFSR_BKPT: u32 = 1 << 1;
 
-/// What a fault sets and raises.
+/// The flags that a fault sets and the exception that it raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// Bits set in CFSR; with a `VALID` bit `address` goes to MMFAR or BFAR.
+    /// Bits set in CFSR. With a `VALID` bit `address` goes to MMFAR or BFAR.
     pub cfsr: u32,
     /// Address of the access, or 0.
     pub address: u32,

@@ -1,4 +1,4 @@
-//! What one implementation of ARMv7-M has and lacks.
+//! The features of one implementation of ARMv7-M.
 
 /// Which of the three cores, and how its maker configured it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Features {
     pub priority_bits: u8,
     /// External interrupt lines.
     pub irq_lines: u16,
-    /// DWT registers are behind a lock (M7).
+    /// DWT registers are after a lock (M7).
     pub dwt_lock: bool,
     /// Caches and their maintenance registers (M7).
     pub caches: bool,

@@ -21,8 +21,8 @@ pub fn access(core: &Core) -> Result<(), Fault> {
     if granted { Ok(()) } else { Err(Fault::NoCoprocessor) }
 }
 
-/// What must happen before a floating-point instruction executes, if [`Core::float_ready`] is not set: access is
-/// checked, a context that waits to be preserved goes to memory (which takes time: `core.t`), a new one begins.
+/// Returns what must happen before a floating-point instruction executes, if [`Core::float_ready`] is not set: access
+/// is checked, a context that waits to be preserved goes to memory (which takes time: `core.t`), a new one begins.
 pub fn before_float<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
     access(core)?;
     if core.scb.fpccr & fpccr::LSPACT != 0 {

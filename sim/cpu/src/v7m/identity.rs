@@ -1,8 +1,8 @@
-//! What identifies a core: feature registers, floating-point media registers (ARMv7-M B4, B3.2).
+//! The identification of a core: feature registers, floating-point media registers (ARMv7-M B4, B3.2).
 
 use super::features::Features;
 
-/// ID_PFR0 to ID_ISAR4 at 0xE000ED40. The M7's are as other models have them too; the M3's and M4's ISARs are
+/// ID_PFR0 to ID_ISAR4 at 0xE000ED40. The M7's are as other models have them too. The M3's and M4's ISARs are
 /// unverified.
 const CORTEX_M3: [u32; 13] = [
     0x0000_0030,
@@ -50,7 +50,7 @@ const CORTEX_M7: [u32; 13] = [
     0x0131_0132,
 ];
 
-/// Feature register at an offset from 0xE000E000; `None` elsewhere.
+/// Feature register at an offset from 0xE000E000. `None` elsewhere.
 pub fn read(features: &Features, offset: u32) -> Option<u32> {
     match offset {
         0xd40..=0xd70 => {

@@ -5,8 +5,8 @@ use super::core::{Core, Request};
 use super::fault::Fault;
 use super::mpu;
 
-/// Puts the core at an interworking address. Where nothing may execute, or with the Thumb bit clear, the fault of
-/// the instruction there is left as the request.
+/// Puts the core at an interworking address. If nothing may execute there, or the Thumb bit is clear, the fault of the
+/// target instruction becomes the request.
 pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
     core.thumb = target & 1 != 0;
     core.refetch = false;

@@ -32,13 +32,13 @@ pub struct Cache {
     set_mask: u32,
     /// Way to be replaced next, by set.
     turn: Vec<u8>,
-    /// A line of each set that is there, the one last found or brought in; [`NONE`] if there may be none.
+    /// A line of each set that is there, the one last found or brought in. [`NONE`] if there may be none.
     found: Vec<u32>,
     /// Changes when a line comes or goes.
     version: u64,
 }
 
-/// What [`Cache::found_lines`] tells of a data cache that is off.
+/// Returns what [`Cache::found_lines`] tells of a data cache that is off.
 pub fn no_lines() -> u64 {
     static NOTHING: [u32; DATA_CACHE_SETS] = [NONE; DATA_CACHE_SETS];
     NOTHING.as_ptr() as u64
@@ -108,12 +108,12 @@ impl Cache {
         self.version += 1;
     }
 
-    /// Goes on behind a version that was in use before this content was taken up.
+    /// Goes on after a version that was in use before this content was taken up.
     pub fn follow(&mut self, version: u64) {
         self.version = self.version.max(version) + 1;
     }
 
-    /// Brings in the line of `address`; returns the address of a dirty line that had to go.
+    /// Brings in the line of `address`. Returns the address of a dirty line that had to go.
     pub fn fill(&mut self, address: u32) -> Option<u32> {
         self.changed();
         let line = address >> LINE_SHIFT;
@@ -154,7 +154,7 @@ impl Cache {
         written
     }
 
-    /// Cleans or invalidates the line of an address; returns the lines written back, 0 or 1.
+    /// Cleans or invalidates the line of an address. Returns the lines written back, 0 or 1.
     pub fn maintain_address(&mut self, address: u32, clean: bool, invalidate: bool) -> u32 {
         self.changed();
         self.found.fill(NONE);
@@ -186,7 +186,7 @@ impl Default for Caches {
 }
 
 impl Caches {
-    /// Carries out a maintenance operation; returns how many lines it wrote back.
+    /// Carries out a maintenance operation. Returns how many lines it wrote back.
     pub fn operate(&mut self, operation: Operation) -> u32 {
         match operation {
             Operation::InvalidateInstructions => {
@@ -200,7 +200,7 @@ impl Caches {
             Operation::InvalidateLine(line) => self.data.maintain_line(line, false, true),
             Operation::CleanLine(line) => self.data.maintain_line(line, true, false),
             Operation::CleanInvalidateLine(line) => self.data.maintain_line(line, true, true),
-            // The predictor is no cache; what it holds never goes stale in a way that shows but in time.
+            // The predictor is no cache. What it holds never goes stale in a way that shows but in time.
             Operation::InvalidatePredictions => 0,
         }
     }

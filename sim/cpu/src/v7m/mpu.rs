@@ -35,7 +35,7 @@ fn permitted(core: &Core, address: u32, access: Access, privileged: bool) -> boo
     }
 }
 
-/// Whether the access may be; the fault otherwise. Needed for data only while [`Mpu::enabled`].
+/// Whether the access may be. The fault otherwise. Needed for data only while [`Mpu::enabled`].
 pub fn check(core: &Core, address: u32, access: Access) -> Result<(), Fault> {
     let privileged = if access == Access::Fetch { core.privileged() } else { core.access_privileged() };
     check_as(core, address, access, privileged)

@@ -50,7 +50,7 @@ impl Programmed {
         let (read, write) = match (self.rasr >> 24 & 7, privileged) {
             (1, true) | (2, true) | (3, _) => (true, true),
             (2, false) | (5, true) | (6 | 7, _) => (true, false),
-            // 0 is no access; 4 is unpredictable and gives none either.
+            // 0 is no access. 4 is unpredictable and gives none either.
             _ => (false, false),
         };
         match access {

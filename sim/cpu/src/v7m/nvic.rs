@@ -1,6 +1,6 @@
 //! Pending, enabled and active exceptions and their priorities (ARMv7-M B1.5.4, B3.4).
 //!
-//! Whoever asks whether an exception must be taken asks between any two instructions, and nearly always nothing is
+//! The question whether an exception must be taken arises between any two instructions, and nearly always nothing is
 //! pending. So the most urgent candidate and the priority of what is active are kept up to date at each change, and
 //! the question is one comparison.
 
@@ -209,7 +209,7 @@ impl Nvic {
         self.active.iter().all(|active| active == number)
     }
 
-    /// Makes an exception pending or not; true if it is freshly pending.
+    /// Makes an exception pending or not. True if it is freshly pending.
     pub fn set_pending(&mut self, number: u32, on: bool) -> bool {
         let fresh = on && !self.pending.contains(number);
         self.pending.set(number, on);
@@ -254,7 +254,7 @@ impl Nvic {
         self.active_changed();
     }
 
-    /// An exception is returned from; a line that is still high pends again.
+    /// An exception is returned from. A line that is still high pends again.
     pub fn deactivate(&mut self, number: u32) {
         self.active.set(number, false);
         self.active_changed();
@@ -263,7 +263,7 @@ impl Nvic {
         }
     }
 
-    /// Sets the priority byte of a configurable exception; only implemented bits are kept.
+    /// Sets the priority byte of a configurable exception. Only implemented bits are kept.
     pub fn set_priority(&mut self, number: u32, value: u8) {
         self.priority[number as usize] = value & self.priority_mask;
         self.priorities_changed();
@@ -302,7 +302,7 @@ impl Nvic {
         })
     }
 
-    /// NVIC register write; only the byte lanes in `mask` are written. False if nothing is there.
+    /// NVIC register write. Only the byte lanes in `mask` are written. False if nothing is there.
     pub fn write(&mut self, offset: u32, value: u32, mask: u32) -> bool {
         let word = (offset & 0x3f) / 4;
         match offset {
@@ -337,7 +337,7 @@ impl Nvic {
         u32::from_le_bytes(std::array::from_fn(|index| self.priority[at + index]))
     }
 
-    /// Writes the priority bytes in `mask` of four exceptions; those that do not exist stay 0.
+    /// Writes the priority bytes in `mask` of four exceptions. Those that do not exist stay 0.
     pub fn set_priority_word(&mut self, first: u32, value: u32, mask: u32) {
         for lane in (0..4).filter(|lane| mask >> (8 * lane) & 0xff != 0) {
             let number = first + lane;

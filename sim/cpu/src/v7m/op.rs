@@ -3,11 +3,11 @@
 use super::code::Code;
 
 /// One predecoded instruction, 16 bytes, one for each halfword of executable memory: the next sequential instruction
-/// is one element on (two behind a 32-bit opcode).
+/// is one element on (two after a 32-bit opcode).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C, align(16))]
 pub struct Op {
-    /// What it does. All zeros are "not decoded yet", so that fresh tables need no initialisation.
+    /// The operation. All zeros are "not decoded yet", so that fresh tables need no initialisation.
     pub code: Code,
     /// [`flag`] bits.
     pub flags: u8,
@@ -21,7 +21,7 @@ pub struct Op {
     pub ra: u8,
     /// Shift amount, or width of a bit field: see the code.
     pub shift: u8,
-    /// What the pipelines schedule by.
+    /// The class by which the pipelines schedule.
     pub class: Class,
     /// Immediate, absolute address, register mask, or branch distance in halfwords.
     pub imm: u32,
@@ -39,7 +39,7 @@ pub mod flag {
     pub const SETS: u8 = 1 << 1;
     /// 16-bit encoding that sets flags only outside an IT block.
     pub const SETS_OUTSIDE_IT: u8 = 1 << 2;
-    /// Reads the flags (ADC, conditional branch, …); a predicated instruction does so besides.
+    /// Reads the flags (ADC, conditional branch, …). A predicated instruction does so besides.
     pub const READS_FLAGS: u8 = 1 << 3;
     /// Second operand is a register shifted by a constant other than LSL #0.
     pub const SHIFTED: u8 = 1 << 4;
@@ -54,7 +54,7 @@ pub mod flag {
     pub const DOUBLE: u8 = SHIFTED;
 }
 
-/// What kind of work an instruction is, as finely as the timing tables tell it (ARM DDI0337, DDI0439 table 3-1).
+/// The kind of work of an instruction, as finely as the timing tables distinguish it (ARM DDI0337, DDI0439 table 3-1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -81,7 +81,7 @@ pub enum Class {
     /// SMULxy, SMLAD, SMMUL and the other DSP multiplies.
     MultiplyDsp,
     Divide,
-    /// LDR, LDRB … with a base register; `flags` tell the addressing.
+    /// LDR, LDRB … with a base register. `flags` tell the addressing.
     Load,
     /// PC-relative load.
     LoadLiteral,
@@ -186,16 +186,16 @@ impl Op {
         Op { code, rd: 0, rn: 0, rm: 0, ra: 0, shift: 0, flags: 0, class, imm: 0, reads: 0, writes: 0 }
     }
 
-    /// What a table ends with: execution that gets there has run off the end of its region.
+    /// The last op of a table: execution that gets there has run off the end of its region.
     pub const OUT_OF_REGION: Op = Op::bare(Code::OutOfRegion, Class::None);
 
-    /// Stands before an instruction that needs attention; see [`Code::Attend`].
+    /// Stands before an instruction that needs attention. See [`Code::Attend`].
     pub const ATTEND: Op = Op::bare(Code::Attend, Class::None);
 
     /// How many different [`Op::form`]s there may be.
     pub const FORMS: usize = 1 << 9;
 
-    /// Code and width of the op at `ip` as one number: the code, plus 256 behind a 32-bit opcode.
+    /// Code and width of the op at `ip` as one number: the code, plus 256 after a 32-bit opcode.
     ///
     /// # Safety
     /// `ip` points to an op.

@@ -1,4 +1,4 @@
-//! What exceptions take, and what became of one.
+//! The entry to exceptions, and their outcome.
 
 /// The adjustable part of the exception timing, in cycles, for memory without wait states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl ExceptionTiming {
         ExceptionTiming { entry_float: 29, exit_float: 27, ..ExceptionTiming::CORTEX_M3 };
 }
 
-/// What happened, for traces.
+/// The outcome of an exception, for traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// A handler begins.

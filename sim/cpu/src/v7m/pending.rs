@@ -3,7 +3,7 @@
 use super::core::Core;
 use super::scb_state::scr;
 
-/// Pends an exception; with SEVONPEND a fresh interrupt is an event too.
+/// Pends an exception. With SEVONPEND a fresh interrupt is an event too.
 pub fn pend(core: &mut Core, number: u32) {
     if core.nvic.set_pending(number, true) {
         noticed(core);

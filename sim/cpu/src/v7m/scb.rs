@@ -119,7 +119,7 @@ fn cpacr_mask(core: &Core) -> u32 {
     if core.features.float { 0xf << 20 } else { 0 }
 }
 
-/// Reads a whole register at an offset from 0xE000E000; `None` if it is none of this block's.
+/// Reads a whole register at an offset from 0xE000E000. `None` if it is none of this block's.
 pub fn read(core: &Core, offset: u32) -> Option<u32> {
     let scb = &core.scb;
     Some(match offset {
@@ -151,7 +151,7 @@ pub fn read(core: &Core, offset: u32) -> Option<u32> {
     })
 }
 
-/// Writes the byte lanes in `mask` of a register at an offset from 0xE000E000; false if it is none of this block's.
+/// Writes the byte lanes in `mask` of a register at an offset from 0xE000E000. False if it is none of this block's.
 pub fn write(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> bool {
     let merge = |old: u32, writable: u32| old & !(mask & writable) | value & mask & writable;
     match offset {

@@ -16,7 +16,7 @@ const ETM: u32 = 0xe004_1000;
 const ROM_TABLE: u32 = 0xe00f_f000;
 const STIR: u32 = 0xf00;
 
-/// What a write asks of the chip.
+/// The request of a write to the chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.
@@ -35,7 +35,7 @@ fn lanes(address: u32, bytes: u32) -> u32 {
     mask << (8 * (address & 3))
 }
 
-/// Loads at `address` in cycle `now`; the chip serves what is its own (DBGMCU) before it asks here.
+/// Loads at `address` in cycle `now`. The chip serves what is its own (DBGMCU) before it asks here.
 pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, Fault> {
     let fault = Fault::DataBus(address);
     if !core.access_privileged() {
@@ -44,7 +44,7 @@ pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, 
     let word = match address & !0xfff {
         SCS => read_scs(core, address & 0xffc, now).ok_or(fault)?,
         DWT => core.dwt.read(address & 0xffc, core.dwt.clock(now, core.sleep_cycles)),
-        // Stimulus ports always accept; nothing listens.
+        // Stimulus ports always accept. Nothing listens.
         ITM if address & 0xfff < 0x400 => 1,
         ITM | FPB | TPIU | ETM | ROM_TABLE => 0,
         _ => return Err(fault),
@@ -52,7 +52,8 @@ pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, 
     Ok((word & lanes(address, bytes)) >> (8 * (address & 3)))
 }
 
-/// What an access to the bus asks for and does not get, as a sentence without its stop; `written` is a store's value.
+/// Returns what an access to the bus asks for and does not get, as a sentence without its stop. `written` is a store's
+/// value.
 #[inline]
 pub fn limit(core: &Core, address: u32, written: Option<u32>) -> Option<&'static str> {
     if address & !0xfff != DWT || !core.access_privileged() {

@@ -47,7 +47,7 @@ impl Core {
         self.apsr() | (it & 3) << 25 | (it >> 2) << 10 | u32::from(self.thumb) << 24 | self.ipsr
     }
 
-    /// Restores flags, T, ITSTATE and ICI from a frame; IPSR is the caller's.
+    /// Restores flags, T, ITSTATE and ICI from a frame. IPSR is the caller's.
     pub fn set_xpsr(&mut self, value: u32) {
         self.set_nzcvq(value);
         self.set_ge(value);
@@ -63,7 +63,7 @@ impl Core {
         u32::from(self.unprivileged) | u32::from(self.sp_is_psp) << 1 | u32::from(self.fpca) << 2
     }
 
-    /// MRS. What needs privilege reads as 0 without it.
+    /// MRS. Registers that need privilege read as 0 without it.
     pub fn special(&self, number: u32) -> u32 {
         let privileged = self.privileged();
         match number {
@@ -81,7 +81,7 @@ impl Core {
         }
     }
 
-    /// MSR; `mask` is the opcode's (bit 1: N, Z, C, V, Q; bit 0: GE). Calls for attention if an exception is
+    /// MSR. `mask` is the opcode's (bit 1: N, Z, C, V, Q; bit 0: GE). Calls for attention if an exception is
     /// unmasked by it.
     pub fn set_special(&mut self, number: u32, mask: u32, value: u32) {
         if number <= 3 {

@@ -202,7 +202,7 @@ pub struct Bench<P = Plain> {
 }
 
 impl Bench {
-    /// As [`Bench::with`] a cycle an instruction.
+    /// Creates a bench like [`Bench::with`], with one cycle an instruction.
     pub fn new(features: Features) -> Bench {
         Bench::with(features, Plain)
     }
@@ -262,7 +262,7 @@ impl<P: Pipeline> Bench<P> {
         exception::step(&mut self.core, &mut self.bus, &mut self.pipe, &self.timing, now)
     }
 
-    /// Goes on until the core executes, sleeps or is locked up; the last outcome that says something.
+    /// Goes on until the core executes, sleeps or is locked up. The last outcome that says something.
     pub fn settle(&mut self) -> Outcome {
         let mut last = Outcome::None;
         loop {

@@ -1,8 +1,9 @@
 //! Calls of chosen functions: when each began and ended, what it took itself, what was taken from it meanwhile, and how
 //! far down the stack it reached.
 //!
-//! A call's time is its context's. What passes between the last instruction before an exception and the next one of the
-//! same context was taken by interrupts if the context went on at once, by other tasks if another thread ran in between.
+//! A call's time is its context's. The time between the last instruction before an exception and the next one of the
+//! same context belongs to interrupts if the context continued at once, and to other tasks if another thread ran in
+//! between.
 
 use std::collections::HashMap;
 
@@ -10,12 +11,12 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum End {
-    /// To its caller; a handler's to what it interrupted.
+    /// It returned to its caller. A handler's to what it interrupted.
     #[default]
     Returned,
-    /// By a jump that left other calls with it, or since calls were too deep to be followed.
+    /// It ended by a jump that left other calls with it, or because calls were too deep to be followed.
     Left,
-    /// With its thread: another one stands on that stack, or the core was reset.
+    /// It ended with its thread: another one is on that stack, or the core was reset.
     Lost,
     /// Not yet.
     Open,
@@ -41,21 +42,21 @@ pub struct Call {
     pub flags: u8,
     /// Its call path.
     pub node: u32,
-    /// Number of its thread; a handler's 0.
+    /// Number of its thread. A handler's 0.
     pub thread: u32,
     /// Cycle of its first instruction.
     pub start: u64,
-    /// Cycle behind its last; of an open one, of the last so far.
+    /// Cycle after its last. The last cycle. For an open one it is the latest so far.
     pub until: u64,
-    /// Of that: exceptions after which it went on at once.
+    /// The part taken by exceptions after which it continued at once.
     pub interrupt_cycles: u64,
-    /// Of that: other threads ran, switches to and fro included.
+    /// The part in which other threads ran, including switches to and from them.
     pub away_cycles: u64,
-    /// Of the rest: what it spent itself, not in functions that it called.
+    /// The cycles of the rest that it spent itself, not in functions that it called.
     pub own_cycles: u64,
     /// Instructions that its context completed in it.
     pub instructions: u64,
-    /// Of these: its own, not those of functions that it called.
+    /// Its own instructions, without those of functions that it called.
     pub own_instructions: u64,
     /// Bytes below its first stack pointer that it and what it called reached.
     pub stack_bytes: u32,
@@ -63,7 +64,7 @@ pub struct Call {
     pub interruptions: u32,
 }
 
-/// What was taken from a context so far.
+/// The cycles taken from a context so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     interrupt_cycles: u64,
@@ -75,7 +76,7 @@ struct Taken {
 struct Open {
     node: u32,
     entry: u32,
-    /// Calls in progress in it; functions that a tail call joined share one.
+    /// Calls in progress in it. Functions that a tail call joined share one.
     depth: usize,
     core: u8,
     start: u64,
@@ -98,7 +99,7 @@ pub struct Activity {
     taken: Taken,
     /// Instructions that it completed.
     executed: u64,
-    /// Cycle behind its last instruction.
+    /// Cycle after its last instruction.
     at: u64,
     left: Option<u64>,
 }
@@ -120,7 +121,7 @@ pub struct Entry {
 
 /// Functions asked for, with their identifiers, and where their calls go.
 pub struct Book<'a> {
-    /// By first address.
+    /// Functions by first address.
     pub wanted: &'a HashMap<u32, u16>,
     /// Calls that have ended.
     pub calls: &'a mut Vec<Call>,
@@ -153,7 +154,7 @@ impl Activity {
         self.left.get_or_insert(self.at);
     }
 
-    /// It goes on; `switched`: another thread has run meanwhile.
+    /// It goes on. `switched`: another thread has run meanwhile.
     pub fn go_on(&mut self, at: u64, switched: bool) {
         let Some(left) = self.left.take() else { return };
         let cycles = at.saturating_sub(left);
@@ -209,7 +210,7 @@ impl Activity {
         self.note(&open, call, book);
     }
 
-    /// All of them end with the handler that this is, which returns; those in which it should have returned first are left.
+    /// All of them end with the handler that this is, which returns. Those in which it should have returned first are left.
     pub fn finish(&mut self, book: &mut Book) {
         while let Some(open) = self.open.last() {
             let end = if open.depth == 0 { End::Returned } else { End::Left };

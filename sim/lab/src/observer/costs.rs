@@ -13,7 +13,7 @@ pub struct Place {
     pub pc: u32,
 }
 
-/// What cycles were spent on.
+/// The cause of spent cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Spent {
@@ -39,13 +39,13 @@ pub const WAYS: usize = 7;
 /// Cycles by [`Spent`], and instructions completed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// By [`Spent`].
+    /// Cycles by [`Spent`].
     pub cycles: [u64; WAYS],
     /// Instructions completed.
     pub executions: u64,
 }
 
-/// A stretch of time at one place; the ways in the order in which it was spent.
+/// A stretch of time at one place. The ways in the order in which it was spent.
 #[derive(Debug, Clone, Copy, Default)]
 struct Piece {
     place: Place,
@@ -76,16 +76,16 @@ const ORDER: [Spent; WAYS] =
     [Spent::Flash, Spent::Bus, Spent::Lock, Spent::Sleep, Spent::Stopped, Spent::Exception, Spent::Execute];
 
 /// Pieces that are kept whole, in case a window ends before them. A run ends while a core is inside an instruction, and
-/// what that brings about at once, such as the return from an exception, lies wholly behind the end. Those are two; there
+/// what that brings about at once, such as the return from an exception, lies wholly after the end. Those are two. There
 /// is room for twice as many.
 const KEPT: usize = 4;
 
 /// One core's account. Every cycle up to [`Costs::until`] is in it once.
 #[derive(Debug, Clone, Default)]
 pub struct Costs {
-    /// The last pieces, each of which begins where the one before ends; they may lie beyond the end of a window.
+    /// The last pieces, each of which begins where the one before ends. They may lie beyond the end of a window.
     kept: [Piece; KEPT],
-    /// Which of them is the last; the one behind it, in a circle, is the first.
+    /// Which of them is the last. The one after it, in a circle, is the first.
     last: usize,
     by_place: HashMap<Place, Cost, Quick>,
     from: u64,
@@ -124,7 +124,7 @@ impl Costs {
         self.commit(first.place, first.cost);
     }
 
-    /// Completes the account up to `now`: the first cycle covered, the one behind the last, and the rows. The next
+    /// Completes the account up to `now`: the first cycle covered, the one after the last, and the rows. The next
     /// account begins there.
     pub fn take(&mut self, now: u64) -> (u64, u64, Vec<(Place, Cost)>) {
         let first = (self.last + 1) % KEPT;

@@ -3,12 +3,12 @@
 /// The functions of an image, by address.
 #[derive(Debug, Clone, Default)]
 pub struct Functions {
-    /// First address and the address behind the last, in order.
+    /// First address and the address after the last, in order.
     ranges: Vec<(u32, u32)>,
 }
 
 impl Functions {
-    /// From first addresses and sizes in bytes; one of unknown size (0) reaches to the next.
+    /// Creates the table from first addresses and sizes in bytes. One of unknown size (0) reaches to the next.
     pub fn new(symbols: impl IntoIterator<Item = (u32, u32)>) -> Functions {
         let mut ranges: Vec<(u32, u32)> = symbols.into_iter().collect();
         ranges.sort_unstable();
@@ -21,7 +21,7 @@ impl Functions {
         Functions { ranges }
     }
 
-    /// The function that holds an address, or the gap between functions: first address and the one behind the last.
+    /// The function that holds an address, or the gap between functions: first address and the one after the last.
     pub fn around(&self, address: u32) -> (u32, u32) {
         let behind = self.ranges.partition_point(|range| range.0 <= address);
         let (start, end) = behind.checked_sub(1).map_or((0, 0), |index| self.ranges[index]);
@@ -36,7 +36,7 @@ impl Functions {
         self.ranges.binary_search_by_key(&address, |range| range.0).is_ok()
     }
 
-    /// The first address of the function that holds an address; in a gap the address itself.
+    /// The first address of the function that holds an address. In a gap the address itself.
     pub fn entry(&self, address: u32) -> u32 {
         let (start, _) = self.around(address);
         if self.begins(start) { start } else { address }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::costs::Place;
 
-/// What happened to a lock, in the order in which it can happen in one cycle.
+/// The events of a lock, in the order in which they can happen in one cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockAct {
     /// A write freed it.
@@ -24,16 +24,16 @@ pub struct LockEvent {
     pub core: usize,
     /// Number of the lock.
     pub lock: u8,
-    /// What came of it.
+    /// The outcome.
     pub act: LockAct,
 }
 
 /// Whether a sum is of holding or of waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Span {
-    /// From the read that took the lock to the write that freed it.
+    /// The interval from the read that took the lock to the write that freed it.
     Held,
-    /// From the first read that found it taken to the one that took it.
+    /// The interval from the first read that found it taken to the one that took it.
     Waited,
 }
 

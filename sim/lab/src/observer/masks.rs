@@ -18,9 +18,9 @@ pub struct Masked {
     pub core: usize,
     /// First cycle.
     pub start: u64,
-    /// Cycle behind the last.
+    /// Cycle after the last.
     pub end: u64,
-    /// Instruction that held them off; a handler's first one.
+    /// Instruction that held them off. A handler's first one.
     pub opener: Place,
     /// Instruction that let them in again.
     pub closer: Place,
@@ -51,13 +51,13 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// Records for interrupts of these priorities; keeps the `kept` first intervals whole.
+    /// Records for interrupts of these priorities. Keeps the `kept` first intervals whole.
     pub fn new(levels: Vec<i16>, kept: usize) -> Masks {
         let open = [vec![None; levels.len()], vec![None; levels.len()]];
         Masks { levels, open, kept, ..Masks::default() }
     }
 
-    /// From cycle `at` on `core` executes at `priority`, because of the instruction at `place`.
+    /// Notes that `core` executes at `priority` from cycle `at` on, because of the instruction at `place`.
     pub fn change(&mut self, core: usize, at: u64, priority: i16, place: Place) {
         for (index, &level) in self.levels.iter().enumerate() {
             let open = &mut self.open[core][index];
@@ -78,7 +78,7 @@ impl Masks {
         }
     }
 
-    /// Takes what was recorded; open intervals stay open. The sums, and the intervals kept whole in order of time.
+    /// Takes what was recorded. Open intervals stay open. The sums, and the intervals kept whole in order of time.
     pub fn take(&mut self) -> (Vec<MaskedSum>, Vec<Masked>) {
         let mut sums: Vec<(Between, MaskedSum)> = self.sums.drain().collect();
         sums.sort_unstable_by_key(|sum| sum.0);

@@ -1,5 +1,5 @@
 //! The observer: an exact account of every cycle by call path and instruction, the intervals with interrupts held off,
-//! and who held and who waited for spinlocks. The machine tells it each [`Step`] and what exceptions do; it tells the
+//! and who held and who waited for spinlocks. The machine tells it each [`Step`] and what exceptions do. It tells the
 //! machine nothing.
 
 pub mod calls;
@@ -60,7 +60,7 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Begins now, with the cores as they are; `symbols`: first address and size of each function.
+    /// Begins now, with the cores as they are. `symbols`: first address and size of each function.
     pub fn new(wanted: Wanted, symbols: impl IntoIterator<Item = (u32, u32)>, now: u64, looks: &[Look]) -> Observer {
         let begin = |look: &Look| {
             let slept = look.sleep_cycles + look.asleep_since.map_or(0, |since| now.saturating_sub(since));
@@ -104,7 +104,7 @@ impl Observer {
         self.prioritise(core, look.t, look.priority);
     }
 
-    /// What was executed outside the executor, by the instruction at `pc`.
+    /// Notes cycles outside the executor, by the instruction at `pc`.
     pub fn executed(&mut self, core: usize, pc: u32, look: &Look) {
         let watched = &mut self.cores[core];
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
@@ -120,7 +120,7 @@ impl Observer {
         self.follow(core, &step);
     }
 
-    /// A core executed; `locks` are its accesses to spinlocks meanwhile.
+    /// A core executed. `locks` are its accesses to spinlocks meanwhile.
     pub fn steps(&mut self, core: usize, steps: &[Step], locks: &[LockEvent]) {
         let mut locks = locks.iter().peekable();
         for step in steps {

@@ -8,11 +8,11 @@ pub const NONE: u32 = u32::MAX;
 /// One function at the end of one call path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
-    /// Who called it; [`NONE`] for a thread's first function and for handlers.
+    /// Who called it. [`NONE`] for a thread's first function and for handlers.
     pub parent: u32,
     /// First address of the function.
     pub entry: u32,
-    /// Exception whose handler it is; 0 if it was called.
+    /// Exception whose handler it is. 0 if it was called.
     pub exception: u32,
 }
 
@@ -40,12 +40,12 @@ impl Paths {
         self.node(Node { entry, ..here })
     }
 
-    /// What a node is.
+    /// Returns what a node is.
     pub fn get(&self, number: u32) -> Node {
         self.nodes[number as usize]
     }
 
-    /// All nodes; a parent's number is below its children's.
+    /// All nodes. A parent's number is below its children's.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }

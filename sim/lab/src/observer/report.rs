@@ -1,4 +1,4 @@
-//! What an observer is asked for, what it sees of a core, and what it tells.
+//! The request to an observer, its observations of a core, and its report.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use super::locks::{LockKey, LockSum};
 use super::masks::{Masked, MaskedSum};
 use super::paths::Node;
 
-/// What to observe beside the account.
+/// The observations to make beside the account.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// Priorities of interrupts whose held-off intervals are recorded.
@@ -46,21 +46,21 @@ pub struct Look {
     pub priority: i16,
 }
 
-/// What one core did from the first cycle of a window to the one behind its last.
+/// The account of one core from the first cycle of a window to the one after its last.
 #[derive(Debug, Clone, Default)]
 pub struct Account {
     /// First cycle.
     pub from: u64,
-    /// Cycle behind the last.
+    /// Cycle after the last.
     pub until: u64,
-    /// By place; all cycles add up to `until - from`.
+    /// Rows by place. All cycles add up to `until - from`.
     pub rows: Vec<(Place, Cost)>,
 }
 
 /// An instruction asked for was executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// Cycle behind it.
+    /// Cycle after it.
     pub until: u64,
     /// Instructions that the core had completed before it since observation began, handlers' included.
     pub instructions: u64,
@@ -70,7 +70,7 @@ pub struct Arrival {
     pub core: u32,
 }
 
-/// What was observed since the last time.
+/// The observations since the last time.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
     /// One a core.

@@ -12,7 +12,7 @@ use super::calls::Activity;
 use super::functions::Functions;
 use super::paths::Paths;
 
-/// Calls in progress beyond which something else than calling goes on; the path then begins anew.
+/// Calls in progress beyond which something else than calling goes on. The path then begins anew.
 const DEEPEST: usize = 1000;
 
 /// A call in progress.
@@ -42,7 +42,7 @@ pub enum Move {
 /// A thread, or a handler in progress.
 #[derive(Debug, Clone)]
 pub struct Context {
-    /// Number of the thread; handlers have none and share 0.
+    /// Number of the thread. Handlers have none and share 0.
     pub number: u32,
     /// Path of the function that executes.
     pub node: u32,
@@ -52,7 +52,7 @@ pub struct Context {
     pub sp: u32,
     /// It runs on the process stack.
     pub process_stack: bool,
-    /// Calls in progress with what they took so far; empty unless calls are measured.
+    /// Calls in progress with what they took so far. Empty unless calls are measured.
     pub activity: Activity,
     root: u32,
     frames: Vec<Frame>,
@@ -83,7 +83,7 @@ impl Context {
 
     /// Follows an instruction.
     pub fn follow(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, mut tell: impl FnMut(Move)) {
-        // A return that goes to itself: of a recursive call behind which nothing but the return is left.
+        // A return that goes to itself: of a recursive call after which nothing but the return is left.
         let again = step.next == step.pc && step.sp > self.sp;
         self.pc = step.next;
         self.sp = step.sp;
@@ -117,7 +117,7 @@ impl Context {
         }
         let entry = functions.entry(next);
         let returns = |frame: &Frame| frame.back == next && step.sp >= frame.sp;
-        // Helpers of a switch return to somewhere in their caller; so does a long jump.
+        // Helpers of a switch return to somewhere in their caller. So does a long jump.
         let inside = |frame: &Frame| paths.get(frame.node).entry == entry && step.sp >= frame.sp;
         if let Some(depth) = self.frames.iter().rposition(returns) {
             self.unwind(depth, false, tell);
@@ -149,7 +149,7 @@ impl Context {
         tell(Move::Into(next));
     }
 
-    /// Leaves all calls from the one at `depth` on; none of them returns if they are `cut` off.
+    /// Leaves all calls from the one at `depth` on. None of them returns if they are `cut` off.
     fn unwind(&mut self, depth: usize, cut: bool, tell: &mut impl FnMut(Move)) {
         while self.frames.len() > depth {
             let way = if cut || self.frames.len() > depth + 1 { Move::Left } else { Move::Out };
@@ -178,7 +178,7 @@ impl Threads {
         self.end(before);
     }
 
-    /// The thread that stands there, if one does; one that stood there with that stack pointer before is over.
+    /// The thread that stands there, if one does. One that stood there with that stack pointer before is over.
     pub fn resume(&mut self, pc: u32, sp: u32) -> Option<Context> {
         let found = self.suspended.remove(&sp)?;
         if found.pc == pc {

@@ -1,4 +1,4 @@
-//! What probes tell, and when.
+//! The reports of probes, and their times.
 
 use super::*;
 

@@ -21,7 +21,7 @@ const V8_1_M_MAIN: u64 = 21;
 /// The first value of `Tag_FP_arch` that means instructions of FPv5.
 const FP_V5: u64 = 7;
 
-/// What a core has, of what the attributes ask for.
+/// The core's abilities that the attributes require.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Core {
     /// ARMv6-M.
@@ -45,7 +45,7 @@ impl Core {
     }
 }
 
-/// The attributes that say which instructions the code may have; 0 where nothing is said.
+/// The attributes that say which instructions the code may have. 0 where nothing is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Needs {
     arch: u64,
@@ -106,7 +106,7 @@ impl Needs {
         Ok(())
     }
 
-    /// What of it a core does not have, and the core's name.
+    /// Returns what of it a core does not have, and the core's name.
     pub(super) fn lacking(self, core: Core) -> Option<(&'static str, &'static str)> {
         let needs = match self.profile.try_into().map(char::from_u32) {
             Ok(Some('A')) => "an A-profile core",

@@ -82,7 +82,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// What the numbers of blocks lack: each block counts all of them, those of its family or of the whole file.
+/// Returns what the numbers of blocks lack: each block counts all of them, those of its family or of the whole file.
 fn missing_block(blocks: &[&Block]) -> Option<String> {
     let total = blocks.first()?.total;
     if let Some(other) = blocks.iter().find(|block| block.total != total) {

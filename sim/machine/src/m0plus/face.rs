@@ -1,4 +1,4 @@
-//! What a person sees of a core and sets in it: registers by name, statistics.
+//! The user's view of a core: registers by name, statistics.
 
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::Core;
@@ -6,7 +6,7 @@ use rtoslab_cpu::v6m::exception;
 
 use crate::board::{Position, Stats};
 
-/// Address of the next instruction; 0 before a start, if nothing was branched to.
+/// Address of the next instruction. 0 before a start, if nothing was branched to.
 pub fn pc(core: &Core) -> u32 {
     if core.ip.is_null() { core.stray.unwrap_or(0) } else { core.pc() }
 }

@@ -14,13 +14,13 @@ pub fn is_active(core: &Core) -> bool {
 
 /// A fault that a core took.
 pub struct Faulted {
-    /// What happened, in a few words.
+    /// The cause, in a few words.
     pub why: &'static str,
     /// Address of the instruction.
     pub pc: u32,
     /// Its cycle.
     pub cycle: u64,
-    /// In a handler that must not fault the core locks up; one sentence about that.
+    /// Whether the core locks up in a handler that must not fault. One sentence about that.
     pub lock_up: Option<String>,
 }
 
@@ -48,8 +48,8 @@ pub fn serve<B: Bus>(
     }
 }
 
-/// Wakes a sleeping core for which there is a cause, at cycle `now` or when it fell asleep. What became of an exception,
-/// and the cycle in which that began; `None` if it sleeps on.
+/// Wakes a sleeping core for which there is a cause, at cycle `now` or when it fell asleep. Returns the outcome of an
+/// exception, and the cycle in which it began. `None` if it sleeps on.
 pub fn wake<B: Bus>(core: &mut Core, bus: &mut B, now: u64, timing: ExceptionTiming) -> Option<(Outcome, u64)> {
     let woken = match core.phase {
         Phase::SleepEvent => core.event || exception::wakes(core),
@@ -73,8 +73,8 @@ pub fn wake<B: Bus>(core: &mut Core, bus: &mut B, now: u64, timing: ExceptionTim
     Some((outcome, before))
 }
 
-/// Begins an exception entry, or completes one whose time has come. What became of it, and the cycle in which that began;
-/// `None` if no time moved.
+/// Begins an exception entry, or completes one whose time has come. Returns the outcome, and the cycle in which it
+/// began. `None` if no time moved.
 pub fn enter<B: Bus>(core: &mut Core, bus: &mut B, now: u64, timing: ExceptionTiming) -> Option<(Outcome, u64)> {
     match core.phase {
         Phase::Entry { recognised, .. } if core.t <= now => Some((exception::complete(core, bus, timing), recognised)),

@@ -6,7 +6,7 @@
 const MOST_OPCODES: usize = 16;
 const LINK_AND_ABOVE: u32 = 14;
 
-/// What a register is compared with.
+/// The operand that a register is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
     /// A constant.
@@ -22,7 +22,7 @@ pub struct Counter {
     pub register: usize,
     /// It counts up.
     pub up: bool,
-    /// What it is compared with.
+    /// The values that it is compared with.
     pub limits: Vec<Operand>,
 }
 
@@ -31,9 +31,9 @@ pub struct Counter {
 pub struct Body {
     /// Address of its first opcode.
     pub start: u32,
-    /// Behind its last one.
+    /// After its last one.
     pub end: u32,
-    /// Behind the one that reads the register.
+    /// After the one that reads the register.
     pub behind_load: u32,
     /// How many opcodes it has.
     pub instructions: u64,
@@ -41,10 +41,10 @@ pub struct Body {
     pub counter: Option<Counter>,
 }
 
-/// What an opcode of such a loop is.
+/// The kind of an opcode in such a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Core registers and flags only; those that it reads and writes, a bit each.
+    /// Core registers and flags only. Those that it reads and writes, a bit each.
     Plain { reads: u16, writes: u16 },
     /// A load whose address and result are in these.
     Load { reads: u16, writes: u16 },
@@ -69,7 +69,7 @@ fn plain(reads: u16, writes: u16) -> Kind {
     Kind::Plain { reads, writes }
 }
 
-/// The opcode at an address, if such a loop may hold it; `code` gives a halfword.
+/// The opcode at an address, if such a loop may hold it. `code` gives a halfword.
 fn decode(address: u32, code: &impl Fn(u32) -> Option<u16>) -> Option<Decoded> {
     let h = u32::from(code(address)?);
     if h >> 11 >= 0b11101 {
@@ -107,12 +107,12 @@ fn narrow(h: u32, address: u32) -> Option<Kind> {
                 _ => plain(bit(rd) | bit(rm), bit(rd)),
             }
         }
-        // A constant behind the code.
+        // A constant after the code.
         0b01001 => plain(0, bit(r8)),
         0b01010 | 0b01011 if h >> 9 & 7 >= 3 => Kind::Load { reads: bit(r3) | bit(r6), writes: bit(r0) },
         0b01101 | 0b01111 | 0b10001 => Kind::Load { reads: bit(r3), writes: bit(r0) },
         0b10110 | 0b10111 => match h >> 8 & 15 {
-            // SXTH to UXTB; REV, REV16, REVSH.
+            // SXTH to UXTB. REV, REV16, REVSH.
             2 => plain(bit(r3), bit(r0)),
             10 if h >> 6 & 3 != 2 => plain(bit(r3), bit(r0)),
             // CBZ, CBNZ.
@@ -147,7 +147,7 @@ fn wide(first: u32, second: u32) -> Option<Kind> {
     }
 }
 
-/// The opcodes from `at` to `end`, or to the first branch that leads to `load` or before it; behind them, and where that
+/// The opcodes from `at` to `end`, or to the first branch that leads to `load` or before it. After them, and where that
 /// leads.
 fn straight(
     opcodes: &mut Vec<Kind>,
@@ -170,7 +170,7 @@ fn straight(
     Some((at, at))
 }
 
-/// The loop around the load at `load`, if it is one; `code` gives the halfword at an address.
+/// The loop around the load at `load`, if it is one. `code` gives the halfword at an address.
 pub fn find(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
     let (kind @ Kind::Load { .. }, length) = decode(load, &code)? else { return None };
     let (mut opcodes, behind_load) = (vec![kind], load + length);
@@ -189,7 +189,7 @@ pub fn find(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
     Some(Body { start, end, behind_load, instructions: opcodes.len() as u64 + 1, counter })
 }
 
-/// The register that counts, `Some(None)` if there is none; `None` if it is used for anything else, or there are two.
+/// The register that counts, `Some(None)` if there is none. `None` if it is used for anything else, or there are two.
 fn counter(opcodes: &[Kind]) -> Option<Option<Counter>> {
     let mut counting = opcodes.iter().filter_map(|kind| match kind {
         Kind::Count { register, up } => Some((*register, *up)),

@@ -1,10 +1,11 @@
 //! Waits for a register, passed over at once.
 //!
 //! Firmware that waits for a serial port reads its status again and again, and between two events of the chip every
-//! repetition is like the one before. When a register that changes only then ([`Polling::noted`]) gave the same value to
-//! the same load several times, the machine executes some repetitions one instruction at a time. If the code is a loop that
-//! does nothing else ([`body`]), and all that the future depends on is as it was some repetitions ago, then so it will be up
-//! to the next event: that many whole periods are added to time and counters. What is left before the event is executed.
+//! repetition is like the one before. When a register that changes only then ([`Polling::noted`]) gave the same value
+//! to the same load several times, the machine executes some repetitions one instruction at a time. If the code is a
+//! loop that does nothing else ([`body`]), and all that the future depends on is as it was some repetitions ago, then
+//! so it will be up to the next event: that many whole periods are added to time and counters. The cycles left before
+//! the event are executed.
 //!
 //! Nothing is approximated. With the profile on, and while an observer is at work, every instruction is executed.
 
@@ -14,7 +15,7 @@ mod tests;
 
 use body::{Body, Operand};
 
-/// Equal reads in a row behind which a wait is looked at.
+/// Equal reads in a row after which a wait is looked at.
 const READS: u32 = 3;
 /// Repetitions in which a period must be found. The phase of a bus with a divided clock recurs within sixteen.
 const REPETITIONS: u32 = 20;
@@ -23,7 +24,7 @@ const MARGIN_CYCLES: u64 = 256;
 /// Loads that are known to be in no such loop.
 const REFUSED: usize = 8;
 
-/// What the accesses to registers leave for the machine.
+/// The effects of register accesses for the machine.
 #[derive(Debug, Default)]
 pub struct Polling {
     /// The machine would make use of it.
@@ -45,7 +46,7 @@ impl Polling {
         self.on = on;
     }
 
-    /// The instruction at `load` read `value` from a register. True if the machine must look before the next one;
+    /// The instruction at `load` read `value` from a register. True if the machine must look before the next one.
     /// `is_steady` tells whether reading has no effect and the value changes only at events.
     #[inline]
     pub fn noted(&mut self, load: u32, value: u32, is_steady: impl FnOnce() -> bool) -> bool {
@@ -81,9 +82,9 @@ impl Polling {
     }
 }
 
-/// What of a machine and its one active core the passing over needs.
+/// The parts of a machine and its one active core that the fast-forward needs.
 pub trait Waiting {
-    /// What happened more cycles ago is the same to every state, however long ago it was.
+    /// The age in cycles from which on events are equal for every state.
     const ANCIENT_CYCLES: u64;
     /// All that future timing depends on beside registers, as distances from now.
     type State: Copy + PartialEq;
@@ -103,29 +104,29 @@ pub trait Waiting {
     /// Flags and all else of the program's state.
     fn flags(&self) -> u32;
 
-    /// The state of pipeline, buses and memories; `None` if it cannot be told.
+    /// The state of pipeline, buses and memories. `None` if it cannot be told.
     fn state(&self) -> Option<Self::State>;
 
     /// After how many cycles the clocks of all buses are in the same phase again.
     fn phases(&self) -> u64;
 
-    /// What only counts: instructions, cycles lost in several ways.
+    /// Returns what only counts: instructions, cycles lost in several ways.
     fn counts(&self) -> [u64; 4];
 
-    /// The halfword of code at an address; `None` if there is none, or if a probe sits there.
+    /// The halfword of code at an address. `None` if there is none, or if a probe sits there.
     fn code(&self, address: u32) -> Option<u16>;
 
     /// Executes the next instruction, or the next two if they issue together. False if something else happened.
     fn step(&mut self) -> bool;
 
-    /// Time passes, in this state; the counts grow by so much.
+    /// Time passes, in this state. The counts grow by so much.
     fn pass(&mut self, cycles: u64, counts: [u64; 4], state: &Self::State);
 
     /// Sets a register.
     fn set_register(&mut self, number: usize, value: u32);
 }
 
-/// A core in a wait, behind the load.
+/// A core in a wait, after the load.
 #[derive(Clone, Copy)]
 struct Moment<S> {
     time: u64,
@@ -191,7 +192,7 @@ fn look<M: Waiting>(machine: &mut M, until: u64) {
     machine.polling().refuse();
 }
 
-/// Executes one repetition; false if anything else happens in it or an event is near.
+/// Executes one repetition. False if anything else happens in it or an event is near.
 fn repeat<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
     let executed = machine.counts()[0] + body.instructions;
     while machine.counts()[0] < executed {

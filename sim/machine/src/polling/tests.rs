@@ -1,4 +1,5 @@
-//! On a machine of two instructions whose loop takes what a table says: only what recurs in all that matters is passed over.
+//! Tests on a machine of two instructions whose loop takes the time in a table: the fast-forward covers only loops
+//! that repeat in every respect.
 
 use super::{Polling, Waiting, pass_over};
 
@@ -38,7 +39,7 @@ impl Fake {
         }
     }
 
-    /// Where it is at `until`, with and without passing over; the cycles passed over.
+    /// Where it is at `until`, with and without passing over. The cycles passed over.
     fn compared(make: impl Fn() -> Fake, until: u64) -> ([(u64, u64, u64); 2], u64) {
         let both = [false, true].map(|passes| {
             let mut fake = make();

@@ -35,7 +35,7 @@ fn replicate(value: u32, bytes: u32) -> u32 {
 /// The USB controller's memory takes narrow stores, unlike a register (RP2040 data sheet 4.1).
 const USB_DPRAM_PAGE: u32 = 0x5_0100;
 
-/// Registers of the divider in SIO; the one whose reading clears a flag, and its flags.
+/// Registers of the divider in SIO. The one whose reading clears a flag, and its flags.
 const DIVIDER: std::ops::RangeInclusive<u32> = 0x60..=DIVIDER_STATE;
 const QUOTIENT: u32 = 0x70;
 const DIVIDER_STATE: u32 = 0x78;
@@ -53,9 +53,9 @@ impl System {
         u32::from_le_bytes(word)
     }
 
-    /// True if a core stands before an instruction that does not even fetch (`Op::is_local`, second in its word): whether it
-    /// executes before or behind another core's access of the same cycle is all the same. What stands in for it, for a probe
-    /// or because it is not decoded yet, does not count.
+    /// True if a core stands before an instruction that does not even fetch (`Op::is_local`, second in its word):
+    /// whether it executes before or after another core's access of the same cycle is all the same. A stub op, for a
+    /// probe or for code that is not decoded yet, does not count.
     fn minds_no_order(&self, core: &Core) -> bool {
         core.phase == Phase::Run && core.stray.is_none() && self.is_local_at(core.pc())
     }
@@ -113,8 +113,8 @@ impl System {
         }
     }
 
-    /// What a register of the core's divider reads as at any time from the begin of the basic block on, if no division is
-    /// under way then and to read it changes nothing. The other core has no part in it.
+    /// Returns what a register of the core's divider reads as at any time from the begin of the basic block on, if no
+    /// division is under way then and to read it changes nothing. The other core has no part in it.
     #[inline(never)]
     fn divider_ahead(&mut self, core: &mut Core, offset: u32) -> Option<u32> {
         const READY: u32 = 1;

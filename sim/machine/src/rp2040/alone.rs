@@ -1,10 +1,10 @@
-//! What is kept for a core that executes alone: native code, and the bus's transfers while a path is timed.
+//! The state of a core that executes alone: native code, and the bus's transfers while a path is timed.
 
 use rtoslab_cpu::v6m::native_path::NativePaths;
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_cpu::v6m::translate::Translations;
 
-/// What arbitration keeps of transfers.
+/// The transfers that arbitration records.
 #[derive(Debug, Clone)]
 pub(super) struct Transfers {
     pub slots: [u64; SLOTS * 16],
@@ -13,7 +13,7 @@ pub(super) struct Transfers {
     pub first: usize,
 }
 
-/// What is kept for a core that executes alone.
+/// The state of a core that executes alone.
 #[derive(Debug, Default)]
 pub(super) struct Alone {
     pub translations: Translations,

@@ -15,8 +15,8 @@ use crate::m0plus::turn::record;
 use crate::words::get;
 
 impl System {
-    /// A slave takes nothing before cycle `until`: a transfer there lasts longer than others. Data accesses look at that
-    /// themselves; of the flash the machine also tells the other core's fetches, as soon as it has its turn.
+    /// A slave takes nothing before cycle `until`: a transfer there lasts longer than others. Data accesses look at
+    /// that themselves. The machine also reports the other core's fetches from the flash, as soon as it has its turn.
     pub(super) fn keep_busy<const CONTEND: bool>(&mut self, slave: usize, until: u64) {
         self.busy[slave] = self.busy[slave].max(until);
         if CONTEND && slave == slave::XIP {
@@ -244,14 +244,14 @@ impl Paired for System {
         if self.others_claimed >= now {
             return None;
         }
-        // A core is never behind its claims, apart from a fetch that came late, and a frame if that is over at once.
+        // A core is never after its claims, apart from a fetch that came late, and a frame if that is over at once.
         let ends = [first, other].map(|core| core.t.max(core.bus_free).max(core.fetch_ready));
         let timing = self.timing.exception();
         let last = if timing.entry.min(timing.exit) < 8 { now + SLOTS as u64 } else { ends[0].max(ends[1]) };
         let mut state = State { slots: self.taken(now, last), ..State::default() };
         #[cfg(debug_assertions)]
         assert_eq!(state.slots, self.all_taken(now));
-        // What lies behind a core does not matter to it any more.
+        // What lies after a core does not matter to it any more.
         let pending = |cycle: u64, core: &Core| if cycle > core.t { cycle - now } else { 0 };
         let times = [
             first.t - now,

@@ -1,4 +1,4 @@
-//! What the boot ROM does at reset (RP2040 data sheet 2.8), modelled rather than executed.
+//! The boot ROM's work at reset (RP2040 data sheet 2.8), modelled rather than executed.
 //!
 //! Core 0: watchdog boot if the scratch registers ask for it, else the second-stage boot block of flash, copied to
 //! the end of SRAM5 and entered with LR = 0. An image that lives in SRAM is entered directly, as after loading it

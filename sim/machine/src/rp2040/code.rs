@@ -82,7 +82,7 @@ impl System {
         }
     }
 
-    /// What the table shows of an instruction: itself, or the stand-in that asks for attention.
+    /// Returns what the table shows of an instruction: itself, or the stand-in that asks for attention.
     pub(super) fn visible(&self, address: u32, decoded: Op) -> Op {
         if self.is_away(address, decoded) || self.probes.watches_code(address) {
             Op::bare(Code::Attend)
@@ -142,7 +142,7 @@ impl System {
         }
     }
 
-    /// Two in a row; of the flash mostly.
+    /// Two in a row. Most of these are from the flash.
     #[inline]
     fn fetch_halfwords(&self, address: u32) -> [u16; 2] {
         let rest = || self.periph.ssi.flash.bytes().get(self.flash_offset(address) as usize..);

@@ -12,7 +12,7 @@ use super::system::{System, WriterAt};
 /// The memories a transfer may touch, apart from the registers, which the peripheral crate handles itself.
 struct Memories<'a> {
     sram: &'a mut [u8],
-    /// As it was when the transfer began.
+    /// The flash as it was when the transfer began.
     flash: Arc<[u8]>,
     rom: &'a [u8],
     /// SRAM offset and length of what was written.

@@ -24,7 +24,7 @@ use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
 
-/// Lines of the NVICs (RP2040 data sheet 2.3.2); 26 of them are connected.
+/// Lines of the NVICs (RP2040 data sheet 2.3.2). 26 of them are connected.
 const INTERRUPT_LINES: u32 = 32;
 /// GPIOs.
 const PINS: u16 = 30;
@@ -177,8 +177,8 @@ impl Machine {
         }
     }
 
-    /// A stop whose cycle has come: no core that goes on is behind it. A core may have run ahead to where an instrument
-    /// stops it; the other one comes there first, and the end of the run may.
+    /// A stop whose cycle has come: no core that goes on is after it. A core may have run ahead to where an instrument
+    /// stops it. The other one comes there first, and the end of the run may.
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
         if let Some(stop) = self.system.stop.take_if(|stop| stop.reason.is_asked_for()) {
             self.system.held.push(stop);
@@ -442,7 +442,7 @@ impl Machine {
         face::pc(&self.cores[core])
     }
 
-    /// Sets a register of a core by name; false if that cannot be.
+    /// Sets a register of a core by name. False if that cannot be.
     pub fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool {
         let done = face::set_register(&mut self.cores[core], &mut *self.system, name, value);
         if done && name == "pc" {

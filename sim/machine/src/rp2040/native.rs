@@ -1,4 +1,4 @@
-//! What native code accesses by itself, and what a path of a lone core is timed with.
+//! The memory that native code accesses by itself, and the timing of a lone core's path.
 
 use rtoslab_cpu::v6m::native_path::{NativePathBus, NativePaths};
 use rtoslab_cpu::v6m::region::SLOTS;

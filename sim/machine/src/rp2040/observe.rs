@@ -33,7 +33,7 @@ impl Machine {
         }
     }
 
-    /// Takes what was observed; `None` while nothing is.
+    /// Takes what was observed. `None` while nothing is.
     pub fn observed(&mut self) -> Option<Observed> {
         let now = self.cycle();
         let looks = self.cores.each_ref().map(look_v6m);

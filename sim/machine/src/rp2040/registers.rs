@@ -24,7 +24,7 @@ impl System {
     pub(super) fn sio_write(&mut self, core: &mut Core, offset: u32, value: u32, now: u64) {
         self.periph.sio.write(offset, value, core.id, now, &mut self.effects);
         match offset {
-            // The FIFO interrupt of either core may have changed; the machine drives the lines.
+            // The FIFO interrupt of either core may have changed. The machine drives the lines.
             0x50 | 0x54 => self.ask_for_attention(core),
             0x10..=0x4c if self.effects.pins_changed => {
                 self.effects.pins_changed = false;
@@ -64,7 +64,7 @@ impl System {
         Some(())
     }
 
-    /// Deals with an access's effects; what concerns the cores waits for the machine, which is asked to look.
+    /// Deals with an access's effects. Requests that concern the cores wait for the machine, which is asked to look.
     fn after_access(&mut self, core: &mut Core, address: u32, now: u64) {
         self.lines_may_differ = true;
         if let Some((_, write)) = self.effects.unmodelled.take() {
@@ -89,7 +89,7 @@ impl System {
         }
     }
 
-    /// What can be settled without the cores.
+    /// Settles the effects that need no core.
     fn drain_effects(&mut self, core: usize, now: u64) {
         self.lines_may_differ = true;
         for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
@@ -212,7 +212,7 @@ impl System {
         self.due = 0;
     }
 
-    /// What a DMA transfer asked of a register, or a stimulus.
+    /// Notes a DMA transfer's or a stimulus's request to a register.
     pub(super) fn note_limit(&mut self, core: &mut Core, now: u64) {
         if let Some(limit) = self.effects.limit.take() {
             self.falls_short(core, limit.about, now);
@@ -246,7 +246,7 @@ impl System {
         }
     }
 
-    /// Restarts the peripherals as the watchdog does; returns the cores that restart (bit 0 core 0, bit 1 core 1).
+    /// Restarts the peripherals as the watchdog does. Returns the cores that restart (bit 0 core 0, bit 1 core 1).
     pub(super) fn watchdog_reset(&mut self, now: u64) -> u32 {
         let cores = self.periph.chip_reset(ResetCause::Watchdog, now);
         self.effects = Effects { clocks_changed: true, ..Effects::default() };

@@ -94,7 +94,7 @@ impl Machine {
         Snapshot::new(*now, saved)
     }
 
-    /// The board as it stood; false if the snapshot is of another chip, or one with another size of flash.
+    /// The board as it stood. False if the snapshot is of another chip, or one with another size of flash.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
         let same_flash = |saved: &&Saved| saved.system.periph.ssi.flash.bytes().len() == self.system.flash_len();
         let Some(saved) = snapshot.state::<Saved>().filter(same_flash) else { return false };

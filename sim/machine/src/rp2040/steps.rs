@@ -1,4 +1,4 @@
-//! What the steps are counted as that the cores log once a program reads the XIP cache's counters.
+//! Counts of the steps that the cores log after a program has read the XIP cache's counters.
 
 use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::v6m::core::Core;
@@ -25,7 +25,7 @@ impl System {
         self.periph.xip_ctrl.count(words);
     }
 
-    /// What the steps of a turn are to the profile, which is empty while steps are logged.
+    /// Adds the steps of a turn to the profile, which is empty while steps are logged.
     pub(super) fn profile_steps(&mut self, core: &Core) {
         for step in &core.steps {
             let table = match step.pc >> 28 {

@@ -1,4 +1,4 @@
-//! What ends a run, and what is warned of.
+//! The ends of a run, and its warnings.
 
 use rtoslab_cpu::v6m::bus::Ordered;
 use rtoslab_cpu::v6m::core::Core;
@@ -28,7 +28,7 @@ impl System {
         stops
     }
 
-    /// Marks the page of a watched SRAM word; false if the address is not in SRAM.
+    /// Marks the page of a watched SRAM word. False if the address is not in SRAM.
     pub(super) fn mark_watch(&mut self, address: u32) -> bool {
         let offset = address.wrapping_sub(SRAM_BASE);
         if offset < SRAM_BYTES {
@@ -38,7 +38,7 @@ impl System {
         offset < SRAM_BYTES
     }
 
-    /// Whether the word at this offset is watched; of one that no longer is it may say so too.
+    /// Whether the word at this offset is watched. It may also say so of an address that is no longer watched.
     pub(super) fn is_watched(&self, offset: u32) -> bool {
         self.watched[(offset >> 8) as usize] >> (offset >> 2 & 63) & 1 != 0
     }
@@ -75,13 +75,13 @@ impl System {
         self.due = 0;
     }
 
-    /// Warns once about an address that is not modelled; under `strict` the run stops.
+    /// Warns once about an address that is not modelled. Under `strict` the run stops.
     pub(super) fn warn_of_address(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
         let stops = self.warnings.not_modelled(what, address, core.pc());
         self.stop_if_strict(core, address, cycle, stops);
     }
 
-    /// Warns once that something was asked for that does not happen here; under `strict` the run stops.
+    /// Warns once that something was asked for that does not happen here. Under `strict` the run stops.
     pub(super) fn falls_short(&mut self, core: &mut Core, about: &str, cycle: u64) {
         let address = if core.ip.is_null() { 0 } else { core.pc() };
         let stops = self.warnings.short_of(about, address);

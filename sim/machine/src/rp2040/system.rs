@@ -1,4 +1,4 @@
-//! Everything behind the cores: memories, code tables, arbitration. Implements the interpreter's [`Bus`].
+//! Everything after the cores: memories, code tables, arbitration. Implements the interpreter's [`Bus`].
 
 use rtoslab_cpu::v6m::bus::{Access, Bus, Ordered, Ram, Trap};
 use rtoslab_cpu::v6m::core::Core;
@@ -29,7 +29,7 @@ pub(super) const MARK_WATCH: u8 = 2;
 /// One for each 256 bytes of SRAM, and as many more as make a power of two: their number needs no comparison.
 const MARKS: usize = (SRAM_BYTES as usize >> 8).next_power_of_two();
 
-/// What wrote to memory, for those who watch. DMA stands for core 0 with no instruction: a `pc` of 0.
+/// The writer to memory, for watchers. DMA stands for core 0 with no instruction: a `pc` of 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WriterAt {
     pub core: usize,
@@ -64,7 +64,7 @@ pub struct System {
     pub(super) others_claimed: u64,
     /// First cycle in which a slave with multi-cycle transfers is free.
     pub(super) busy: [u64; 16],
-    /// The core that BUS_PRIORITY puts first; otherwise the loser of a collision goes first.
+    /// The core that BUS_PRIORITY puts first. Otherwise the loser of a collision goes first.
     pub(super) fixed_first: Option<usize>,
     /// The core that goes first when both issue in the same cycle.
     pub(super) first: usize,
@@ -91,9 +91,9 @@ pub struct System {
     pub(super) lines_may_differ: bool,
     /// Pad levels as last traced.
     pub(super) pins: u32,
-    /// What is cached of the cores' interleaving.
+    /// The cached interleaving of the cores.
     pub(super) pairs: Pairs,
-    /// What is cached of a core that executes alone.
+    /// The cache of a core that executes alone.
     pub(super) alone: Alone,
     /// Reads of registers, for waits that are passed over.
     pub(super) polling: Polling,
@@ -152,7 +152,7 @@ impl System {
         self.periph.ssi.flash.bytes().len()
     }
 
-    /// Offset into flash of a cached-window address; smaller flashes repeat in the 16 MB window.
+    /// Offset into flash of a cached-window address. Smaller flashes repeat in the 16 MB window.
     pub(super) fn flash_offset(&self, address: u32) -> u32 {
         (address & 0x00ff_ffff) & (self.flash_len() as u32 - 1)
     }
@@ -203,7 +203,7 @@ impl System {
         self.flash_word(offset)
     }
 
-    /// Loads half a line into the cache and charges the core; nothing happens if it is there.
+    /// Loads half a line into the cache and charges the core. Nothing happens if it is there.
     #[cold]
     #[inline(never)]
     pub(super) fn fill_half_line<const CONTEND: bool>(&mut self, core: &mut Core, half: u32, t: &mut u64) {
@@ -223,7 +223,7 @@ impl System {
         self.refresh_line(half * FILL_BYTES / LINE_BYTES);
     }
 
-    /// Content of memory (ROM, flash, SRAM); `None` outside.
+    /// Content of memory (ROM, flash, SRAM). `None` outside.
     pub(super) fn bytes_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
         let (memory, offset): (&[u8], u32) = match address {
             0..ROM_BYTES => (&self.rom, address),
@@ -234,7 +234,7 @@ impl System {
         memory.get(offset as usize..(offset as usize).checked_add(bytes)?)
     }
 
-    /// Writes SRAM; false outside.
+    /// Writes SRAM. False outside.
     pub(super) fn write_sram(&mut self, address: u32, data: &[u8]) -> bool {
         let offset = address.wrapping_sub(SRAM_BASE);
         let end = offset as usize + data.len();

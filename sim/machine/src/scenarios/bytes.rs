@@ -1,4 +1,4 @@
-//! A scenario's bytes, taken one by one. Behind the end there are zeros, without end.
+//! A scenario's bytes, taken one by one. After the end there are zeros, without end.
 
 /// A cursor.
 pub(crate) struct Bytes<'a> {

@@ -1,7 +1,7 @@
-//! Scenarios: any bytes are a board, an image, settings and stimuli, and a way to run them. Whatever they are, the board
-//! must answer, and answer the same however it is run: in one piece, in slices, observed, profiled, probed, from a
-//! snapshot, with or without what it remembers of time. The fuzzer (`sim/fuzz`, `make fuzz`) makes the bytes; what it found
-//! and what it learned is kept there and replayed by a test.
+//! Scenarios: any bytes are a board, an image, settings and stimuli, and a way to run them. The board must answer to
+//! any input, and answer the same however it is run: in one piece, in slices, observed, profiled, probed, from a
+//! snapshot, with or without cached timing. The fuzzer (`sim/fuzz`, `make fuzz`) makes the bytes. Its findings and its
+//! corpus are stored there and replayed by a test.
 
 mod bytes;
 pub(crate) mod image;
@@ -17,7 +17,7 @@ use bytes::Bytes;
 pub const CHIPS: [&str; 9] =
     ["rp2040", "stm32l053", "stm32l073", "stm32f103", "stm32f407", "stm32f411", "stm32f446", "stm32f767", "stm32h743"];
 
-/// Carries out the scenario that the bytes are. Panics where a board does not answer truly; the message says how the
+/// Carries out the scenario that the bytes are. Panics where a board does not answer truly. The message says how the
 /// ways of running it differ.
 pub fn check(data: &[u8]) {
     let mut bytes = Bytes::new(data);

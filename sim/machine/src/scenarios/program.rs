@@ -9,7 +9,7 @@ const NOP: u16 = 0xbf00;
 /// A branch to itself.
 const STAY: u16 = 0xe7fe;
 
-/// A program for a chip; `full` if its core has all of ARMv7-M.
+/// A program for a chip. `full` if its core has all of ARMv7-M.
 pub(crate) fn program(chip: &str, full: bool, bytes: &mut Bytes) -> Vec<u16> {
     let mut code = Vec::new();
     let mut loops = Vec::new();

@@ -37,7 +37,7 @@ fn load_and_run(chip: &str, image: &[u8]) {
     assert_eq!(states[0], states[1], "in slices");
 }
 
-/// Segments anywhere, of any length; then some bytes of the file changed.
+/// Segments anywhere, of any length. Then some bytes of the file changed.
 pub(crate) fn elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
     let segments: Vec<(u32, Vec<u8>)> = (0..bytes.below(5))
         .map(|_| {

@@ -1,4 +1,4 @@
-//! What a scenario runs: a board with its settings, an image, stimuli; and how it is run.
+//! The inputs of a scenario: a board with its settings, an image, stimuli, and the way to run it.
 
 use crate::board::{Board, Options};
 use crate::boards::{board, wire};
@@ -9,9 +9,9 @@ use super::image::{boot_checksum, elf, uf2};
 use super::places::{address, edge, memories};
 use super::program::program;
 
-/// Vectors of the table in the image; of the chips here none has more.
+/// Vectors of the table in the image. The number of vectors. No chip here has more.
 const VECTORS: u32 = 176;
-/// Behind the table: a handler that returns at once, then the program.
+/// After the table: a handler that returns at once, then the program.
 const STUB: u32 = 4 * VECTORS;
 const CODE: u32 = STUB + 0x40;
 const BX_LR: u16 = 0x4770;
@@ -47,7 +47,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// The scenario that the bytes are; the program is what is left of them.
+    /// The scenario that the bytes are. The program is what is left of them.
     pub fn from_bytes(chip: &'static str, bytes: &mut Bytes) -> Setup {
         let shape = bytes.byte();
         let mut options = Options { strict: shape & 0x30 == 0x30, ..Options::default() };
@@ -72,7 +72,7 @@ impl Setup {
         Setup { chip, options, settings, image, second, stimuli, typed, cycles, slices, sites, words }
     }
 
-    /// A board at the start of the scenario; `None` if it refuses the image.
+    /// A board at the start of the scenario. `None` if it refuses the image.
     pub fn open(&self) -> Option<Box<dyn Board>> {
         let mut board = board(self.chip, &self.options).expect("a known chip");
         let rules = board.settings();
@@ -98,7 +98,7 @@ impl Setup {
     }
 }
 
-/// What stands before the program.
+/// The part before the program.
 struct Head {
     stack: u32,
     entry: u32,

@@ -14,10 +14,10 @@ use super::setup::Setup;
 /// Longest memory that is compared whole.
 const WHOLE: u32 = 0x4_2000;
 
-/// What a run leaves of a core: statistics, registers, its own time, whether it sleeps.
+/// The result of a core's run: statistics, registers, its own time, whether it sleeps.
 type CoreOutcome = (String, Vec<(String, u32)>, u64, bool);
 
-/// What a run leaves behind.
+/// The result of a run.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     end: (StopReason, usize, u64, u32, String),
@@ -72,7 +72,7 @@ fn stats(stats: &Stats) -> String {
     format!("{stats:?}")
 }
 
-/// Runs up to the scenario's end, in these slices; what ended it.
+/// Runs up to the scenario's end, in these slices. What ended it.
 fn run(board: &mut dyn Board, until: u64, slices: &[u64]) -> (StopReason, usize, u64, u32, String) {
     let mut lengths = slices.iter().cycle();
     let mut idle = 0;
@@ -208,7 +208,7 @@ fn probed(setup: &Setup, plain: &Outcome) {
     assert!(differ.is_none() && all[0].len() == all[1].len(), "events of the probes in slices: {differ:?}");
 }
 
-/// From a snapshot, on a board of its own and on the one that went on meanwhile.
+/// Resumes from a snapshot, on a board of its own and on the one that continued meanwhile.
 fn resumed(setup: &Setup, plain: &Outcome) {
     let mut board = setup.open().expect("as before");
     let first = run(&mut *board, setup.cycles / 3, &[u64::MAX]);

@@ -195,7 +195,7 @@ impl<F: Family> System<F> {
         self.forget_code(home, offset, bytes);
     }
 
-    /// What a write to the core's own registers asks of the memories.
+    /// Carries out the request of a write to the core's own registers to the memories.
     fn carry_out(&mut self, core: &Core, effect: scs::Effect) {
         match effect {
             scs::Effect::Cache(operation) => self.flash_port.maintain(operation),
@@ -211,7 +211,7 @@ impl<F: Family> System<F> {
         self.epoch += 1;
     }
 
-    /// Extra cycles on the way to a peripheral; `None` if none answers at the address.
+    /// Extra cycles on the way to a peripheral. `None` if none answers at the address.
     fn bridge(&self, address: u32, write: bool, at: u64) -> Option<u64> {
         let bus = self.periph.bus(address)?;
         let rules = &self.bus_rules;
@@ -234,7 +234,7 @@ impl<F: Family> System<F> {
     #[cold]
     fn nothing_there(&mut self, core: &mut Core, address: u32, what: &str, at: u64) -> Result<(), Fault> {
         if matches!(address >> 28, 4 | 5) {
-            // Reserved places between blocks read as zero; firmware for a bigger part of the family touches them.
+            // Reserved places between blocks read as zero. Firmware for a bigger part of the family touches them.
             self.not_modelled(core, address, &format!("{what} of a register that no block has"), at);
             return Ok(());
         }

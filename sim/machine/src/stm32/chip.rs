@@ -7,10 +7,10 @@ use rtoslab_periph::stm32::Chip;
 
 /// First address of the main flash.
 pub const FLASH_BASE: u32 = 0x0800_0000;
-/// First address of the memory that the core accesses most: SRAM1, on the Cortex-M7 the data TCM with SRAM1 behind it.
+/// First address of the memory that the core accesses most: SRAM1, on the Cortex-M7 the data TCM with SRAM1 after it.
 pub const RAM_BASE: u32 = 0x2000_0000;
 
-/// What kind of memory answers.
+/// The kind of memory that answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Memory without wait states beside the bus matrix (SRAM) or at the core (TCM, CCM).
@@ -40,9 +40,9 @@ pub struct Area {
 
 /// Such a memory on a board.
 pub struct Memory {
-    /// What it is.
+    /// The kind of area.
     pub area: Area,
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
@@ -58,7 +58,7 @@ const fn rom(name: &'static str, base: u32, bytes: u32) -> Area {
     Area { name, base, bytes, kind: Kind::Rom, code: false, alias: None }
 }
 
-/// What the machine must know of a chip.
+/// The chip's memory map, as the machine needs it.
 #[derive(Debug, Clone, Copy)]
 pub struct Map {
     /// The core's options.
@@ -169,7 +169,7 @@ const H743: Map = Map {
     ],
 };
 
-/// The map of a chip with an ARMv7-M core; `None` for the L0.
+/// The map of a chip with an ARMv7-M core. `None` for the L0.
 pub fn map(chip: Chip) -> Option<&'static Map> {
     match chip {
         Chip::L053 | Chip::L073 => None,

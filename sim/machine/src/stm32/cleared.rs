@@ -1,4 +1,4 @@
-//! What is kept of a store that clears an interrupt.
+//! The record of a store that clears an interrupt.
 
 /// A store that let the line of the interrupt in hand fall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

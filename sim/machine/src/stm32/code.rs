@@ -9,7 +9,7 @@ use rtoslab_cpu::v7m::op::Op;
 use crate::board::ProfileRow;
 use crate::profile::Cells;
 
-/// Ops behind the last halfword, so that running off the end is noticed.
+/// Ops after the last halfword, so that running off the end is noticed.
 const TAIL: usize = 4;
 
 /// The predecoded form of one address range.

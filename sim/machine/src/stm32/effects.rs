@@ -1,4 +1,4 @@
-//! What an access to a peripheral, or time, brings about: interrupt lines, clocks, pins, console bytes, flash.
+//! The effects of an access to a peripheral, or of time: interrupt lines, clocks, pins, console bytes, flash.
 
 use std::sync::Arc;
 
@@ -125,7 +125,7 @@ impl<F: Family> System<F> {
         self.lines = levels;
     }
 
-    /// Lets the serial ports send what they hold, for a console that shows the last line; returns the cycle then.
+    /// Lets the serial ports send what they hold, for a console that shows the last line. Returns the cycle then.
     pub(super) fn finish_sending(&mut self, core: &mut Core, now: u64) -> u64 {
         let limit = now.saturating_add(self.periph.clocks().core_hz);
         let mut at = now;

@@ -80,8 +80,8 @@ impl Run for F4 {
     type Runner = TimingCache<CortexM4, System<F4>>;
 }
 
-/// STM32F7 and STM32H7: of one core and one way to reach the flash, so that what executes is there once for both. What
-/// differs are the chips' maps and the flash behind the port.
+/// STM32F7 and STM32H7: of one core and one way to reach the flash, so that what executes is there once for both. The
+/// two families differ in the chips' maps and in the flash after the port.
 #[derive(Debug, Clone)]
 pub struct F7H7;
 

@@ -1,4 +1,4 @@
-//! What differs between the families that the machine is built for: pipeline, flash interface, rules.
+//! The differences between the families of the machine: pipeline, flash interface, rules.
 
 use rtoslab_cpu::v7m::exception::ExceptionTiming;
 use rtoslab_cpu::v7m::pipeline::Pipeline;
@@ -14,7 +14,7 @@ pub struct AcrBit {
     pub name: &'static str,
     /// The bits.
     pub mask: u32,
-    /// What it is.
+    /// A description.
     pub about: &'static str,
 }
 
@@ -39,7 +39,7 @@ pub trait Family: Clone + Send + Sync + 'static {
     /// The core has caches of its own (M7).
     const CACHES: bool = false;
 
-    /// What of a chip's FLASH_ACR can be overridden.
+    /// Returns what of a chip's FLASH_ACR can be overridden.
     fn acr(map: &Map) -> &'static [AcrBit];
     /// The pipeline under the rules in force.
     fn pipe(rules: Rules) -> Self::Pipe;

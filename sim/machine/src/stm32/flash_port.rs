@@ -48,8 +48,8 @@ pub trait FlashPort: Clone {
     /// The core's caches: a maintenance operation.
     fn maintain(&mut self, _: Operation) {}
 
-    /// Takes up the state of a snapshot. What tells one content of a cache from another goes on: a number that was in
-    /// use before may not come back with another content.
+    /// Takes up the state of a snapshot. The numbers that distinguish cache contents continue: a number that was in
+    /// use may not come back with another content.
     fn restore(&mut self, saved: &Self);
 }
 

@@ -18,7 +18,7 @@ use super::machine::Machine;
 use super::system::System;
 
 impl<F: Family> System<F> {
-    /// Whether the store in hand let the line of the interrupt fall that is being handled; `before`: the lines before.
+    /// Whether the store in hand let the line of the interrupt fall that is being handled. `before`: the lines before.
     pub(super) fn own_line_fell(&self, core: &Core, before: &[u32; 5]) -> Option<Cleared> {
         let line = core.ipsr.checked_sub(exception::IRQ0)?;
         let is_high = |lines: &[u32; 5]| lines[line as usize / 32] >> (line % 32) & 1 != 0;
@@ -26,7 +26,7 @@ impl<F: Family> System<F> {
         fell.then(|| Cleared { exception: core.ipsr, address: core.pc(), instructions: core.instructions })
     }
 
-    /// Whether the instruction behind the one at an address is a DSB.
+    /// Whether the instruction after the one at an address is a DSB.
     fn ends_with_barrier(&self, address: u32) -> bool {
         let is_wide = self.halfword(address) >> 11 >= 0b11101;
         let next = address + if is_wide { 4 } else { 2 };

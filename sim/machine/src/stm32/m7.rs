@@ -1,8 +1,8 @@
 //! Between the Cortex-M7 and its memories: caches, AXI, the flash's two paths.
 //!
 //! The TCMs answer at once and never come here. Everything else is behind AXI: the caches answer at once for lines they
-//! hold; a line that is missing costs the way to memory, after which all of it is there (critical word first and the
-//! rest behind it, ARM DDI0489F 5.9: the words that follow are taken as hidden). Written-back victims and buffered
+//! hold. A line that is missing costs the way to memory, after which all of it is there (critical word first and the
+//! rest after it, ARM DDI0489F 5.9: the words that follow are taken as hidden). Written-back victims and buffered
 //! stores do not hold the core up [assumed].
 
 use std::mem::offset_of;
@@ -107,7 +107,7 @@ impl Port {
         attributes.kind == MemoryKind::Normal && attributes.policy != Policy::NonCacheable
     }
 
-    /// A fetch through the instruction cache; `wait` asks the memory.
+    /// A fetch through the instruction cache. `wait` asks the memory.
     #[inline(always)]
     fn fetch_through(&mut self, core: &Core, address: u32, at: u64, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.instructions_on && self.caches.instruction.lookup(address) {

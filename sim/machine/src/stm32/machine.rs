@@ -24,7 +24,7 @@ use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
 
-/// What the board adds to the chip.
+/// The board's additions to the chip.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Crystals and wires.
@@ -282,7 +282,7 @@ impl<F: Run> Machine<F> {
     }
 
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
-        // What an exception stacks, or a buffer writes, may reach a watched word behind the end: that is for the next run.
+        // What an exception stacks, or a buffer writes, may reach a watched word after the end: that is for the next run.
         let stop = self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_asked_for())?;
         self.now = self.now.max(stop.cycle);
         if stop.reason == StopReason::Lockup {

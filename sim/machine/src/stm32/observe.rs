@@ -30,7 +30,7 @@ impl<F: Run> Machine<F> {
         }
     }
 
-    /// Takes what was observed; `None` while nothing is.
+    /// Takes what was observed. `None` while nothing is.
     pub fn observed(&mut self) -> Option<Observed> {
         let now = self.cycle();
         let look = look_v7m(&self.core);

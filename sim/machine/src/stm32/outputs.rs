@@ -1,4 +1,4 @@
-//! What leaves a chip through its pins and serial ports, on its way to the instruments.
+//! The outputs of a chip through its pins and serial ports, on their way to the instruments.
 
 use rtoslab_lab::{Console, Kind, Probes};
 use rtoslab_periph::stm32::{Effects, Stm32};
@@ -16,7 +16,7 @@ pub(super) fn record_pins(effects: &mut Effects, probes: &mut Probes) {
     }
 }
 
-/// Hands what the serial ports have sent to the console and types what it answers; `port` becomes the one that sent last.
+/// Hands what the serial ports have sent to the console and types what it answers. `port` becomes the one that sent last.
 pub(super) fn print(effects: &mut Effects, periph: &mut Stm32, console: &mut Console, port: &mut u8) {
     for (number, byte) in std::mem::take(&mut effects.uart_tx) {
         *port = number;

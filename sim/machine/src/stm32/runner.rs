@@ -7,7 +7,7 @@ use rtoslab_cpu::v7m::pipeline::Pipeline;
 
 /// How a family's machine runs its core.
 pub trait Runner<P: Pipeline, B>: Default {
-    /// Executes until `core.t` reaches `core.limit` or something is requested; no steps, no MPU.
+    /// Executes until `core.t` reaches `core.limit` or something is requested. No steps, no MPU.
     ///
     /// # Safety
     /// As for [`exec::run`](rtoslab_cpu::v7m::exec::run).
@@ -16,7 +16,7 @@ pub trait Runner<P: Pipeline, B>: Default {
     /// All that future timing of pipeline and memories depends on, as distances from now.
     type State: Copy + PartialEq;
 
-    /// The state before the core's next instruction; `None` if it cannot be told.
+    /// The state before the core's next instruction. `None` if it cannot be told.
     fn state(core: &Core, pipe: &P, bus: &B) -> Option<Self::State>;
 
     /// Takes a state up, before the core's next instruction, at its time.

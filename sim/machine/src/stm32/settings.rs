@@ -1,4 +1,5 @@
-//! What a run may override: timing rules, and what FLASH_ACR says, as if the firmware had written it.
+//! The settings that a run may override: timing rules, and the fields of FLASH_ACR, as if the firmware had written
+//! them.
 
 use std::marker::PhantomData;
 
@@ -99,7 +100,7 @@ impl<F: Family> Settings<F> {
         timing.chain(flash).chain(caches).chain([clock]).collect()
     }
 
-    /// Overrides one. Errors: unknown name, value out of range. Where the core has no caches of its own, `icache` and
+    /// Overrides one. Errors: unknown name, value out of range. If the core has no caches of its own, `icache` and
     /// `dcache` mean those of the flash interface.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let flash = format!("flash.{key}");

@@ -89,7 +89,7 @@ impl<F: Run> Machine<F> {
         Snapshot::new(*now, saved)
     }
 
-    /// The board as it stood; false if the snapshot is of another chip.
+    /// The board as it stood. False if the snapshot is of another chip.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
         let Some(saved) = snapshot.state::<Saved<F>>().filter(|saved| saved.chip == self.chip) else { return false };
         if self.system.restore(&saved.system) {
@@ -204,7 +204,7 @@ impl<F: Family> System<F> {
         rules_changed
     }
 
-    /// Content of the memories; what was decoded from content that changes is forgotten.
+    /// Content of the memories. Ops decoded from changeable content are dropped.
     fn restore_memories(&mut self, saved: &SavedSystem<F>) {
         let stale: Vec<(u32, u32)> = changed_pages(&self.ram, &saved.ram, &self.marks, MARK_CODE, MARK_SHIFT).collect();
         self.ram.copy_from_slice(&saved.ram);

@@ -38,7 +38,7 @@ pub struct System<F: Family> {
     pub(super) ram: Vec<u8>,
     /// Main RAM that answers at once: all of it, on the M7 the data TCM.
     pub(super) fast_bytes: u32,
-    /// Behind the last offset at which a word fits into it.
+    /// After the last offset at which a word fits into it.
     pub(super) fast_end: u32,
     /// Where its second block begins.
     pub(super) ram_split: u32,
@@ -62,7 +62,7 @@ pub struct System<F: Family> {
     /// Changes when opcodes or the flash's timing do.
     pub(super) epoch: u64,
     pub(super) settings: Arc<Settings<F>>,
-    /// What ways to peripherals cost, by `stm32_bus::key`.
+    /// The cost of the ways to peripherals, by `stm32_bus::key`.
     pub(super) bus_rules: [u64; stm32_bus::SETTINGS.len()],
     pub(super) probes: Probes,
     pub(super) injections: Injections,
@@ -152,7 +152,7 @@ impl<F: Family> System<F> {
         u16::from_le_bytes([bytes[0], bytes[1]])
     }
 
-    /// What an instruction is made of; the second one may be in another memory.
+    /// Returns what an instruction is made of. The second one may be in another memory.
     #[inline]
     fn halfwords(&self, address: u32) -> [u16; 2] {
         let flash = self.flash.get(address.wrapping_sub(FLASH_BASE) as usize..);
@@ -230,7 +230,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Tells writes to a word from now on; false if there is no memory that can be written.
+    /// Tells writes to a word from now on. False if there is no memory that can be written.
     pub(super) fn watch(&mut self, address: u32) -> bool {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset < self.map.ram_bytes {
@@ -244,7 +244,7 @@ impl<F: Family> System<F> {
         true
     }
 
-    /// Writes RAM; false outside.
+    /// Writes RAM. False outside.
     pub(super) fn write_ram(&mut self, address: u32, data: &[u8]) -> bool {
         let Some((home, offset)) = self.place(address) else { return false };
         let memory = match home {
@@ -286,7 +286,7 @@ impl<F: Family> System<F> {
         self.marks[(offset >> MARK_SHIFT) as usize] != 0
     }
 
-    /// A store to main RAM with decoded code or a watched word around it; the bytes are written already.
+    /// A store to main RAM with decoded code or a watched word around it. The bytes are written already.
     #[cold]
     #[inline(never)]
     pub(super) fn stored_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, at: u64) {
@@ -301,7 +301,7 @@ impl<F: Family> System<F> {
         self.tell_watch(core, RAM_BASE + offset, pc, at);
     }
 
-    /// The store at `pc` reached memory that may be watched; the bytes are written already.
+    /// The store at `pc` reached memory that may be watched. The bytes are written already.
     #[cold]
     pub(super) fn tell_watch(&mut self, core: &mut Core, address: u32, pc: u32, at: u64) {
         let address = address & !3;
@@ -332,13 +332,13 @@ impl<F: Family> System<F> {
         self.stop.get_or_insert(Stop { reason, core: 0, cycle, address, detail });
     }
 
-    /// Warns once about a thing that is not modelled; under `strict` the run stops.
+    /// Warns once about a thing that is not modelled. Under `strict` the run stops.
     pub(super) fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
         let stops = self.warnings.not_modelled(what, address, core.pc());
         self.stop_if_strict(core, address, cycle, stops);
     }
 
-    /// Warns once that something was asked for that does not happen here; under `strict` the run stops.
+    /// Warns once that something was asked for that does not happen here. Under `strict` the run stops.
     pub(super) fn falls_short(&mut self, core: &mut Core, about: &str, cycle: u64) {
         let address = if core.ip.is_null() { 0 } else { core.pc() };
         let stops = self.warnings.short_of(about, address);
@@ -374,7 +374,7 @@ impl<F: Family> System<F> {
 pub(super) struct Words(Vec<u64>);
 
 impl Words {
-    /// None of a memory of so many bytes.
+    /// Creates an empty memory of so many bytes.
     fn new(bytes: u32) -> Words {
         Words(vec![0; (bytes as usize / 4).div_ceil(64)])
     }

@@ -7,7 +7,7 @@ use crate::scenarios::program::constant;
 
 const SRAM: u32 = 0x2000_0000;
 const FLASH: u32 = 0x0800_0000;
-/// Behind the vectors.
+/// After the vectors.
 const CODE: u32 = FLASH + 0x400;
 /// So many instructions that traces displace each other in the table of remembered ones.
 const INSTRUCTIONS: usize = 24_000;

@@ -53,7 +53,7 @@ const WAYS: [(u32, [u16; 2]); 5] = [
     (0x1800_1028, [LOAD, NOP]),
 ];
 
-/// Where both cores are behind every slice, and what they waited for.
+/// Where both cores are after every slice, and what they waited for.
 fn seen(board: &mut dyn Board) -> Vec<(u64, u32, u64, u64)> {
     let of = |core| {
         let (at, stats) = (board.position(core), board.stats(core));

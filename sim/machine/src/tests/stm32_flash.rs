@@ -59,7 +59,7 @@ fn f1_reads_ahead_a_read_later_if_the_fetches_had_a_gap() {
         assert_eq!(stream(|address, at| f1.fetch(address, at), 2), [4, 5]);
         (f1.fetch(BASE + 8, 6 + pause), f1.fetch(BASE + 12, 7 + pause), f1.fetch(BASE + 16, 8 + pause))
     };
-    // The second line is there from cycle 7 on; the third is read behind it, at once or after a pause of a read.
+    // The second line is there from cycle 7 on; the third is read after it, at once or after a pause of a read.
     let mut f1 = FlashF1::new();
     f1.set_acr(0x12);
     assert_eq!(stream(|address, at| f1.fetch(address, at), 5), [4, 5, 7, 8, 10]);
@@ -89,7 +89,7 @@ fn f1_branches_give_up_a_prefetch_and_data_goes_in_between() {
     f1.fetch(BASE + 4, 3);
     // The line behind is being read from cycle 4 to 6; the branch in cycle 4 gives it up at once.
     assert_eq!(f1.fetch(BASE + 0x100, 4), 8);
-    // A literal waits for nothing but its own read; the fetch behind it waits for both.
+    // A literal waits for nothing but its own read; the fetch after it waits for both.
     assert_eq!(f1.read(BASE + 0x200, 20), 2);
     assert_eq!(f1.fetch(BASE + 0x300, 20), 27);
 }

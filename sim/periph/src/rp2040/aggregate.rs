@@ -15,7 +15,7 @@ pub struct PinLevels {
     pub driven: u32,
 }
 
-/// All peripherals of one RP2040. Blocks are public so that instruments can look at them; the machine goes
+/// All peripherals of one RP2040. Blocks are public so that instruments can look at them. The machine goes
 /// through the methods, which keep the due time and the clock tree right.
 #[derive(Debug, Clone)]
 pub struct Rp2040Peripherals {
@@ -49,7 +49,7 @@ pub struct Rp2040Peripherals {
     pub pads_bank0: Pads,
     /// PADS_QSPI.
     pub pads_qspi: Pads,
-    /// SSI, and the flash chip behind it.
+    /// SSI, and the flash chip after it.
     pub ssi: Ssi,
     /// XIP control.
     pub xip_ctrl: XipCtrl,
@@ -144,8 +144,8 @@ impl Rp2040Peripherals {
         &self.tree
     }
 
-    /// What clock or PLL is beyond what the data sheet allows, as a sentence (RP2040 data sheet 2.15, 2.18, 5.2.3; clk_sys
-    /// up to 200 MHz with a core supply of 1.15 V or more).
+    /// Returns what clock or PLL is beyond what the data sheet allows, as a sentence (RP2040 data sheet 2.15, 2.18,
+    /// 5.2.3; clk_sys up to 200 MHz with a core supply of 1.15 V or more).
     #[must_use]
     pub fn clock_beyond_limits(&self) -> Option<String> {
         const MHZ: u64 = 1_000_000;
@@ -263,8 +263,8 @@ impl Rp2040Peripherals {
         }
     }
 
-    /// Handles the effects that stay inside: RESETS and clock changes. Called by every access already; calling
-    /// it again is harmless. `clocks_changed` stays set as the machine's sign to copy the tree again; `resets`
+    /// Handles the effects that stay inside: RESETS and clock changes. Called by every access already. Calling
+    /// it again is harmless. `clocks_changed` stays set as the machine's sign to copy the tree again. `resets`
     /// is taken.
     pub fn apply_effects(&mut self, now_cycles: u64, effects: &mut Effects) {
         if let Some((asserted, released)) = effects.resets.take() {
@@ -323,7 +323,7 @@ impl Rp2040Peripherals {
         pairs | self.pwm.irq_levels() | self.dma.irq_levels() | self.adc.irq_levels() | self.rtc.irq_levels()
     }
 
-    /// Bytes from the host to a UART; they arrive at line speed from `now_cycles` on.
+    /// Bytes from the host to a UART. They arrive at line speed from `now_cycles` on.
     pub fn uart_push(&mut self, uart: usize, bytes: &[u8]) {
         self.uarts[uart].host_push(bytes);
         self.reschedule();

@@ -11,7 +11,7 @@ pub trait DmaBus {
     fn write(&mut self, address: u32, bytes: u32, value: u32);
 }
 
-/// First TREQ numbers of SPI0 and UART0; each block has transmit, then receive (data sheet table "DREQ").
+/// First TREQ numbers of SPI0 and UART0. Each block has transmit, then receive (data sheet table "DREQ").
 const TREQ_SPI0: u32 = 16;
 const TREQ_UART0: u32 = 20;
 

@@ -1,4 +1,4 @@
-//! What the boot ROM does to the peripherals: flash functions and resets of the whole chip.
+//! The boot ROM's effects on the peripherals: flash functions and resets of the whole chip.
 
 use super::bootrom::FlashCommand;
 use super::*;
@@ -113,7 +113,7 @@ impl Rp2040Peripherals {
         u32::from(restarts(PSM_PROC0)) | u32::from(restarts(PSM_PROC1)) << 1
     }
 
-    /// What the boot ROM leaves behind before it enters boot2: it releases the blocks it used, with the flash
+    /// Sets the state that the boot ROM leaves before it enters boot2: the used blocks are released, with the flash
     /// interface in serial mode.
     pub fn after_boot_rom(&mut self, now_cycles: u64, effects: &mut Effects) {
         let used = 1 << reset_bit::IO_QSPI | 1 << reset_bit::PADS_QSPI | 1 << reset_bit::PADS_BANK0;

@@ -103,7 +103,7 @@ impl Peripheral for Busctrl {
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.priority,
-            // The arbiters take a new setting over within a cycle or two; here at once.
+            // The arbiters take a new setting over within a cycle or two. Here at once.
             0x04 => 1,
             0x08 | 0x10 | 0x18 | 0x20 => self.counters[(offset as usize - 8) / 8],
             0x0c | 0x14 | 0x1c | 0x24 => self.selects[(offset as usize - 0x0c) / 8],

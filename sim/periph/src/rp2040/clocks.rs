@@ -102,7 +102,7 @@ impl Default for Clocks {
     }
 }
 
-/// Divides by a 24.8 fixed-point divider; an integer part of 0 means 2^16 (header "CLK_SYS_DIV.INT").
+/// Divides by a 24.8 fixed-point divider. An integer part of 0 means 2^16 (header "CLK_SYS_DIV.INT").
 fn divide(hz: u64, div: u32) -> u64 {
     let div = if div >> 8 == 0 { (1 << 24) | u64::from(div) } else { u64::from(div) };
     hz * 256 / div
@@ -222,7 +222,7 @@ impl Clocks {
         status | u32::from(self.fc0.hz == 0) << 28
     }
 
-    /// Starts a measurement; it takes 0.98 us * 2^INTERVAL (data sheet 2.15.6.2).
+    /// Starts a measurement. It takes 0.98 us * 2^INTERVAL (data sheet 2.15.6.2).
     fn fc0_start(&mut self, source: u32, access: &Access) {
         self.fc0.source = source & 0xff;
         self.fc0.hz = self.counted_hz(self.fc0.source);

@@ -38,7 +38,7 @@ pub struct DmaTransfer {
 struct Channel {
     read: u32,
     write: u32,
-    /// Transfers left; the reload value while idle.
+    /// Transfers left. The reload value while idle.
     left: u32,
     reload: u32,
     ctrl: u32,
@@ -178,7 +178,7 @@ impl Dma {
             }
             _ => c.ctrl = value & CTRL_MASK,
         }
-        // The last register of each alias triggers; writing 0 to it is a null trigger.
+        // The last register of each alias triggers. Writing 0 to it is a null trigger.
         if position % 4 == 3 {
             if value != 0 {
                 self.trigger(channel, access.now_cycles);

@@ -52,7 +52,7 @@ impl I2c {
         Self { irq, con: CON_RESET, plain, mask: 0x8ff, raw: 0, enabled: false, abort_source: 0 }
     }
 
-    /// Any command on an enabled controller fails to be acknowledged; the controller then releases the bus.
+    /// Any command on an enabled controller fails to be acknowledged. The controller then releases the bus.
     fn command(&mut self) {
         if self.enabled {
             self.raw |= INT_TX_ABRT | INT_STOP_DET;

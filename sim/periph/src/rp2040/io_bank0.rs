@@ -1,8 +1,8 @@
 //! User GPIO multiplexer and interrupts (RP2040 data sheet 2.19).
 //!
 //! Pins are computed 32 at a time from masks that are rebuilt only when a CTRL register changes, because GPIO
-//! toggles are the commonest event on a benchmark board. SIO and PWM drive levels; UART TX idles high (its bits are not
-//! drawn on the pin); the other functions leave the pin undriven.
+//! toggles are the commonest event on a benchmark board. SIO and PWM drive levels. UART TX idles high (its bits are not
+//! drawn on the pin). The other functions leave the pin undriven.
 
 use crate::{Access, Peripheral};
 
@@ -17,7 +17,7 @@ const IRQ_IO_BANK0: u32 = 13;
 /// EDGE_LOW and EDGE_HIGH of each of the eight pins in one INTR register: the latched kinds.
 const EDGES: u32 = 0xcccc_cccc;
 
-/// What a peripheral output does on each pin, as bit masks.
+/// The effect of a peripheral output on each pin, as bit masks.
 #[derive(Debug, Clone, Default)]
 struct Masks {
     sio: u32,
@@ -50,7 +50,7 @@ pub struct IoBank0 {
     pads: u32,
     /// Levels after INOVER: what the peripherals and the interrupts see.
     inputs: u32,
-    /// What the block drives, for STATUS.
+    /// The levels that the block drives, for STATUS.
     driven: Driven,
     edges: [u32; 4],
     destinations: [Destination; 3],
@@ -131,7 +131,7 @@ impl IoBank0 {
         (self.masks.pwm | self.masks.pwm >> 16) & 0xffff
     }
 
-    /// What the pads get from SIO's and PWM's outputs and the selected functions.
+    /// Returns what the pads get from SIO's and PWM's outputs and the selected functions.
     #[inline]
     pub fn drive(&mut self, sio_out: u32, sio_oe: u32, pwm: u32) -> Driven {
         let m = &self.masks;
@@ -255,7 +255,7 @@ impl Peripheral for IoBank0 {
         (0xf0..=0xfc).contains(&offset)
     }
 
-    /// Both cores' levels together; the aggregate uses [`IoBank0::irq_levels_of`].
+    /// Both cores' levels together. The aggregate uses [`IoBank0::irq_levels_of`].
     fn irq_levels(&self) -> u32 {
         self.irq_levels_of(0) | self.irq_levels_of(1)
     }

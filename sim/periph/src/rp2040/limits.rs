@@ -1,4 +1,4 @@
-//! What registers of modelled blocks ask for and do not get: one row each. Touching it warns once and ends a run under
+//! The unsupported requests to registers of modelled blocks: one row each. Touching it warns once and ends a run under
 //! `strict`. docs/virtual-pico.md holds the same sentences, and tests go through all rows.
 
 use super::Block;
@@ -20,7 +20,7 @@ pub struct Limit {
     touch: Touch,
     /// Whether an access to this offset with this value asks for it.
     asks: fn(offset: u32, value: u32) -> bool,
-    /// What does not happen, as a sentence without its stop.
+    /// The missing effect, as a sentence without its stop.
     pub about: &'static str,
     /// Accesses that ask for it, the last one first of all: address, and the value if it is a write.
     pub example: &'static [(u32, Option<u32>)],
@@ -62,7 +62,7 @@ fn is_undrawn(function: u32) -> bool {
 /// Supply voltage at reset, 1.10 V, with the regulator on.
 const VREG_RESET: u32 = 0xb1;
 
-/// Raw erase and program commands to the flash; the SSI finds them itself.
+/// Raw erase and program commands to the flash. The SSI finds them itself.
 pub static RAW_FLASH: Limit = write(
     &[Block::Ssi],
     |_, _| false,
@@ -78,7 +78,7 @@ pub static RAW_FLASH: Limit = write(
     ],
 );
 
-/// A new TOP of a slice that counts; the block finds it itself.
+/// A new TOP of a slice that counts. The block finds it itself.
 pub static TOP_AT_ONCE: Limit = write(
     &[Block::Pwm],
     |_, _| false,
@@ -86,7 +86,7 @@ pub static TOP_AT_ONCE: Limit = write(
     &[(0x4005_0000, Some(1)), (0x4005_0010, Some(99))],
 );
 
-/// A counter of the XIP cache that was read before one was cleared; the block finds it itself.
+/// A counter of the XIP cache that was read before one was cleared. The block finds it itself.
 pub static COUNTED_LATER: Limit = read(
     &[Block::XipCtrl],
     |_, _| false,
@@ -200,7 +200,7 @@ pub static LIMITS: &[Limit] = &[
     ),
     write(
         &[IoQspi],
-        // SCLK, then SD0 to SD3; SS comes between.
+        // SCLK, then SD0 to SD3. SS comes between.
         |at, value| matches!(at, 0x04 | 0x14 | 0x1c | 0x24 | 0x2c) && value != 0,
         "IO_QSPI: of the flash's pins only chip select can be taken over",
         &[(0x4001_8004, Some(0x3000))],

@@ -10,7 +10,7 @@ const PAD_MASK: u32 = 0xff;
 /// Reset values of the QSPI pads: SCLK, SD0 to SD3, SS.
 const QSPI_RESET: [u32; 6] = [0x56, 0x52, 0x52, 0x52, 0x52, 0x5a];
 const GPIO_RESET: u32 = 0x56;
-/// Pads of bank 0 that are GPIOs; the two debug pads follow them.
+/// Pads of bank 0 that are GPIOs. The two debug pads follow them.
 const GPIO_COUNT: usize = 30;
 const SWCLK_RESET: u32 = 0xda;
 const SWD_RESET: u32 = 0x5a;
@@ -67,7 +67,7 @@ impl Pads {
         ((out & oe) | (idle & !oe), oe)
     }
 
-    /// What the input buffers pass on.
+    /// Returns what the input buffers pass on.
     #[inline]
     #[must_use]
     pub fn inputs(&self, levels: u32) -> u32 {

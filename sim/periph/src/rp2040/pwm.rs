@@ -1,7 +1,7 @@
 //! PWM slices as counters and periodic interrupts (RP2040 data sheet 4.5).
 //!
-//! An output is high while its slice's counter is below its compare level, from the cycle on in which the counter changes;
-//! so also while the slice stands still. A new compare level of a running slice holds from its next wrap on. Free-running
+//! An output is high while its slice's counter is below its compare level, from the cycle on in which the counter changes.
+//! So also while the slice stands still. A new compare level of a running slice holds from its next wrap on. Free-running
 //! mode only: edge-counting modes stand still, and TOP takes effect at once instead of at the next wrap.
 
 use super::limits::TOP_AT_ONCE;
@@ -20,9 +20,9 @@ const TOP_RESET: u32 = 0xffff;
 struct Slice {
     csr: u32,
     div: u32,
-    /// As last written: A in the lower half, B in the upper.
+    /// The value as last written: A in the lower half, B in the upper.
     cc: u32,
-    /// What the outputs still compare with until the counter has done this many steps.
+    /// The value that the outputs still compare with until the counter has done this many steps.
     cc_before: (u32, u64),
     top: u32,
     /// Steps of the counter since the start of a period.
@@ -93,7 +93,7 @@ impl Slice {
     fn restart(&mut self, now: u64, from: u64) {
         let on = self.csr & CSR_EN != 0 && (self.csr >> 4) & 3 == 0;
         let div = if self.div >> 4 == 0 { 256 * 16 + u64::from(self.div) } else { u64::from(self.div) };
-        // 16 / div steps per clk_sys cycle; the wrap count starts again with the steps.
+        // 16 / div steps per clk_sys cycle. The wrap count starts again with the steps.
         let cc = self.compare(self.steps.value(now));
         self.steps = RateCounter::start(now, from, if on { 16 } else { 0 }, div, 1);
         self.cc_before = (cc, if on && cc != self.cc { self.period() } else { 0 });
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn an_output_is_high_below_its_level() {
         let mut bench = Bench::new();
-        // 2.5 cycles a step, ten steps a period; A high for three of them, B for none.
+        // 2.5 cycles a step, ten steps a period. A high for three of them, B for none.
         let mut pwm = slice(&mut bench, 3, CSR_EN, 0x28, 9);
         pwm.write(0xa8, 0, &mut bench.access());
         pwm.write(0xa0, 0, &mut bench.access());

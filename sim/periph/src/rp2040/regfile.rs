@@ -9,7 +9,7 @@ pub struct Fixed {
     pub offset: u32,
     /// Value after reset.
     pub reset: u32,
-    /// Writable bits; 0 makes the register constant.
+    /// Writable bits. 0 makes the register constant.
     pub mask: u32,
 }
 

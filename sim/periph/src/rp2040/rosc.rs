@@ -1,6 +1,6 @@
 //! Ring oscillator (RP2040 data sheet 2.17).
 //!
-//! The real frequency varies from part to part; this one is nominal and exact, so that a boot takes the same
+//! The real frequency varies from part to part. This one is nominal and exact, so that a boot takes the same
 //! number of cycles everywhere. Drive strengths (FREQA, FREQB) and the range are stored but change nothing.
 
 use crate::{Access, Peripheral, RateCounter};

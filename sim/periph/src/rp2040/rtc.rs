@@ -77,7 +77,7 @@ impl Rtc {
         }
     }
 
-    /// Every enabled field equals its match value; with no field enabled, every second matches.
+    /// Every enabled field equals its match value. With no field enabled, every second matches.
     fn matches(&self) -> bool {
         let [setup0, setup1] = self.irq_setup;
         let differ = |enable: bool, word: u32, setup: u32, mask: u32| enable && (word ^ setup) & mask != 0;

@@ -51,7 +51,7 @@ impl Default for Sio {
 }
 
 impl Sio {
-    /// Puts every register to its reset value; the statistics start again.
+    /// Puts every register to its reset value. The statistics start again.
     pub fn reset(&mut self) {
         *self = Self { locks: self.locks.after_reset(), ..Self::default() };
     }
@@ -151,7 +151,7 @@ impl Sio {
         self.locks.take_accesses()
     }
 
-    /// Clears the statistics at cycle `now`; the locks themselves stay as they are.
+    /// Clears the statistics at cycle `now`. The locks themselves stay as they are.
     pub fn reset_stats(&mut self, now_cycles: u64) {
         self.locks.reset_stats(now_cycles);
     }

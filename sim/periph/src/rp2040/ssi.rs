@@ -1,7 +1,7 @@
 //! The serial flash interface (RP2040 data sheet 4.10) with a small SPI flash behind it.
 //!
-//! Transfers on DR0 finish at once: boot2 and the flash routines only wait for status bits. What matters for
-//! time is the execute-in-place frame, which [`Ssi::xip_frame`] computes from the registers.
+//! Transfers on DR0 finish at once: boot2 and the flash routines only wait for status bits. The execute-in-place frame
+//! matters for time. [`Ssi::xip_frame`] computes it from the registers.
 
 use std::collections::VecDeque;
 

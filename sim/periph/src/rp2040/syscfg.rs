@@ -1,6 +1,6 @@
 //! System configuration (RP2040 data sheet 2.21).
 //!
-//! The registers keep their values; only the NMI masks mean something to the machine.
+//! The registers keep their values. Only the NMI masks mean something to the machine.
 
 use crate::{Access, Peripheral};
 

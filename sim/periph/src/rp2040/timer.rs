@@ -1,6 +1,6 @@
 //! The 64-bit microsecond timer and its four alarms (RP2040 data sheet 4.6).
 //!
-//! An alarm fires when its 32 bits equal the low word of the counter; written equal, it fires at once (assumed).
+//! An alarm fires when its 32 bits equal the low word of the counter. Written equal, it fires at once (assumed).
 
 use crate::{Access, NEVER, Peripheral, RateCounter};
 

@@ -4,7 +4,7 @@
 //! reported when its stop bit ends. The host side never overruns the receiver: the next byte waits on the line
 //! until the FIFO has room, and what a driver throws away unread by setting the UART up again is sent again, so
 //! that text typed before a kernel's second console takes over is not torn. Parity, framing and break errors cannot
-//! arise; the modem lines are inactive.
+//! arise. The modem lines are inactive.
 
 use std::collections::VecDeque;
 
@@ -62,7 +62,7 @@ pub struct Uart {
     rx_shift: Option<u8>,
     rx_bits: RateCounter,
     rx_frame_bits: u64,
-    /// Counts bit times since the last received character; stopped while no timeout is armed.
+    /// Counts bit times since the last received character. Stopped while no timeout is armed.
     idle_bits: Option<RateCounter>,
     overrun: bool,
 }
@@ -217,7 +217,7 @@ impl Uart {
 
     fn write_data(&mut self, value: u32, access: &mut Access) {
         if self.tx_fifo.len() >= self.depth() {
-            // PL011 leaves a write to a full FIFO undefined; dropping it is what a missing poll looks like.
+            // PL011 leaves a write to a full FIFO undefined. Dropping it is what a missing poll looks like.
             return;
         }
         self.tx_fifo.push((value & 0xff) as u16);

@@ -23,7 +23,7 @@ pub struct Watchdog {
     ctrl: u32,
     /// Counter value when `ticks` was last set to 0.
     loaded: u32,
-    /// Ticks since then; stopped while the watchdog is disabled.
+    /// Ticks since then. Stopped while the watchdog is disabled.
     ticks: RateCounter,
     reason: u32,
     scratch: [u32; 8],
@@ -47,14 +47,14 @@ impl Default for Watchdog {
 }
 
 impl Watchdog {
-    /// Rate of the tick as (numerator, denominator) in Hz, from a clk_ref of `ref_hz`; (0, 1) while off.
+    /// Rate of the tick as (numerator, denominator) in Hz, from a clk_ref of `ref_hz`. (0, 1) while off.
     #[must_use]
     pub fn tick_rate(&self, ref_hz: u64) -> (u64, u64) {
         let cycles = u64::from(self.tick & 0x1ff);
         if self.tick & TICK_ENABLE == 0 || cycles == 0 { (0, 1) } else { (ref_hz, cycles) }
     }
 
-    /// What a watchdog reset leaves: scratch registers and the reason survive, the rest restarts.
+    /// Applies a watchdog reset: scratch registers and the reason survive, the rest restarts.
     pub fn reset_keeping_scratch(&mut self) {
         let (scratch, reason) = (self.scratch, self.reason);
         *self = Self { scratch, reason, ..Self::default() };

@@ -1,4 +1,4 @@
-//! XIP cache control (RP2040 data sheet 2.6.3). The cache itself is the machine's; it feeds the hit counters.
+//! XIP cache control (RP2040 data sheet 2.6.3). The cache itself is the machine's. It feeds the hit counters.
 //!
 //! The counters count from the first write to one of them on: a program clears them before it counts, and to log what is
 //! fetched makes the board slower.

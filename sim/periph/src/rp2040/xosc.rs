@@ -1,6 +1,6 @@
 //! Crystal oscillator (RP2040 data sheet 2.16).
 //!
-//! Its output is dead until STATUS.STABLE; DORMANT is accepted but never stops the clock.
+//! Its output is dead until STATUS.STABLE. DORMANT is accepted but never stops the clock.
 
 use crate::{Access, NEVER, Peripheral, RateCounter};
 

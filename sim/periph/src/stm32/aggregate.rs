@@ -40,12 +40,12 @@ pub struct Wire {
     pub to: Pin,
 }
 
-/// What the board adds to the chip.
+/// The board's additions to the chip.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Crystal or clock on HSE; 0: none, it never becomes ready.
+    /// Crystal or clock on HSE. 0: none, it never becomes ready.
     pub hse_hz: u64,
-    /// Crystal on LSE; 0: none.
+    /// Crystal on LSE. 0: none.
     pub lse_hz: u64,
     /// How long clock sources take to start.
     pub start_up: StartUp,
@@ -70,7 +70,7 @@ mod pins;
 
 const PORTS: usize = 11;
 
-/// The peripherals of one STM32. Blocks are public so that instruments can look at them; the machine goes through the
+/// The peripherals of one STM32. Blocks are public so that instruments can look at them. The machine goes through the
 /// methods, which keep due times, interrupt lines, clocks and pins right.
 #[derive(Debug, Clone)]
 pub struct Stm32 {
@@ -115,7 +115,7 @@ pub struct Stm32 {
     clocks: Clocks,
     lines: Lines,
     due: u64,
-    /// What was asked for in vain so far.
+    /// The unsupported requests so far.
     told: Vec<&'static str>,
 }
 
@@ -222,7 +222,7 @@ impl Stm32 {
         &self.clocks
     }
 
-    /// Read access control of the flash; changes are told by `effects.flash_timing_changed`.
+    /// Read access control of the flash. Changes are told by `effects.flash_timing_changed`.
     #[must_use]
     pub fn flash_control(&self) -> FlashControl {
         self.flash.control()
@@ -281,7 +281,7 @@ impl Stm32 {
         super::limits::beyond(self.spec.chip, self.clocks(), stated).or_else(no_source)
     }
 
-    /// What SYSCFG asks to be shown at address 0 and is not there, as a sentence.
+    /// Returns what SYSCFG asks to be shown at address 0 and is not there, as a sentence.
     #[must_use]
     pub fn missing_at_zero(&self) -> Option<&'static str> {
         matches!(self.memory_at_zero(), 1 | 2).then_some("SYSCFG: only flash and SRAM can be shown at address 0")
@@ -305,7 +305,7 @@ impl Stm32 {
         }
     }
 
-    /// The index in [`Self::usarts`] of a serial port, by its number; 0 is LPUART1.
+    /// The index in [`Self::usarts`] of a serial port, by its number. 0 is LPUART1.
     #[must_use]
     pub fn usart_index(&self, number: u8) -> Option<usize> {
         self.usarts.iter().position(|usart| usart.number() == number)
@@ -320,5 +320,5 @@ fn push<T>(list: &mut Vec<T>, item: T) -> u8 {
 
 /// Main flash of every STM32.
 const FLASH_BASE: u32 = 0x0800_0000;
-/// What a block of registers stores at most; beyond it reads 0.
+/// The most bytes that a block of registers stores. Beyond it reads 0.
 const STORED_BYTES: u32 = 0x9000;

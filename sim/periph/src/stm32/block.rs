@@ -6,7 +6,7 @@
 use super::effects::Effects;
 use crate::NEVER;
 
-/// What a block sees of the chip during an access or an event.
+/// A block's view of the chip during an access or an event.
 pub struct Access<'a> {
     /// Core cycle at which the access reaches the block.
     pub now: u64,
@@ -14,9 +14,9 @@ pub struct Access<'a> {
     pub core_hz: u64,
     /// Clock that the block runs from (USART: kernel clock, timer: timer clock); 0 while it is gated.
     pub clock_hz: u64,
-    /// Bytes of the access, 1, 2 or 4; 4 in events.
+    /// Bytes of the access, 1, 2 or 4. 4 in events.
     pub bytes: u32,
-    /// What the machine must do after the access.
+    /// The requests to the machine after the access.
     pub effects: &'a mut Effects,
 }
 
@@ -47,10 +47,10 @@ pub trait Block {
     /// Brings the block up to `access.now`.
     fn advance(&mut self, _access: &mut Access) {}
 
-    /// The core's or the block's clock changed; `access` has the new ones. The block was advanced just before.
+    /// The core's or the block's clock changed. `access` has the new ones. The block was advanced just before.
     fn clocks_changed(&mut self, _access: &mut Access) {}
 
-    /// Levels of the block's interrupt outputs; the chip's table says which NVIC line each reaches.
+    /// Levels of the block's interrupt outputs. The chip's table says which NVIC line each reaches.
     fn outputs(&self) -> u32 {
         0
     }

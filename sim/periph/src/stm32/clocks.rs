@@ -26,17 +26,17 @@ pub enum Bus {
 }
 
 impl Bus {
-    /// True for a bus behind an AHB-to-APB bridge.
+    /// True for a bus after an AHB-to-APB bridge.
     #[must_use]
     pub fn is_apb(self) -> bool {
         matches!(self, Bus::Apb1 | Bus::Apb2 | Bus::Apb3 | Bus::Apb4)
     }
 }
 
-/// Frequencies in Hz; 0 where nothing runs.
+/// Frequencies in Hz. 0 where nothing runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clocks {
-    /// The core; the unit of all cycle numbers.
+    /// The core. The unit of all cycle numbers.
     pub core_hz: u64,
     /// SYSCLK, before the prescalers.
     pub sysclk_hz: u64,

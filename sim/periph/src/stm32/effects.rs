@@ -1,4 +1,4 @@
-//! What an access to a peripheral asks of the machine.
+//! The requests of a peripheral access to the machine.
 
 /// Why the chip was reset: sets the flag that firmware reads in RCC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct FlashErase {
     pub address: u32,
     /// Length in bytes.
     pub bytes: u32,
-    /// What an erased byte reads: 0xff, on L0 0.
+    /// The value of an erased byte: 0xff, on L0 0.
     pub value: u8,
 }
 
@@ -62,7 +62,7 @@ pub struct Effects {
     pub event: bool,
     /// A register that this model does not implement was touched: (address, true if written). Once per block.
     pub unmodelled: Option<(u32, bool)>,
-    /// Sentences of [`super::in_vain`] that were asked for now; each one once.
+    /// Sentences of [`super::in_vain`] that were asked for now. Each one once.
     pub limits: Vec<&'static str>,
     /// A block was touched while its clock is off: (address, true if written). Once per block.
     pub unclocked: Option<(u32, bool)>,

@@ -1,6 +1,6 @@
 //! External interrupts and events (RM0090 chapter 12, RM0008 chapter 10, RM0367 chapter 13, RM0433 chapter 20).
 //!
-//! Lines from pins and the software trigger; lines from other blocks (RTC, USB, ...) have registers only. An edge
+//! Lines from pins and the software trigger. Lines from other blocks (RTC, USB, ...) have registers only. An edge
 //! sets its pending bit whether or not the line is unmasked, as the manuals' block diagram has it.
 
 use super::block::{Access, Block};
@@ -8,7 +8,7 @@ use super::block::{Access, Block};
 /// Register layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtiLayout {
-    /// IMR, EMR, RTSR, FTSR, SWIER, PR from 0; this many lines.
+    /// IMR, EMR, RTSR, FTSR, SWIER, PR from 0. This many lines.
     Flat(u32),
     /// H7: three banks of triggers from 0, masks and pending from 0x80 for the core.
     H7,
@@ -36,7 +36,7 @@ pub struct Exti {
     start: [u32; 3],
 }
 
-/// What an offset means: bank and register.
+/// The meaning of an offset: bank and register.
 #[derive(Clone, Copy)]
 enum Register {
     Imr,
@@ -85,7 +85,7 @@ impl Exti {
         }
     }
 
-    /// The pin behind a line has a new level.
+    /// The pin after a line has a new level.
     pub(super) fn pin_edge(&mut self, line: u8, level: bool, access: &mut Access) {
         let bit = 1u32 << line;
         let before = self.levels >> line & 1 != 0;
@@ -100,7 +100,7 @@ impl Exti {
         }
     }
 
-    /// The line listens to another pin now; the switch itself is no edge.
+    /// The line listens to another pin now. The switch itself is no edge.
     pub(super) fn set_level(&mut self, line: u8, level: bool) {
         self.levels = self.levels & !(1 << line) | u16::from(level) << line;
     }

@@ -2,7 +2,7 @@
 //!
 //! The machine owns the bytes and the timing of reads. It reads [`Flash::control`] when ACR changes, carries out the
 //! erasures it finds in the effects, and asks [`Flash::store`] about every store into the array. Programming takes the
-//! typical times of the data sheets (assumed where a range is given); reads meanwhile are not held up. The bus errors
+//! typical times of the data sheets (assumed where a range is given). Reads meanwhile are not held up. The bus errors
 //! of a wrong key and of a write to a locked array are not raised.
 
 use super::block::{Access, Block};
@@ -17,7 +17,7 @@ mod tests;
 pub(super) use banked::{F1, F4, F7, H7};
 pub(super) use l0::L0;
 
-/// What becomes of a store into the flash array.
+/// The outcome of a store into the flash array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlashStore {
     /// Programmed: the machine combines the bytes with what is there (bits can only go to the programmed state).

@@ -1,6 +1,6 @@
 //! GPIO ports, both register layouts: F1 (RM0008 chapter 9) and the later one (RM0090 chapter 8 and its like).
 //!
-//! Levels are digital and settle at once; the two AHB cycles of the input synchroniser are not modelled. Pins handed
+//! Levels are digital and settle at once. The two AHB cycles of the input synchroniser are not modelled. Pins handed
 //! to other blocks (alternate function) are inputs here. A pin that nobody drives or pulls reads 0.
 
 use super::block::{Access, Block};
@@ -25,7 +25,7 @@ pub struct Gpio {
     port: u8,
     layout: GpioLayout,
     start: GpioReset,
-    /// MODER, OTYPER, OSPEEDR, PUPDR, AFRL, AFRH; F1: CRL, CRH in the first two.
+    /// MODER, OTYPER, OSPEEDR, PUPDR, AFRL, AFRH. F1: CRL, CRH in the first two.
     mode: u32,
     kind: u32,
     speed: u32,
@@ -34,12 +34,12 @@ pub struct Gpio {
     odr: u16,
     lckr: u32,
     lock_step: u8,
-    /// What the mode registers say, per pin.
+    /// The mode registers' levels, per pin.
     output: u16,
     open_drain: u16,
     pull_up: u16,
     analog: u16,
-    /// What the outside world drives.
+    /// The levels that the outside world drives.
     outside_driven: u16,
     outside: u16,
     levels: u16,

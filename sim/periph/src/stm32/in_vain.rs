@@ -1,4 +1,4 @@
-//! What registers of modelled blocks ask for and do not get: one row each. Asking warns once and ends a run under
+//! The unsupported requests to registers of modelled blocks: one row each. Asking warns once and ends a run under
 //! `strict`. docs/virtual-stm32.md holds the same sentences, and a test makes every example's accesses on a board.
 //!
 //! Left out is what shows nothing on silicon either while all around a chip is well: noise filters and sampling modes
@@ -11,7 +11,7 @@ use super::usart::UsartLayout;
 #[derive(Debug)]
 pub struct Limit {
     asks: fn(&Written) -> bool,
-    /// What does not happen, as a sentence without its stop.
+    /// The missing effect, as a sentence without its stop.
     pub about: &'static str,
     /// Writes (address, value) that ask for it on a chip: the last one, after what it needs.
     pub examples: &'static [(Chip, &'static [(u32, u32)])],
@@ -36,7 +36,7 @@ impl Written<'_> {
         matches!(self.spec.usart, UsartLayout::V1 { .. })
     }
 
-    /// Any of these bits in CR1, CR2 or CR3 of a serial port; those that mean the same in both layouts.
+    /// Any of these bits in CR1, CR2 or CR3 of a serial port. Those that mean the same in both layouts.
     fn control(&self, number: u32, bits: u32) -> bool {
         self.sets(if self.first_layout() { 8 + number * 4 } else { number * 4 - 4 }, bits)
     }
@@ -352,7 +352,7 @@ fn has_nibble(word: u32, nibble: u32) -> bool {
     (0..8).any(|n| word >> (4 * n) & 0xf == nibble)
 }
 
-/// Power control. What it says of stop and standby is told when the core asks for them.
+/// Power control. The warning of stop and standby comes when the core asks for them.
 static PWR: &[Limit] = &[
     limit(
         |at| at.wake_up_pins(),
@@ -378,7 +378,7 @@ static PWR: &[Limit] = &[
     ),
 ];
 
-/// The debug unit of the chip. What it freezes, it freezes for a debugger that halts the core.
+/// The debug unit of the chip. It freezes peripherals for a debugger that halts the core.
 static DBGMCU: &[Limit] = &[limit(
     |at| match at.spec.chip {
         L053 | L073 => false,
@@ -404,7 +404,7 @@ fn rows(device: Device) -> &'static [Limit] {
         Device::Gpio(_) => GPIO,
         Device::Pwr => PWR,
         Device::Dbgmcu => DBGMCU,
-        // Of RNG see `RNG_CLOCK`; the others do all that their registers ask for.
+        // Of RNG see `RNG_CLOCK`. The others do all that their registers ask for.
         Device::Rng | Device::Iwdg | Device::Crc | Device::RtcF1 => &[],
         // Nothing of them is modelled, which the first access tells.
         Device::Dma | Device::File(..) => &[],

@@ -1,6 +1,6 @@
 //! Independent watchdog (RM0090 chapter 21; the window of L0, F7 and H7: RM0410 chapter 29).
 //!
-//! It runs from the LSI, which it starts by itself; LSION is not shown as set meanwhile. The time a register update
+//! It runs from the LSI, which it starts by itself. LSION is not shown as set meanwhile. The time a register update
 //! takes is five LSI periods.
 
 use super::block::{Access, Block};
@@ -21,10 +21,10 @@ pub struct Iwdg {
     open: bool,
     pr: u32,
     rlr: u32,
-    /// What the counter was loaded with last.
+    /// The value last loaded into the counter.
     loaded: u32,
     winr: u32,
-    /// Watchdog ticks since the last reload; `None` before the start.
+    /// Watchdog ticks since the last reload. `None` before the start.
     ticks: Option<RateCounter>,
     /// LSI periods since the last register write, and the flags it raised.
     updating: Option<(RateCounter, u32)>,

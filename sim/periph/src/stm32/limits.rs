@@ -15,7 +15,7 @@ const fn most(core: u64, apb1: u64, apb2: u64) -> Most {
     Most { core, ahb: core, apb: [apb1, apb2, apb2, apb2] }
 }
 
-/// DS10152, DS10685; DS5319; DS8626, DS10314, DS10693; DS11532; DS12110 (revision V with the boost).
+/// DS10152, DS10685. DS5319. DS8626, DS10314, DS10693. DS11532. DS12110 (revision V with the boost).
 fn of(chip: Chip) -> Most {
     match chip {
         Chip::L053 | Chip::L073 => most(32, 32, 32),
@@ -28,7 +28,7 @@ fn of(chip: Chip) -> Most {
     }
 }
 
-/// The first clock that is beyond its limit, as a sentence; `stated`: the core clock that the run states.
+/// The first clock that is beyond its limit, as a sentence. `stated`: the core clock that the run states.
 pub(super) fn beyond(chip: Chip, clocks: &Clocks, stated: Option<u64>) -> Option<String> {
     let most = of(chip);
     let apbs = ["APB1", "APB2", "APB3", "APB4"].into_iter().zip(clocks.pclk_hz).zip(most.apb);

@@ -1,6 +1,6 @@
-//! From an address to the block that answers.
+//! Finds the block that answers at an address.
 
-/// The windows that hold peripherals, by the top 12 bits of the address; 1 MB each.
+/// The windows that hold peripherals, by the top 12 bits of the address. 1 MB each.
 const WINDOWS: [u32; 8] = [0x400, 0x480, 0x500, 0x510, 0x520, 0x580, 0x5c0, 0xa00];
 /// DBGMCU of the Cortex-M3, M4 and M7 parts but the H7: alone in the core's private window.
 const DBGMCU_PAGE: u32 = 0xe004_2000 >> 10;

@@ -80,7 +80,7 @@ impl Pwr {
         let bit = |on: bool, number: u32| u32::from(on) << number;
         match self.kind {
             PwrKind::F1 => csr,
-            // BRR follows BRE; the over-drive bits follow the requests.
+            // BRR follows BRE. The over-drive bits follow the requests.
             PwrKind::F4(_) => csr | bit(csr >> 9 & 1 != 0, 3) | bit(self.pll && stable, 14),
             PwrKind::OverDrive => {
                 let over_drive = bit(cr >> 16 & 1 != 0 && stable, 16) | bit(cr >> 17 & 1 != 0 && stable, 17);
@@ -169,7 +169,7 @@ impl Block for Pwr {
         let word = self.words.get(offset as usize / 4).copied().unwrap_or(0);
         match (self.kind, offset) {
             (_, 4) => self.status(),
-            // BREN gives BRRDY; USB33DEN gives USB33RDY; VOSRDY.
+            // BREN gives BRRDY. USB33DEN gives USB33RDY. VOSRDY.
             (PwrKind::H7, 0x08) => word | (word & 1) << 16,
             (PwrKind::H7, 0x0c) => word | (word >> 24 & 1) << 26,
             (PwrKind::H7, 0x18) => word | u32::from(self.supply_set && self.settling.is_none()) << 13,

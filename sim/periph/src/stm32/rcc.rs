@@ -1,6 +1,6 @@
 //! Reset and clock control: what all families share. A family is a [`Spec`] and a function that does its arithmetic.
 //!
-//! Oscillators and PLLs become ready after a start-up time; a switch of the system clock waits until its source is
+//! Oscillators and PLLs become ready after a start-up time. A switch of the system clock waits until its source is
 //! ready. Clock outputs (MCO), spread spectrum and the clock security system are registers only.
 
 mod f1;
@@ -26,7 +26,7 @@ use spec::{Field, OSCILLATORS, Osc, OscBits, ReadyFlags, ahb_divisor, apb_diviso
 
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
-    /// Nanoseconds since it was switched on; `None` while off or waiting for its source.
+    /// Nanoseconds since it was switched on. `None` while off or waiting for its source.
     starting: Option<RateCounter>,
     ready: bool,
 }
@@ -113,7 +113,7 @@ impl Rcc {
         self.states[osc as usize].ready
     }
 
-    /// Frequency of a source while it is ready; PLLs are for the families.
+    /// Frequency of a source while it is ready. PLLs are for the families.
     fn source_hz(&self, osc: Osc) -> u64 {
         if !self.ready(osc) {
             return 0;

@@ -1,6 +1,6 @@
 //! Real-time clock of the F4 and everything later (RM0090 chapter 26, RM0410 chapter 32): calendar, initialisation,
 //! shadow synchronisation and backup registers. Alarms, wake-up timer, time stamps and calibration are registers
-//! only; setting one up is reported. The key of the backup domain (PWR's DBP) is the aggregate's.
+//! only. Setting one up is reported. The key of the backup domain (PWR's DBP) is the aggregate's.
 
 use super::block::{Access, Block};
 use crate::{NEVER, RateCounter};
@@ -163,7 +163,7 @@ impl Block for Rtc {
                 self.keys = if key { self.keys + 1 } else { 0 };
             }
             10 | 12..=14 => {}
-            // Tamper configuration and the backup registers are not behind the keys.
+            // Tamper configuration and the backup registers are not after the keys.
             16 | 19..=63 => self.words[word] = value,
             _ if self.keys == 2 && word < 64 => self.write_protected(word, value, access),
             _ => {}
@@ -214,7 +214,7 @@ fn unbcd(value: u32) -> u32 {
     (value >> 4) * 10 + (value & 0xf)
 }
 
-/// Days of the months before `month` (1 to 12) in a year of the 2000s; every fourth year is a leap year.
+/// Days of the months before `month` (1 to 12) in a year of the 2000s. Every fourth year is a leap year.
 fn days_before(year: u32, month: u32) -> u32 {
     const BEFORE: [u32; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
     BEFORE[(month.clamp(1, 12) - 1) as usize] + u32::from(month > 2 && year.is_multiple_of(4))
@@ -225,7 +225,7 @@ fn days_of(year: u32, month: u32, day: u32) -> u64 {
     u64::from(year * 365 + year.div_ceil(4) + days_before(year, month) + day.max(1) - 1)
 }
 
-/// Year (0 to 99), month and day of a day number; a century later it starts over.
+/// Year (0 to 99), month and day of a day number. A century later it starts over.
 fn date_of(days: u64) -> (u32, u32, u32) {
     let days = days % 36_525;
     let mut year = (days / 366) as u32;

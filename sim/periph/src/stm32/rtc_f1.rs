@@ -1,5 +1,5 @@
-//! Real-time clock of the F1: a 32-bit counter behind a prescaler (RM0008 chapter 18). Writes are complete at once
-//! (RTOFF is always set); the key of the backup domain (PWR's DBP) is the aggregate's.
+//! Real-time clock of the F1: a 32-bit counter after a prescaler (RM0008 chapter 18). Writes are complete at once
+//! (RTOFF is always set). The key of the backup domain (PWR's DBP) is the aggregate's.
 
 use super::block::{Access, Block};
 use crate::{NEVER, RateCounter};

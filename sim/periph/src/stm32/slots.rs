@@ -35,7 +35,7 @@ pub(super) struct Slot {
     pub clock_hz: u64,
     /// Interrupt outputs as last seen.
     pub outputs: u32,
-    /// In the backup domain: survives system resets, and PWR locks it.
+    /// Whether it is in the backup domain: it survives system resets, and PWR locks it.
     pub backup: bool,
     /// The user has been told: (that it is not modelled, that its clock is off).
     pub told: (bool, bool),

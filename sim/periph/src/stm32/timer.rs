@@ -13,7 +13,7 @@ mod events;
 #[cfg(test)]
 mod tests;
 
-/// What a timer has.
+/// The features of a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimerKind {
     /// Capture/compare channels: 0 (basic), 1, 2 or 4.

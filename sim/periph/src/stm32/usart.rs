@@ -1,7 +1,7 @@
 //! USART, UART and LPUART: the F1/F4 register layout and the later one (RM0090 chapter 30, RM0410 chapter 34).
 //!
 //! Frames take their exact time on the line, derived from the kernel clock and BRR without drift. A byte is reported
-//! when its stop bit ends. Asynchronous mode only; parity, framing and noise errors cannot arise, the modem lines are
+//! when its stop bit ends. Asynchronous mode only. Parity, framing and noise errors cannot arise, the modem lines are
 //! inactive, RTOR, LIN, smartcard and IrDA are registers only.
 
 use std::collections::VecDeque;
@@ -64,14 +64,14 @@ pub struct Usart {
     gtpr: u32,
     rtor: u32,
     presc: u32,
-    /// ORE, IDLE and TC; RXNE and TXE follow from the data registers.
+    /// ORE, IDLE and TC. RXNE and TXE follow from the data registers.
     flags: u32,
     /// First layout: flags that were set when SR was read, which the next access to DR clears.
     seen: u32,
     /// Data waiting to be sent: the data register, or the FIFO.
     tx: VecDeque<u8>,
     rx: VecDeque<u8>,
-    /// What is on the line: a byte, or the idle frame that precedes the first one.
+    /// The frame on the line: a byte, or the idle frame that precedes the first one.
     sending: Option<Frame>,
     /// Half bits of the frame being sent.
     tx_bits: RateCounter,
@@ -79,7 +79,7 @@ pub struct Usart {
     rx_line: VecDeque<u8>,
     receiving: Option<u8>,
     rx_bits: RateCounter,
-    /// Half bits since the last stop bit; `None` while no idle line is looked for.
+    /// Half bits since the last stop bit. `None` while no idle line is looked for.
     idle_bits: Option<RateCounter>,
     /// Cycle of the next event, as of the last change.
     next: u64,
@@ -120,7 +120,7 @@ impl Usart {
         }
     }
 
-    /// Number of the port in the manual; LPUART1 is 0.
+    /// Number of the port in the manual. LPUART1 is 0.
     #[must_use]
     pub fn number(&self) -> u8 {
         self.number
@@ -187,7 +187,7 @@ impl Usart {
         (1 + self.word_bits()) * 2 + [2, 1, 4, 3][(self.cr2 >> 12 & 3) as usize]
     }
 
-    /// Rate of half bits as a fraction of the kernel clock; `None` while the divider forbids any.
+    /// Rate of half bits as a fraction of the kernel clock. `None` while the divider forbids any.
     fn half_bit_rate(&self) -> Option<(u64, u64)> {
         const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
         let brr = u64::from(self.brr);
@@ -264,7 +264,7 @@ impl Usart {
             self.seen &= !TC;
         }
         if self.tx.len() >= self.depth() {
-            // Without a FIFO a byte that nobody has taken yet is overwritten; a full FIFO drops the new one.
+            // Without a FIFO a byte that nobody has taken yet is overwritten. A full FIFO drops the new one.
             if self.fifo_on() {
                 return;
             }

@@ -18,7 +18,7 @@ pub struct Wwdg {
     flag: bool,
     /// T has passed 0x40 since CR was written.
     warned: bool,
-    /// Ticks since CR was written; stopped before the start.
+    /// Ticks since CR was written. Stopped before the start.
     ticks: RateCounter,
 }
 

@@ -21,7 +21,7 @@ pub(super) struct NearMarks {
     /// Where they are made.
     fine: DynamicLabel,
     exit: DynamicLabel,
-    /// log2 of the bytes of an item; where the block is in which ecx counts them.
+    /// log2 of the bytes of an item. The offset of the block in which ecx counts them.
     turned: u32,
     first: u32,
     count: u32,
@@ -47,7 +47,7 @@ macro_rules! load {
 }
 
 impl Writer {
-    /// Translates an access at `ip` that went to this memory; false if that cannot be done.
+    /// Translates an access at `ip` that went to this memory. False if that cannot be done.
     pub fn access(&mut self, number: u32, op: Op, ip: u64, memory: Memory) -> bool {
         match (memory, op.code) {
             (Memory::Ram(block), Code::Ldrd | Code::Strd) if op.rn != 15 => return self.double(number, op, block),
@@ -243,7 +243,7 @@ impl Writer {
         dynasm!(asm ; .arch x64 ; mov [rbx + self.at.ip], rax);
     }
 
-    /// Leaves unless `count` accesses of `bytes` from ecx on, an offset in the block, lie in it and are aligned; ecx becomes
+    /// Leaves unless `count` accesses of `bytes` from ecx on, an offset in the block, lie in it and are aligned. Ecx becomes
     /// a number of such items.
     pub(super) fn check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         self.host_flags = HostFlags::None;
@@ -312,7 +312,7 @@ impl Writer {
         self.registers.is_steady(base) && self.checked.iter().any(|checked| checked.holds(base, block, offset))
     }
 
-    /// The number of the item of these bytes that is accessed in the block, to ecx; leaves unless it lies there and is aligned.
+    /// The number of the item of these bytes that is accessed in the block, to ecx. Leaves unless it lies there and is aligned.
     fn item(&mut self, op: Op, base: Option<u8>, index: Option<u8>, (block, bytes): (Block, u32), exit: DynamicLabel) {
         let start = self.ram.wrapping_add(block.first);
         match (word_offset(op), self.span) {
@@ -368,7 +368,7 @@ impl Writer {
         }
     }
 
-    /// What the base of a load or store becomes. (Behind the check, before the value is loaded.)
+    /// Writes the new base of a load or store back. (After the check, before the value is loaded.)
     fn write_base_back(&mut self, op: Op, base: Option<u8>, index: Option<u8>) {
         if !writes_back(op) {
             return;

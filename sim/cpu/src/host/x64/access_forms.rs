@@ -12,12 +12,12 @@ pub struct Block {
     pub bytes: u32,
 }
 
-/// What an access went to.
+/// The memory that an access reached.
 #[derive(Debug, Clone, Copy)]
 pub enum Memory {
     /// This block of main RAM.
     Ram(Block),
-    /// What the loader answers with this number.
+    /// Memory for which the loader answers with this number.
     Elsewhere(u32),
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Form {
     pub bytes: u32,
     pub signed: bool,
     pub store: bool,
-    /// What it loads or stores is a register of the floating-point unit.
+    /// Whether it loads or stores a register of the floating-point unit.
     pub single: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Code that executes ahead of another core's time: it keeps a log of what it reads and writes ([`AheadLog`]), and may fork.
 //!
-//! r15 is the log, r14 the memories accessed, r12 the words read and r11 those written, folded; r13 is the context.
+//! r15 is the log, r14 the memories accessed, r12 the words read and r11 those written, folded. r13 is the context.
 
 use std::ffi::c_void;
 
@@ -19,9 +19,9 @@ pub type AheadEntry = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *mut c_voi
 /// How a path ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending {
-    /// Where execution goes on; `None` if its last instruction has said that.
+    /// Where execution goes on. `None` if its last instruction has said that.
     pub ip: Option<u64>,
-    /// What goes to rax. The distance of where execution goes on from where it began goes to rcx.
+    /// The value for rax. The distance of where execution goes on from where it began goes to rcx.
     pub told: u64,
     /// Something turned out otherwise.
     pub is_early: bool,
@@ -32,7 +32,7 @@ pub struct Ending {
 /// Where code goes, and what it counts down when it ends early.
 #[derive(Debug, Clone, Copy)]
 pub struct Onward {
-    /// From the end of a path: where the context has that.
+    /// The offset of the path's end in the context.
     pub transit: i32,
     /// Where nothing was executed.
     pub none: u64,
@@ -40,14 +40,14 @@ pub struct Onward {
     pub unexpected: u64,
     pub start: u64,
     pub stale: i32,
-    /// Where the core has its number, and how often that is added to what an end tells behind a load of the own number.
+    /// Where the core has its number, and how often that is added to what an end tells after a load of the own number.
     pub number: i32,
     pub own: u32,
 }
 
 /// log2 of the bytes of a word.
 const WORD: u32 = 2;
-/// What a word's number is multiplied by before six bits go out: n + n / 64 is left.
+/// The factor of a word's number before six bits are dropped: n + n / 64 remains.
 const FOLDED: i32 = 65;
 
 /// Sets the bit of a register that another one tells: the assembler does not know it.
@@ -60,7 +60,7 @@ const BTS_ECX_EAX: [u8; 3] = [0x0f, 0xab, 0xc1];
 pub(super) struct Words {
     read: u8,
     written: u8,
-    /// What is told at the end depends on which core it is.
+    /// Whether the report at the end depends on the core.
     is_own: bool,
 }
 
@@ -85,7 +85,7 @@ impl Writer {
         self.home = home;
     }
 
-    /// A branch with a condition, which was `taken` or not on the path that is written; the other way is the fork.
+    /// A branch with a condition, which was `taken` or not on the path that is written. The other way is the fork.
     pub fn fork(&mut self, op: Op, taken: bool) -> Fork {
         let label = self.asm.new_dynamic_label();
         self.leave_unless(op, taken, label);
@@ -147,7 +147,7 @@ impl Writer {
         dynasm!(asm ; .arch x64 ; jmp QWORD [r13 + onward.transit]);
     }
 
-    /// Puts the code into the store, behind the last path's end: its address. The number of a step says which of these endings
+    /// Puts the code into the store, after the last path's end: its address. The number of a step says which of these endings
     /// it has where it ends before it.
     pub fn finish_ahead(mut self, store: &mut Store, endings: &[Ending]) -> Option<u64> {
         self.write_near_marks();
@@ -225,7 +225,7 @@ impl Writer {
         }
     }
 
-    /// What is accessed of a word by the item in ecx, to eax: its offset and its bytes.
+    /// Loads the accessed part of a word by the item in ecx to eax: its offset and its bytes.
     fn part_at(&mut self, log: AheadLog, block: Block, bytes: u32) {
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; push rcx);
@@ -291,7 +291,7 @@ impl Writer {
     }
 }
 
-/// What a core has besides its registers: at these offsets.
+/// Offsets of the core's fields besides its registers.
 impl Writer {
     /// Leaves unless that byte is this one.
     pub fn expect_byte(&mut self, step: u32, at: i32, value: u8) {
@@ -344,7 +344,7 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, -4 ; mov [rbx + at], eax);
     }
 
-    /// The load at [base + imm] of the register at this address, which says which core it is; leaves if it is another one.
+    /// The load at [base + imm] of the register at this address, which says which core it is. Leaves if it is another one.
     pub fn load_own(&mut self, step: u32, op: Op, address: u32) {
         let Some((_, onward)) = self.ahead else { return };
         let base = self.read(op.rn);

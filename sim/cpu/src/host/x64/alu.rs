@@ -25,7 +25,7 @@ impl Writer {
         true
     }
 
-    /// Works on the registers themselves, where the host has that in an instruction or two; false if not.
+    /// Works on the registers themselves, where the host has that in an instruction or two. False if not.
     fn direct(&mut self, op: Op, form: Form) -> bool {
         let Form { work, second, sets, tests } = form;
         let is_known = match (second, work) {
@@ -167,7 +167,7 @@ impl Writer {
         }
     }
 
-    /// N and Z by a result; rax is lost. The host's flags stay.
+    /// N and Z by a result. Rax is lost. The host's flags stay.
     fn set_nz(&mut self, result: u8) {
         if self.live & flags::NZ != 0 {
             dynasm!(self.asm ; .arch x64 ; movsxd rax, Rd(result) ; mov [rbx + self.at.nz], rax);
@@ -215,7 +215,7 @@ impl Writer {
         }
     }
 
-    /// Shifts in 64 bits, so that the last bit that leaves is still there; more than 32 places are as many as 40.
+    /// Shifts in 64 bits, so that the last bit that leaves is still there. More than 32 places are as many as 40.
     fn shift_by_register(&mut self, op: Op, kind: u8, sets: bool) {
         let (value, amount) = (self.read(op.rn), self.read(op.rm));
         self.host_flags = HostFlags::None;
@@ -353,7 +353,7 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
     }
 
-    /// Moves of floating-point registers; false for everything else.
+    /// Moves of floating-point registers. False for everything else.
     pub fn float(&mut self, number: u32, op: Op) -> bool {
         if !matches!(op.code, Code::Vmov32 | Code::VmovToCore | Code::VmovFromCore) {
             return false;

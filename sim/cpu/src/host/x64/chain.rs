@@ -31,7 +31,7 @@ pub struct Records {
 pub struct Ways {
     /// The path was executed up to there.
     pub executed: DynamicLabel,
-    /// The same; its last step has said where execution goes on.
+    /// The same. Its last step has said where execution goes on.
     pub jumped: DynamicLabel,
     /// Nothing of it was.
     pub otherwise: DynamicLabel,
@@ -64,7 +64,7 @@ pub fn entry(store: &mut Store, logs: Option<(Foresight, Logging)>) -> Option<En
 }
 
 impl Writer {
-    /// Puts code of so many steps into the store: its address. It leaves by these records; `jumps` if its last step has said
+    /// Puts code of so many steps into the store: its address. It leaves by these records. `jumps` if its last step has said
     /// where execution goes on. `called` is put in rax when a call has ended it. `ways` writes the code for each of them.
     pub fn finish_chained(
         mut self,

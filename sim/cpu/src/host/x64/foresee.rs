@@ -1,7 +1,7 @@
-//! What the time of accesses and branches depends on besides the path, on a core that finds it out when it runs ahead: see
-//! [`Foresight`].
+//! The inputs of access and branch timing besides the path, on a core that determines them during speculative
+//! execution: see [`Foresight`].
 //!
-//! r12 is its pipeline, r14 the log, r15 how many stores there were; r13 is for intermediate values, the context is on the
+//! r12 is its pipeline, r14 the log, r15 how many stores there were. r13 is for intermediate values, the context is on the
 //! stack.
 
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
@@ -18,13 +18,13 @@ const DOUBLEWORD: u32 = 3;
 /// No target: the branch was not taken.
 const NOT_TAKEN: u32 = 1;
 
-/// Where the stack holds what; its frame's size.
+/// Where the stack holds what. Its frame's size.
 pub(super) const CONTEXT: i32 = 0;
 pub(super) const MARKS: i32 = 8;
 pub(super) const FOUND: i32 = 16;
 pub(super) const FRAME: i32 = 24;
 
-/// A load, of which what is not likely is written behind all else.
+/// A load, of which what is not likely is written after all else.
 pub(super) struct Load {
     /// Its doubleword was stored to.
     hit: DynamicLabel,
@@ -36,10 +36,10 @@ pub(super) struct Load {
     likely: bool,
 }
 
-/// What is known of the load that is to be written.
+/// The known facts about the load that is to be written.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limit {
-    /// Bits that the log may have before it if it is to log how many stores ago something was; `None`: it has no more.
+    /// Bits that the log may have before it if it is to log how many stores ago something was. `None`: it has no more.
     pub bits: Option<u32>,
     /// It will log that.
     pub likely: bool,
@@ -57,7 +57,7 @@ pub(super) struct Asked {
 }
 
 impl Writer {
-    /// The number of the doubleword of an item in ecx, `further` items on, to eax; its bank is the carry, and logged if it is
+    /// The number of the doubleword of an item in ecx, `further` items on, to eax. Its bank is the carry, and logged if it is
     /// the first. Its place in the table to r13.
     fn doubleword(&mut self, Foresight { recent, origin, .. }: Foresight, block: Block, bytes: u32, further: u32) {
         let start = self.ram.wrapping_add(block.first).wrapping_sub(origin);
@@ -82,7 +82,7 @@ impl Writer {
         );
     }
 
-    /// A load from the item in ecx; leaves if the log has no room for how long ago that was stored.
+    /// A load from the item in ecx. Leaves if the log has no room for how long ago that was stored.
     pub(super) fn foresee_load(&mut self, block: Block, bytes: u32, exit: DynamicLabel) {
         let Some((at, _)) = self.foresight else { return };
         let [hit, miss, done] = std::array::from_fn(|_| self.asm.new_dynamic_label());
@@ -122,7 +122,8 @@ impl Writer {
         );
     }
 
-    /// A load of constants, at the offset in ecx: leaves unless the cache found them last in their set. Where they are, to r13.
+    /// A load of constants, at the offset in ecx: leaves unless the cache found them last in their set. Loads their
+    /// address to r13.
     pub(super) fn foresee_constant(
         &mut self,
         Constants { base, bytes, line_bytes, sets }: Constants,
@@ -178,7 +179,7 @@ impl Writer {
         }
     }
 
-    /// A branch by distance at `ip`; `verdict` is that on a conditional one.
+    /// A branch by distance at `ip`. `verdict` is that on a conditional one.
     pub(super) fn foresee_branch(&mut self, op: Op, ip: u64, verdict: Option<bool>) {
         let Some((at, _)) = self.foresight else { return };
         self.host_flags = HostFlags::None;
@@ -243,7 +244,7 @@ impl Writer {
         self.asked.push(Asked { label: asked, done, from, target: None, verdict: None });
     }
 
-    /// What is rare.
+    /// Writes the rare cases.
     pub(super) fn write_foresight(&mut self) {
         let Some((at, log)) = self.foresight else { return };
         for load in std::mem::take(&mut self.loads) {

@@ -4,7 +4,7 @@ use super::flags;
 use crate::v7m::code::Code;
 use crate::v7m::op::{Op, flag};
 
-/// What is done with two operands.
+/// The operation on two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     And,

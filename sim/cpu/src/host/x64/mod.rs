@@ -44,7 +44,7 @@ mod flags {
     pub const ALL: u8 = 7;
 }
 
-/// What the host's flags are of.
+/// The operation that set the host's flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HostFlags {
     None,
@@ -53,10 +53,8 @@ enum HostFlags {
     Result,
 }
 
-/// What writes code. Registers: rbx the core, rbp the RAM, r12 its marks, r13 the context (but where it logs: see
-/// [`foresee`]); rax and rcx for intermediate
-/// values, all others but rsp
-/// for registers of the target.
+/// The writer of native code. Registers: rbx the core, rbp the RAM, r12 its marks, r13 the context (but where it logs:
+/// see [`foresee`]); rax and rcx for intermediate values, all others but rsp for registers of the target.
 pub struct Writer {
     pub asm: VecAssembler<X64Relocation>,
     registers: Registers,
@@ -69,9 +67,9 @@ pub struct Writer {
     ram: u32,
     exits: Vec<Exit>,
     near_marks: Vec<NearMarks>,
-    /// What loads of constants need not ask for, where something is logged.
+    /// The constants that loads may use without asking, where something is logged.
     constants: Option<Constants>,
-    /// What is logged, if something is.
+    /// The log's form, if something is logged.
     foresight: Option<(Foresight, Logging)>,
     loads: Vec<Load>,
     asked: Vec<Asked>,
@@ -85,13 +83,13 @@ pub struct Writer {
     leave: DynamicLabel,
     called: DynamicLabel,
     body: DynamicLabel,
-    /// What loads from where is not main RAM.
+    /// The function that loads from memory other than main RAM.
     loader: usize,
-    /// What says whether stores near marks have consequences, if something does.
+    /// The test whether stores near marks have consequences, if there are any.
     near: Option<usize>,
-    /// Flags that are looked at behind the instruction in hand.
+    /// Flags that are looked at after the instruction in hand.
     live: u8,
-    /// What it had better check.
+    /// The span that it should check.
     span: Option<Span>,
     checked: Vec<Checked>,
 }
@@ -158,13 +156,13 @@ impl Writer {
         self.limit = limit;
     }
 
-    /// The next step begins, behind which these flags are looked at; of [`spans`] it has this one.
+    /// The next step begins, after which these flags are looked at. It has this one of [`spans`].
     pub fn begin(&mut self, live: u8, span: Option<Span>) {
         (self.live, self.span) = (live, span);
         self.registers.unlock();
     }
 
-    /// Puts the code into the store, which returns `how` behind its last instruction; execution goes on at `ip`, if nothing
+    /// Puts the code into the store, which returns `how` after its last instruction. Execution goes on at `ip`, if nothing
     /// else has said where.
     pub fn finish(mut self, store: &mut Store, how: u32, ip: Option<u64>) -> Option<Function> {
         let start = self.end(how, ip);
@@ -173,7 +171,7 @@ impl Writer {
         Some(unsafe { std::mem::transmute::<*const u8, Function>(at.wrapping_add(start.0)) })
     }
 
-    /// Translates an instruction at `ip` that neither accesses memory nor branches by distance; false if that is not done.
+    /// Translates an instruction at `ip` that neither accesses memory nor branches by distance. False if that is not done.
     pub fn on(&mut self, number: u32, op: Op, ip: u64) -> bool {
         match op.code {
             Code::Nop => true,
@@ -185,7 +183,7 @@ impl Writer {
         }
     }
 
-    /// The rest; returns where the function begins.
+    /// The rest. Returns where the function begins.
     fn end(&mut self, how: u32, ip: Option<u64>) -> AssemblyOffset {
         self.write_all_back(self.registers.dirty());
         if let Some(ip) = ip {
@@ -280,13 +278,13 @@ impl Writer {
         host
     }
 
-    /// The core has all values; registers that a call does not keep are free. Flags and eax stay.
+    /// The core has all values. Registers that a call does not keep are free. Flags and eax stay.
     fn call_begins(&mut self) {
         self.write_all_back(self.registers.dirty());
         self.registers.called();
     }
 
-    /// Calls a function with the context and an address of something; what it returns, if it is not 0, ends all.
+    /// Calls a function with the context and an address of something. A return value other than 0 ends everything.
     pub fn call(&mut self, function: usize, with: u64) {
         self.call_begins();
         self.registers.forget();
@@ -303,7 +301,7 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; test eax, eax ; jnz =>self.called);
     }
 
-    /// What is called with the context, in r13, finds the log there and leaves it there.
+    /// Calls the function with the context in r13. The function finds the log there and leaves it there.
     fn hand_log_over(&mut self) {
         if let Some((foresight, at)) = self.foresight {
             dynasm!(self.asm
@@ -460,7 +458,7 @@ impl Writer {
     }
 }
 
-/// Flags looked at behind each of these instructions, before they are written again.
+/// Flags looked at after each of these instructions, before they are written again.
 pub fn live(ops: &[Op]) -> Vec<u8> {
     let mut live = vec![flags::ALL; ops.len()];
     let mut needed = flags::ALL;

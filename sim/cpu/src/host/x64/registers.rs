@@ -30,7 +30,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// None held yet; these of the host are not used.
+    /// Returns the registers with none held. These of the host are not used.
     pub fn without(hosts: &[u8]) -> Registers {
         let mut registers = Registers::default();
         for (held, host) in registers.held.iter_mut().zip(HOSTS) {
@@ -69,7 +69,7 @@ impl Registers {
         (HOSTS[index], evicted)
     }
 
-    /// Forgets what a call does not keep; nothing may be dirty.
+    /// Forgets what a call does not keep. Nothing may be dirty.
     pub fn called(&mut self) {
         for (held, host) in self.held.iter_mut().zip(HOSTS) {
             if host < 12 {

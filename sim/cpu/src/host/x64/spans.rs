@@ -10,9 +10,9 @@ pub(super) const FAR: u32 = 1024;
 /// Offsets from a base, in bytes: of the first of some words, and of the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Of the first.
+    /// Fields of the first one.
     pub first: i32,
-    /// Of the last.
+    /// Fields of the last one.
     pub last: i32,
 }
 
@@ -35,8 +35,8 @@ impl Checked {
     }
 }
 
-/// What each of these instructions had better check: itself and those behind it with the same base, if there are any. Each is
-/// told with where the block of main RAM begins that it went to, if it accessed one.
+/// Returns what each of these instructions had better check: itself and those after it with the same base, if there
+/// are any. Each is told with where the block of main RAM begins that it went to, if it accessed one.
 pub fn spans(path: &[(Op, Option<u32>)]) -> Vec<Option<Span>> {
     (0..path.len()).map(|index| span(&path[index..])).collect()
 }
@@ -63,7 +63,7 @@ fn span(path: &[(Op, Option<u32>)]) -> Option<Span> {
     (span.first != span.last).then_some(span)
 }
 
-/// Whether it may change a register; where it does not say so and does all the same, what was checked is forgotten.
+/// Whether it may change a register. If it changes a span without saying so, earlier checks are forgotten.
 fn changes(op: Op, register: u8) -> bool {
     let listed =
         matches!(op.code, Code::Ldm | Code::LdmPc | Code::Stm) && (op.rn == register || op.imm >> register & 1 != 0);

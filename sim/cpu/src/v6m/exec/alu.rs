@@ -35,7 +35,7 @@ fn sub(core: &mut Core, a: u32, b: u32) -> u32 {
     difference
 }
 
-/// a + b + carry with all four flags; subtraction is a + !b + carry (ARMv6-M A2.2.1).
+/// a + b + carry with all four flags. Subtraction is a + !b + carry (ARMv6-M A2.2.1).
 #[inline(always)]
 fn adc(core: &mut Core, a: u32, b: u32) -> u32 {
     let wide = u64::from(a) + u64::from(b) + u64::from(core.c);

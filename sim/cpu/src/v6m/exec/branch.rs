@@ -23,7 +23,7 @@ pub(super) fn off_the_code(core: &Core) -> &'static str {
     }
 }
 
-/// In handler mode such an address is not gone to.
+/// In handler mode a branch to such an address is a return.
 #[inline(always)]
 pub(super) fn returns_from_exception(core: &Core, value: u32) -> bool {
     core.ipsr != 0 && value >= 0xf000_0000
@@ -132,7 +132,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         flow
     }
 
-    /// Branch to an absolute address; `at` is the cycle of the target's fetch.
+    /// Branch to an absolute address. `at` is the cycle of the target's fetch.
     #[inline(always)]
     pub fn far<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, at: u64) -> Flow {
         if Self::TRACED {

@@ -11,13 +11,13 @@ use crate::v6m::trace::Trace;
 /// How an instruction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// It is retired; the next one follows behind it.
+    /// It is retired. The next one follows after it.
     Next,
     /// It is retired and has set where execution goes on.
     Jumped,
     /// The same in a basic block: a branch to a place that its opcode tells.
     Turned,
-    /// The same, and the basic block ends behind it: a branch to anywhere.
+    /// The same, and the basic block ends after it: a branch to anywhere.
     Taken,
     /// It is stalled: to be begun, or gone on with, another time.
     Stalled,
@@ -25,7 +25,7 @@ pub(super) enum Flow {
     InTime,
     /// The trace or basic block ends before it, and it begins the next one.
     NextTrace,
-    /// It has stored to a watched word: the trace ends behind it, and it is told then.
+    /// It has stored to a watched word: the trace ends after it, and it is told then.
     Told,
     /// It must come in time order with the other core's: the basic block ends before it, and it makes one by itself.
     Ordered,
@@ -33,11 +33,11 @@ pub(super) enum Flow {
     Left,
 }
 
-/// What of a core's turn is in registers of the host.
+/// The part of a core's turn that is in registers of the host.
 ///
 /// All methods are inlined, so that no field is ever in memory: a call that is not gets a copy of what it changes.
 pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
-    /// The instruction in hand; it points into the ops of the core's region.
+    /// The instruction in hand. It points into the ops of the core's region.
     pub ip: *mut Op,
     /// Local time: the cycle in which it issues, then that of the next one.
     pub t: u64,
@@ -45,16 +45,16 @@ pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
     pub word: Word,
     /// Instructions retired: all that the core has executed, or those of the trace.
     pub count: u64,
-    /// What the time of the trace in hand depends on; see [`Trace`].
+    /// The branches that the current trace's timing depends on. See [`Trace`].
     pub branches: u64,
     pub indirect: u64,
-    /// What that of the basic block in hand depends on; see [`Block`](crate::v6m::block::Block).
+    /// The accesses that the current basic block's timing depends on. See [`Block`](crate::v6m::block::Block).
     pub accesses: u64,
     /// Where that ends at the latest, if it goes straight on.
     pub end: *mut Op,
     /// Where it would have begun, if it had come straight to the instruction in hand.
     pub base: *mut Op,
-    /// The instruction in hand is none that native code executes: what is behind it may be such code again.
+    /// The instruction in hand is none that native code executes: what is after it may be such code again.
     pub apart: bool,
     /// The basic block has accesses to [`Bus::ORDERED_MEMORY`].
     pub ordered: bool,
@@ -71,7 +71,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     pub const AHEAD: bool = Self::TRACED && !CONTEND;
     /// Time without effects.
     pub const TIMES: bool = Self::TRACED && CONTEND;
-    /// The number of instructions is kept here; two cores take turns too often for that.
+    /// The number of instructions is kept here. Two cores take turns too often for that.
     const COUNTS: bool = !CONTEND && !Self::TRACED;
 
     #[inline(always)]
@@ -106,8 +106,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         (self.accesses, self.branches, self.ordered) = (0, Trace::NO_BRANCHES, false);
     }
 
-    /// The instruction at `from` has branched to `ip`. True if the basic block goes on there: ahead. Where a loop comes round
-    /// a block begins, so that it is cut into the same blocks every time.
+    /// The instruction at `from` has branched to `ip`. True if the basic block goes on there: ahead. A block begins at
+    /// the head of a loop, so that the loop is cut into the same blocks every time.
     #[inline(always)]
     pub fn turn(&mut self, from: *mut Op) -> bool {
         let moved = (self.ip as usize).wrapping_sub(from as usize).wrapping_sub(size_of::<Op>());
@@ -122,7 +122,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         (to as usize).wrapping_sub(self.base as usize) as u64
     }
 
-    /// Behind the basic block, which ends with the instruction in hand, an exception may have to be dealt with.
+    /// After the basic block, which ends with the instruction in hand, an exception may have to be dealt with.
     #[inline(always)]
     pub fn summon(&self, why: u64) {
         // SAFETY: the bus's logs live as long as it.
@@ -136,7 +136,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.end = self.ip.wrapping_add(1);
     }
 
-    /// A trace begins, behind those that are translated. False if none can.
+    /// A trace begins, after those that are translated. False if none can.
     #[inline(always)]
     pub fn run_native_traces<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
         let goes_on = B::Ahead::run_native_traces(bus, core);

@@ -4,7 +4,7 @@ use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 
-/// Fetches the word `words` after the one that holds `ip`; returns its address-phase cycle.
+/// Fetches the word `words` after the one that holds `ip`. Returns its address-phase cycle.
 #[inline(always)]
 pub(super) fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
     bus.fetch(core, ip, words, at, stalls)
@@ -33,7 +33,7 @@ pub(super) fn second_half_ready<const CONTEND: bool>(core: &mut Core, ip: *mut O
     }
 }
 
-/// Sequential fetch behind a 32-bit instruction, which always completes a word.
+/// Sequential fetch after a 32-bit instruction, which always completes a word.
 #[inline(always)]
 pub(super) fn after_wide<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, t: u64, cycles: u64) -> u64 {
     let words = 1 + (ip as usize >> 3 & 1);

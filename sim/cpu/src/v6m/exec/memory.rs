@@ -1,7 +1,7 @@
 //! Loads and stores of one word or less.
 //!
-//! Plain RAM is accessed here; everything else is asked of the bus. Execution without time notes what the time of an
-//! access depends on; when that time is found out, an access goes to any address of the same memory, and has no effect.
+//! Plain RAM is accessed here. Everything else is asked of the bus. Execution without time notes what the time of an
+//! access depends on. When that time is found out, an access goes to any address of the same memory, and has no effect.
 
 use super::cursor::{Cursor, Flow};
 use super::operands::in_ram;
@@ -56,7 +56,7 @@ unsafe fn write<const BYTES: u32>(at: *mut u8, value: u32) {
 }
 
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
-    /// What a load of `BYTES` bytes gives, without sign.
+    /// Loads `BYTES` bytes without sign.
     #[inline(always)]
     pub fn load<B: Bus, const BYTES: u32>(
         &mut self,
@@ -146,7 +146,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
     }
 
-    /// A literal behind the flash's cache.
+    /// A literal after the flash's cache.
     #[inline(always)]
     pub fn load_literal<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) -> Result<u32, Flow> {
         if Self::AHEAD {
@@ -184,7 +184,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.store_at::<B, BYTES, true>(core, other, bus, address, value)
     }
 
-    /// The same at this very address; a word of a multiple transfer, unless it is `SINGLE`.
+    /// The same at this very address. A word of a multiple transfer, unless it is `SINGLE`.
     #[inline(always)]
     pub fn store_at<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
@@ -372,7 +372,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             Trap::Defer => {
                 core.limit = 0;
                 *bus.due() = 0;
-                // Its probes have fired; they must not fire again when it is retried.
+                // Its probes have fired. They must not fire again when it is retried.
                 // SAFETY: `ip` points into the ops of the region.
                 core.retried = unsafe { *self.ip }.code == Code::Attend;
                 Flow::Stalled

@@ -103,7 +103,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
-    /// Loads registers by mask and number from `address` on; the `held` one goes to `Core::transfer`.
+    /// Loads registers by mask and number from `address` on. The `held` one goes to `Core::transfer`.
     #[inline(always)]
     fn load_words<B: Bus>(
         &mut self,
@@ -173,7 +173,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         (!Self::TRACED || Self::PAIRED && CONTEND) && !first && self.t >= core.limit
     }
 
-    /// One word has passed, in this slot: a slot each, and one more cycle behind the last.
+    /// One word has passed, in this slot: a slot each, and one more cycle after the last.
     #[inline(always)]
     fn pass_word(&mut self, core: &mut Core, slot: u64) {
         // There nobody asks for time, and none has passed.

@@ -199,7 +199,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(instruction.to_word())
     }
 
-    /// Behind a 32-bit instruction; the second half of its way is that of the others.
+    /// After a 32-bit instruction. The second half of its way is that of the others.
     #[inline(always)]
     fn wide<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if !CONTEND {

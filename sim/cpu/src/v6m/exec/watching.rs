@@ -1,4 +1,4 @@
-//! What the modes that watch note of an instruction: its [`Step`] for the observer, its part of the profile.
+//! Notes on an instruction in the watching modes: its [`Step`] for the observer, its part of the profile.
 
 use crate::profile::ProfileCell;
 use crate::step::Step;

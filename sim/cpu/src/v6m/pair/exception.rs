@@ -1,10 +1,11 @@
 //! Exceptions of one core while the other one's block is under way: entry, vector, return and tail-chain are blocks of
 //! their own ([`Step`]), without instructions.
 //!
-//! A core comes to one behind an instruction that may let an exception in or returns from one; that instruction ends its
-//! block ([`SpeculationLog::summons`]). As on the chip nobody gets a turn between that instruction and the first step. What
-//! a step does is done once, in time order, and never undone: it waits for nobody, but the vector for the other core to come
-//! as far. Meanwhile the core is in [`Phase::Entry`], and the other one is alone on the bus.
+//! A core comes to one after an instruction that may let an exception in or returns from one. That instruction ends
+//! its block ([`SpeculationLog::summons`]). As on the chip nobody gets a turn between that instruction and the first
+//! step. A step is executed once, in time order, and never undone. It waits for nobody, except the vector, which waits
+//! until the other core has come as far. Meanwhile the core is in [`Phase::Entry`], and the other one is alone on the
+//! bus.
 
 use super::{Node, Paired, hand_in};
 use crate::v6m::block::{Block, Step, Turn};
@@ -17,11 +18,11 @@ use crate::v6m::speculation::SpeculationLog;
 /// Words of a frame.
 const WORDS: u32 = exception::FRAME_BYTES / 4;
 
-/// What a core does next that stands before an exception, or inside the entry to one.
+/// The next event of a core that is before an exception, or inside the entry to one.
 enum Next {
     /// Nothing of that kind.
     Nothing,
-    /// What only the machine can do.
+    /// A case for the machine alone.
     Stop,
     /// Stacks the frame for this exception, which it raises first if it calls for it.
     Enter { number: u32, calls: bool },
@@ -31,10 +32,10 @@ enum Next {
     Return(u32),
 }
 
-/// What [`Ahead::take_exception`](crate::v6m::bus::Ahead::take_exception) does.
+/// Implements [`Ahead::take_exception`](crate::v6m::bus::Ahead::take_exception).
 ///
 /// # Safety
-/// As for [`time_block`](super::time_block); the core stands behind its block and has begun no other one.
+/// As for [`time_block`](super::time_block). The core stands after its block and has begun no other one.
 pub unsafe fn take_exception<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
     // SAFETY: the caller's promise, here and below.
     let next = unsafe {
@@ -56,7 +57,7 @@ pub unsafe fn take_exception<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs
     turn.unwrap_or(Turn::Stop)
 }
 
-/// That core stands behind its block, where the machine takes over.
+/// That core stands after its block, where the machine takes over.
 ///
 /// # Safety
 /// As for [`run`](super::run).
@@ -217,7 +218,7 @@ unsafe fn take_step<B: Paired>(
     }
 }
 
-/// The core is behind a step that ended in this way.
+/// The core is after a step that ended in this way.
 fn done<B: Paired>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog, outcome: Outcome, before: u64) {
     let pairs = bus.pairs();
     let node = pairs.table.node(pairs.node);

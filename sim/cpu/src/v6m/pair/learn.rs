@@ -183,8 +183,8 @@ unsafe fn wait<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, block:
     outcome
 }
 
-/// As [`wait`], and behind it the ordered access `begun`, if the other core's block has not ended and nothing else is to be
-/// waited for.
+/// Waits like [`wait`] and then performs the ordered access `begun`, if the other core's block has not ended and
+/// nothing else needs waiting.
 ///
 /// # Safety
 /// As for [`go_through`].
@@ -280,7 +280,7 @@ impl Alone {
     }
 }
 
-/// Of a shadow core nothing but that is asked.
+/// The only phase of a shadow core that matters.
 const IN_ENTRY: Phase = Phase::Entry { number: 0, exc_return: 0, wait: 0, recognised: 0 };
 /// No cycle.
 const NEVER: u64 = u64::MAX;
@@ -307,7 +307,7 @@ fn told(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
     if rest.ends_with(Block::TOLD) { shadow.stored + 1 - now } else { 0 }
 }
 
-/// What the other core has executed of a spin.
+/// Returns what the other core has executed of a spin.
 fn spun(began: &Place, shadow: &Core) -> u64 {
     if began.remainder.spin == 0 { 0 } else { shadow.instructions }
 }

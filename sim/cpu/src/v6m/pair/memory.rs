@@ -1,4 +1,4 @@
-//! What is cached, and the back-off of caching where it does not pay.
+//! The cache, and its back-off where caching does not pay.
 
 use super::code::Blocks;
 use super::order::Asked;
@@ -10,7 +10,7 @@ use crate::v6m::block::Turn;
 use crate::v6m::core::Core;
 use crate::v6m::speculation::{SpeculationLog, SpeculationLogs};
 
-/// Back-off after runs of less than [`WORTH_CYCLES`]; each doubles the one before.
+/// Back-off after runs of less than [`WORTH_CYCLES`]. Each doubles the one before.
 const BACKOFF_CYCLES: std::ops::Range<u64> = 1..1 << 16;
 /// A run with cached timing pays from here on.
 const WORTH_CYCLES: u64 = 60;
@@ -21,7 +21,7 @@ const WORTH_CYCLES_A_MISS: u64 = 64;
 /// Cycles without the cache after it did not pay.
 const LONG_BACKOFF_CYCLES: u64 = 1 << 17;
 
-/// What is cached of two cores' timing, and what they have done ahead of their time.
+/// The cached timing of two cores, and their speculative execution.
 #[derive(Debug, Default)]
 pub struct Pairs {
     pub(super) table: Table,
@@ -30,7 +30,7 @@ pub struct Pairs {
     /// The node that the cores have reached, and its cycle.
     pub(super) node: u32,
     pub(super) now: u64,
-    /// No basic block may begin behind this.
+    /// No basic block may begin after this.
     pub(super) until: u64,
     /// Which core goes on: 0 or 1.
     pub(super) turn: usize,
@@ -45,9 +45,9 @@ pub struct Pairs {
     pub(super) freed: bool,
     /// An ordered access is executed next: its cycle.
     pub(super) granted: Option<u64>,
-    /// What the core whose turn it is waits for.
+    /// The event that the core whose turn it is waits for.
     pub(super) asked: Asked,
-    /// The machine must act behind it.
+    /// The machine must act after it.
     pub(super) stops: bool,
     backoff_since: u64,
     backoff_cycles: u64,
@@ -73,7 +73,7 @@ impl Pairs {
         self.blocks.clear();
     }
 
-    /// Basic blocks are translated when they were executed so often; 0: never.
+    /// Basic blocks are translated when they were executed so often. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.blocks.translate_after(executions);
     }
@@ -88,12 +88,12 @@ impl Pairs {
         (t.wrapping_sub(self.backoff_since) < self.backoff_cycles).then(|| self.backoff_since + self.backoff_cycles)
     }
 
-    /// What a core has done ahead of its time, and what the other one has.
+    /// Returns what a core has done ahead of its time, and what the other one has.
     pub fn logs(&self, core: usize) -> [*mut SpeculationLog; 2] {
         self.logs.of(core)
     }
 
-    /// The cycle of the ordered access in hand; `None` if it is not its turn.
+    /// The cycle of the ordered access in hand. `None` if it is not its turn.
     pub fn grant(&mut self) -> Option<u64> {
         self.granted.take()
     }
@@ -190,7 +190,7 @@ impl Pairs {
         self.backoff_cycles = at_least + backoff;
     }
 
-    /// Counts an unseen transition; true if they are too frequent: where timing depends on addresses, say.
+    /// Counts an unseen transition. True if they are too frequent: where timing depends on addresses, say.
     pub(super) fn judge(&mut self) -> bool {
         self.misses += 1;
         self.counts.learnt += 1;

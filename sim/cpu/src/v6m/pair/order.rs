@@ -7,7 +7,7 @@ use crate::v6m::core::Core;
 use crate::v6m::op::Code;
 use crate::v6m::speculation::SpeculationLog;
 
-/// What an instruction that must come in time order is.
+/// The kind of an instruction that must come in time order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Asked {
     /// An access to what lies behind no bus.
@@ -17,10 +17,10 @@ pub enum Asked {
     Probe,
 }
 
-/// What [`Ahead::wait_for_turn`](crate::v6m::bus::Ahead::wait_for_turn) does.
+/// Implements [`Ahead::wait_for_turn`](crate::v6m::bus::Ahead::wait_for_turn).
 ///
 /// # Safety
-/// As for [`time_block`](super::time_block); the core stands before the instruction and has begun no block.
+/// As for [`time_block`](super::time_block). The core stands before the instruction and has begun no block.
 pub unsafe fn wait_for_turn<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
     // SAFETY: the caller's promise, here and below; nothing was executed that a block handed in would have to undo.
     unsafe {
@@ -94,7 +94,7 @@ fn begin_spin<B: Paired>(bus: &mut B, core: &Core) -> Option<Block> {
     Some(Block::spin(instructions, B::ORDERED_MEMORY, core.id == 1))
 }
 
-/// What [`Ahead::end_turn`](crate::v6m::bus::Ahead::end_turn) does.
+/// Implements [`Ahead::end_turn`](crate::v6m::bus::Ahead::end_turn).
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block).

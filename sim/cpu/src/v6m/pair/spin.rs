@@ -1,7 +1,7 @@
 //! Waits for a lock: while one core reads it again and again, the other one goes on and nothing else happens here.
 //!
 //! A core that reads a lock as taken, and comes back to that load with the registers and flags that it had there, does so
-//! until the lock is released: its block then has no end ([`Block::spin`]). No instruction of it is executed; transitions
+//! until the lock is released: its block then has no end ([`Block::spin`]). No instruction of it is executed. Transitions
 //! tell how many of them passed. The core stands before the load all the time: that is where the repetition ends during which
 //! the other core releases the lock. If the machine must act in its midst, the core is brought to where it is then.
 
@@ -18,7 +18,7 @@ const LONGEST: u64 = 8;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FailedRead {
     ip: *mut Op,
-    /// What the core had then.
+    /// The core's registers at that time.
     r: [u32; 16],
     flags: (i64, bool, bool),
     instructions: u64,
@@ -44,8 +44,8 @@ impl FailedRead {
         if !same || !(2..=LONGEST).contains(&instructions) {
             return None;
         }
-        // One behind the other, only the last one a branch, only the first one an access.
-        // SAFETY: the load is in the core's region; behind a region's last instruction lies one that is not local.
+        // One after the other, only the last one a branch, only the first one an access.
+        // SAFETY: the load is in the core's region; after a region's last instruction lies one that is not local.
         let op = |index: u64| unsafe { *self.ip.wrapping_add(index as usize) };
         let local = (1..instructions - 1).all(|index| op(index).is_local());
         let branch = op(if local { instructions - 1 } else { 0 });
@@ -85,7 +85,7 @@ pub(super) fn end<B: Paired>(core: &Core, place: &Place, bus: &mut B) -> Place {
 /// Brings the core from the load to `place` in a repetition in which that read the lock as taken.
 ///
 /// # Safety
-/// As for [`run`](super::run); the core stands before the load.
+/// As for [`run`](super::run). The core stands before the load.
 pub(super) unsafe fn go_to<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     // SAFETY: the caller's promise.
     unsafe {

@@ -19,7 +19,7 @@ pub(super) struct Outcome {
     pub node: Node,
     pub cycles: u64,
     pub waits: [u64; 2],
-    /// Of the block that was handed in, or of a spin what was executed; and what the other core executed of one.
+    /// The executed instructions of the given block, or of a spin. And what the other core executed of one.
     pub instructions: [u64; 2],
     pub swaps: bool,
     /// If the block that is at its end is one that is told of its last store: in which cycle that was made, from 1 on.
@@ -27,7 +27,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The other core goes on from where it stands; no time passes. The first one is at `place`.
+    /// The other core goes on from where it stands. No time passes. The first one is at `place`.
     pub fn swapped(node: &Node, place: Place) -> Outcome {
         let executed = if place.remainder.spin == 0 { place.remainder.instructions } else { 0 };
         let instructions = [executed, 0];
@@ -39,7 +39,7 @@ impl Outcome {
 /// How a basic block of one core moved both.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Transition {
-    /// [`Transition::key`]; 0 is none.
+    /// [`Transition::key`]. 0 is none.
     key: u64,
     /// [`Block::next`] and [`Block::accesses`].
     block_next: u32,
@@ -50,11 +50,11 @@ pub(super) struct Transition {
     pub waits: [u8; 2],
     /// Instructions of the block.
     pub instructions: u8,
-    /// What the other core executed of a [`Block::spin`].
+    /// The instructions that the other core executed in a [`Block::spin`].
     pub spun: u8,
     /// The other core goes on.
     pub swaps: bool,
-    /// Number of the node behind it.
+    /// Number of the node after it.
     pub next: u16,
     /// [`Outcome::stored`].
     pub stored: u8,
@@ -114,7 +114,7 @@ impl Transition {
         now - u64::from(self.cycles) + u64::from(self.stored) - 1
     }
 
-    /// With what it is found by.
+    /// Adds the key by which it is found.
     fn named(self, key: u64, block: &Block) -> Transition {
         Transition { key, block_next: block.next as u32, accesses: block.accesses, ..self }
     }
@@ -142,13 +142,13 @@ impl Table {
         2 * (mixed >> (u64::BITS - TRANSITIONS)) as usize
     }
 
-    /// What is at this place, the first of two.
+    /// Returns what is at this place, the first of two.
     #[inline(always)]
     pub fn first(&self, place: usize) -> &Transition {
         &self.row(place / 2).0[0]
     }
 
-    /// Brings a transition from its second place to the first; false if it is not there.
+    /// Brings a transition from its second place to the first. False if it is not there.
     #[cold]
     #[inline(never)]
     pub fn bring(&mut self, place: usize, key: u64, block: &Block) -> bool {

@@ -1,4 +1,4 @@
-//! What native code asks for while it runs, and the literals that it loads by itself: the same for one core and two.
+//! Requests of native code while it runs, and the literals that it loads by itself: the same for one core and two.
 
 use std::mem::offset_of;
 
@@ -28,7 +28,7 @@ pub(in crate::v6m) struct Asks {
     bus: *mut (),
     /// Where the host keeps the constants.
     constants: u64,
-    /// Of the last load from constant memory.
+    /// The address of the last load from constant memory.
     address: u32,
 }
 
@@ -36,7 +36,7 @@ impl Asks {
     pub const BUS: i32 = offset_of!(Asks, bus) as i32;
     pub const ADDRESS: i32 = offset_of!(Asks, address) as i32;
     const CONSTANTS: i32 = offset_of!(Asks, constants) as i32;
-    /// What is said of all that is loaded from constant memory.
+    /// A flag of all loads from constant memory.
     pub const CONSTANT: u32 = 0;
 
     pub fn new<B: Bus>(bus: *mut B, constants: u64) -> Asks {
@@ -66,7 +66,7 @@ impl Asks {
 /// A load from constant memory: the value, above it [`Asks::CONSTANT`]; all ones if it is not to be had.
 ///
 /// # Safety
-/// The context is the one that the code was called with; its bus is not used meanwhile.
+/// The context is the one that the code was called with. Its bus is not used meanwhile.
 unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut Asks, address: u32, bytes: u32) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
@@ -87,9 +87,9 @@ unsafe extern "sysv64" fn takes_stores<B: Bus>(context: *mut Asks, offset: u32, 
 /// A literal that code loads by itself: an offset.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::v6m) enum Literal {
-    /// In constant memory.
+    /// The address is in constant memory.
     Constant(u32),
-    /// In main RAM.
+    /// The address is in main RAM.
     Ram(u32),
 }
 

@@ -1,9 +1,9 @@
 //! Traces as native code: what is executed again and again the same way is translated, its time is looked up as ever.
 //!
-//! A translation is one path: the instructions of a trace in the order in which they were executed, with the branches taken
-//! that were taken then, to the places that they led to. Where it turns out otherwise, the trace ends before the instruction
-//! in question, and the next one begins there: where a trace ends does not matter to its time. What goes another way at its
-//! very first instruction is translated, too, if that happens often.
+//! A translation is one path: the instructions of a trace in the order in which they were executed, with the branches
+//! taken that were taken then, to the places that they led to. If the execution deviates, the trace ends before that
+//! instruction, and the next one begins there. The end of a trace does not affect its time. A trace that deviates
+//! often at its very first instruction is translated, too.
 
 #[cfg(target_arch = "x86_64")]
 mod asks;
@@ -46,7 +46,7 @@ const PATHS: u32 = 4;
 /// No more executions are counted.
 const NEVER: u32 = u32::MAX;
 
-/// What translated code accesses without asking the bus.
+/// The memory that native code accesses without asking the bus.
 #[derive(Debug)]
 pub struct Quick<'a> {
     /// The RAM.
@@ -79,7 +79,7 @@ pub(in crate::v6m) struct Layout {
 }
 
 impl Layout {
-    /// The lines of the cache that an instruction of a region behind it is in: two, mostly the same.
+    /// The lines of the cache that an instruction of a region after it is in: two, mostly the same.
     pub fn lines(self, region: &Region, ip: *mut Op, op: Op) -> [u32; 2] {
         let first = region.address_of(ip).wrapping_sub(self.base);
         let last = if op.is_wide() { first + 2 } else { first };
@@ -92,10 +92,11 @@ pub const LINE_BYTES: u32 = 4;
 
 /// A bus whose cores' traces can be translated.
 pub trait Translated: Bus {
-    /// What is translated.
+    /// Returns what is translated.
     fn translations(&mut self) -> &mut Translations;
 
-    /// What translated code accesses by itself; the same memories as long as [`Translations::clear`] is not called.
+    /// Returns what translated code accesses by itself. The same memories as long as [`Translations::clear`] is not
+    /// called.
     fn quick(&mut self) -> Quick<'_>;
 }
 
@@ -111,13 +112,13 @@ pub struct Translations {
     pub(super) begun: u32,
     /// The last of the paths from there, if none of them was its own.
     pub(super) left: Option<u32>,
-    /// Executions before one is made; 0: none is.
+    /// Executions before one is made. 0: none is.
     after: u32,
     /// How many were made so far.
     made: u64,
     /// Traces of which one executed at least a part.
     pub(super) executed: u64,
-    /// The profile of each core; while there is none, nothing is counted.
+    /// The profile of each core. While there is none, nothing is counted.
     cells: Option<[HashMap<u32, ProfileCell>; 2]>,
 }
 
@@ -136,9 +137,9 @@ impl Head {
 /// How traces go on from a place, or where a path is not theirs.
 #[derive(Debug, Clone, Copy)]
 enum Way {
-    /// As the interpreter says, so often until now.
+    /// The interpreter executes it. The number counts the executions so far.
     Interpreted(u32),
-    /// As a translation says.
+    /// Native code executes it.
     Translated(u32),
 }
 
@@ -146,11 +147,11 @@ enum Way {
 #[derive(Debug)]
 struct Translation {
     code: host::Made,
-    /// Before each of its instructions, and behind the last.
+    /// Before each of its instructions, and after the last.
     exits: Vec<Exit>,
     /// Cycles of all of them, where nothing but the code says how many.
     pub(super) cycles: u32,
-    /// What goes another way at the first one.
+    /// The way of executions that deviate at the first instruction.
     otherwise: Way,
     /// Paths from the same place that were there before.
     earlier: u32,
@@ -206,7 +207,7 @@ impl Translations {
         self.left = None;
     }
 
-    /// Traces are translated when they were executed so often; 0: never.
+    /// Traces are translated when they were executed so often. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.clear();
         self.after = executions;
@@ -242,7 +243,7 @@ impl Translations {
         }
     }
 
-    /// Adds up what was counted: an instruction was executed as often as a path was left behind it.
+    /// Adds up what was counted: an instruction was executed as often as a path was left after it.
     fn settle(&mut self) {
         for Translation { exits, .. } in &mut self.all {
             let mut times = [0; 2];
@@ -270,7 +271,7 @@ impl Translations {
         }
     }
 
-    /// How often the trace in hand, which began there, was executed by the interpreter; `None` if that does not matter.
+    /// How often the trace in hand, which began there, was executed by the interpreter. `None` if that does not matter.
     #[inline(always)]
     fn times(&mut self, address: u32) -> Option<&mut u32> {
         let way = match self.left {
@@ -310,7 +311,7 @@ impl Translations {
         self.is_due(begun).then_some(begun)
     }
 
-    /// What begins there is not to be translated.
+    /// Excludes code that begins there from translation.
     pub(super) fn give_up(&mut self, address: u32) {
         self.found(address, Way::Interpreted(NEVER));
     }
@@ -325,7 +326,7 @@ impl Translations {
         }
     }
 
-    /// What is executed under this number, and how many cycles it takes, where they are known.
+    /// Returns what is executed under this number, and how many cycles it takes, where they are known.
     #[inline(always)]
     pub(super) fn path(&self, number: u32) -> (host::Made, u32) {
         let Translation { code, cycles, .. } = &self.all[number as usize];
@@ -350,7 +351,7 @@ impl Translations {
     }
 }
 
-/// Translates the trace that the core has just executed; `took` is what its instructions did, where the time of each does
+/// Translates the trace that the core has just executed. `took` is what its instructions did, where the time of each does
 /// not depend on what was before.
 ///
 /// # Safety
@@ -384,7 +385,7 @@ pub unsafe fn translate<B: Translated>(bus: &mut B, core: &Core, address: u32, t
     translations.found(address, way);
 }
 
-/// Before each of so many steps, and behind the last.
+/// Before each of so many steps, and after the last.
 fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
     let before = path.steps.iter().map(|step| (step.ip, step.branches)).chain([(path.end, path.branches)]);
     let began = took.first().map_or(0, |first| first.start);
@@ -402,11 +403,11 @@ fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
         .collect()
 }
 
-/// Executes a path: the step before which it was left, or that behind it, and the trace's [`Trace::indirect`]; `None` if some
+/// Executes a path: the step before which it was left, or that after it, and the trace's [`Trace::indirect`]; `None` if some
 /// of its code is not at hand.
 ///
 /// # Safety
-/// The core stands at the path's begin; ops and memories are those that it was translated with.
+/// The core stands at the path's begin. Ops and memories are those that it was translated with.
 #[inline(always)]
 pub(super) unsafe fn call<B: Translated>(bus: &mut B, core: &mut Core, code: host::Made) -> Option<(u32, u64)> {
     // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.

@@ -11,19 +11,19 @@ use crate::v7m::op::Op as Thumb;
 pub(super) struct Step {
     pub ip: *mut Op,
     pub op: Op,
-    /// The same as ARMv7-M knows it; of POP with PC what does not matter.
+    /// The same as ARMv7-M knows it. The Thumb bit, which does not matter for POP with PC.
     pub thumb: Thumb,
     pub course: Course,
-    /// Verdicts on the conditional branches before it; see [`Trace::branches`].
+    /// Verdicts on the conditional branches before it. See [`Trace::branches`].
     pub branches: u64,
 }
 
-/// What happened at it.
+/// The event at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Course {
     /// Registers and flags only.
     On,
-    /// An access to RAM; or a load of a literal.
+    /// An access to RAM. Or a load of a literal.
     Access,
     /// A load from constant memory, whose address is part of the trace.
     Read,
@@ -44,7 +44,7 @@ impl Course {
 #[derive(Debug)]
 pub(super) struct Path {
     pub steps: Vec<Step>,
-    /// The instruction behind it.
+    /// The instruction after it.
     pub end: *mut Op,
     pub branches: u64,
 }

@@ -4,7 +4,7 @@ use crate::v6m::op::{Code as From, Op as Old};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::{Op, flag};
 
-/// The instruction as translation knows it; `None` for what it does not.
+/// The instruction as translation knows it. `None` for what it does not.
 pub(in crate::v6m) fn as_v7m(op: Old) -> Option<Op> {
     data_processing(op).or_else(|| access(op)).or_else(|| branch(op))
 }
@@ -123,7 +123,7 @@ mod tests {
             let place =
                 Place { address: base + 0x4000, region_base: base, region_bytes: bytes, cached: false, rom: false };
             let old = decode(half, 0, place);
-            // Branches by register are checked in another way; SP less a constant is SP and another one, SP and the PC a sum.
+            // Branches by register are checked in another way. SP less a constant is SP and another one, SP and the PC a sum.
             let is_less = half & 0xff80 == 0xb080;
             let is_sum = old.code == From::AddConst && old.a == 13;
             if is_less || is_sum || matches!(old.code, From::Bx | From::Blx | From::MovPc | From::AddPc) {

@@ -17,12 +17,12 @@ pub(super) use crate::host::x64::Store;
 #[derive(Debug, Clone, Copy)]
 pub(in crate::v6m) struct Made(Function);
 
-/// What code is called with, and calls with.
+/// The context of native code, at its call and for its own calls.
 #[derive(Debug)]
 #[repr(C)]
 struct Context {
     asks: Asks,
-    /// What says which constants are at hand.
+    /// The bits that name the resident constants.
     resident: u64,
     /// [`Trace::indirect`] so far.
     indirect: u64,
@@ -83,7 +83,7 @@ fn at_hand(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
     }
 }
 
-/// Writes a step; false if that cannot be done.
+/// Writes a step. False if that cannot be done.
 fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) -> bool {
     let Step { ip, op, thumb, course, .. } = *step;
     let ram = Block { first: 0, bytes: layout.ram_bytes };

@@ -4,7 +4,7 @@ use super::UNDEFINED;
 use crate::v7m::code::Code;
 use crate::v7m::op::{Class, Op, flag};
 
-/// The register's bit in `reads` and `writes`; r15 is never in them.
+/// The register's bit in `reads` and `writes`. r15 is never in them.
 const fn bit(register: u32) -> u16 {
     if register < 15 { 1 << register } else { 0 }
 }
@@ -110,7 +110,7 @@ pub(super) fn alu(code: Code) -> Op {
     Op::bare(code, Class::Alu)
 }
 
-/// The flag-setting variant of a pair of codes or, one behind it, the other one.
+/// The flag-setting variant of a pair of codes or, one after it, the other one.
 pub(super) fn pair(code: Code, class: Class, sets: bool) -> Op {
     let mut op = Op::bare(code, class);
     if sets {

@@ -73,7 +73,7 @@ fn row_of(opcode: u32, rn: u32) -> Option<Row> {
     })
 }
 
-/// What the manual says of SP and PC as destination and first operand, the same for immediates and registers.
+/// Returns what the manual says of SP and PC as destination and first operand, the same for immediates and registers.
 fn permitted(row: Row, opcode: u32, rd: u32, rn: u32, sets: bool) -> bool {
     let compares = row.compare.is_some() && rd == 15 && sets;
     let sum = matches!(opcode, 0b1000 | 0b1101);
@@ -210,7 +210,7 @@ pub(super) fn plain_immediate(h: u32, k: u32, place: Place, features: Features) 
     }
 }
 
-/// ADDW, SUBW; relative to the PC they are ADR.
+/// ADDW, SUBW. Relative to the PC they are ADR.
 fn sum(code: Code, rd: u32, rn: u32, imm12: u32, adr: u32) -> Op {
     match (rd, rn) {
         (15, _) => UNDEFINED,

@@ -1,6 +1,6 @@
 //! Coprocessor space: the floating-point extension (A5.3.18, A6.4 to A6.7).
 //!
-//! Coprocessors other than the FPU are absent. Without an FPU so is that one; with one, an encoding it does not know
+//! Coprocessors other than the FPU are absent. Without an FPU so is that one. With one, an encoding it does not know
 //! is UNDEFINED only after its access rights were found to allow it.
 
 use super::{Place, UNDEFINED, bad, bits};
@@ -48,7 +48,7 @@ struct Registers {
     m: u32,
 }
 
-/// A register number of the given width; D16 to D31 are not there.
+/// A register number of the given width. D16 to D31 are not there.
 fn number(four: u32, one: u32, double: bool) -> Option<u32> {
     match (double, one) {
         (false, _) => Some(four << 1 | one),
@@ -92,7 +92,7 @@ fn arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
         three(codes, Class::FloatMultiplyAccumulate).kind(kind)
     };
     Some(match (opcode, op) {
-        // VMLA, VMLS; VNMLS, VNMLA.
+        // VMLA, VMLS. VNMLS, VNMLA.
         (0 | 1, _) => accumulate(opcode << 1 | op),
         (2, 0) => three([Code::Vmul32, Code::Vmul64], Class::FloatMultiply),
         (2, _) => three([Code::Vnmul32, Code::Vnmul64], Class::FloatMultiply),
@@ -100,7 +100,7 @@ fn arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
         (3, _) => three([Code::Vsub32, Code::Vsub64], Class::FloatSimple),
         (4, 0) => three([Code::Vdiv32, Code::Vdiv64], Class::FloatDivide),
         (4, _) => return None,
-        // VFMA, VFMS have opcode 6; VFNMS, VFNMA have 5.
+        // VFMA, VFMS have opcode 6. VFNMS, VFNMA have 5.
         (6, _) => accumulate(4 | op),
         _ => accumulate(6 | op),
     })
@@ -122,7 +122,7 @@ fn other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
         (1, 0) => same([Code::Vmov32, Code::Vmov64]).map(|op| op.kind(2)),
         (1, _) => same([Code::Vsqrt32, Code::Vsqrt64]).map(|op| Op { class: Class::FloatSquareRoot, ..op }),
         (2 | 3, _) => {
-            // The half is in an S register; the other side may be double.
+            // The half is in an S register. The other side may be double.
             let to_half = opc2 == 3;
             let d = vd(h, k, double && !to_half)?;
             let m = vm(k, double && to_half)?;
@@ -168,7 +168,7 @@ fn expand(imm8: u32, double: bool) -> u32 {
     }
 }
 
-/// What FPv5 added: VSEL, VMAXNM, VMINNM, directed roundings (A6.4).
+/// Returns what FPv5 added: VSEL, VMAXNM, VMINNM, directed roundings (A6.4).
 fn version_5(h: u32, k: u32, double: bool) -> Option<Op> {
     let (opcode, opc2) = (bits(h, 7, 1) << 2 | bits(h, 4, 2), bits(h, 0, 4));
     let simple = |codes| float(codes, Class::FloatSimple, double);

@@ -21,7 +21,7 @@ enum Addressing {
     Register(u32, u32),
 }
 
-/// The addressing of all but literal accesses; None: UNDEFINED or UNPREDICTABLE.
+/// The addressing of all but literal accesses. None: UNDEFINED or UNPREDICTABLE.
 fn addressing(h: u32, k: u32) -> Option<Addressing> {
     if h & 0x80 != 0 {
         return Some(Addressing::Offset(bits(k, 0, 12)));

@@ -1,7 +1,7 @@
 //! ARMv7-M and ARMv7E-M decoder: halfwords to [`Op`]. One file per group of encoding tables of the manual (A5).
 //!
-//! UNDEFINED and UNPREDICTABLE encodings decode to `Code::Undefined`; what is UNPREDICTABLE only inside an IT block
-//! is left to the executor, which alone knows where it is.
+//! UNDEFINED and UNPREDICTABLE encodings decode to `Code::Undefined`. The executor handles encodings that are
+//! UNPREDICTABLE only inside an IT block, because it alone knows its position.
 
 mod branch_control;
 mod build;
@@ -60,7 +60,7 @@ pub fn is_wide(first: u16) -> bool {
     first >= 0xe800
 }
 
-/// Decodes the instruction at `place`; `second` is the following halfword (only read by 32-bit encodings).
+/// Decodes the instruction at `place`. `second` is the following halfword (only read by 32-bit encodings).
 pub fn decode(first: u16, second: u16, place: Place, features: Features) -> Op {
     let (h, k) = (u32::from(first), u32::from(second));
     if !is_wide(first) {

@@ -1,4 +1,4 @@
-//! What the decoder promises of all encodings at once, and a few by hand.
+//! Properties of the decoder over all encodings, and a few encodings by hand.
 
 use super::{Place, decode, is_wide};
 use crate::v7m::code::{CODES, Code};

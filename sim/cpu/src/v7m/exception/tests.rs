@@ -157,7 +157,7 @@ fn priority_grouping_stops_preemption() {
 
 #[test]
 fn masks_hold_back_what_they_should() {
-    // PRIMASK, FAULTMASK, BASEPRI; which of line 0 (priority 0), line 1 (0x40), line 2 (0x80), NMI are taken.
+    // PRIMASK, FAULTMASK, BASEPRI. Which of line 0 (priority 0), line 1 (0x40), line 2 (0x80), NMI are taken.
     let table = [
         (false, false, 0x00, [true, true, true, true]),
         (true, false, 0x00, [false, false, false, true]),

@@ -57,7 +57,7 @@ impl Core {
         difference
     }
 
-    /// a + b + C with all four flags; a - b - !C is a + !b + C.
+    /// a + b + C with all four flags. A - b - !C is a + !b + C.
     #[inline(always)]
     pub(super) fn adc(&mut self, a: u32, b: u32) -> u32 {
         let wide = u64::from(a) + u64::from(b) + u64::from(self.c);
@@ -74,7 +74,7 @@ impl Core {
         a.wrapping_add(b).wrapping_add(u32::from(self.c))
     }
 
-    /// A condition field against the flags; 14 and 15 always hold.
+    /// A condition field against the flags. 14 and 15 always hold.
     pub(super) fn holds(&self, condition: u8) -> bool {
         let (n, z) = (self.nz < 0, self.nz as u32 == 0);
         let basic = match condition >> 1 {
@@ -155,7 +155,7 @@ pub(super) enum Shift {
     Ror,
 }
 
-/// A shift by the low byte of a register; the carry stays if that is zero.
+/// A shift by the low byte of a register. The carry stays if that is zero.
 #[inline(always)]
 pub(super) fn shift_by_register(kind: Shift, value: u32, amount: u32, carry: bool) -> (u32, bool) {
     let amount = amount & 0xff;

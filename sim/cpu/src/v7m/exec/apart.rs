@@ -1,5 +1,5 @@
-//! What the flat match should not hold: instructions in functions of their own, where nothing of them takes registers or
-//! room from the others.
+//! Instructions outside the flat match, in functions of their own, so that they take no registers and no room from the
+//! others.
 
 use super::Flow;
 use crate::v7m::bus::Bus;

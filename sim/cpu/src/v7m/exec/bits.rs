@@ -72,7 +72,7 @@ fn saturate_word(core: &mut Core, op: Op) -> u32 {
     saturate(core, value as i32, op)
 }
 
-/// Saturation to `imm` bits, signed or not by the code; sets Q.
+/// Saturation to `imm` bits, signed or not by the code. Sets Q.
 fn saturate(core: &mut Core, value: i32, op: Op) -> u32 {
     let (low, high) = match op.code {
         Code::Ssat | Code::Ssat16 => (-1i64 << (op.imm - 1), (1i64 << (op.imm - 1)) - 1),

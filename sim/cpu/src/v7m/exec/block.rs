@@ -7,12 +7,12 @@ use crate::v7m::op::{Class, Op, Packed, flag};
 /// The op of an instruction whose condition fails.
 pub(in crate::v7m) const SKIPPED: Packed = Packed::NONE;
 
-/// ITSTATE behind the instruction.
+/// ITSTATE after the instruction.
 pub(in crate::v7m) fn advanced(it: u8) -> u8 {
     if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f }
 }
 
-/// What the instruction that ITSTATE stands at executes as: itself, its variant without flags, [`SKIPPED`], or
+/// Returns what the instruction that ITSTATE stands at executes as: itself, its variant without flags, [`SKIPPED`], or
 /// undefined where it may not be.
 #[inline(never)]
 pub(in crate::v7m) fn judge(core: &Core, packed: Packed) -> Packed {
@@ -33,8 +33,8 @@ pub(in crate::v7m) fn judge(core: &Core, packed: Packed) -> Packed {
     without_flags(op).into()
 }
 
-/// What executes inside an IT block: the variant without flags is the next code; MULS, RSBS and the others are pairs
-/// like this.
+/// Returns what executes inside an IT block: the variant without flags is the next code; MULS, RSBS and the others are
+/// pairs like this.
 pub(in crate::v7m) fn without_flags(mut op: Op) -> Op {
     if op.has(flag::SETS_OUTSIDE_IT) {
         op.code = op.code.without_flags();

@@ -1,7 +1,7 @@
-//! What instructions do: the loop that executes ops.
+//! The execution of instructions: the loop that executes ops.
 //!
-//! [`operate`] has what each of them does, by subject in [`registers`], [`memory`], [`branch`], [`multiple`] and so on; a
-//! [`Pipeline`] says when. Local time, flags and registers live in [`Core`]; `core.ip` is the instruction being executed
+//! [`operate`] has what each of them does, by subject in [`registers`], [`memory`], [`branch`], [`multiple`] and so on. A
+//! [`Pipeline`] says when. Local time, flags and registers live in [`Core`]. `core.ip` is the instruction being executed
 //! until it is done.
 
 mod alu;
@@ -32,7 +32,7 @@ use profile::Profile;
 /// How an instruction went on. A bare number, so that the common ways need no memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Flow {
-    /// To the next one.
+    /// Execution continues with the next one.
     Next,
     /// Its branch was not taken.
     NotTaken,
@@ -40,13 +40,13 @@ pub(super) enum Flow {
     Near,
     /// The same, by a condition.
     NearConditional,
-    /// It branched, and all is done; a request may have come of it.
+    /// It branched, and all is done. A request may have come of it.
     Jumped,
-    /// It is done and left a request or fell asleep; execution goes on behind it.
+    /// It is done and left a request or fell asleep. Execution goes on after it.
     Left,
-    /// It gives way between two words or before it starts; it is not done.
+    /// It gives way between two words or before it starts. It is not done.
     Paused,
-    /// It faulted; the request says why.
+    /// It faulted. The request says why.
     Faulted,
 }
 
@@ -81,7 +81,7 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
         }
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region: the caller promises it of the first, and every instruction leads
-        // to another one inside, or to the op behind the last.
+        // to another one inside, or to the op after the last.
         let packed = unsafe { Packed::read(ip) };
         if packed.code() <= code::It {
             // SAFETY: as above.
@@ -119,8 +119,8 @@ pub(super) unsafe fn step<B: Bus, P: Pipeline>(
     unsafe { uncommon::<B, P>(core, pipe, bus, watch, attended) }
 }
 
-/// What the common path leaves out: stand-ins, IT blocks (all of one), instructions that gave way and go on. False:
-/// execution stops here.
+/// Executes the cases that the common path omits: stub ops, IT blocks (all of one), interrupted instructions that
+/// continue. False: execution stops here.
 ///
 /// # Safety
 /// As for [`run`].
@@ -236,7 +236,7 @@ unsafe fn settle<B: Bus, P: Pipeline>(
     goes_on
 }
 
-/// The instruction at `core.ip`, or the one that a stand-in there stands for; `Packed::NONE`: execution stops before
+/// The instruction at `core.ip`, or the one that a stand-in there stands for. `Packed::NONE`: execution stops before
 /// it.
 ///
 /// # Safety

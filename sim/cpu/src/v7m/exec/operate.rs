@@ -1,6 +1,6 @@
-//! What each instruction does, by its code.
+//! The operation of each instruction, by its code.
 //!
-//! One flat match, so that dispatch is one indirect jump; its arms are small inlined functions, rare instructions stand
+//! One flat match, so that dispatch is one indirect jump. Its arms are small inlined functions, rare instructions stand
 //! [`apart`].
 
 use super::apart::{admitted, apart, flow, registers_apart};
@@ -50,7 +50,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
     at: *const Op,
 ) -> Flow {
     // The op and its fields, read where they are used: taken out of two words they would all be computed in advance. An
-    // instruction that stores may overwrite its own op, so none is read behind a store.
+    // instruction that stores may overwrite its own op, so none is read after a store.
     macro_rules! op {
         () => {{
             // SAFETY: the caller's promise.

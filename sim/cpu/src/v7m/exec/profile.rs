@@ -1,4 +1,4 @@
-//! What is noted of each instruction: nothing, a profile of its address, or a step.
+//! Notes on each instruction: none, a profile of its address, or a step.
 
 use crate::profile::ProfileCell;
 use crate::step::{Step, watch};
@@ -6,7 +6,7 @@ use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 
-/// What was known when the instruction in hand began; nothing if nothing is noted.
+/// The known facts when the current instruction began. Nothing if nothing is noted.
 #[derive(Clone, Copy)]
 pub(super) struct Profile {
     watch: u8,

@@ -8,7 +8,7 @@ use crate::v7m::fault::Fault;
 use crate::v7m::op::Op;
 use crate::v7m::pipeline::Pipeline;
 
-/// Executes an op of this group. What changes who may interrupt asks for attention by the limit.
+/// Executes an op of this group. An instruction that changes who may interrupt requests attention through the limit.
 #[inline(always)]
 pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, _: &mut P, _: &mut B, op: Op) -> Result<Flow, Fault> {
     match op.code {
@@ -34,7 +34,7 @@ pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, _: &mut P, _: &mut B
     Ok(Flow::Next)
 }
 
-/// Falls asleep; since when is known once the instruction has ended.
+/// Falls asleep. Since when is known once the instruction has ended.
 fn asleep(core: &mut Core, phase: Phase) -> Flow {
     core.phase = phase;
     Flow::Left

@@ -23,7 +23,7 @@ impl Bench {
         self
     }
 
-    /// Executes up to `cycles` cycles; what the executor asks for.
+    /// Executes up to `cycles` cycles. Returns the executor's request.
     fn execute(&mut self, cycles: u64) -> Request {
         self.core.request = Request::None;
         self.core.limit = self.core.t + cycles;
@@ -124,7 +124,7 @@ fn a_faulting_access_changes_no_register() {
 
 #[test]
 fn a_fault_in_a_multiple_load_leaves_the_base() {
-    // ldmia r1, {r0, r1, r2}: the last word has no memory behind it.
+    // ldmia r1, {r0, r1, r2}: the last word has no memory after it.
     let mut bench = Bench::m4().code(&[0xe891, 0x0007]);
     bench.core.r[1] = RAM + 0xfff8;
     assert_eq!(bench.execute(9), Request::Fault(Fault::DataBus(RAM + 0x1_0000)));
@@ -208,7 +208,7 @@ fn a_load_of_its_own_base_or_the_pc_starts_anew() {
 
 #[test]
 fn in_an_it_block_a_multiple_load_has_no_ici() {
-    let mut bench = Bench::m4().code(&[0xbf08, 0xc93c, 0xbf00]); // it eq; ldmeq
+    let mut bench = Bench::m4().code(&[0xbf08, 0xc93c, 0xbf00]); // it eq. Ldmeq
     bench.bus.ram_wait = 1;
     (bench.core.r[1], bench.core.nz) = (DATA, 0);
     bench.execute(3);
@@ -219,7 +219,7 @@ fn in_an_it_block_a_multiple_load_has_no_ici() {
 
 #[test]
 fn what_may_not_be_in_an_it_block_is_undefined_there() {
-    // B and BX before the block's end, B<c>, CBZ, CPS, IT; the same branches as its last instruction are fine.
+    // B and BX before the block's end, B<c>, CBZ, CPS, IT. The same branches as its last instruction are fine.
     for half in [0xe000, 0x4708, 0xd000, 0xb100, 0xb672, 0xbf08] {
         let mut bench = Bench::m4().code(&[0xbf04, half, 0xbf00]);
         bench.core.nz = 0;
@@ -252,7 +252,7 @@ fn sleep_and_events() {
 
 #[test]
 fn special_registers_and_masks() {
-    // msr basepri, r0; cpsid if; mrs r1, basepri; mrs r2, faultmask; cpsie f; mrs r3, faultmask
+    // msr basepri, r0; cpsid if; mrs r1, basepri; mrs r2, faultmask. Cpsie f; mrs r3, faultmask
     let code = [
         0xf380, 0x8811, 0xb673, 0xf3ef, 0x8111, 0xf3ef, 0x8213, 0xb661, 0xf3ef, 0x8313, //
     ];

@@ -23,8 +23,8 @@ impl Term {
     }
 }
 
-/// Rounds the sum of two terms. Where the alignment cuts bits off, the smaller term is so small that the sum keeps
-/// 120 bits and more, and one sticky bit stands for them.
+/// Rounds the sum of two terms. If the alignment cuts bits off, the smaller term is so small that the sum keeps 120
+/// bits and more, and one sticky bit represents them.
 fn round_sum<F: Format>(f: F, a: Term, b: Term, fpscr: &mut u32) -> u64 {
     let (large, small) = if a.exponent >= b.exponent { (a, b) } else { (b, a) };
     let distance = (large.exponent - small.exponent) as u32;
@@ -57,7 +57,7 @@ pub fn sub<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
     sum(f, a, b, true, fpscr)
 }
 
-/// a + b, or a − b; a NaN operand passes through with its own sign.
+/// a + b, or a − b. A NaN operand passes through with its own sign.
 fn sum<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u32) -> u64 {
     let x = unpack(f, a, fpscr);
     let mut y = unpack(f, b, fpscr);

@@ -23,7 +23,7 @@ pub fn compare<F: Format>(f: F, a: u64, b: u64, quiet_signals: bool, fpscr: &mut
     *fpscr = *fpscr & !NZCV | nzcv << 28;
 }
 
-/// The order of two numbers that are no NaNs; zeros are equal.
+/// The order of two numbers that are no NaNs. Zeros are equal.
 fn order(x: &Number, y: &Number) -> Ordering {
     let rank = |n: &Number| match n.kind {
         Kind::Zero => (0, 0, 0),
@@ -61,7 +61,7 @@ fn extreme<F: Format>(f: F, a: u64, b: u64, wanted: Ordering, fpscr: &mut u32) -
     let [(x, a), (y, b)] = operands;
     let (winner, pattern) = if order(&x, &y) == wanted { (x, a) } else { (y, b) };
     if winner.is(Kind::Zero) {
-        // Of two zeros the one on the wanted side; a flushed denormal comes out as zero.
+        // Of two zeros the one on the wanted side. A flushed denormal comes out as zero.
         let sign = if wanted == Ordering::Greater { x.sign & y.sign } else { x.sign | y.sign };
         return F::signed_zero(sign);
     }

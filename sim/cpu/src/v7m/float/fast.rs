@@ -1,7 +1,7 @@
 //! Rounding to nearest on normal operands by the host's IEEE arithmetic.
 //!
 //! Each function answers only when its result is that of the general path: operands normal or zero, result normal
-//! (or an exact zero), not at the edge of underflow; then the only exception possible is inexactness, and each decides it
+//! (or an exact zero), not at the edge of underflow. Then the only exception possible is inexactness, and each decides it
 //! exactly. `None` sends the caller to the general path.
 
 use super::fpscr::{IXC, RMODE};
@@ -123,7 +123,7 @@ pub mod single {
     }
 }
 
-/// Double precision; exactness of products, quotients and roots is told by their integer significands.
+/// Double precision. Exactness of products, quotients and roots is told by their integer significands.
 pub mod double {
     use super::{nearest, record, two_sum};
 

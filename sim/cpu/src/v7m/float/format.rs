@@ -3,7 +3,7 @@
 use super::Rounding;
 use super::fpscr::{AHP, DN, FZ, IDC, IOC, IXC, OFC, UFC};
 
-/// A binary interchange format; a pattern of any of them is held in the low bits of a `u64`.
+/// A binary interchange format. A pattern of any of them is held in the low bits of a `u64`.
 pub trait Format: Copy {
     /// Width of the whole pattern.
     const BITS: u32;
@@ -56,7 +56,7 @@ impl Format for Double {
     const FRACTION: u32 = 52;
 }
 
-/// What a pattern stands for.
+/// The meaning of a bit pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Zero,
@@ -73,7 +73,7 @@ pub struct Number {
     pub sign: bool,
     /// Exponent of the leading bit of a finite number.
     pub exponent: i32,
-    /// Significand of a finite number, its leading bit in bit 63; the fraction of a NaN.
+    /// Significand of a finite number, its leading bit in bit 63. The fraction of a NaN.
     pub significand: u64,
 }
 
@@ -171,7 +171,7 @@ pub fn split(value: u128, cut: i32) -> (u128, u128) {
     }
 }
 
-/// FPRound of ±`significand` × 2^`exponent`, not zero; bits lost before are or-ed into bit 0 of the significand, far
+/// FPRound of ±`significand` × 2^`exponent`, not zero. Bits lost before are or-ed into bit 0 of the significand, far
 /// below what the format keeps.
 pub fn round<F: Format>(_: F, sign: bool, exponent: i32, significand: u128, mode: Rounding, fpscr: &mut u32) -> u64 {
     let leading = exponent + 127 - significand.leading_zeros() as i32;

@@ -5,7 +5,7 @@
 //! Single precision is a `u32`, double a `u64`, half the low 16 bits of a `u32`.
 //!
 //! The general path is integer arithmetic and the definition of the results. Rounding to nearest on normal operands
-//! goes through the host's IEEE arithmetic in [`fast`], where result and inexactness are provably the same; nothing
+//! goes through the host's IEEE arithmetic in [`fast`], where result and inexactness are provably the same. Nothing
 //! depends on the host's NaNs, rounding mode or fused operations.
 
 mod arith;
@@ -47,7 +47,7 @@ pub mod fpscr {
 /// How a result that does not fit is rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
-    /// To nearest, ties to even.
+    /// Rounds to nearest, ties to even.
     Nearest,
     /// Towards plus infinity.
     Up,
@@ -55,7 +55,7 @@ pub enum Rounding {
     Down,
     /// Towards zero.
     Zero,
-    /// To nearest, ties away from zero (VCVTA, VRINTA).
+    /// Rounds to nearest, ties away from zero (VCVTA, VRINTA).
     Away,
 }
 
@@ -74,7 +74,7 @@ pub struct Fixed {
     pub bits: u32,
     /// Two's complement, otherwise unsigned.
     pub signed: bool,
-    /// Bits behind the binary point, 0 for an integer.
+    /// Bits after the binary point, 0 for an integer.
     pub fraction: u32,
 }
 
@@ -215,14 +215,14 @@ pub fn f64_rint(a: u64, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u64
     convert::to_integral(Double, a, rounding, exact, fpscr)
 }
 
-/// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating; the result is sign- or zero-extended
+/// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating. The result is sign- or zero-extended
 /// to 32 bits.
 #[inline]
 pub fn f32_to_fixed(a: u32, to: Fixed, rounding: Rounding, fpscr: &mut u32) -> u32 {
     convert::to_fixed(Single, u64::from(a), to, rounding, fpscr)
 }
 
-/// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating; the result is sign- or zero-extended
+/// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating. The result is sign- or zero-extended
 /// to 32 bits.
 #[inline]
 pub fn f64_to_fixed(a: u64, to: Fixed, rounding: Rounding, fpscr: &mut u32) -> u32 {

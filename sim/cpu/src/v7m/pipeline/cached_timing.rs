@@ -8,7 +8,7 @@ use super::float_unit::Pending;
 use super::m3m4::{ThreeStage, Wake};
 use super::operands;
 
-/// What the next instructions' timing depends on; times as distances from now.
+/// The inputs of the next instructions' timing. Times as distances from now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State {
     queue: Queue,

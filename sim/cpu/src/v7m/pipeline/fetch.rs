@@ -28,7 +28,7 @@ struct Word {
     free: u64,
 }
 
-/// The queue between two instructions, times as distances from now. What nothing can read any more is 0.
+/// The queue between two instructions, times as distances from now. Values that nothing can read any more are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Queue {
     /// Words fetched beyond the one that holds the next instruction's first halfword (itself included).
@@ -54,7 +54,7 @@ pub(super) struct Prefetch {
     words: [Word; 4],
     /// Earliest cycle of the next address phase.
     slot: u64,
-    /// First cycle, and the cycle behind the last, in which no address goes out because the pipeline waits for a load.
+    /// First cycle, and the cycle after the last, in which no address goes out because the pipeline waits for a load.
     held: u64,
     goes_on: u64,
     /// Cycle in which the last instruction issued entered the decoder.
@@ -172,13 +172,13 @@ impl Prefetch {
         *place = (*place).max(until);
     }
 
-    /// Whether the next opcode lies at an odd halfword; behind a 32-bit one: whether that did.
+    /// Whether the next opcode lies at an odd halfword. After a 32-bit one: whether that did.
     #[inline(always)]
     pub fn odd(&self) -> bool {
         self.pc & 2 != 0
     }
 
-    /// When a word is there; it is fetched if it was not yet.
+    /// When a word is there. It is fetched if it was not yet.
     #[inline(always)]
     fn ready<B: Bus>(&mut self, core: &mut Core, bus: &mut B, word: u32) -> u64 {
         if word == self.next_word {
@@ -228,7 +228,7 @@ impl Prefetch {
         self.goes_on = until;
     }
 
-    /// Fetches the next word, address phase in cycle `at`; returns when it is there.
+    /// Fetches the next word, address phase in cycle `at`. Returns when it is there.
     #[inline(always)]
     fn fetch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> u64 {
         let there = bus.fetch(core, self.next_word << 2, at);
@@ -257,7 +257,7 @@ impl Prefetch {
         self.slot = self.slot.max(until);
     }
 
-    /// Fetches `target` while a branch to it is decoded that is not taken after all; the word is dropped. If the bus
+    /// Fetches `target` while a branch to it is decoded that is not taken after all. The word is dropped. If the bus
     /// is busy in that cycle, the branch is resolved before the fetch can begin.
     pub fn speculate<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) {
         let at = self.decoded;

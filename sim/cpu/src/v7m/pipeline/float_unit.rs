@@ -12,7 +12,7 @@ pub(super) struct FloatUnit {
     free: u64,
     /// S registers of a result that is complete one cycle after its instruction, by bit.
     late: u32,
-    /// The cycle in which the instruction behind it can execute: only that one can come too early.
+    /// The cycle in which the instruction after it can execute: only that one can come too early.
     late_for: u64,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Pending {
 }
 
 impl FloatUnit {
-    /// What is pending before an instruction that can execute at `now`, from which the distances are.
+    /// Returns what is pending before an instruction that can execute at `now`, from which the distances are.
     pub fn state(&self, now: u64, distances: &Distances) -> Pending {
         let late = if self.late_for >= now { self.late } else { 0 };
         let late_for = if late == 0 { 0 } else { distances.of(self.late_for) };
@@ -46,7 +46,7 @@ impl FloatUnit {
         if late & sources(op) != 0 { from + rules::FLOAT_RESULT_USE_CYCLES } else { from }
     }
 
-    /// `op` was issued; the next instruction can execute at `next`.
+    /// `op` was issued. The next instruction can execute at `next`.
     pub fn issued(&mut self, op: Op, next: u64) {
         self.late = 0;
         self.late_for = next;
@@ -62,7 +62,7 @@ fn single(register: u8) -> u32 {
     1 << (register & 31)
 }
 
-/// S registers that must be complete; the accumulator of a multiplication may be late.
+/// S registers that must be complete. The accumulator of a multiplication may be late.
 fn sources(op: Op) -> u32 {
     match op.class {
         Class::FloatMultiply | Class::FloatMultiplyAccumulate | Class::FloatDivide => single(op.rn) | single(op.rm),

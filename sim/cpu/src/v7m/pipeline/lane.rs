@@ -9,7 +9,7 @@ pub(super) const CLASSES: usize = Class::FloatSystem as usize + 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Lane {
-    /// None.
+    /// Neither of them.
     Simple = 0,
     /// One load, which a neighbour may overlap.
     Load,
@@ -19,7 +19,7 @@ pub(super) enum Lane {
     LoadBlock,
     /// Several stores, or a store that nothing overlaps.
     StoreBlock,
-    /// NOP: hidden behind a load.
+    /// NOP: hidden after a load.
     Nop,
     /// IT: folded.
     It,
@@ -33,7 +33,7 @@ pub(super) enum Lane {
     Float,
 }
 
-/// Lane and cycles of each class; `m4`: as on the M4.
+/// Lane and cycles of each class. `m4`: as on the M4.
 const fn lanes(m4: bool) -> [(Lane, u8); CLASSES] {
     let mut table = [(Lane::Simple, 1); CLASSES];
     table[Class::Nop as usize].0 = Lane::Nop;

@@ -1,9 +1,9 @@
 //! The three-stage pipeline of the Cortex-M3 and Cortex-M4.
 //!
 //! Instructions execute in order, one at a time. `core.t` between instructions is the cycle in which the next one can
-//! execute; what a neighbour overlaps (the data phase of a load or store) is taken back when the neighbour is issued.
-//! The fetch side is [`super::fetch`]; tables and operand-dependent cycles are [`super::lane`] and
-//! [`super::operands`]; constants with their sources are in `rtoslab_timing::cortex_m3` and `cortex_m4`.
+//! execute. The overlap by a neighbour (the data phase of a load or store) is taken back when the neighbour is issued.
+//! The fetch side is [`super::fetch`]. Tables and operand-dependent cycles are [`super::lane`] and
+//! [`super::operands`]. Constants with their sources are in `rtoslab_timing::cortex_m3` and `cortex_m4`.
 
 use super::super::bus::Bus;
 use super::super::code::Code;
@@ -23,14 +23,14 @@ pub type CortexM3 = ThreeStage<false>;
 /// The Cortex-M4's pipeline.
 pub type CortexM4 = ThreeStage<true>;
 
-/// What the instruction before left for the next one, in one word so that most leave it with one store.
+/// The state that an instruction leaves for the next one, in one word so that most leave it with one store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(C, align(8))]
 pub(super) struct Wake {
     tail: Tail,
-    /// It was a 16-bit one: an IT behind it folds.
+    /// It was a 16-bit one: an IT after it folds.
     folds: bool,
-    /// It ends a row of so many 32-bit loads at odd halfwords; two stand for more.
+    /// It ends a row of so many 32-bit loads at odd halfwords. Two stand for more.
     odd_loads: u8,
     /// Registers that it loaded, or bases it wrote back in doing so: an address made of them cannot overlap it.
     loaded: u16,
@@ -38,7 +38,7 @@ pub(super) struct Wake {
     computed: u16,
 }
 
-/// What the instruction before left half done.
+/// The unfinished part of the instruction before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 enum Tail {
@@ -53,13 +53,13 @@ enum Tail {
     Base,
 }
 
-/// Pipeline state of one core; `M4` is false for the M3.
+/// Pipeline state of one core. `M4` is false for the M3.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThreeStage<const M4: bool> {
     pub(super) fetch: Prefetch,
     pub(super) float: FloatUnit,
     pub(super) wake: Wake,
-    /// The instruction in hand was issued into the tail of a load, which would have ended here; 0 otherwise.
+    /// The instruction in hand was issued into the tail of a load, which would have ended here. 0 otherwise.
     overlapped_until: u64,
     /// Memory block of the last load or store.
     pub(super) last_block: u8,
@@ -118,12 +118,12 @@ impl<const M4: bool> ThreeStage<M4> {
     #[inline(always)]
     fn overlaps(&self, op: Op, address: u16) -> bool {
         let indexed = op.has(flag::PRE_INDEXED | flag::POST_INDEXED);
-        // The third of a row of 32-bit loads at odd halfwords, and those behind it, overlap nothing.
+        // The third of a row of 32-bit loads at odd halfwords, and those after it, overlap nothing.
         let late = self.wake.odd_loads == 2 && Self::is_wide_load(op);
         self.wake.tail == Tail::Load && !late && address & self.wake.loaded == 0 && (M4 || !indexed)
     }
 
-    /// First cycle in which a memory access can be issued; sets `overlapped_until`.
+    /// First cycle in which a memory access can be issued. Sets `overlapped_until`.
     #[inline(always)]
     fn memory_from(&mut self, core: &Core, op: Op, lane: Lane) -> u64 {
         let address = Self::address_registers(op, lane);
@@ -394,7 +394,7 @@ impl<const M4: bool> ThreeStage<M4> {
             }
             Lane::StoreBlock => {
                 core.t += 1;
-                // A load behind it waits on the M4 alone.
+                // A load after it waits on the M4 alone.
                 if M4 {
                     self.store_ends = self.store_ends.max(core.t);
                 }

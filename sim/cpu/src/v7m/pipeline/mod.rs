@@ -32,10 +32,10 @@ pub enum Jump {
 /// 2. one `load` or `store` per aligned bus access, in order, for instructions that touch memory,
 /// 3. one of `finish`, `taken`, `not_taken`.
 ///
-/// Between instructions `core.t` is the earliest cycle at which the next one can execute; interrupts are recognised
+/// Between instructions `core.t` is the earliest cycle at which the next one can execute. Interrupts are recognised
 /// there.
 ///
-/// `core.ip` points at the instruction from `issue` (or `skip`) to `finish` or `not_taken`; at `taken`, `core.ip` and
+/// `core.ip` points at the instruction from `issue` (or `skip`) to `finish` or `not_taken`. At `taken`, `core.ip` and
 /// `core.region` are already those of the target. An instruction that faults, and a branch that turns out to be an
 /// exception return, ends without step 3: what follows starts with `flush`. An instruction that gives way at the limit
 /// (between two words of an LDM, or as [`super::core::Request::Abandonable`]) goes on later without another `issue`.
@@ -55,10 +55,10 @@ pub trait Pipeline {
     /// cycle.
     fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
-    /// Like `issue` for an instruction of an IT block whose condition fails; ends it too.
+    /// Like `issue` for an instruction of an IT block whose condition fails. Ends it too.
     fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
-    /// One aligned load; `index` counts the accesses of this instruction from 0.
+    /// One aligned load. `index` counts the accesses of this instruction from 0.
     fn load<B: Bus>(
         &mut self,
         core: &mut Core,
@@ -88,7 +88,7 @@ pub trait Pipeline {
     /// The instruction that was issued last faulted: what the one before had left to do ends first.
     fn faulted(&mut self, _core: &mut Core) {}
 
-    /// A conditional branch was not taken; its target may have been fetched in vain.
+    /// A conditional branch was not taken. Its target may have been fetched in vain.
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
     /// A branch goes to `target`: charges the refill.

@@ -6,9 +6,10 @@ use super::TRACE_INSTRUCTIONS;
 use crate::profile::ProfileCell;
 use crate::v7m::core::Core;
 
-/// What one instruction of a trace takes, in one word: its address, then its cycles, then those of them that it waited.
+/// The share of one instruction of a trace, in one word: its address, then its cycles, then those of them that it
+/// waited.
 pub(super) type Share = u64;
-/// What all of them take, in their order; 0 behind the last.
+/// The shares of all instructions, in their order. 0 after the last.
 pub(super) type Shares = [Share; TRACE_INSTRUCTIONS as usize];
 /// Nothing.
 pub(super) const NO_SHARES: Shares = [0; TRACE_INSTRUCTIONS as usize];
@@ -74,7 +75,7 @@ mod tests {
             begun.share(&core)
         };
         let mut shares = NO_SHARES;
-        // The same instruction twice, as in a loop; one that took no time.
+        // The same instruction twice, as in a loop. One that took no time.
         shares[..4].copy_from_slice(&[share(0x100, 5, 2), share(0x104, 0, 0), share(0x106, 1, 0), share(0x100, 3, 0)]);
         let mut account = Account::default();
         account.add(&shares, 10);

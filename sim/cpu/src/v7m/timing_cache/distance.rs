@@ -24,7 +24,7 @@ impl Distances {
         Distances { now, fit: Cell::new(true) }
     }
 
-    /// The distance of a cycle; all ancient ones are alike.
+    /// The distance of a cycle. All ancient ones are alike.
     #[inline]
     pub fn of(&self, cycle: u64) -> i16 {
         match cycle.wrapping_sub(self.now) as i64 {
@@ -41,7 +41,7 @@ impl Distances {
         self.of(cycle.max(self.now))
     }
 
-    /// The distance of a cycle in a byte; all below `least` are alike.
+    /// The distance of a cycle in a byte. All below `least` are alike.
     #[inline]
     pub fn byte(&self, cycle: u64, least: i64) -> i8 {
         self.held((cycle.wrapping_sub(self.now) as i64).max(least))
@@ -56,7 +56,7 @@ impl Distances {
         })
     }
 
-    /// What was made of these distances, if all of them fit.
+    /// Returns what was made of these distances, if all of them fit.
     pub fn all_in<S>(&self, state: S) -> Option<S> {
         self.fit.get().then_some(state)
     }

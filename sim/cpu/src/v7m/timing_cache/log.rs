@@ -1,7 +1,7 @@
-//! What of a trace its timing depends on and its first instruction does not tell.
+//! The inputs of a trace's timing that its first instruction does not tell.
 
 /// Values in order of execution: which memory answered, which conditions failed, cycles that depend on operands. Each
-/// is shifted in from below; the highest bit set marks where they begin.
+/// is shifted in from below. The highest bit set marks where they begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Log {
     pub(super) bits: u64,
@@ -19,7 +19,7 @@ pub(super) const PREDICATE_BITS: u32 = 1;
 pub(super) const CYCLES_BITS: u32 = 5;
 /// Most bits that any instruction logs, but for rare ones.
 const INSTRUCTION_BITS: u32 = HOME_BITS;
-/// What a load of the PC, with which a trace ends, may log beyond that.
+/// The number of bits that a load of the PC at the end of a trace may log beyond that.
 const END_BITS: u32 = 1;
 /// Room for rare ones in any trace: for one value that its first instruction may have.
 const RARE_BITS: u32 = u64::BITS - 1 - super::TRACE_INSTRUCTIONS * INSTRUCTION_BITS - END_BITS;
@@ -32,7 +32,7 @@ impl Log {
         Log { bits: 1, left: instructions }
     }
 
-    /// Appends a value of `bits` bits; an instruction may push up to two.
+    /// Appends a value of `bits` bits. An instruction may push up to two.
     #[inline(always)]
     pub fn push(&mut self, value: u64, bits: u32) {
         self.bits = self.bits << bits | value;
@@ -49,7 +49,7 @@ impl Log {
         u64::BITS - (bits + INSTRUCTION_BITS * left + END_BITS)
     }
 
-    /// Appends a value that most instructions do not have; it must fit.
+    /// Appends a value that most instructions do not have. It must fit.
     #[inline(always)]
     pub fn push_rare(&mut self, value: u64, bits: u32) {
         debug_assert!(self.has_room(bits));

@@ -1,4 +1,4 @@
-//! What a trace can hold, and what its instructions access.
+//! The contents that a trace can have, and the accesses of its instructions.
 
 use super::QuickBus;
 use crate::v7m::code::{Code, number as code};
@@ -14,7 +14,7 @@ pub(super) enum Manner {
     Plain,
     /// Not at all.
     Apart,
-    /// What could fail half-way: looked at first.
+    /// Instructions that could fail half-way and need a check first.
     Careful,
     /// Cycles depend on operands: what they were is logged.
     Operands,

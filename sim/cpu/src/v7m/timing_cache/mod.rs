@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Besides the opcodes, time depends on which branches were taken, which memory answered each access, which predicated
-//! instructions were skipped, how long divisions took; on the M7 also on banks, on how many stores ago a loaded
+//! instructions were skipped, how long divisions took. On the M7 also on banks, on how many stores ago a loaded
 //! doubleword was stored, and on whether the predictor was right. That is what the log contains. A state holds times as
 //! distances from now, so that the same state recurs. [`replay`] reports a new transition to the pipeline.
 //!
@@ -73,7 +73,7 @@ pub enum Home {
     First = 1,
     /// Flash, in a cache that answers at once.
     Cached = 2,
-    /// Flash, whose answer takes the time the interface says; the address does not matter.
+    /// Flash, whose answer takes the time the interface says. The address does not matter.
     Waiting = 3,
 }
 
@@ -89,7 +89,7 @@ impl Home {
     }
 }
 
-/// What is cached of one core's timing.
+/// The cached timing of one core.
 #[derive(Debug)]
 pub struct TimingCache<P: CacheableTiming, B: QuickBus> {
     states: States<(P::State, B::State), STATES>,
@@ -123,7 +123,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         Counts { translations: self.translations.made, ..self.counts }
     }
 
-    /// Traces are translated when they were executed so often; 0: never.
+    /// Traces are translated when they were executed so often. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.translations.clear();
         self.translations.after = executions;
@@ -134,11 +134,11 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         self.transitions.take_profile()
     }
 
-    /// As [`exec::run`] without MPU, to the same cycle; under `watch::PROFILE` what ran ahead is told by
+    /// Runs like [`exec::run`] without MPU, to the same cycle. Under `watch::PROFILE` what ran ahead is told by
     /// [`TimingCache::take_profile`].
     ///
     /// # Safety
-    /// As for [`exec::run`]; what is cached is of this bus and its regions.
+    /// As for [`exec::run`]. The cache belongs to this bus and its regions.
     pub unsafe fn run<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) {
         while core.request == Request::None && core.t < core.limit {
             let special = core.committed || core.words_moved != 0 || core.it != 0 || core.ici != 0 || !core.thumb;
@@ -235,8 +235,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         }
     }
 
-    /// Executes traces that are translated, one behind the other, and adds their time: how the last one ended. `None` if the
-    /// next one is not translated, or will be behind the next event.
+    /// Executes traces that are translated, one after the other, and adds their time: how the last one ended. `None` if the
+    /// next one is not translated, or will be after the next event.
     ///
     /// # Safety
     /// As for [`TimingCache::run`].
@@ -402,7 +402,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         (at, if core.instructions == before { Probed::Fired } else { Probed::Executed })
     }
 
-    /// The number of the state that pipeline and bus are in, if there is one; everything else is forgotten if there is no
+    /// The number of the state that pipeline and bus are in, if there is one. Everything else is forgotten if there is no
     /// room for it.
     fn number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
         let state = (pipe.state(core)?, bus.state(core.t)?);
@@ -423,7 +423,7 @@ fn tell<B: QuickBus>(core: &mut Core, bus: &mut B, end: End, begun: u64, stored_
     }
 }
 
-/// What became of an instruction before which a trace ended.
+/// The outcome of an instruction before which a trace ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Probed {
     /// It had probes, and was executed.

@@ -20,6 +20,6 @@ pub struct RamLayout {
     pub base: u32,
     /// Offset at which its second block begins.
     pub split: u32,
-    /// Offset behind the last at which a word fits.
+    /// Offset after the last at which a word fits.
     pub end: u32,
 }

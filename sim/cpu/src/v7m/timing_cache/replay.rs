@@ -87,10 +87,10 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
     }
 }
 
-/// What a replay tells besides.
+/// The additional reports of a replay.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Told {
-    /// What each instruction took.
+    /// The share of each instruction.
     pub shares: Shares,
     /// Cycle of the address phase of the last store.
     pub stored_at: u64,

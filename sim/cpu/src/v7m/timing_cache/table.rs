@@ -1,4 +1,4 @@
-//! What is cached: states that a trace can begin in, and what became of them.
+//! The cache's content: states that a trace can begin in, and their outcome.
 
 use super::TRACE_INSTRUCTIONS;
 use super::account::{Account, NO_SHARES, Shares};
@@ -30,7 +30,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// What the address of an op in this region differs by in the target and in the host, in bytes of ops.
+    /// Returns what the address of an op in this region differs by in the target and in the host, in bytes of ops.
     pub fn bias(region: &Region) -> u64 {
         let base = u64::from(region.base) * (size_of::<Op>() as u64 / 2);
         base.wrapping_sub(region.ops as u64)
@@ -100,20 +100,20 @@ impl Key {
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct Transition<L> {
-    /// No other one that is or was in the table has the same; 0: none.
+    /// No other one that is or was in the table has the same. 0: none.
     pub serial: u32,
     /// Cycles it took.
     pub cycles: u32,
-    /// Of those, waits for the bus and for the flash.
+    /// The part of these that are waits for the bus and for the flash.
     pub bus_wait: u32,
     pub flash_wait: u32,
-    /// Number of the state behind it.
+    /// Number of the state after it.
     pub next: u32,
     /// Cycles from its begin to the address phase of its last store, which may overlap the end of what was before.
     pub stored_after: i32,
     /// How often it was taken since its share of a profile was settled.
     pub taken: u64,
-    /// What it asked of the flash interface's caches.
+    /// The lookups in the flash interface's caches.
     pub lookups: L,
     pub key: Key,
 }
@@ -122,7 +122,7 @@ pub(super) struct Transition<L> {
 #[derive(Debug)]
 pub(super) struct Transitions<L> {
     slots: Vec<Transition<L>>,
-    /// What the instructions of each take. (Memory of zeros costs nothing until it is touched.)
+    /// The instructions' shares of each one. (Memory of zeros costs nothing until it is touched.)
     shares: Vec<Shares>,
     /// [`Transition::serial`] of the last one.
     serial: u32,
@@ -139,7 +139,7 @@ impl<L: Copy + Default> Transitions<L> {
         }
     }
 
-    /// What is known of a trace. (No trace has the default key: it would have no instruction.)
+    /// Returns what is known of a trace. (No trace has the default key: it would have no instruction.)
     #[inline(always)]
     pub fn find(&mut self, key: Key) -> Option<&mut Transition<L>> {
         // SAFETY: a slot number has as many bits as the table's length.

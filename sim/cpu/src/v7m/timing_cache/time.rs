@@ -18,7 +18,7 @@ impl At {
         At(state)
     }
 
-    /// The same; they are not there.
+    /// The same. They are not there.
     pub fn ahead(state: u32) -> At {
         const _: () = assert!(STATES <= At::AHEAD as usize);
         At(state | At::AHEAD)
@@ -117,7 +117,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         core.ip = behind;
     }
 
-    /// Finds out what a trace takes; returns the state behind it, `None` if it has no number, and the cycles to the address
+    /// Finds out what a trace takes. Returns the state after it, `None` if it has no number, and the cycles to the address
     /// phase of its last store.
     ///
     /// # Safety

@@ -1,8 +1,8 @@
 //! Running ahead: instructions are executed without time.
 //!
-//! Each code has a function of its own that executes an instruction and goes on with the function of the next one. What
-//! they need are their six arguments, which stay in registers from one to the next as long as calls at the end of a
-//! function are jumps, as they are in an optimised build. Should one not be, no harm is done: a trace is short.
+//! Each code has a function of its own that executes an instruction and goes on with the function of the next one.
+//! Their six arguments stay in registers from one to the next as long as calls at the end of a function are jumps, as
+//! they are in an optimised build. Should one not be, no harm is done: a trace is short.
 
 use super::log::{BRANCH_BITS, Log, PREDICATE_BITS};
 use super::manner::{Manner, accesses};
@@ -16,11 +16,11 @@ use crate::v7m::op::{Op, Packed};
 /// How a trace ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// With a branch, or because it was long enough: the next one begins at once.
+    /// The trace ended with a branch, or because it was long enough: the next one begins at once.
     Complete,
     /// Before an instruction that no trace holds.
     Barred,
-    /// Behind a store to a watched word.
+    /// After a store to a watched word.
     Watched {
         /// Its address.
         word: u32,
@@ -33,13 +33,13 @@ pub(super) enum End {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ended {
     bits: u64,
-    /// Instructions that could have followed, in eight bits; above them [`BARRED`], or [`WATCHED`] and a word's address.
+    /// Instructions that could have followed, in eight bits. Above them [`BARRED`], or [`WATCHED`] and a word's address.
     left: u64,
 }
 
 const BARRED: u64 = 1 << 8;
 const WATCHED: u64 = 1 << 9;
-/// The instruction behind which it ended is a 32-bit one.
+/// The instruction after which it ended is a 32-bit one.
 const WIDE: u64 = 1 << 10;
 /// Where the address of a watched word begins.
 const WORD: u32 = 32;
@@ -54,7 +54,7 @@ impl Ended {
         self.left == 0 && self.bits == bits
     }
 
-    /// What was logged, and how it ended.
+    /// Returns what was logged, and how it ended.
     #[inline(always)]
     pub fn told(self) -> (Log, End) {
         let end = match self.left & (BARRED | WATCHED) {
@@ -155,7 +155,7 @@ pub(super) unsafe fn go_on<P: CacheableTiming, B: QuickBus>(
     }
 }
 
-/// Goes on behind an instruction, if there may be another.
+/// Goes on after an instruction, if there may be another.
 ///
 /// # Safety
 /// As for [`go_on`].
@@ -217,7 +217,7 @@ unsafe fn instruction<P: CacheableTiming, B: QuickBus, const CODE: u8, const HAL
                 log.left -= 1;
                 return Ended::at(core, behind, log, End::Watched { word, wide: HALFWORDS == 2 });
             }
-            // SAFETY: the op behind one of the region is one of its ops, or of those that it ends with.
+            // SAFETY: the op after one of the region is one of its ops, or of those that it ends with.
             unsafe { next(core, pipe, bus, behind, log) }
         }
         Flow::NotTaken => {
@@ -296,10 +296,10 @@ unsafe fn predicated<P: CacheableTiming, B: QuickBus>(
     unsafe { behind_block(core, pipe, bus, &block) }
 }
 
-/// Goes on behind an IT block, if its trace does.
+/// Goes on after an IT block, if its trace does.
 ///
 /// # Safety
-/// As for [`go_on`]; the block was executed.
+/// As for [`go_on`]. The block was executed.
 unsafe fn behind_block<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
@@ -311,7 +311,7 @@ unsafe fn behind_block<P: CacheableTiming, B: QuickBus>(
         None if block.log.left == 0 => Ended::there(block.log, End::Complete),
         None => {
             let ip = core.ip;
-            // SAFETY: behind the block there is an op of the region, or one of those that it ends with.
+            // SAFETY: after the block there is an op of the region, or one of those that it ends with.
             unsafe { go_on(core, pipe, bus, ip, block.log) }
         }
     }
@@ -320,11 +320,11 @@ unsafe fn behind_block<P: CacheableTiming, B: QuickBus>(
 /// How an IT block went.
 pub(super) struct Block {
     pub log: Log,
-    /// `None`: the trace goes on behind the block.
+    /// `None`: the trace goes on after the block.
     pub end: Option<End>,
 }
 
-/// An IT, at which `core.ip` points, and the instructions behind it.
+/// An IT, at which `core.ip` points, and the instructions after it.
 ///
 /// # Safety
 /// As for [`exec::run`].

@@ -1,4 +1,4 @@
-//! What a pipeline and a bus must offer for their timing to be cached.
+//! The functions of a pipeline and a bus that cached timing needs.
 
 use std::hash::Hash;
 
@@ -17,10 +17,10 @@ use crate::v7m::pipeline::Pipeline;
 /// it may look into memories of its own that have nothing to do with time, and keeps them up to date. When the story is
 /// told again, it takes the same out of the log (`recall_*`) and leaves those memories alone.
 pub trait CacheableTiming: Pipeline {
-    /// All that future timing depends on, times as distances from now; ancient ones are alike.
+    /// All that future timing depends on, times as distances from now. Ancient ones are alike.
     type State: Copy + Eq + Hash;
 
-    /// Where it keeps what it logs by; `None`: it logs the home of an access, and of a branch nothing.
+    /// Where it keeps what it logs by. `None`: it logs the home of an access, and of a branch nothing.
     const FORESIGHT: Option<Foresight> = None;
 
     /// True if it logs by that alone.
@@ -29,13 +29,13 @@ pub trait CacheableTiming: Pipeline {
         true
     }
 
-    /// The state before the instruction at `core.ip`; `None` if it cannot be cached.
+    /// The state before the instruction at `core.ip`. `None` if it cannot be cached.
     fn state(&self, core: &Core) -> Option<Self::State>;
 
     /// Takes a state up, before the instruction at `core.ip`, at time `core.t`.
     fn resume(&mut self, state: &Self::State, core: &Core);
 
-    /// What [`Pipeline::cycles`] answers on this core.
+    /// Returns what [`Pipeline::cycles`] answers on this core.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64;
 
     /// Cycles of the instruction in hand as `operand_cycles` gave them.
@@ -48,7 +48,7 @@ pub trait CacheableTiming: Pipeline {
         true
     }
 
-    /// A store, one word of it; `index` counts them.
+    /// A store, one word of it. `index` counts them.
     #[inline(always)]
     fn foresee_store(&mut self, log: &mut Log, home: Home, _address: u32, index: u32) {
         if index == 0 {
@@ -76,27 +76,27 @@ pub trait CacheableTiming: Pipeline {
     /// Takes what was logged of a predicated instruction that did not execute.
     fn logged_skip(_log: &mut Log, _op: Op) {}
 
-    /// What was logged of the accesses of `op`: their home, and an address that stands for that of the first.
+    /// Returns what was logged of the accesses of `op`: their home, and an address that stands for that of the first.
     fn recall_access<B: QuickBus>(&mut self, bus: &B, log: &mut Log, op: Op) -> (Home, u32) {
         let home = self.logged_access(log, op, 0);
         (home, bus.address_in(home))
     }
 
-    /// What was logged of a branch.
+    /// Reads the logged outcome of a branch.
     fn recall_branch(&mut self, _log: &mut Log) {}
 
-    /// What was logged of a predicated instruction that did not execute.
+    /// Reads the logged outcome of a predicated instruction that did not execute.
     fn recall_skip(&mut self, _log: &mut Log, _op: Op) {}
 
     /// The story begins (ends) to be told again.
     fn recall(&mut self, _on: bool) {}
 }
 
-/// A bus behind which some memories answer by rules that do not depend on addresses.
+/// A bus after which some memories answer by rules that do not depend on addresses.
 pub trait QuickBus: Bus {
-    /// What the timing of future fetches depends on, but for caches; times as distances from `t`.
+    /// The state that the timing of future fetches depends on, without caches. Times as distances from `t`.
     type State: Copy + Eq + Hash;
-    /// What a run of fetches asked of caches, and what they answered.
+    /// The lookups of a run of fetches in caches, and their answers.
     type Lookups: Copy + Default;
 
     /// A number that changes when opcodes or rules of time do: everything cached before is void.
@@ -105,7 +105,7 @@ pub trait QuickBus: Bus {
     /// True if code around here is fetched from where the time of a trace is worth caching.
     fn caches_at(&self, address: u32) -> bool;
 
-    /// The state at time `t`; `None` if it cannot be cached.
+    /// The state at time `t`. `None` if it cannot be cached.
     fn state(&self, t: u64) -> Option<Self::State>;
 
     /// Takes a state up at time `t`.
@@ -117,7 +117,7 @@ pub trait QuickBus: Bus {
     /// A load from main RAM.
     fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
 
-    /// What [`QuickBus::quick_load`] says of [`Home::Cached`] memory, where that is as simple.
+    /// Returns what [`QuickBus::quick_load`] says of [`Home::Cached`] memory, where that is as simple.
     fn constants(&self) -> Option<Constants>;
 
     /// Where the host keeps them now.
@@ -129,7 +129,7 @@ pub trait QuickBus: Bus {
     /// A store to main RAM, without consequences.
     fn ram_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<Home>;
 
-    /// A store to any memory, without consequences other than that somebody may watch the word; only where a `watched` one
+    /// A store to any memory, without consequences other than that somebody may watch the word. Only where a `watched` one
     /// is in order.
     fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(Home, Watched)>;
 
@@ -137,7 +137,7 @@ pub trait QuickBus: Bus {
     /// by the instruction at `pc`.
     fn tell_watched(&mut self, core: &mut Core, address: u32, pc: u32, at: u64);
 
-    /// The instruction behind a stand-in, whose probes do not fire.
+    /// The instruction after a stand-in, whose probes do not fire.
     fn behind(&mut self, core: &Core, address: u32) -> Op;
 
     /// True if all loads (stores) in this range would succeed at one home.
@@ -146,23 +146,23 @@ pub trait QuickBus: Bus {
     /// Some address with this home.
     fn address_in(&self, home: Home) -> u32;
 
-    /// From now on lookups are recorded.
+    /// Records lookups from now on.
     fn record(&mut self);
 
-    /// What was recorded, if it can be repeated.
+    /// Returns what was recorded, if it can be repeated.
     fn recorded(&mut self) -> Option<Self::Lookups>;
 
-    /// Looks the same things up again; true if the answers were the same. If not, nothing was changed.
+    /// Looks the same things up again. True if the answers were the same. If not, nothing was changed.
     fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
 
     /// How code does that, where it is simple.
     const REPEATS: Repeats;
 
-    /// With what. It holds until something else is looked up, or fetched.
+    /// Returns the repeated lookups. It holds until something else is looked up, or fetched.
     fn repeating(&mut self) -> Repeating;
 }
 
-/// How code looks the same things up again; numbers are offsets in [`QuickBus::Lookups`].
+/// How code looks the same things up again. Numbers are offsets in [`QuickBus::Lookups`].
 #[derive(Debug, Clone, Copy)]
 pub enum Repeats {
     /// There is nothing to be looked up.
@@ -172,7 +172,7 @@ pub enum Repeats {
         /// The version.
         version: usize,
     },
-    /// The same; and the group of this number (32 bits) counts as used at the clock, which went on by so much.
+    /// The same. And the group of this number (32 bits) counts as used at the clock, which went on by so much.
     Touched {
         /// The version.
         version: usize,
@@ -182,12 +182,12 @@ pub enum Repeats {
         group_bytes: usize,
         /// Offset in it of when it was used (64 bits).
         used: usize,
-        /// By how much the clock goes on.
+        /// The ticks by which the clock advances.
         ticks: usize,
     },
 }
 
-/// With what code looks the same things up again.
+/// The lookups of code that looks the same things up again.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Repeating {

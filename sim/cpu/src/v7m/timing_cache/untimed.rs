@@ -117,7 +117,7 @@ pub(super) mod reach {
     pub const RAM: u8 = 0;
     /// All that answer at once.
     pub const ALL: u8 = 1;
-    /// The same, and words that somebody watches: the trace must end behind the instruction.
+    /// The same, and words that somebody watches: the trace must end after the instruction.
     pub const WATCHED: u8 = 2;
 }
 

@@ -13,7 +13,7 @@ impl Array {
     /// Never busy so far, no wait states.
     pub const IDLE: Array = Array { wait_states: 0, free: 0 };
 
-    /// Begins a read in cycle `from` or as soon as the array is free; returns the first cycle in which its content can
+    /// Begins a read in cycle `from` or as soon as the array is free. Returns the first cycle in which its content can
     /// be used.
     #[inline(always)]
     pub fn read(&mut self, from: u64) -> u64 {

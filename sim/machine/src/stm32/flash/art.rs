@@ -1,12 +1,12 @@
 //! The adaptive real-time accelerator of the F4, and of the F7 on its ITCM path (RM0090 3.5.2, RM0410 3.3.2).
 //!
-//! The line in use and the prefetched line behind it are beside the caches. A line enters the instruction cache if the
+//! The line in use and the prefetched line after it are beside the caches. A line enters the instruction cache if the
 //! core had to wait for it, also for a prefetch that came late [assumed]: what prefetch delivers in time stays out, as
 //! the manual's wording has it.
 //!
 //! Without the instruction cache, prefetch has two buffers of a line: the one that instructions come from, and the one
-//! that takes the line behind it. The line that was left last stays in the latter until the new one has come, and a branch
-//! out of both does not wait for it. The manual does not say so; both follow from published figures of CoreMark, which
+//! that takes the line after it. The line that was left last stays in the latter until the new one has come, and a branch
+//! out of both does not wait for it. The manual does not say so. Both follow from published figures of CoreMark, which
 //! prefetch alone makes faster (docs/accuracy.md) [fitted].
 
 use super::array::Array;
@@ -17,7 +17,7 @@ use rtoslab_timing::stm32_flash::{F4_DATA_LINES, F4_INSTRUCTION_LINES};
 /// No line.
 const EMPTY: u32 = u32::MAX;
 
-/// What FLASH_ACR says.
+/// The fields of FLASH_ACR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ArtControl {
     /// LATENCY.
@@ -101,7 +101,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         self.array.wait_states != 0
     }
 
-    /// Takes up the state of a snapshot; versions of the caches' content go on.
+    /// Takes up the state of a snapshot. Versions of the caches' content go on.
     pub fn restore(&mut self, saved: &Self) {
         let (instructions, data) = (self.instructions.version(), self.data.version());
         self.clone_from(saved);
@@ -114,7 +114,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         address.wrapping_sub(self.base) >> SHIFT
     }
 
-    /// An instruction fetch; returns when the decoder can have the word.
+    /// An instruction fetch. Returns when the decoder can have the word.
     #[inline(always)]
     pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
         let line = self.number(address);
@@ -176,7 +176,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         found
     }
 
-    /// A data read; returns its extra cycles.
+    /// A data read. Returns its extra cycles.
     #[inline(always)]
     pub fn read(&mut self, address: u32, at: u64) -> u64 {
         let line = self.number(address);

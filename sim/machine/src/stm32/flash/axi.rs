@@ -1,6 +1,6 @@
 //! Flash on the AXI bus of the Cortex-M7 parts (RM0410 3.3, RM0433 4.3): 256-bit reads, and the last one kept.
 //!
-//! The bus asks for lines; what the core's caches make of them is not this model's business.
+//! The bus asks for lines. The core's caches use them in a way that this model does not cover.
 
 use super::array::Array;
 use rtoslab_timing::stm32_flash::{F7_LINE_BYTES, H7_LINE_BYTES, SETTINGS, key};
@@ -22,7 +22,7 @@ const BANK: Bank = Bank { array: Array::IDLE, line: EMPTY, there: 0 };
 #[derive(Debug, Clone, Copy)]
 pub struct FlashAxi {
     banks: [Bank; 2],
-    /// log2 of the bytes in a bank; larger than any address offset if there is one bank.
+    /// log2 of the bytes in a bank. Larger than any address offset if there is one bank.
     bank_shift: u32,
     /// Core cycles a flash clock.
     ratio: u64,

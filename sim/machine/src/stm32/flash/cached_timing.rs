@@ -9,9 +9,9 @@ use std::mem::offset_of;
 
 /// A flash interface whose timing can be cached.
 pub trait CacheableFlash: FlashPort {
-    /// What future fetches depend on, but for caches; times as distances.
+    /// The state that future fetches depend on, without caches. Times as distances.
     type State: Copy + Eq + std::hash::Hash;
-    /// What fetches asked of caches.
+    /// The lookups of fetches in caches.
     type Lookups: Copy + Default;
 
     /// The state at time `t`.
@@ -30,19 +30,19 @@ pub trait CacheableFlash: FlashPort {
     fn fetches_cached(&self) -> bool {
         false
     }
-    /// From now on lookups are recorded.
+    /// Records lookups from now on.
     fn record(&mut self);
-    /// What was recorded, if it can be repeated.
+    /// Returns what was recorded, if it can be repeated.
     fn recorded(&mut self) -> Option<Self::Lookups>;
-    /// Looks the same things up again; true if the answers were the same, else nothing was changed.
+    /// Looks the same things up again. True if the answers were the same, else nothing was changed.
     fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
     /// How code does that.
     const REPEATS: Repeats;
-    /// With what.
+    /// Returns the repeated lookups.
     fn repeating(&mut self) -> Repeating;
 }
 
-/// What the F1's interface is doing: lines by number, times as distances.
+/// The state of the F1's interface: lines by number, times as distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StateF1 {
     line: u32,
@@ -101,7 +101,7 @@ impl CacheableFlash for FlashF1 {
     }
 }
 
-/// What the accelerator is doing besides its caches.
+/// The state of the accelerator besides its caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StateF4 {
     line: u32,

@@ -1,6 +1,6 @@
 //! STM32F1: two 64-bit blocks of prefetch on the instruction side, nothing on the data side (RM0008 3.3.3, PM0075).
 //!
-//! While instructions come from one block, the other is filled with the line behind it. The reading ahead starts with
+//! While instructions come from one block, the other is filled with the line after it. The reading ahead starts with
 //! the first fetch from the line in use, later by the length of a read if that fetch did not follow the one before at
 //! once, and a branch out of both blocks gives it up. All three are assumed: of the 500 combinations of such
 //! rules that were tried they fit the cycle counts best that are published for an STM32F103 at two wait states.
@@ -61,7 +61,7 @@ impl FlashF1 {
         self.array.wait_states != 0
     }
 
-    /// An instruction fetch; returns when the decoder can have the word.
+    /// An instruction fetch. Returns when the decoder can have the word.
     #[inline(always)]
     pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
@@ -92,7 +92,7 @@ impl FlashF1 {
         self.next = EMPTY;
     }
 
-    /// A data read; returns its extra cycles.
+    /// A data read. Returns its extra cycles.
     pub fn read(&mut self, _: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 { 0 } else { self.array.read(at + 1) - (at + 2) }
     }

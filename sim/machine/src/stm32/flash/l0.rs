@@ -15,12 +15,12 @@ mod acr {
 const EMPTY: u32 = u32::MAX;
 /// The flash shows at 0 too: its words count from either start.
 const OFFSET: u32 = 0x00ff_ffff;
-/// Words that can be in a buffer: all of the largest flash of the family, and one that is read ahead behind its end. As
+/// Words that can be in a buffer: all of the largest flash of the family, and one that is read ahead after its end. As
 /// many as 16 bits count, so that an index needs no check.
 const WORDS: u32 = (192 << 10) / L0_LINE_BYTES + 1;
 const PLACES_BY_WORD: usize = 1 << 16;
 const _: () = assert!(WORDS < PLACES_BY_WORD as u32 - 1);
-/// In no buffer.
+/// The word is in no buffer.
 const ABSENT: u8 = 0;
 /// Length of the buffers' arrays: a power of two, so that an index needs no check.
 const PLACES: usize = 8;
@@ -66,7 +66,7 @@ impl Order {
     }
 }
 
-/// The distance of a cycle from `t`, if a byte holds it; the past is as good as `t`.
+/// The distance of a cycle from `t`, if a byte holds it. The past is as good as `t`.
 fn near(cycle: u64, t: u64) -> Option<u64> {
     Some(cycle.saturating_sub(t)).filter(|&distance| distance <= 0xff)
 }
@@ -180,7 +180,7 @@ impl FlashL0 {
         (self.ahead, self.ahead_there) = (if ahead { self.words[0] } else { EMPTY }, self.there[0]);
     }
 
-    /// An instruction fetch; returns the cycle behind its data phase: `at + 2` without wait.
+    /// An instruction fetch. Returns the cycle after its data phase: `at + 2` without wait.
     #[inline(always)]
     pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
         let word = (address & OFFSET) / L0_LINE_BYTES;
@@ -204,7 +204,7 @@ impl FlashL0 {
         there
     }
 
-    /// A data read; returns its extra cycles.
+    /// A data read. Returns its extra cycles.
     pub fn read(&mut self, address: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
             return 0;
@@ -217,7 +217,7 @@ impl FlashL0 {
         there - (at + 2)
     }
 
-    /// From a buffer, or from the array.
+    /// Returns the word from a buffer, or from the array.
     #[inline(always)]
     fn word(&mut self, word: u32, at: u64) -> u64 {
         // Beyond the flash is the boot memory, which the buffers do not serve.

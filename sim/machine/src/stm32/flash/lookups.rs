@@ -9,7 +9,7 @@ const LOOKUPS: usize = lru::GROUP;
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Lookups {
-    /// Version of the cache in which the answers are known to be the same; 0 if in none, or if lines go in.
+    /// Version of the cache in which the answers are known to be the same. 0 if in none, or if lines go in.
     pub(super) same_in: u64,
     /// The lines used, in that version.
     pub(super) used: u32,
@@ -20,7 +20,7 @@ pub struct Lookups {
     items: [u32; LOOKUPS],
 }
 
-/// What a lookup found.
+/// The result of a lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Lookup {
@@ -35,7 +35,7 @@ pub(super) enum Lookup {
 }
 
 impl Lookups {
-    /// Makes them again. True if every answer is the same; else the cache is as it was.
+    /// Makes them again. True if every answer is the same. Else the cache is as it was.
     #[inline(always)]
     pub(super) fn repeat<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
         if self.same_in != cache.version() {

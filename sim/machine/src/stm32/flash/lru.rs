@@ -32,7 +32,7 @@ const GROUPS: usize = 1 << 14;
 struct Group {
     slots: [u8; GROUP],
     count: usize,
-    /// The clock behind their last use; 0 if there was none. `used` may not know of it yet.
+    /// The clock after their last use. 0 if there was none. `used` may not know of it yet.
     used: u64,
 }
 
@@ -43,7 +43,7 @@ pub(super) const fn touched(version: usize, group: usize) -> Repeats {
 }
 
 impl<const LINES: usize> Lru<LINES> {
-    /// With what it does.
+    /// Returns the repeated accesses.
     #[inline(always)]
     pub fn repeating(&mut self) -> Repeating {
         let (clock, groups) = (&raw mut self.clock as u64, self.groups.as_mut_ptr() as u64);
@@ -63,7 +63,7 @@ impl<const LINES: usize> Lru<LINES> {
         }
     }
 
-    /// True if the line is resident; it counts as used now.
+    /// True if the line is resident. It counts as used now.
     #[inline(always)]
     pub fn hit(&mut self, line: u32) -> bool {
         match self.slot_of.get(line as usize) {
@@ -105,13 +105,13 @@ impl<const LINES: usize> Lru<LINES> {
         }
     }
 
-    /// Goes on behind a version that was in use before this content was taken up.
+    /// Goes on after a version that was in use before this content was taken up.
     pub fn follow(&mut self, version: u64) {
         self.version = self.version.max(version);
         self.changed();
     }
 
-    /// Where a line is; `None` if it is not resident.
+    /// Where a line is. `None` if it is not resident.
     pub fn slot(&self, line: u32) -> Option<u8> {
         let slot = *self.slot_of.get(line as usize)?;
         slot.checked_sub(1)

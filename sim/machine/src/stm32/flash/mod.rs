@@ -8,8 +8,8 @@
 //! - `set_acr(value)`: the access control register was written;
 //! - `waits()`: whether a fetch can wait at all.
 //!
-//! One array serves both sides. A read that has begun is finished; of those that wait, data goes first. Without wait states
-//! the two sides do not hold each other up.
+//! One array serves both sides. A read that has begun is finished. Data goes first among those that wait. Without wait
+//! states the two sides do not hold each other up.
 
 mod array;
 mod art;

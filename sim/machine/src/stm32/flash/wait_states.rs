@@ -15,7 +15,7 @@ pub enum Part {
     F446,
     /// STM32F767 (RM0410 table 7).
     F767,
-    /// STM32H743 (RM0433 table 17); the clock is that of the AXI bus.
+    /// STM32H743 (RM0433 table 17). The clock is that of the AXI bus.
     H743,
 }
 
@@ -61,7 +61,7 @@ fn limits(part: Part, conditions: Conditions) -> Limits {
     }
 }
 
-/// Wait states that `clock_hz` needs at least; None: the part does not run that fast under these conditions.
+/// Wait states that `clock_hz` needs at least. None: the part does not run that fast under these conditions.
 pub fn required(part: Part, clock_hz: u64, conditions: Conditions) -> Option<u32> {
     let limits = limits(part, conditions);
     limits.iter().position(|&limit| clock_hz <= u64::from(limit) * 1_000).map(|wait_states| wait_states as u32)

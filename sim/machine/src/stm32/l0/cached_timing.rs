@@ -14,7 +14,7 @@ impl System {
     /// Executes up to `core.limit`, remembering and using the timing of what executed before.
     ///
     /// # Safety
-    /// As for [`exec::run`]; `cores[0]` is the core that this bus serves.
+    /// As for [`exec::run`]. `cores[0]` is the core that this bus serves.
     pub(super) unsafe fn run_cached<const WATCH: u8>(&mut self, cores: *mut Core) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -53,7 +53,7 @@ impl System {
         }
     }
 
-    /// Whether the core goes on without the machine after it executed in time; its limit is `until` again, or sooner.
+    /// Whether the core goes on without the machine after it executed in time. Its limit is `until` again, or sooner.
     fn goes_on(&mut self, core: &mut Core, until: u64) -> bool {
         if self.due == 0 || core.request != Request::None || core.phase != Phase::Run {
             self.due = 0;

@@ -2,7 +2,7 @@
 
 use rtoslab_periph::stm32::Chip;
 
-/// What a memory is.
+/// The kind of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Main flash.
@@ -16,7 +16,7 @@ pub enum Kind {
 /// A memory of the chip.
 #[derive(Debug, Clone, Copy)]
 pub struct MemorySpec {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// Its length, a multiple of 16.
     pub bytes: u32,

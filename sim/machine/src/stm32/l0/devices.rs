@@ -1,4 +1,4 @@
-//! What surrounds core and memories: peripherals, probes, the console, stops.
+//! The surroundings of core and memories: peripherals, probes, the console, stops.
 
 use rtoslab_lab::{Console, Held, Injections, Probes};
 use rtoslab_periph::stm32::{self, Chip, Clocks, Effects, FlashErase, ResetCause, Stm32};
@@ -9,7 +9,7 @@ use crate::stm32::{Options, outputs};
 use crate::stop::{Stop, StopReason};
 use crate::warnings::{Warnings, not_modelled};
 
-/// What an access or event changed beyond the devices: the system behind the core carries it out.
+/// The changes of an access or event beyond the devices. The system behind the core carries them out.
 #[derive(Debug, Default)]
 pub struct Changes {
     /// Flash timing, or the memory at address 0.
@@ -25,7 +25,7 @@ pub struct Changes {
 pub struct Devices {
     /// The peripherals.
     pub periph: Stm32,
-    /// What the last accesses asked for.
+    /// The requests of the last accesses.
     pub effects: Effects,
     /// Frequencies in force.
     pub clocks: Clocks,
@@ -39,15 +39,15 @@ pub struct Devices {
     pub probes: Probes,
     /// Stimuli to come.
     pub injections: Injections,
-    /// What the serial ports print to.
+    /// The output of the serial ports.
     pub console: Console,
-    /// Port that printed last; typed text goes there.
+    /// Port that printed last. Typed text goes there.
     console_port: u8,
     /// Why the run must end.
     pub stop: Option<Stop>,
     /// The `until` address that has been reported already.
     pub passed_until: Option<u32>,
-    /// What the run warns of.
+    /// The warnings of the run.
     pub warnings: Warnings,
     /// Interrupt lines as last driven into the core.
     pub driven: u32,
@@ -106,7 +106,7 @@ impl Devices {
         self.settings.acr(self.periph.flash_control().acr)
     }
 
-    /// Carries out what effects ask of instruments and clocks; returns the rest.
+    /// Carries out what effects ask of instruments and clocks. Returns the rest.
     pub fn settle(&mut self, pc: u32, now: u64) -> Changes {
         if let Some(about) = self.effects.remap.then(|| self.periph.missing_at_zero()).flatten() {
             self.falls_short(about, pc, now);
@@ -148,7 +148,7 @@ impl Devices {
         self.stop_if_strict(pc, now, stops);
     }
 
-    /// Warns once of each thing that is done with an address that is not modelled; under `strict` the run stops.
+    /// Warns once of each thing that is done with an address that is not modelled. Under `strict` the run stops.
     pub fn not_modelled(&mut self, what: &str, address: u32, pc: u32, now: u64) {
         let stops = self.warnings.once(&format!("{what} at 0x{address:08x}"), not_modelled(what, address, pc));
         self.stop_if_strict(pc, now, stops);
@@ -167,7 +167,7 @@ impl Devices {
         }
     }
 
-    /// Warns once that something was asked for that does not happen here; under `strict` the run stops.
+    /// Warns once that something was asked for that does not happen here. Under `strict` the run stops.
     pub fn falls_short(&mut self, about: &str, pc: u32, now: u64) {
         let stops = self.warnings.short_of(about, pc);
         self.stop_if_strict(pc, now, stops);
@@ -183,7 +183,7 @@ impl Devices {
         self.stop.get_or_insert(Stop { reason, core: 0, cycle, address, detail });
     }
 
-    /// Whether the run must end before the instruction at `address`; fires its probes, those of that site.
+    /// Whether the run must end before the instruction at `address`. Fires its probes, those of that site.
     pub fn attend(&mut self, site: u32, address: u32, now: u64, held: Held) -> bool {
         let skip = self.passed_until.take() == Some(address);
         let stops = self.probes.issue_at(site, address, 0, now, held, skip);
@@ -194,7 +194,7 @@ impl Devices {
         stops
     }
 
-    /// A store to a watched place; true if the run must stop behind it.
+    /// A store to a watched place. True if the run must stop after it.
     pub fn watched(&mut self, address: u32, word: u32, now: u64, pc: u32) -> bool {
         let stops = self.probes.written(address, word, 0, now, pc);
         if stops {

@@ -27,7 +27,7 @@ use crate::stop::{Stop, StopReason};
 
 /// A virtual STM32L0 board.
 pub struct Machine {
-    /// The interpreter works on two cores; the second stays in reset for ever.
+    /// The interpreter works on two cores. The second stays in reset for ever.
     pub(super) cores: Box<[Core; 2]>,
     pub(super) system: Box<System>,
     /// Vector table of an image that lives in RAM.
@@ -54,7 +54,7 @@ impl Machine {
         }
     }
 
-    /// Overrides a timing rule, or a clock or flash setting, by name; before an image is loaded.
+    /// Overrides a timing rule, or a clock or flash setting, by name. Before an image is loaded.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let devices = &mut self.system.devices;
         devices.settings.set(key, value)?;
@@ -130,7 +130,7 @@ impl Machine {
             self.refetch_if_asked();
             self.serve_request();
             self.wake();
-            // What an exception stacks may reach a watched word behind the end: that is for the next run.
+            // What an exception stacks may reach a watched word after the end: that is for the next run.
             let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_asked_for();
             if let Some(stop) = self.system.devices.stop.take_if(comes) {
                 self.now = self.now.max(stop.cycle);
@@ -204,7 +204,7 @@ impl Machine {
         self.start();
     }
 
-    /// What was at address 0 is there no longer, and the core may be in it.
+    /// The memory at address 0 has changed, and the core may be in it.
     fn refetch_if_asked(&mut self) {
         let core = &mut self.cores[0];
         if std::mem::take(&mut self.system.refetch) && !core.ip.is_null() {
@@ -339,7 +339,7 @@ impl Machine {
         &self.symbols
     }
 
-    /// Sets a register by name; false if that cannot be.
+    /// Sets a register by name. False if that cannot be.
     pub fn set_register(&mut self, name: &str, value: u32) -> bool {
         let done = face::set_register(&mut self.cores[0], &mut *self.system, name, value);
         if done && name == "pc" {
@@ -374,8 +374,8 @@ impl Machine {
     }
 }
 
-/// Cycles the core lost to bridges and EEPROM, and to flash. The interpreter counts every wait as one for the bus, since
-/// that is how the flash makes it wait; of these the system counts those of bridges and EEPROM in the other sum.
+/// Cycles the core lost to bridges and EEPROM, and to flash. The interpreter counts every wait as one for the bus,
+/// since that is how the flash makes it wait. The system counts the waits of bridges and EEPROM in the other sum.
 pub(super) fn waits(core: &Core) -> (u64, u64) {
     (core.flash_wait, core.bus_wait.saturating_sub(core.flash_wait))
 }

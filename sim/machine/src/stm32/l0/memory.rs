@@ -17,7 +17,7 @@ pub const MARK_SHIFT: u32 = 8;
 
 /// A memory.
 pub struct Memory {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// Its content.
     pub bytes: Vec<u8>,
@@ -34,7 +34,7 @@ impl Memory {
         Memory { kind: spec.kind, bytes: vec![0; spec.bytes as usize], marks: vec![0; marks], watched: vec![0; marks] }
     }
 
-    /// Whether the word at this offset is watched; of one that no longer is it may say so too.
+    /// Whether the word at this offset is watched. It may also say so of an address that is no longer watched.
     pub fn is_watched(&self, offset: u32) -> bool {
         self.watched[(offset >> MARK_SHIFT) as usize] >> (offset >> 2 & 63) & 1 != 0
     }
@@ -54,7 +54,7 @@ impl Memory {
         self.bytes[at..at + 4].try_into().map_or(0, u32::from_le_bytes)
     }
 
-    /// Stores up to four bytes; returns the mark of the place.
+    /// Stores up to four bytes. Returns the mark of the place.
     #[inline(always)]
     pub fn put(&mut self, offset: u32, bytes: u32, value: u32) -> u8 {
         let at = offset as usize;
@@ -62,14 +62,14 @@ impl Memory {
         self.marks[at >> MARK_SHIFT]
     }
 
-    /// The halfword at an offset; 0 behind the end.
+    /// The halfword at an offset. 0 after the end.
     pub fn halfword(&self, offset: u32) -> u16 {
         let at = offset as usize;
         self.bytes.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
     }
 }
 
-/// Ops that stand behind the end of a table.
+/// Ops that stand after the end of a table.
 const GUARD_OPS: usize = 8;
 
 /// A window on a memory, with its decoded code and profile.
@@ -103,17 +103,17 @@ impl Window {
         (offset < self.spec.bytes).then_some(offset)
     }
 
-    /// Start of the ops; null if nothing can execute here.
+    /// Start of the ops. Null if nothing can execute here.
     pub fn ops(&self) -> *mut Op {
         self.ops.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
     }
 
-    /// Start of the profile cells; null while profiling is off.
+    /// Start of the profile cells. Null while profiling is off.
     pub fn cells(&self) -> *mut ProfileCell {
         self.profile.pointer()
     }
 
-    /// The op of an offset, if the window holds code. Panics behind the window's end.
+    /// The op of an offset, if the window holds code. Panics after the window's end.
     pub fn op(&mut self, offset: u32) -> Option<&mut Op> {
         assert!(offset < self.spec.bytes, "no code at {offset:#x}");
         // SAFETY: the table has an op for each halfword of the window.
@@ -139,7 +139,7 @@ impl Window {
         self.profile = if on && self.spec.code { Cells::new(halves + GUARD_OPS) } else { Cells::default() };
     }
 
-    /// Addresses and counts of what executed; the profile starts again.
+    /// Addresses and counts of what executed. The profile starts again.
     pub fn take_profile(&mut self) -> Vec<ProfileRow> {
         self.profile.take(self.spec.base, 0..self.spec.bytes as usize / 2)
     }
@@ -149,7 +149,7 @@ impl Window {
 pub struct Memories {
     /// The first is the flash, the second the RAM at 0x20000000.
     pub all: [Memory; 3],
-    /// In the order of the chip's description.
+    /// Windows in the order of the chip's description.
     pub windows: Vec<Window>,
     /// The memory shown at address 0, as SYSCFG numbers them.
     pub at_zero: u32,
@@ -180,7 +180,7 @@ impl Memories {
         })
     }
 
-    /// Memory and offset in it behind a window's offset.
+    /// Memory and offset in it after a window's offset.
     #[inline(always)]
     pub fn place(&self, window: usize, offset: u32) -> (usize, u32) {
         (self.windows[window].spec.memory, offset)
@@ -193,7 +193,7 @@ impl Memories {
         self.all[memory].bytes.get(offset as usize..offset as usize + bytes).map(<[u8]>::to_vec)
     }
 
-    /// Puts bytes into a memory; false if they are not all in one.
+    /// Puts bytes into a memory. False if they are not all in one.
     pub fn write(&mut self, address: u32, data: &[u8]) -> bool {
         let Some((window, offset)) = u32::try_from(data.len()).ok().and_then(|bytes| self.find(address, bytes)) else {
             return false;
@@ -249,7 +249,7 @@ impl Memories {
         self.windows.iter_mut().flat_map(Window::take_profile).collect()
     }
 
-    /// Marks the page of a watched RAM word; false if the address is not in RAM.
+    /// Marks the page of a watched RAM word. False if the address is not in RAM.
     pub fn mark_watch(&mut self, address: u32) -> bool {
         let Some((window, offset)) = self.find(address & !3, 4) else { return false };
         let (memory, offset) = self.place(window, offset);
@@ -259,7 +259,7 @@ impl Memories {
         memory.kind == Kind::Ram
     }
 
-    /// Writes RAM; false elsewhere.
+    /// Writes RAM. False elsewhere.
     pub fn write_ram(&mut self, address: u32, data: &[u8]) -> bool {
         let in_ram = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Ram;
         self.find(address, 1).filter(in_ram).is_some() && self.write(address, data)

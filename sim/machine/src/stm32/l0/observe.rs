@@ -29,7 +29,7 @@ impl Machine {
         }
     }
 
-    /// Takes what was observed; `None` while nothing is.
+    /// Takes what was observed. `None` while nothing is.
     pub fn observed(&mut self) -> Option<Observed> {
         let now = self.cycle();
         let look = look_v6m(&self.cores[0]);

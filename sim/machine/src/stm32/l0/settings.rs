@@ -1,4 +1,5 @@
-//! What a run may override: timing rules, and what FLASH_ACR says, as if the firmware had written it.
+//! The settings that a run may override: timing rules, and the fields of FLASH_ACR, as if the firmware had written
+//! them.
 
 use rtoslab_timing::{Grade, Setting, cortex_m0plus, stm32_bus};
 

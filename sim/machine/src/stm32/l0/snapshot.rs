@@ -60,7 +60,7 @@ impl Machine {
         Snapshot::new(*now, saved)
     }
 
-    /// The board as it stood; false if the snapshot is of another chip.
+    /// The board as it stood. False if the snapshot is of another chip.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
         let Some(saved) = self.saved_in(snapshot) else { return false };
         let system = &mut *self.system;
@@ -81,7 +81,7 @@ impl Machine {
         true
     }
 
-    /// What a snapshot of this chip holds.
+    /// Returns what a snapshot of this chip holds.
     fn saved_in<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Saved> {
         let chip = self.system.devices.periph.chip();
         snapshot.state::<Saved>().filter(|saved| saved.devices.periph.chip() == chip)
@@ -112,7 +112,7 @@ impl Devices {
 }
 
 impl Memories {
-    /// Content of the memories; what was decoded from content that changes is forgotten.
+    /// Content of the memories. Ops decoded from changeable content are dropped.
     fn restore(&mut self, then: &[Box<[u8]>]) {
         for (index, bytes) in then.iter().enumerate() {
             let memory = &mut self.all[index];

@@ -1,4 +1,4 @@
-//! What the Cortex-M0+ of an STM32L0 sees. Implements the ARMv6-M interpreter's [`Bus`].
+//! The system as the Cortex-M0+ of an STM32L0 sees it. Implements the ARMv6-M interpreter's [`Bus`].
 //!
 //! The interpreter's mode with arbitration serves flash with wait states: there the fetches are told to the bus one by
 //! one, and what is late keeps the core's only port busy. At zero wait states the other mode, which does without, takes
@@ -26,18 +26,18 @@ use crate::m0plus::private_bus::PrivateBus;
 use crate::polling::Polling;
 use crate::stm32::flash::FlashL0;
 
-/// Everything behind the core.
+/// Everything after the core.
 pub struct System {
     pub(super) memories: Memories,
     pub(super) devices: Devices,
     pub(super) flash: FlashL0,
     /// Instructions with probes.
     pub(super) known: Known<Op>,
-    /// Next event; 0 when the machine must look first.
+    /// Next event. 0 when the machine must look first.
     pub(super) due: u64,
     /// Timing of what executed in the flash's wait states.
     pub(super) timing_cache: TimingCache,
-    /// The code that the timing_cache is about; see [`Memories::edition`].
+    /// The code that the timing_cache is about. See [`Memories::edition`].
     pub(super) cached_edition: u64,
     /// Another memory shows at address 0: the core must look again at where it is.
     pub(super) refetch: bool,
@@ -166,7 +166,7 @@ impl System {
 }
 
 impl Fabric for System {
-    /// The RAM answers at once; only the core's own port can be busy.
+    /// The RAM answers at once. Only the core's own port can be busy.
     #[inline(always)]
     fn claim(&mut self, core: &mut Core, _: usize, at: u64, _: bool) -> u64 {
         if core.bus_free <= at {
@@ -280,7 +280,7 @@ unsafe impl Bus for System {
             let array = if memory == 0 { FLASH_BASE + offset } else { address };
             let store = self.devices.periph.flash_store(array, bytes, at, &mut self.devices.effects);
             if store == FlashStore::Program {
-                // Programming sets bits (RM0367 3.3.4); a word of EEPROM is erased first.
+                // Programming sets bits (RM0367 3.3.4). A word of EEPROM is erased first.
                 let old = if memory == 0 { self.memories.all[memory].get(offset, bytes) } else { 0 };
                 self.memories.all[memory].put(offset, bytes, old | value);
                 self.memories.forget(memory, offset, bytes);

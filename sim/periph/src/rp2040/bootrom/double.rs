@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::RomHost;
 use super::float::{flush as flush_single, set_compare_flags};
 
-/// Average cycles in table order. The last two are the data sheet's; the others are assumed.
+/// Average cycles in table order. The last two are the data sheet's. The others are assumed.
 const CYCLES: [u32; 32] = [
     91, 95, 155, 183, 39, 39, 169, 75, 74, 63, 62, 69, 68, 64, 63, 1617, 1618, 1891, 1800, 804, 428, 45, 2168, 55, 58,
     55, 56, 64, 64, 53, 52, 23,

@@ -1,6 +1,6 @@
 //! The ROM's single-precision functions (data sheet 2.8.3.2).
 //!
-//! Arithmetic is IEEE 754 with round-to-nearest-even, done natively (bit-identical on every host); the scientific
+//! Arithmetic is IEEE 754 with round-to-nearest-even, done natively (bit-identical on every host). The scientific
 //! functions come from `libm`, pure Rust, and are closer to the true value than the ROM's. As in the ROM, denormals
 //! count as zero and are returned as zero, and there are no NaNs: one that comes in counts as infinity, and where
 //! IEEE would make one the result is infinite (assumed from how the pico-sdk wraps these functions).
@@ -25,7 +25,7 @@ pub(super) fn flush(bits: u32) -> f32 {
     }
 }
 
-/// A result as the ROM returns it; `negative` is the sign of the infinity that stands for a NaN.
+/// A result as the ROM returns it. `negative` is the sign of the infinity that stands for a NaN.
 fn pack(value: f32, negative: bool) -> u32 {
     if value.is_nan() {
         return if negative { 0xff80_0000 } else { 0x7f80_0000 };
@@ -33,7 +33,7 @@ fn pack(value: f32, negative: bool) -> u32 {
     flush(value.to_bits()).to_bits()
 }
 
-/// Less, equal or greater; +0 equals -0 and there is nothing unordered.
+/// Less, equal or greater. +0 equals -0 and there is nothing unordered.
 fn compare(x: f32, y: f32) -> Ordering {
     x.partial_cmp(&y).unwrap_or(Ordering::Equal)
 }

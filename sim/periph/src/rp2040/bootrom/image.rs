@@ -152,7 +152,7 @@ impl Builder {
         }
     }
 
-    /// Entries of code and half-pointer; the zeroed memory after them is the end mark.
+    /// Entries of code and half-pointer. The zeroed memory after them is the end mark.
     fn table(&mut self, address: u32, entries: &[(&[u8; 2], u32)], thumb: u32) {
         for (n, (code, pointer)) in (0..).zip(entries) {
             self.bytes(address + 4 * n, *code);

@@ -43,7 +43,7 @@ fn lookup(host: &mut dyn RomHost) -> (u32, u32) {
     let half = |host: &mut dyn RomHost, address: u32| {
         u32::from(host.read8(address)) | u32::from(host.read8(address.wrapping_add(1))) << 8
     };
-    // A table has a handful of entries; the bound keeps a wild pointer from looping for ever.
+    // A table has a handful of entries. The bound keeps a wild pointer from looping for ever.
     for _ in 0..1024 {
         let found = half(host, entry);
         if found == 0 {

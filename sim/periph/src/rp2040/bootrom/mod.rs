@@ -1,9 +1,9 @@
 //! The modelled boot ROM (RP2040 data sheet 2.7, 2.8).
 //!
-//! No byte of the real ROM is here. [`image`] builds 16 kB with the documented header and tables; each documented
+//! No byte of the real ROM is here. [`image`] builds 16 kB with the documented header and tables. Each documented
 //! function is one `UDF #id` at its own address, which the machine turns into [`call`]. Only core 1's holding pen
 //! and the debug trampoline are Thumb code, because they interact with the FIFO and with events cycle by cycle.
-//! Core 0's boot decisions are the machine's; [`boot_block_valid`] is the check it needs.
+//! Core 0's boot decisions are the machine's. [`boot_block_valid`] is the check it needs.
 
 mod double;
 mod float;
@@ -14,7 +14,7 @@ mod tests;
 
 pub use image::{CORE1_WAIT, DEAD_LOOP, DEBUG_TRAMPOLINE, ROM_BYTES, ROM_VERSION, image, stub_address};
 
-/// What a ROM function may touch. Memory is plain: no timing, no faults.
+/// The parts of the machine that a ROM function may change. Memory is plain: no timing, no faults.
 pub trait RomHost {
     /// Core register `n` (0 to 14).
     fn reg(&self, n: usize) -> u32;
@@ -30,11 +30,11 @@ pub trait RomHost {
     fn write32(&mut self, address: u32, value: u32);
     /// Sets the condition flags (the `*_cmp_fast_flags` entries).
     fn set_flags(&mut self, n: bool, z: bool, c: bool, v: bool);
-    /// Acts on the flash chip and its interface; see [`super::Rp2040Peripherals::rom_flash`].
+    /// Acts on the flash chip and its interface. See [`super::Rp2040Peripherals::rom_flash`].
     fn flash(&mut self, command: FlashCommand);
 }
 
-/// What the ROM's flash functions ask for (data sheet 2.8.3.1.3).
+/// The requests of the ROM's flash functions (data sheet 2.8.3.1.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlashCommand {
     /// `connect_internal_flash`: pads and SSI to their flash function.
@@ -61,7 +61,7 @@ pub enum FlashCommand {
     EnterXip,
 }
 
-/// What the machine does after a ROM function.
+/// The machine's action after a ROM function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RomOutcome {
     /// Branch to LR after `cycles` clk_sys cycles.
@@ -109,7 +109,7 @@ pub mod id {
     pub const FLASH_RANGE_PROGRAM: u8 = 0x0e;
     pub const FLASH_FLUSH_CACHE: u8 = 0x0f;
     pub const FLASH_ENTER_CMD_XIP: u8 = 0x10;
-    /// First single-precision function; the others follow in the order of the table.
+    /// First single-precision function. The others follow in the order of the table.
     pub const FLOAT: u8 = 0x40;
     /// First double-precision function.
     pub const DOUBLE: u8 = 0x60;
@@ -119,7 +119,7 @@ pub mod id {
 pub const FLOAT_FUNCTIONS: u8 = 32;
 
 /// Carries out the function `id` of a UDF fetched from the ROM. Arguments and results follow the procedure call
-/// standard; registers that it allows a function to spoil are left alone.
+/// standard. Registers that it allows a function to spoil are left alone.
 pub fn call(id: u8, host: &mut dyn RomHost) -> RomOutcome {
     let cycles = match id {
         id::COLD_BOOT => return RomOutcome::ColdBoot,

@@ -40,7 +40,7 @@ impl Divider {
         }
     }
 
-    /// Reads of an unfinished result are not stalled; they give the previous one (unspecified on silicon).
+    /// Reads of an unfinished result are not stalled. They give the previous one (unspecified on silicon).
     pub fn read(&mut self, offset: u32, now: u64) -> u32 {
         self.settle(now);
         match offset {

@@ -2,7 +2,7 @@
 
 const LOCK_COUNT: usize = 32;
 
-/// What one core did with one lock since the last [`super::Sio::reset_stats`].
+/// The accesses of one core to one lock since the last [`super::Sio::reset_stats`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LockStats {
     /// Successful claims.
@@ -31,11 +31,11 @@ pub struct LockAccess {
     pub core: usize,
     /// Number of the lock.
     pub lock: u8,
-    /// What came of it.
+    /// The outcome.
     pub kind: LockAccessKind,
 }
 
-/// What came of an access to a lock. A core that reads its own lock as taken leaves none.
+/// The outcome of an access to a lock. A core that reads its own lock as taken leaves none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockAccessKind {
     /// The other core holds it.
@@ -72,7 +72,7 @@ impl Default for Spinlocks {
 }
 
 impl Spinlocks {
-    /// All free, statistics from zero; the log of accesses goes on.
+    /// All free, statistics from zero. The log of accesses goes on.
     pub fn after_reset(&mut self) -> Spinlocks {
         Spinlocks { accesses: self.accesses.take(), ..Spinlocks::default() }
     }
@@ -152,7 +152,7 @@ impl Spinlocks {
         &self.stats
     }
 
-    /// Clears the figures; a wait or a hold in progress counts from `now` on.
+    /// Clears the figures. A wait or a hold in progress counts from `now` on.
     pub fn reset_stats(&mut self, now: u64) {
         self.stats = [[LockStats::default(); 2]; LOCK_COUNT];
         for since in self.waiting.iter_mut().flatten().flatten() {

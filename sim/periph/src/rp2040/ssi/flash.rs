@@ -47,7 +47,7 @@ impl Flash {
         Arc::make_mut(&mut self.bytes)
     }
 
-    /// Sets `count` bytes from `offset` to 0xff; what lies beyond the end is ignored.
+    /// Sets `count` bytes from `offset` to 0xff. Addresses beyond the end are ignored.
     pub fn erase(&mut self, offset: usize, count: usize) {
         let end = offset.saturating_add(count).min(self.bytes.len());
         if let Some(range) = self.bytes_mut().get_mut(offset..end) {
@@ -77,7 +77,7 @@ impl Flash {
         self.select(self.forced)
     }
 
-    /// Chip select; the rising edge carries out erase and program commands. True if it was one of these.
+    /// Chip select. The rising edge carries out erase and program commands. True if it was one of these.
     pub(super) fn select(&mut self, selected: bool) -> bool {
         let long = self.selected && !selected && self.finish();
         if !selected {

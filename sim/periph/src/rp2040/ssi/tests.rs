@@ -75,7 +75,7 @@ fn quad_frame_of_boot2_takes_20_clocks() {
     ssi.write(0x08, 0, &mut bench.access());
     ssi.write(0x14, 2, &mut bench.access());
     bench.effects.xip_timing_changed = false;
-    // Quad, 32-bit frames, EEPROM read; no instruction, 32 address and mode bits on four lanes, 4 wait clocks.
+    // Quad, 32-bit frames, EEPROM read. No instruction, 32 address and mode bits on four lanes, 4 wait clocks.
     ssi.write(0x00, 2 << 21 | 31 << 16 | 3 << 8, &mut bench.access());
     assert!(bench.effects.xip_timing_changed);
     ssi.write(0xf4, 0xa0 << 24 | 4 << 11 | 8 << 2 | 2, &mut bench.access());

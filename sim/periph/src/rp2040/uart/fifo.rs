@@ -15,7 +15,7 @@ impl Fifo {
         self.len
     }
 
-    /// Appends an entry; the caller has checked that there is room.
+    /// Appends an entry. The caller has checked that there is room.
     pub fn push(&mut self, value: u16) {
         debug_assert!(self.len < FIFO_DEPTH, "UART FIFO overfilled");
         self.entries[(self.head + self.len) % FIFO_DEPTH] = value;

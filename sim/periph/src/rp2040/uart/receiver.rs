@@ -39,7 +39,7 @@ impl Uart {
         }
     }
 
-    /// What was received but not read goes back to the host, which sends it again.
+    /// Returns received but unread bytes to the host, which sends them again.
     pub(super) fn give_back(&mut self) {
         if self.cr & CR_LBE == 0 {
             if let Some(byte) = self.rx_shift.take() {

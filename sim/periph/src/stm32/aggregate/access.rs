@@ -10,11 +10,11 @@ use crate::stm32::rng;
 use crate::stm32::slots::{Place, with_block};
 use crate::stm32::timer;
 
-/// Blocks report unmodelled registers by offset; anything above is an address already.
+/// Blocks report unmodelled registers by offset. Anything above is an address already.
 const WHOLE_ADDRESS: u32 = 0x4000_0000;
 
 impl Stm32 {
-    /// Reads 1, 2 or 4 bytes. A block without its clock reads 0; so does an address where no block is.
+    /// Reads 1, 2 or 4 bytes. A block without its clock reads 0. So does an address where no block is.
     pub fn read(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> u32 {
         let Some(n) = self.map.slot(address) else {
             return 0;
@@ -56,7 +56,7 @@ impl Stm32 {
     /// Writes 1, 2 or 4 bytes. A block without its clock ignores it.
     ///
     /// An APB bridge turns a narrow store into a word with the data on every lane (RM0090 "AHB/APB bridges" and the
-    /// same passage of the other manuals); AHB blocks see the bytes on their lanes and keep the others.
+    /// same passage of the other manuals). AHB blocks see the bytes on their lanes and keep the others.
     pub fn write(&mut self, address: u32, bytes: u32, value: u32, now: u64, effects: &mut Effects) {
         let Some(n) = self.map.slot(address) else {
             return;
@@ -139,7 +139,7 @@ impl Stm32 {
         with_block!(self, place, block => block.advance(&mut access));
     }
 
-    /// What other blocks must learn of a write to a register, or of a reset (no offset).
+    /// Reports a write to a register, or a reset (no offset), to the blocks that depend on it.
     pub(super) fn after_write(&mut self, n: usize, offset: Option<u32>, now: u64, effects: &mut Effects) {
         match self.slots[n].place {
             Place::Gpio(port) => self.update_port(port, now, effects),
@@ -155,7 +155,7 @@ impl Stm32 {
         self.after(n, now, effects);
     }
 
-    /// What a write asks for in vain is told once.
+    /// Reports an unsupported request of a write once.
     fn tell_limits(&mut self, n: usize, offset: u32, value: u32, effects: &mut Effects) {
         let found = match self.slots[n].place {
             Place::Timer(timer) if self.timers[usize::from(timer)].interrupts_late() => Some(&in_vain::LATE),
@@ -170,7 +170,7 @@ impl Stm32 {
         }
     }
 
-    /// What a block says it does not model is told once, by address.
+    /// Reports once, by address, that a block does not model something.
     #[inline]
     fn tell_once(&mut self, n: usize, effects: &mut Effects) {
         if let Some((offset, written)) = effects.unmodelled.filter(|(at, _)| *at < WHOLE_ADDRESS) {
@@ -221,7 +221,7 @@ impl Stm32 {
         store
     }
 
-    /// Bytes from the host to a serial port (by its number); they arrive at line speed from now on.
+    /// Bytes from the host to a serial port (by its number). They arrive at line speed from now on.
     pub fn uart_push(&mut self, number: u8, bytes: &[u8]) {
         if let Some(index) = self.usart_index(number) {
             self.usarts[index].host_push(bytes);

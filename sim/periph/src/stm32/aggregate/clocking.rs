@@ -1,4 +1,4 @@
-//! What RCC brings about: gates, resets, frequencies.
+//! The effects of RCC: gates, resets, frequencies.
 
 use super::Stm32;
 use crate::stm32::block::{Access, Block};

@@ -6,7 +6,7 @@ use crate::stm32::effects::{Effects, PinChange};
 use crate::stm32::gpio::Gpio;
 
 impl Stm32 {
-    /// Levels of a port's pins, 0 = A; 0 for a port the chip lacks.
+    /// Levels of a port's pins, 0 = A. 0 for a port the chip lacks.
     #[must_use]
     pub fn pin_levels(&self, port: u8) -> u16 {
         self.gpio(port).map_or(0, Gpio::levels)
@@ -37,7 +37,7 @@ impl Stm32 {
 
     /// Brings the levels of a port up to date: edges, EXTI lines, wires.
     pub(super) fn update_port(&mut self, index: u8, now: u64, effects: &mut Effects) {
-        // Each wire passes a level on once; a loop of wires ends there.
+        // Each wire passes a level on once. A loop of wires ends there.
         self.settle_port(index, self.wires.len(), now, effects);
     }
 

@@ -1,4 +1,4 @@
-//! The eight chips as data: which block is where, on which bus, behind which enable bit, on which interrupt lines.
+//! The eight chips as data: which block is where, on which bus, after which enable bit, on which interrupt lines.
 
 use super::clocks::Bus;
 use super::exti::ExtiLayout;
@@ -53,7 +53,7 @@ impl Chip {
     }
 }
 
-/// What kind of block a row places.
+/// The kind of block that a row places.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Device {
     Rcc,
@@ -63,7 +63,7 @@ pub(super) enum Device {
     Exti,
     /// Port, 0 = A.
     Gpio(u8),
-    /// Number and kernel clock multiplexer; `None`: the bus clock.
+    /// Number and kernel clock multiplexer. `None`: the bus clock.
     Usart(u8, Option<(u32, u32)>),
     Lpuart(Option<(u32, u32)>),
     Timer(TimerKind),
@@ -128,7 +128,7 @@ const F407: u8 = 1 << Chip::F407 as u8;
 const F411: u8 = 1 << Chip::F411 as u8;
 const F446: u8 = 1 << Chip::F446 as u8;
 
-/// What distinguishes a chip besides its rows.
+/// The properties of a chip besides its rows.
 #[derive(Debug)]
 pub(super) struct Spec {
     pub chip: Chip,

@@ -96,7 +96,7 @@ fn addresses_without_a_block() {
     }
 }
 
-/// What drivers poll in blocks that are not modelled.
+/// Checks the registers that drivers poll in blocks that are not modelled.
 #[test]
 fn stubs_do_not_hang_their_drivers() {
     use crate::stm32::{Effects, Options, Stm32};

@@ -10,7 +10,7 @@ fn offsets(layout: ExtiLayout) -> [u32; 6] {
 
 #[test]
 fn edges_by_trigger_and_mask() {
-    // RTSR, FTSR, IMR; pending and outputs after a rise, after a fall.
+    // RTSR, FTSR, IMR. Pending and outputs after a rise, after a fall.
     for layout in [FLAT, ExtiLayout::H7] {
         for (rising, falling, mask, after_rise, after_fall) in
             [(0, 0, 8, (0, 0), (0, 0)), (8, 0, 8, (8, 8), (0, 0)), (0, 8, 8, (0, 0), (8, 8)), (8, 8, 0, (8, 0), (8, 0))]

@@ -25,7 +25,7 @@ pub(in crate::stm32) struct Spec {
     sr: u32,
     cr: u32,
     stride: u32,
-    /// Register that clears status bits; `None`: writing 1 to SR does.
+    /// Register that clears status bits. `None`: writing 1 to SR does.
     clear: Option<u32>,
     /// Address register of page erase.
     address: Option<u32>,
@@ -43,7 +43,7 @@ pub(in crate::stm32) struct Spec {
     /// EOPIE and ERRIE in CR.
     interrupts: (u32, u32),
     unit: Unit,
-    /// Bytes that make one programming operation, with its time; the H7 collects 32.
+    /// Bytes that make one programming operation, with its time. The H7 collects 32.
     word_bytes: u32,
     program_ns: u64,
     erase_ns_per_kb: u64,
@@ -146,7 +146,7 @@ pub(in crate::stm32) static F7: super::Spec = super::Spec {
     },
     // Single bank (nDBANK = 1, as delivered): sectors of 32, 128 and 256 kB.
     program: Program::Banked(&Spec { unit: Unit::Sector(3, 5, &[32, 32, 32, 32, 128, 256]), ..F4_REGISTERS }),
-    // Boot from the ITCM alias of the flash, BOOT_ADD0 = 0x0080; second address in system memory.
+    // Boot from the ITCM alias of the flash, BOOT_ADD0 = 0x0080. Second address in system memory.
     options: &[(0x14, 0xffff_aafd), (0x18, 0x0040_0080)],
 };
 

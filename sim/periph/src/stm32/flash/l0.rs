@@ -105,7 +105,7 @@ impl Flash {
         if !half_page || (address + 4).is_multiple_of(PAGE_BYTES / 2) {
             self.banks[0].start(OPERATION_NS, access);
         }
-        // A store to a page with ERASE and PROG set erases it; the word itself is not written.
+        // A store to a page with ERASE and PROG set erases it. The word itself is not written.
         if mode & (ERASE | PROG) == ERASE | PROG && !eeprom {
             erase(access, address & !(PAGE_BYTES - 1), PAGE_BYTES, 0);
             return FlashStore::Refused;

@@ -258,7 +258,7 @@ fn h7_programs_256_bits_at_a_time() {
 fn l0_locks_words_and_pages() {
     let (mut bench, mut flash) = flash(&L0, 64);
     assert_eq!((flash.read(4, &mut bench.access()), flash.read(0x18, &mut bench.access())), (7, 0xc));
-    // The program key counts only behind the first lock.
+    // The program key counts only after the first lock.
     for key in [0x8c9d_aebf, 0x1314_1516] {
         flash.write(0x10, key, &mut bench.access());
     }

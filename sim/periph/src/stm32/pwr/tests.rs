@@ -78,7 +78,7 @@ fn dbp_opens_the_backup_domain() {
         assert!(!pwr.backup_open());
         pwr.write(0, DBP | 0xc, &mut bench.access());
         assert!(pwr.backup_open(), "{kind:?}");
-        // CWUF and CSBF read 0; the H7 has no such bits there.
+        // CWUF and CSBF read 0. The H7 has no such bits there.
         let strobes = if kind == PwrKind::H7 { 0xc } else { 0 };
         assert_eq!(pwr.read(0, &mut bench.access()) & 0xc, strobes, "{kind:?}");
         pwr.reset();

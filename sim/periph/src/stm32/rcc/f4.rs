@@ -16,7 +16,7 @@ const DCKCFGR2: u32 = 0x90;
 
 /// Where the parts of this group differ.
 struct Variant {
-    /// PLLI2S and PLLSAI divide their input by an M of their own (F411, F446); otherwise by the main PLL's.
+    /// PLLI2S and PLLSAI divide their input by an M of their own (F411, F446). Otherwise by the main PLL's.
     own_m: bool,
     /// SW code 3 selects the main PLL's R output (F446).
     system_r: bool,
@@ -133,7 +133,7 @@ pub(in crate::stm32) static F7: Spec = Spec {
     ..BASE
 };
 
-/// P, Q and R of one PLL; Q and R below 2 are forbidden and give nothing.
+/// P, Q and R of one PLL. Q and R below 2 are forbidden and give nothing.
 fn outputs(input: u64, m: u32, register: u32) -> [u64; 3] {
     let vco = (input * u64::from(register >> 6 & 0x1ff)).checked_div(u64::from(m)).unwrap_or(0);
     let over = |divisor: u32| if divisor < 2 { 0 } else { vco / u64::from(divisor) };

@@ -11,7 +11,7 @@ const D2CFGR: u32 = 0x1c;
 const D3CFGR: u32 = 0x20;
 const PLLCKSELR: u32 = 0x28;
 const PLLCFGR: u32 = 0x2c;
-/// PLLxDIVR and PLLxFRACR of PLL1; the others follow at 8 bytes.
+/// PLLxDIVR and PLLxFRACR of PLL1. The others follow at 8 bytes.
 const PLL1DIVR: u32 = 0x30;
 const D2CCIP2R: u32 = 0x54;
 const BDCR: u32 = 0x70;

@@ -41,7 +41,7 @@ pub(in crate::stm32) static L0: Spec = Spec {
     sws: field(CFGR, 2, 2),
     sources: &[Some(Osc::Msi), Some(Osc::Hsi), Some(Osc::Hse), Some(Osc::Pll1)],
     backup: (CSR, 19),
-    // LSEON to RTCRST; LSION, RMVF and the reset flags of the same register are free.
+    // LSEON to RTCRST. LSION, RMVF and the reset flags of the same register are free.
     backup_mask: 0x000f_ff00,
     flags_register: (CSR, 23, 0xff00_0000),
     causes: [1 << 27, 1 << 26, 1 << 28, 1 << 29, 1 << 30],
@@ -64,7 +64,7 @@ pub(in crate::stm32) static L0: Spec = Spec {
         _ => clocks.lse_hz,
     },
     kernel_width: 2,
-    // HSI48SEL; else half of what the PLL's oscillator has.
+    // HSI48SEL. Else half of what the PLL's oscillator has.
     rng: |rcc, clocks| {
         if rcc.word(CCIPR) >> 26 & 1 != 0 {
             return rcc.source_hz(Osc::Hsi48);

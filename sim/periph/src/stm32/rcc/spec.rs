@@ -1,4 +1,4 @@
-//! What describes a family's clock control, and the arithmetic that all share.
+//! The description of a family's clock control, and the arithmetic that all share.
 
 use super::Rcc;
 use crate::stm32::clocks::Clocks;
@@ -71,13 +71,13 @@ pub(in crate::stm32) struct Spec {
     pub(super) sws: Field,
     /// Source of each SW code.
     pub(super) sources: &'static [Option<Osc>],
-    /// Backup domain control, behind PWR's DBP bit; its reset bit.
+    /// Backup domain control, behind PWR's DBP bit. Its reset bit.
     pub(super) backup: (u32, u32),
     /// Bits of the backup register that DBP protects (L0 shares it with the LSI and the reset flags).
     pub(super) backup_mask: u32,
     /// Reset flags: register, the bit that clears them, mask of the flags.
     pub(super) flags_register: (u32, u32, u32),
-    /// Flags of each cause, in the order of [`ResetCause`]; every reset also pulls the reset pin.
+    /// Flags of each cause, in the order of [`ResetCause`]. Every reset also pulls the reset pin.
     pub(super) causes: [u32; 5],
     /// Registers (mask) that cannot change while a PLL (its "on" bit in CR) runs.
     pub(super) locked: &'static [(u32, u32, u32)],
@@ -116,7 +116,7 @@ pub struct StartUp {
 }
 
 impl Default for StartUp {
-    /// Assumed, of the order of the data sheets' typical values; the LSE's is shorter than a real crystal's second.
+    /// Assumed, of the order of the data sheets' typical values. The LSE's is shorter than a real crystal's second.
     fn default() -> Self {
         Self { rc_ns: 2_000, hse_ns: 2_000_000, bypass_ns: 2_000, lsi_ns: 40_000, lse_ns: 100_000_000, pll_ns: 200_000 }
     }
@@ -146,7 +146,7 @@ pub(super) fn timer_hz(hclk: u64, pclk: u64, timpre: bool) -> u64 {
     hclk.min(pclk * if timpre { 4 } else { 2 })
 }
 
-/// HCLK and the two APBs behind it, for the families whose core runs from HCLK.
+/// HCLK and the two APBs after it, for the families whose core runs from HCLK.
 pub(super) fn two_apbs(clocks: &mut Clocks, sysclk: u64, hpre: u32, ppre: [u32; 2], timpre: bool) {
     clocks.sysclk_hz = sysclk;
     clocks.hclk_hz = sysclk / ahb_divisor(hpre);

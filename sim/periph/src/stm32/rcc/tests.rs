@@ -153,7 +153,7 @@ fn start_up_takes_its_time_at_any_core_clock() {
     assert_eq!(rcc.due(), 12_000);
     assert_eq!(rcc.read(0, &mut bench.at(11_999)) >> 17 & 1, 0);
     assert_eq!(rcc.read(0, &mut bench.at(12_000)) >> 17 & 1, 1);
-    // Switched off, the flag goes; bypassed, it comes sooner.
+    // Switched off, the flag goes. Bypassed, it comes sooner.
     rcc.write(0, 0x83, &mut bench.access());
     assert_eq!(rcc.read(0, &mut bench.access()) >> 17 & 1, 0);
     rcc.write(0, 0x5_0083, &mut bench.access());

@@ -1,6 +1,6 @@
 //! A timer that counts another one's update events: external clock mode 1 on an internal trigger (RM0008 15.3.15).
 //!
-//! The listener is brought up to date when it is accessed; nothing is due for it, so its own interrupts come late, at
+//! The listener is brought up to date when it is accessed. Nothing is due for it, so its own interrupts come late, at
 //! the next access. The two or three clocks that a trigger takes to be counted are not modelled.
 
 use super::{CEN, Timer, UDIS, UIF};

@@ -1,4 +1,4 @@
-//! What happens while the counter runs: overflows, update events, compare matches.
+//! The events while the counter runs: overflows, update events, compare matches.
 
 use super::{CEN, CMS, DIR, NOWHERE, OPM, Timer, UDIS, UIF, URS};
 use crate::stm32::block::Access;

@@ -16,7 +16,7 @@ fn timer(kind: TimerKind, bench: &mut Bench, writes: &[(u32, u32)]) -> Timer {
     timer
 }
 
-/// The block's clock equals the core's, so that ticks are cycles; CNT_EN is one cycle late.
+/// The block's clock equals the core's, so that ticks are cycles. CNT_EN is one cycle late.
 fn count(timer: &mut Timer, bench: &mut Bench, cycle: u64) -> u32 {
     timer.read(0x24, &mut bench.at(cycle))
 }
@@ -55,7 +55,7 @@ fn flags_by_cycle() {
             &[(0x2c, 9), (0x34, 0xffff), (0x38, 0xffff), (0x3c, 0xffff), (0x40, 3), (0x00, 1)],
             &[(3, 0), (4, 0x10), (10, 0x10)],
         ),
-        // A compare value of 0 matches where the next run starts; one beyond ARR at the overflow.
+        // A compare value of 0 matches where the next run starts. One beyond ARR at the overflow.
         (
             &[(0x2c, 9), (0x34, 5), (0x38, 5), (0x3c, 200), (0x40, 9), (0x00, 1)],
             &[(6, 6), (9, 6), (10, 0x16), (11, 0x1f)],
@@ -148,7 +148,7 @@ fn update_generation() {
         let mut timer = timer(GENERAL, &mut bench, &[(0x2c, 9999), (0x00, cr1), (0x28, 9)]);
         timer.write(0x14, 1, &mut bench.at(100));
         assert_eq!(timer.read(0x10, &mut bench.access()) & 1, flag, "CR1 {cr1}");
-        // The counter restarts; the prescaler is loaded unless UDIS forbids it.
+        // The counter restarts. The prescaler is loaded unless UDIS forbids it.
         let want = if cr1 & 2 == 0 { 10 } else { 100 };
         assert_eq!(count(&mut timer, &mut bench, 200), want, "CR1 {cr1}");
     }

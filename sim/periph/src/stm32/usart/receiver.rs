@@ -55,7 +55,7 @@ impl Usart {
         }
     }
 
-    /// What was received but not read goes back to the host, which sends it again.
+    /// Returns received but unread bytes to the host, which sends them again.
     pub(super) fn give_back(&mut self) {
         if self.cr3 & HDSEL == 0 {
             if let Some(byte) = self.receiving {

@@ -31,7 +31,7 @@ impl Usart {
     /// Level of the interrupt line.
     pub(super) fn interrupt(&self) -> bool {
         let status = self.status();
-        // IDLEIE, RXNEIE, TCIE and TXEIE stand where their flags do; RXNEIE reports an overrun too.
+        // IDLEIE, RXNEIE, TCIE and TXEIE stand where their flags do. RXNEIE reports an overrun too.
         let enabled = self.cr1 & (IDLE | RXNE | TC | TXE);
         let mut pending = status & enabled;
         if self.cr1 & RXNE != 0 || self.cr3 & 1 != 0 && self.cr3 >> 6 & 1 != 0 || self.later() && self.cr3 & 1 != 0 {
@@ -78,7 +78,7 @@ impl Usart {
 
     pub(super) fn write_v1(&mut self, offset: u32, value: u32, over8: bool, access: &Access) {
         match offset {
-            // RXNE and TC are cleared by writing 0; RXNE by reading DR as well.
+            // RXNE and TC are cleared by writing 0. RXNE by reading DR as well.
             0x00 => {
                 self.flags &= value | !TC;
                 if value & RXNE == 0 {

@@ -5,7 +5,7 @@ const V1: UsartLayout = UsartLayout::V1 { over8: true };
 const V2: UsartLayout = UsartLayout::V2 { fifo: true, low_power: false };
 const LOW_POWER: UsartLayout = UsartLayout::V2 { fifo: false, low_power: true };
 
-/// A port at 100 cycles to a bit, transmitter and receiver on, the first idle frame over; now = 1000.
+/// A port at 100 cycles to a bit, transmitter and receiver on, the first idle frame over. Now = 1000.
 fn port(layout: UsartLayout, bench: &mut Bench) -> Usart {
     let mut usart = Usart::new(3, layout, false);
     let (brr, cr1, on) = registers(layout);

@@ -1,9 +1,9 @@
 //! Basic blocks as native code: what a core executes ahead again and again is translated.
 //!
-//! A translation begins where a basic block does and has all ways that it may take: at each branch with a condition it forks.
-//! It works on the core and the RAM, keeps the core's log as the interpreter does, and ends as a [`Block`] ends; where
-//! something turns out otherwise than was expected it ends before the instruction in question, as a shorter block: where a
-//! block ends does not matter to anybody's time. How both cores come on by it is looked up as ever.
+//! A translation begins where a basic block does and has all ways that it may take: at each branch with a condition it
+//! forks. It works on the core and the RAM, keeps the core's log as the interpreter does, and ends as a [`Block`]
+//! ends. If the execution deviates from the expectation, it ends before that instruction, as a shorter block. The end
+//! of a block does not affect anybody's time. How both cores come on by it is looked up as ever.
 
 #[cfg(not(target_arch = "x86_64"))]
 mod none;
@@ -34,7 +34,7 @@ const TRANSLATED_AFTER: u32 = 500;
 const HEADS: u32 = 12;
 /// Most translations.
 const MOST: usize = 2048;
-/// Ends before something unexpected, after which a block is translated anew; and how often that is done.
+/// Ends before something unexpected, after which a block is translated anew. And how often that is done.
 const UNEXPECTED: u32 = 2000;
 const ANEW: u8 = 4;
 /// No more executions are counted.
@@ -56,7 +56,7 @@ pub struct Bank {
 pub struct Probe {
     /// Its address.
     pub address: u32,
-    /// What the bus knows them by.
+    /// The number by which the bus knows them.
     pub number: u32,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Blocks {
     store: host::Store,
     /// How code is entered, and how it goes on.
     entry_points: Option<host::EntryPoints>,
-    /// Executions before one is translated; 0: none is.
+    /// Executions before one is translated. 0: none is.
     after: u32,
     /// How many were made so far, and how many blocks they executed.
     pub made: u64,
@@ -129,7 +129,7 @@ enum Back {
     None,
     /// A block was executed, and is to be handed in.
     HandIn,
-    /// What comes next is none of its.
+    /// The next event is not one of its own.
     Next,
     /// The machine must act.
     Stop,
@@ -163,7 +163,7 @@ impl Blocks {
         }
     }
 
-    /// Blocks are translated when they were executed so often; 0: never.
+    /// Blocks are translated when they were executed so often. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.clear();
         self.after = executions;
@@ -174,7 +174,7 @@ impl Blocks {
         (ip as usize / size_of::<Op>()) & ((1 << HEADS) - 1)
     }
 
-    /// What is known of blocks that begin there.
+    /// Returns what is known of blocks that begin there.
     #[inline(always)]
     fn at(&self, ip: *mut Op) -> Option<&Head> {
         // SAFETY: a slot number has as many bits as the table's length.
@@ -253,10 +253,11 @@ fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block)
     blocks.made += 1;
 }
 
-/// What [`Ahead::run_native_blocks`](crate::v6m::bus::Ahead::run_native_blocks) does.
+/// Implements [`Ahead::run_native_blocks`](crate::v6m::bus::Ahead::run_native_blocks).
 ///
 /// # Safety
-/// As for [`time_block`](super::time_block); the first core stands before an instruction, and its log tells of no block.
+/// As for [`time_block`](super::time_block). The first core stands before an instruction, and its log tells of no
+/// block.
 #[inline(always)]
 pub unsafe fn run_native<B: Paired>(
     bus: &mut B,
@@ -273,8 +274,8 @@ pub unsafe fn run_native<B: Paired>(
     unsafe { execute(bus, cores, logs) }
 }
 
-/// Executes blocks that are translated, and accesses in time order between them, of the first core and of whoever goes on then,
-/// for as long as it goes. Who goes on then; `None` if there was nothing.
+/// Executes blocks that are translated, and accesses in time order between them, of the first core and of whoever goes
+/// on then, for as long as it goes. Returns the core that continues then. `None` if there was nothing.
 #[inline(never)]
 unsafe fn execute<B: Paired>(
     bus: &mut B,
@@ -303,7 +304,7 @@ unsafe fn execute<B: Paired>(
     has_executed.then_some(if cores[0] == first { Turn::Same } else { Turn::Other })
 }
 
-/// Executes what the first core stands before; `None` if that is the interpreter's.
+/// Executes what the first core stands before. `None` if that is the interpreter's.
 #[inline(always)]
 unsafe fn step<B: Paired>(
     bus: &mut B,
@@ -348,7 +349,7 @@ fn ordered_address<B: Paired>(bus: &mut B, core: &Core) -> Option<u32> {
     B::may_be_ordered(address).then_some(address)
 }
 
-/// Makes that access by itself, as the interpreter does; `None` if it is not to be made in time order.
+/// Makes that access by itself, as the interpreter does. `None` if it is not to be made in time order.
 ///
 /// # Safety
 /// As for [`run_native`].
@@ -376,7 +377,7 @@ unsafe fn ordered_access<B: Paired>(
     }
 }
 
-/// Makes an access of a word, if it is this core's turn. True if it must wait for that; false also if it is no such access.
+/// Makes an access of a word, if it is this core's turn. True if it must wait for that. False also if it is no such access.
 fn access<B: Paired>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
     let register = usize::from(op.a & 15);
     if op.code == Code::StrImm {

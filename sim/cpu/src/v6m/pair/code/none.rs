@@ -15,7 +15,7 @@ pub(super) struct Store;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum EntryPoints {}
 
-/// None.
+/// Returns no entry points.
 pub(super) fn entry_points(_: &mut Store) -> Option<EntryPoints> {
     None
 }

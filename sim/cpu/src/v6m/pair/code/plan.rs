@@ -17,7 +17,7 @@ pub(super) struct Step {
     /// The same as ARMv7-M knows it.
     pub thumb: Thumb,
     pub course: Course,
-    /// What is known behind it.
+    /// The facts known after it.
     pub known: Known,
 }
 
@@ -31,20 +31,20 @@ pub(super) struct At {
 }
 
 impl At {
-    /// Behind a branch from here.
+    /// After a branch from here.
     pub fn turned(self, op: Op) -> At {
         let ip = self.ip.wrapping_offset(op.imm as i32 as isize);
         At { ip, length: self.length + size_of::<Op>() as u64, ..self }
     }
 
-    /// Behind the instruction here, straight on.
+    /// After the instruction here, straight on.
     pub fn passed(self, op: Op) -> At {
         let halfwords = if op.is_wide() { 2 } else { 1 };
         let length = self.length + (halfwords * size_of::<Op>()) as u64;
         At { ip: self.ip.wrapping_add(halfwords), length, ..self }
     }
 
-    /// With one verdict more.
+    /// Adds one verdict.
     pub fn judged(self, taken: bool) -> At {
         At { branches: self.branches << 1 | u64::from(taken), ..self }
     }
@@ -55,7 +55,7 @@ impl At {
     }
 }
 
-/// What happens at an instruction.
+/// The event at an instruction.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Course {
     /// Registers and flags only.
@@ -89,10 +89,10 @@ pub(super) struct Way {
     pub is_told: bool,
 }
 
-/// What is known of the way that a block takes.
+/// The known facts about the path of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
-    /// What it did when it was executed; `None` behind a branch that it took otherwise.
+    /// The recorded rest of its execution. `None` after a branch that it took otherwise.
     rest: Option<Remainder>,
     /// It ended with a store that was told, behind so many bytes of ops.
     told: Option<u64>,
@@ -107,12 +107,12 @@ impl Known {
         Known { rest: Some(block.begun(0, 0)), told, values: [None; 16] }
     }
 
-    /// Behind a branch, the other way.
+    /// After a branch, the other way.
     pub fn otherwise(self) -> Known {
         Known { rest: None, told: None, ..self }
     }
 
-    /// What the instruction leaves in its register.
+    /// Follows the instruction's result in its register.
     fn follow<B: Paired>(&mut self, bus: &mut B, op: Op) {
         let value = match op.code {
             Code::MovImm => Some(op.imm),
@@ -136,7 +136,7 @@ pub(super) unsafe fn way<B: Paired>(bus: &mut B, core: &Core, (from, first): (At
     let mut way = Way { steps: Vec::new(), end: from, jumps: false, is_told: false };
     loop {
         let at = way.end;
-        // SAFETY: the caller's promise; a block stays in its region, behind whose last op there are others.
+        // SAFETY: the caller's promise; a block stays in its region, after whose last op there are others.
         let op = if at.length == 0 { first } else { unsafe { *at.ip } };
         let Some((thumb, mut course)) = step(bus, core, op, &mut known) else {
             return way;
@@ -161,7 +161,7 @@ pub(super) unsafe fn way<B: Paired>(bus: &mut B, core: &Core, (from, first): (At
     }
 }
 
-/// What the instruction is and does; `None` if it is not translated.
+/// Returns what the instruction is and does. `None` if it is not translated.
 fn step<B: Paired>(bus: &mut B, core: &Core, op: Op, known: &mut Known) -> Option<(Thumb, Course)> {
     let thumb = match op.code {
         Code::PopPc => pop(op),
@@ -194,12 +194,13 @@ fn step<B: Paired>(bus: &mut B, core: &Core, op: Op, known: &mut Known) -> Optio
 /// No register.
 const NONE: u8 = 16;
 
-/// What stands for an instruction, which sets this register, where instructions of ARMv7-M are looked at: no flag is spared.
+/// Returns what stands for an instruction, which sets this register, where instructions of ARMv7-M are looked at: no
+/// flag is spared.
 fn other(rd: u8) -> Thumb {
     Thumb { code: ThumbCode::Undefined, rd, rn: NONE, rm: NONE, ra: NONE, ..Thumb::default() }
 }
 
-/// The number of the memory that the instruction accesses, or may access if that is not known; `None` if it accesses none
+/// The number of the memory that the instruction accesses, or may access if that is not known. `None` if it accesses none
 /// that has a number.
 fn memory<B: Paired>(bus: &mut B, core: &Core, op: Op, known: &mut Known) -> Option<u32> {
     if let Some(rest) = &mut known.rest {

@@ -22,14 +22,14 @@ const INTERRUPTS: [i32; 2] = [
     (offset_of!(Core, nvic) + offset_of!(Nvic, enabled)) as i32,
 ];
 
-/// Writes a barrier, CPS, MRS or MSR; false if that is not done. `before` is the end before it.
+/// Writes a barrier, CPS, MRS or MSR. False if that is not done. `before` is the end before it.
 pub(super) fn special(writer: &mut Writer, core: &Core, op: Op, before: u32) -> bool {
     if op.code == Code::Barrier {
         return true;
     }
     writer.expect_byte(before, UNPRIVILEGED, 0);
     if matches!(op.code, Code::Cpsie | Code::Msr) {
-        // What may be taken then is looked at behind the block.
+        // What may be taken then is looked at after the block.
         writer.expect_apart(before, INTERRUPTS);
     }
     let is_stack = matches!(op.imm, MSP | PSP);

@@ -1,4 +1,5 @@
-//! From one block to the next: how both cores come on by it is looked up, and whoever goes on then executes its next block.
+//! Transits from one block to the next: both cores' progress is looked up, and the core that continues executes its
+//! next block.
 
 use std::mem::offset_of;
 
@@ -19,12 +20,12 @@ use crate::v6m::translate::Asks;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EntryPoints {
     pub entry: AheadEntry,
-    /// From the end of a block, and to the begin of one: without and with an account of transitions.
+    /// The transit from the end of a block to the begin of one, without and with an account of transitions.
     pub transit: [[u64; 2]; 2],
     pub none: u64,
 }
 
-/// What code is called with, and what it comes back with.
+/// The context of native code, at its call and at its return.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Context {
@@ -44,7 +45,7 @@ pub(super) struct Context {
     node: u64,
     now: u64,
     turn: u64,
-    /// No block may begin behind this.
+    /// No block may begin after this.
     until: u64,
     /// Where transitions, their account (or null) and heads are.
     places: u64,
@@ -104,7 +105,7 @@ impl Context {
     }
 
     /// Executes the block that the first core stands before, if that is translated, and what follows. Why it came back, and the
-    /// block that was executed last; the cores are in the order in which they go on.
+    /// block that was executed last. The cores are in the order in which they go on.
     ///
     /// # Safety
     /// As for [`run_native`](super::run_native).
@@ -194,7 +195,7 @@ fn written(write: impl FnOnce(&mut VecAssembler<X64Relocation>)) -> Option<Vec<u
     asm.finalize().ok()
 }
 
-/// Has the probes fire on the instruction at the begin of this translation, in this cycle; false if that cannot be done
+/// Has the probes fire on the instruction at the begin of this translation, in this cycle. False if that cannot be done
 /// ahead of time.
 ///
 /// # Safety
@@ -203,7 +204,7 @@ unsafe extern "sysv64" fn attend<B: Paired>(bus: &mut B, of: &Core, translation:
     bus.fire(of, translation.probe, cycle)
 }
 
-/// Tells of the store at the end of the block of the core whose turn it is behind this transition.
+/// Tells of the store at the end of the block of the core whose turn it is after this transition.
 ///
 /// # Safety
 /// The context is the one that the code was called with, its bus is not used meanwhile.
@@ -262,7 +263,7 @@ fn transit(asm: &mut VecAssembler<X64Relocation>, has_account: bool) -> u64 {
     begins as u64
 }
 
-/// Its transition to rdi, the other core's log to rdx; the block is handed in if that is not to be found, or if it may meet the
+/// Its transition to rdi, the other core's log to rdx. The block is handed in if that is not to be found, or if it may meet the
 /// other core's.
 fn find(asm: &mut VecAssembler<X64Relocation>) {
     const { assert!(size_of::<super::super::table::Places>() == 64) };
@@ -316,7 +317,7 @@ fn count(asm: &mut VecAssembler<X64Relocation>) {
     );
 }
 
-/// Moves both cores by the transition at rdi; rbx and r15 become those of the core that goes on.
+/// Moves both cores by the transition at rdi. Rbx and r15 become those of the core that goes on.
 fn take(asm: &mut VecAssembler<X64Relocation>) {
     dynasm!(asm
         ; .arch x64
@@ -414,7 +415,7 @@ fn begin(asm: &mut VecAssembler<X64Relocation>) {
     );
 }
 
-/// To rcx the times of the node that was reached; to the wait if the core goes on no sooner than the other one has
+/// Loads to rcx the times of the reached node. To the wait if the core goes on no sooner than the other one has
 /// ([`State::comes_second`](super::super::State::comes_second)).
 fn unless_second(asm: &mut VecAssembler<X64Relocation>) {
     dynasm!(asm

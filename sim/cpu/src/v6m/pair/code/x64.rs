@@ -34,12 +34,12 @@ struct Making<'a, B> {
     endings: Vec<Ending>,
     lines: Vec<u32>,
     steps: usize,
-    /// Other ways, and what is known of them; `None` of one that ends at once.
+    /// Other ways, and what is known of them. `None` of one that ends at once.
     forks: Vec<(Fork, At, Option<Known>)>,
 }
 
-/// Code for what may begin at `start`, and the lines of the cache that it is in. The block is what the core has just executed
-/// there, with this instruction first, for which another op may stand; what turns out unexpected is counted down. `None` if
+/// Code for what may begin at `start`, and the lines of the cache that it is in. The block is what the core has just
+/// executed there, with this instruction first, for which another op may stand. Deviations are counted down. `None` if
 /// there is none, or if it is not worth it.
 pub(super) fn assemble<B: Paired>(
     bus: &mut B,
@@ -122,7 +122,7 @@ impl<B: Paired> Making<'_, B> {
         Ending { ip: Some(at.ip as u64), told: Block::path(at.length, at.branches), is_early, is_none: at.length == 0 }
     }
 
-    /// Writes a step; false if that cannot be done.
+    /// Writes a step. False if that cannot be done.
     fn write(&mut self, step: &Step) -> bool {
         let Step { at, op, thumb, course, .. } = *step;
         let ip = at.ip as u64;
@@ -222,7 +222,7 @@ fn first_of(step: &Step) -> Option<u32> {
 /// Whether somebody is told of a store to RAM at this offset, and it can be made ahead of time.
 ///
 /// # Safety
-/// The context is the one that the code was called with; its bus is not used meanwhile.
+/// The context is the one that the code was called with. Its bus is not used meanwhile.
 unsafe extern "sysv64" fn is_told<B: Paired>(context: *mut Context, offset: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe { u32::from(Asks::bus::<B>(&raw const (*context).asks).watches_store(offset) == Some(true)) }

@@ -1,4 +1,4 @@
-//! What branches cost: prediction, redirection, resolution.
+//! The cost of branches: prediction, redirection, resolution.
 
 use super::super::super::bus::Bus;
 use super::super::super::core::Core;
@@ -31,7 +31,7 @@ impl M7 {
         (2 * instructions).saturating_sub(u64::from(halfwords)) + u64::from(self.branch_bytes == 2)
     }
 
-    /// Tells the predictor that the branch at `branch` went to `target` or was not taken; true if it had predicted
+    /// Tells the predictor that the branch at `branch` went to `target` or was not taken. True if it had predicted
     /// just that.
     #[inline(always)]
     pub(super) fn judge(&mut self, core: &Core, branch: u32, target: Option<u32>) -> bool {

@@ -1,7 +1,8 @@
-//! The Cortex-M7 as a state that can be cached, and what its timing takes from elsewhere: see [`crate::v7m::timing_cache`].
+//! The Cortex-M7 as a state that can be cached, and what its timing takes from elsewhere: see
+//! [`crate::v7m::timing_cache`].
 //!
-//! What addresses and predictions mean for time is found out when instructions run ahead: the bank of an access, how
-//! many stores ago a loaded doubleword was written, whether the predictor was right.
+//! The effect of addresses and predictions on time is determined during speculative execution: the bank of an access,
+//! how many stores ago a loaded doubleword was written, whether the predictor was right.
 
 use std::mem::offset_of;
 
@@ -23,19 +24,19 @@ const _: () = assert!(stores::TIMES.is_power_of_two());
 const OVER: i16 = -((timing::EARLY_FLAGS_DISTANCE_CYCLES - timing::ALU_LATENCY) as i16);
 /// 16-bit opcodes since the last taken branch that are as good as any more.
 const NARROW_MOST: i64 = timing::FOLD_NARROW_OPCODES as i64;
-/// Behind a flush they are counted from this on.
+/// After a flush they are counted from this on.
 const NARROW_LEAST: i64 = -4;
 
-/// What was foreseen of an instruction.
+/// The predicted effects of an instruction.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Foreseen {
-    /// How many stores ago what it loads was stored, 1 being the last store; 0: too long ago to matter.
+    /// How many stores ago what it loads was stored, 1 being the last store. 0: too long ago to matter.
     pub ago: usize,
     /// The predictor is right about it.
     pub right: bool,
 }
 
-/// What the next instructions' timing depends on; times as distances from now, those that are over alike.
+/// The inputs of the next instructions' timing. Times as distances from now, those that are over alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State {
     /// Late and early, by register.
@@ -51,9 +52,9 @@ pub struct State {
     predicated: u8,
     /// 16-bit opcodes since the last taken branch.
     narrow: i8,
-    /// Bank of a load in the group at hand; 2 if there is none.
+    /// Bank of a load in the group at hand. 2 if there is none.
     bank: u8,
-    /// What ACTLR says about prediction.
+    /// The prediction bits of ACTLR.
     prediction: u32,
     fetch: fetch::State,
     stores: stores::State,
@@ -146,7 +147,7 @@ impl CacheableTiming for M7 {
         self.next_group = cycle_at(state.next_group, now);
         self.flags = cycle_at(state.flags, now);
         self.predicated = state.predicated.into();
-        // An odd count has a halfword more behind it than two for each instruction.
+        // An odd count has a halfword more after it than two for each instruction.
         let instructions = (i64::from(state.narrow) + 1).div_euclid(2);
         let halfwords = 2 * instructions - i64::from(state.narrow);
         self.entered = pc.wrapping_sub(2 * halfwords as u32);

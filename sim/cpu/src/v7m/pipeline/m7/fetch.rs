@@ -20,15 +20,15 @@ pub struct State {
     skip: i8,
     ready: i16,
     at: i16,
-    /// In the order in which they are used next.
+    /// Freed entries in the order of their next use.
     freed: [i16; PREFETCH_QUEUE_ENTRIES],
 }
 
-/// The prefetch queue. It runs ahead of execution by up to its length; that is worked out afterwards, when a
+/// The prefetch queue. It runs ahead of execution by up to its length. That is worked out afterwards, when a
 /// doubleword is first needed: it was asked for one cycle after the one before it, or when an entry became free.
 #[derive(Debug, Clone, Copy)]
 pub struct Fetch {
-    /// Halfwords of arrived doublewords not issued yet; negative: so many are missing.
+    /// Halfwords of arrived doublewords not issued yet. Negative: so many are missing.
     pub left: i32,
     /// First cycle in which an instruction of the doubleword at hand can issue.
     pub ready: u64,
@@ -49,7 +49,7 @@ impl Fetch {
         Fetch { left: 0, ready: 0, next: 0, skip: 0, at: 0, freed: [0; PREFETCH_QUEUE_ENTRIES], turn: 0 }
     }
 
-    /// Brings the next doubleword; the instruction before it issued in cycle `core.t` or before.
+    /// Brings the next doubleword. The instruction before it issued in cycle `core.t` or before.
     pub fn more<B: Bus>(&mut self, core: &mut Core, bus: &mut B) {
         let entry = self.turn % PREFETCH_QUEUE_ENTRIES;
         let at = self.at.max(self.freed[entry]);
@@ -58,7 +58,7 @@ impl Fetch {
         self.turn += 1;
         let late = (arrived + DECODE).saturating_sub(core.t).min(arrived - at - 2);
         core.flash_wait += late;
-        // Address phases follow each other; a doubleword that is late holds up the next.
+        // Address phases follow each other. A doubleword that is late holds up the next.
         self.at = (at + 1).max(arrived - 1);
         self.ready = arrived + DECODE;
         self.left += 4 - self.skip;

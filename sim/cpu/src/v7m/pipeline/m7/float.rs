@@ -5,14 +5,14 @@ use super::super::super::op::{Op, flag};
 use crate::v7m::timing_cache::{Distances, cycle_at};
 use rtoslab_timing::cortex_m7::*;
 
-/// What an instruction reads and writes of the S registers, as sets, and its times.
+/// The S registers that an instruction reads and writes, as sets, and its times.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Work {
     reads: u32,
     accumulates: u32,
     stores: u32,
     writes: u32,
-    /// To the result.
+    /// The cycles to the result.
     latency: u64,
     /// The pipeline is locked this long, 1 for none.
     pub occupies: u64,
@@ -46,7 +46,7 @@ pub struct Scoreboard {
     after_chained: u64,
 }
 
-/// Ready times, as distances from now; what is over is alike.
+/// Ready times, as distances from now. Past times are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State {
     ready: [i8; 32],
@@ -200,7 +200,7 @@ impl Scoreboard {
         }
     }
 
-    /// What an instruction that issues now, from where the distances are, or later can still see.
+    /// Returns what an instruction that issues now, from where the distances are, or later can still see.
     pub fn state(&self, distances: &Distances) -> State {
         let ready = self.ready.map(|cycle| distances.byte(cycle, OVER.into()));
         let open = (0..32).filter(|&register| i16::from(ready[register]) > OVER).fold(0, |set, n| set | 1 << n);

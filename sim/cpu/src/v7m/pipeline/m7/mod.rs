@@ -1,8 +1,9 @@
 //! The Cortex-M7: in order, two instructions a cycle. Rules and their sources are in [`rtoslab_timing::cortex_m7`].
 //!
 //! Instructions issue in groups of one or two, an older and a younger slot. An instruction joins the group at hand if
-//! [`rules`] lets the two meet and its operands are there in that cycle; else it opens the next group. Of each core
-//! register the pipeline keeps the first cycle in which the *late* ALU input of an issuing instruction can have it;
+//! [`rules`] lets the two meet and its operands are there in that cycle. Else it opens the next group. The pipeline
+//! stores, for each core register, the first cycle in which the *late* ALU input of an issuing instruction can have
+//! it.
 //! *early* inputs (addresses, shifted operands) have it one cycle later. Loads know only when they execute whether
 //! their bank is free, and then still move to the next group.
 //!
@@ -54,9 +55,9 @@ pub struct M7 {
     /// Cycle of the last group, and the first one the next may have.
     group: u64,
     next_group: u64,
-    /// What may not join the group; everything if it is full.
+    /// The classes that may not join the group. Everything if it is full.
     blocks: u16,
-    /// What every instruction blocks: everything while dual issue is off.
+    /// The classes that every instruction blocks: all while dual issue is off.
     always: u16,
     /// The instruction at hand is in the younger slot.
     younger: bool,
@@ -75,7 +76,7 @@ pub struct M7 {
     /// Loads of the last trace that were from a cache's memory, each at the bit whose number is how many instructions were
     /// left.
     cached: u32,
-    /// What a story that is told again foresaw of the instruction at hand.
+    /// The prediction for the current instruction in a replay.
     foreseen: Option<Foreseen>,
     /// Address and length of the branch at hand.
     branch: u32,
@@ -196,7 +197,7 @@ impl M7 {
             // Two words in a cycle. It may have given way between two words: `core.t` is the cycle after the last.
             return core.t - u64::from(!index.is_multiple_of(timing::WORDS_A_CYCLE as u32));
         }
-        // The second part of an unaligned load; further ones come with it.
+        // The second part of an unaligned load. Further ones come with it.
         match (index, self.younger) {
             (1, true) => self.group + timing::UNALIGNED_LOAD_YOUNGER_CYCLES,
             (1, false) => self.group + timing::UNALIGNED_LOAD_OLDER_CYCLES,
@@ -212,13 +213,13 @@ impl M7 {
         self.condition = condition;
     }
 
-    /// Nothing joins the group; the next one is no earlier than `at`.
+    /// Nothing joins the group. The next one is no earlier than `at`.
     fn close(&mut self, at: u64) {
         self.blocks = uses::ALL;
         self.next_group = self.next_group.max(at);
     }
 
-    /// A division takes its time; other instructions have told theirs.
+    /// A division takes its time. Other instructions have told theirs.
     fn take_cycles(&mut self, op: Op, cycles: u64) {
         if op.class != Class::Divide {
             return;

@@ -1,6 +1,6 @@
 //! The branch target address cache of the Cortex-M7.
 //!
-//! ARM names it and says that prediction is dynamic; size, organisation and counters are assumed: direct-mapped by the
+//! ARM names it and says that prediction is dynamic. Size, organisation and counters are assumed: direct-mapped by the
 //! branch's address, two-bit counters, entries made by taken branches, indirect branches predicted to go where they
 //! went last. There is no return stack. BPIALL is taken to do nothing.
 
@@ -10,13 +10,13 @@ use rtoslab_timing::cortex_m7::BRANCH_TARGETS;
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// Address of the branch with bit 0 set; 0: free.
+    /// Address of the branch with bit 0 set. 0: free.
     branch: u32,
     target: u32,
     counter: u8,
 }
 
-/// From this counter value on a branch is predicted taken.
+/// The counter value from which on a branch is predicted taken.
 pub const TAKEN: u8 = 2;
 const STRONGLY_TAKEN: u8 = 3;
 const _: () = assert!(TAKEN == 2 && STRONGLY_TAKEN == TAKEN + 1, "as native code counts");
@@ -44,13 +44,13 @@ impl Predictor {
         &mut self.entries[(branch >> 1) as usize % BRANCH_TARGETS]
     }
 
-    /// The target a branch is predicted to go to; `None`: it is not predicted taken.
+    /// The target a branch is predicted to go to. `None`: it is not predicted taken.
     pub fn predicted(&mut self, branch: u32) -> Option<u32> {
         let entry = self.entry(branch);
         (entry.branch == branch | 1 && entry.counter >= TAKEN).then_some(entry.target)
     }
 
-    /// Learns that a branch went to `target`; `allocate` makes an entry for an unknown one.
+    /// Learns that a branch went to `target`. `allocate` makes an entry for an unknown one.
     pub fn learn_taken(&mut self, branch: u32, target: u32, allocate: bool) {
         let entry = self.entry(branch);
         if entry.branch == branch | 1 {

@@ -1,11 +1,11 @@
-//! What each operation is to the Cortex-M7's issue logic: one row a group of codes.
+//! The role of each operation in the Cortex-M7's issue logic: one row a group of codes.
 
 use super::super::super::code::{CODES, Code};
 use rtoslab_timing::cortex_m7::{
     ALU_LATENCY, COMPARE_SHIFTED_LATENCY, MULTIPLY_LATENCY, SATURATE_LATENCY, SYSTEM_CYCLES, TABLE_BRANCH_CYCLES,
 };
 
-/// What an instruction uses, one bit each; [`blocks`] says which may not meet in one cycle.
+/// The units that an instruction uses, one bit each. [`blocks`] says which may not meet in one cycle.
 pub mod uses {
     /// Both slots.
     pub const ALONE: u16 = 1 << 0;
@@ -39,7 +39,8 @@ pub mod uses {
     pub const ALL: u16 = u16::MAX;
 }
 
-/// What an older instruction keeps out of the younger slot (JL; SHIFT before SHIFTED is the matrix's "slippery" minus).
+/// Returns what an older instruction keeps out of the younger slot (JL; SHIFT before SHIFTED is the matrix's
+/// "slippery" minus).
 const fn blocks(used: u16) -> u16 {
     use uses::*;
     let pairs = [
@@ -66,7 +67,7 @@ const fn blocks(used: u16) -> u16 {
     blocked
 }
 
-/// Where the ready times of operands are, two to a register: for late and for early inputs. Behind those of the core
+/// Where the ready times of operands are, two to a register: for late and for early inputs. After those of the core
 /// registers come some that are always over and some that nobody reads, 32 registers each.
 pub const TIMES: usize = 256;
 
@@ -96,7 +97,7 @@ pub enum Kind {
     /// A load or store without write-back.
     Load,
     Store,
-    /// A branch that writes nothing; its operand is in `rm`.
+    /// A branch that writes nothing. Its operand is in `rm`.
     Branch,
     /// CBZ and CBNZ of `rn`.
     CompareBranch,
@@ -104,7 +105,7 @@ pub enum Kind {
     /// A further operand in `rd`.
     Movt,
     Multiply,
-    /// With write-back, or anything else.
+    /// A load with write-back, or any other load.
     LoadGeneral,
     StoreGeneral,
     LoadMultiple,

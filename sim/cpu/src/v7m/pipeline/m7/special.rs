@@ -32,7 +32,7 @@ impl M7 {
         (late, early)
     }
 
-    /// What an instruction of a special kind waits for besides its `n` and `m`.
+    /// Returns what an instruction of a special kind waits for besides its `n` and `m`.
     pub(super) fn special_operands(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
         let all = self.latest(op.reads);
         if rule.uses & uses::BRANCH != 0 {
@@ -96,7 +96,7 @@ impl M7 {
     fn special_results(&mut self, op: Op, rule: &Rule) {
         let at = self.group;
         let latency = match rule.kind {
-            // The address unit writes the base back; loaded values come with the load.
+            // The address unit writes the base back. Loaded values come with the load.
             Kind::LoadGeneral | Kind::StoreGeneral => 0,
             Kind::StoreMultiple if op.class == Class::StoreExclusive => timing::LOAD_NARROW_LATENCY,
             Kind::StoreMultiple => 0,
@@ -139,7 +139,7 @@ impl M7 {
         each(op.writes, |register| self.set_ready(register, at + timing::ALU_LATENCY));
     }
 
-    /// DSB and DMB have waited for the store buffer; behind an ISB everything is fetched again.
+    /// DSB and DMB have waited for the store buffer. After an ISB everything is fetched again.
     fn barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
         if op.ra == 6 {

@@ -57,7 +57,7 @@ impl Stores {
         at.max(self.left[self.turn])
     }
 
-    /// A store enters in cycle `at` and occupies its bank for `cycles`; a store that makes the bus `wait` holds up
+    /// A store enters in cycle `at` and occupies its bank for `cycles`. A store that makes the bus `wait` holds up
     /// both banks.
     #[inline]
     pub fn push(&mut self, at: u64, address: u32, cycles: u64, wait: u64) {
@@ -73,7 +73,7 @@ impl Stores {
         self.entered[self.newest] = at;
     }
 
-    /// First cycle in which what the store `ago` stores ago wrote can be loaded, `distance` behind it; 1 is the last
+    /// First cycle in which what the store `ago` stores ago wrote can be loaded, `distance` after it. 1 is the last
     /// store, 0 none.
     #[inline]
     pub fn loadable(&self, ago: usize, distance: u64) -> u64 {
@@ -89,8 +89,8 @@ impl Stores {
         self.bank_free[0].max(self.bank_free[1])
     }
 
-    /// What can still hold something up at time `now`, from which the distances are, or later; `None` if that takes very
-    /// long.
+    /// Returns what can still hold something up at time `now`, from which the distances are, or later. `None` if that
+    /// takes very long.
     pub fn state(&self, now: u64, distances: &Distances, distance: u64) -> Option<State> {
         let later = |cycle: u64| distances.ahead(cycle);
         if self.drained() > now + LONG {
@@ -126,7 +126,7 @@ impl Doublewords {
     /// The address of doubleword 0: where most of what is stored to begins.
     pub const ORIGIN: u32 = 0x2000_0000;
 
-    /// None so far.
+    /// Creates the record without stores.
     pub const fn new() -> Doublewords {
         Doublewords { numbers: [u32::MAX; RECENT], counts: [0; RECENT], count: 0 }
     }
@@ -146,7 +146,7 @@ impl Doublewords {
         (self.numbers[place], self.counts[place]) = (number, self.count);
     }
 
-    /// How many stores ago the doubleword of an address was stored to, 1 being the last; 0 if that is not known or
+    /// How many stores ago the doubleword of an address was stored to, 1 being the last. 0 if that is not known or
     /// longer ago than `most`.
     #[inline(always)]
     pub fn ago(&self, address: u32, most: usize) -> usize {

@@ -1,10 +1,10 @@
 //! Traces as native code: what is executed again and again the same way is translated, its time is looked up as ever.
 //!
 //! A translation is one path: the instructions of a trace in the order in which they were executed, with the branches
-//! taken that were taken then, and accesses to the memories that answered then. Where it turns out otherwise, the trace ends
-//! before the instruction in question, and the next one begins there: where a trace ends does not matter to its time. What
-//! goes another way at its very first instruction is translated, too, if that happens often. What is rare or long is not
-//! translated but called: the function of [`super::trace`] for one instruction.
+//! taken that were taken then, and accesses to the memories that answered then. If the execution deviates, the trace
+//! ends before that instruction, and the next one begins there. The end of a trace does not affect its time. A trace
+//! that deviates often at its very first instruction is translated, too. Rare or long cases are not translated but
+//! called: the function of [`super::trace`] for one instruction.
 
 #[cfg(not(target_arch = "x86_64"))]
 mod none;
@@ -47,9 +47,9 @@ pub(super) struct Translations {
     store: host::Store,
     /// The last of the paths from where the trace in hand began, if none of them was its own.
     left: Option<u32>,
-    /// What enters code.
+    /// The entry to native code.
     entry: Option<host::Entry>,
-    /// Executions before one is made; 0: none is.
+    /// Executions before one is made. 0: none is.
     pub after: u32,
     /// How many were made so far.
     pub made: u64,
@@ -66,9 +66,9 @@ struct Head {
 /// How traces go on from a place, or where a path is not theirs.
 #[derive(Debug, Clone, Copy)]
 enum Way {
-    /// As the interpreter says, so often until now.
+    /// The interpreter executes it. The number counts the executions so far.
     Interpreted(u32),
-    /// As a translation says.
+    /// Native code executes it.
     Translated(u32),
 }
 
@@ -77,13 +77,13 @@ enum Way {
 struct Translation {
     /// Where its code begins.
     code: u64,
-    /// What the code points to where it calls.
+    /// The steps that native code points to in its calls.
     steps: Vec<Step>,
-    /// Before each of its steps, and behind the last.
+    /// Before each of its steps, and after the last.
     exits: Vec<Exit>,
-    /// What the code takes there.
+    /// The records that native code uses there.
     records: Box<[Record]>,
-    /// What goes another way at the first one.
+    /// The way of executions that deviate at the first instruction.
     otherwise: Way,
     /// Paths from the same place that were there before.
     earlier: u32,
@@ -94,7 +94,7 @@ struct Translation {
 struct Exit {
     /// The trace that ends there.
     trace: Trace,
-    /// What it is found by, from state 0.
+    /// The key by which it is found, from state 0.
     key: Key,
     /// The code has said where execution goes on.
     jumped: bool,
@@ -113,14 +113,14 @@ pub(super) enum Ran {
     Otherwise,
 }
 
-/// What native code is called with, and calls with.
+/// The context of native code, at its call and for its own calls.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Context<'a, P, B> {
     core: &'a mut Core,
     pipe: &'a mut P,
     bus: &'a mut B,
-    /// What was logged, where the pipeline has foresight.
+    /// The log, where the pipeline has foresight.
     log: u64,
     /// Number of the state before the trace in hand.
     state: u32,
@@ -137,7 +137,7 @@ pub(super) struct Context<'a, P, B> {
 }
 
 impl<'a, P, B> Context<'a, P, B> {
-    /// Of these.
+    /// Creates the plan of these.
     #[inline(always)]
     pub fn new(core: &'a mut Core, pipe: &'a mut P, bus: &'a mut B, is_profiled: bool) -> Context<'a, P, B> {
         let (repeating, constants) = (Repeating::default(), ConstantsAt::default());
@@ -212,11 +212,11 @@ impl Translations {
         }
     }
 
-    /// Executes the path that is translated under this number, from this state on, and those behind it for as long as they go
-    /// without asking; returns how many traces were executed so.
+    /// Executes the path that is translated under this number, from this state on, and those after it for as long as they go
+    /// without asking. Returns how many traces were executed so.
     ///
     /// # Safety
-    /// As for [`exec::run`](crate::v7m::exec::run), with the core at the begin of the path and far enough from its limit; ops
+    /// As for [`exec::run`](crate::v7m::exec::run), with the core at the begin of the path and far enough from its limit. Ops
     /// and memories are those that it was translated with.
     #[inline(always)]
     pub unsafe fn run<P: CacheableTiming, B: QuickBus>(
@@ -283,7 +283,7 @@ impl Translations {
         *record = Record { state, serial, transition, log, ip, next, ..*record };
     }
 
-    /// Behind a trace that ended there what is translated under this number is executed.
+    /// After a trace that ended there what is translated under this number is executed.
     pub fn link(&mut self, left: Left, ip: *mut Op, number: u32) {
         let next = self.all[number as usize].code;
         let record = &mut self.all[left.number()].records[left.record()];
@@ -388,7 +388,7 @@ impl Head {
     const NONE: Head = Head { place: 1, way: Way::Interpreted(0) };
 }
 
-/// Before each of the steps of a trace, and behind the last.
+/// Before each of the steps of a trace, and after the last.
 fn exits(trace: Trace, steps: &[Step], bias: u64) -> Vec<Exit> {
     let places =
         steps.iter().map(|step| (step.ip, step.before)).chain(steps.last().map(|last| (trace.end, last.after)));

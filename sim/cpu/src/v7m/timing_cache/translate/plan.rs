@@ -13,14 +13,14 @@ use crate::v7m::op::{Class, Op};
 pub(super) struct Step {
     pub ip: *mut Op,
     pub op: Op,
-    /// What was logged before it.
+    /// The log before it.
     pub before: Log,
-    /// What is logged behind it.
+    /// The log after it.
     pub after: Log,
     pub course: Course,
     /// Where execution went on.
     pub next: *mut Op,
-    /// The trace ends behind it.
+    /// The trace ends after it.
     pub is_last: bool,
 }
 
@@ -35,18 +35,18 @@ impl Step {
         self.is_last || ip == self.next
     }
 
-    /// Execution need not go on behind it where it did.
+    /// Execution need not go on after it where it did.
     pub fn jumps(&self) -> bool {
         matches!(self.op.code, Code::It | Code::Bx | Code::Blx | Code::LdmPc)
     }
 }
 
-/// What happened at it.
+/// The event at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Course {
-    /// Execution goes on behind it.
+    /// Execution goes on after it.
     On,
-    /// The same; its accesses went to this memory.
+    /// The same. Its accesses went to this memory.
     Access(Home),
     /// It branched, or did not.
     Branch(bool),
@@ -75,7 +75,7 @@ pub(super) unsafe fn plan<P: CacheableTiming>(pipe: &P, trace: Trace) -> Vec<Ste
 
 struct Walk<'a, P> {
     pipe: &'a P,
-    /// What is still to come of the log, and all of it.
+    /// The rest of the log, and all of it.
     log: Log,
     all: Log,
     /// Instructions that may still come.
@@ -142,7 +142,7 @@ impl<P: CacheableTiming> Walk<'_, P> {
         course
     }
 
-    /// What was logged before the next instruction.
+    /// Returns what was logged before the next instruction.
     fn so_far(&self) -> Log {
         Log { bits: self.all.bits >> self.log.length(), left: self.left }
     }

@@ -1,9 +1,9 @@
-//! What native code knows where a path is left.
+//! The records that native code uses where a path is left.
 
 use super::Exit;
 
-/// What code knows of a trace that ends at an exit: the last one whose time was known there, of those whose state and log say
-/// this one of [`WAYS`]. If the next one is another one it asks.
+/// The record of a trace that ends at an exit: the last one whose time was known there, among those whose state and
+/// log select this one of [`WAYS`]. If the next one is another one it asks.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Record {
@@ -16,11 +16,11 @@ pub(super) struct Record {
     pub log: u64,
     /// Where it ended.
     pub ip: u64,
-    /// Code of what is executed behind it (before the first step: instead); 0 if that is not translated.
+    /// Code of what is executed after it (before the first step: instead); 0 if that is not translated.
     pub next: u64,
     /// Its instructions.
     pub instructions: u64,
-    /// What the code returns if it asks: the number of the translation, and of the exit.
+    /// The return value of code that asks: the number of the translation, and of the exit.
     pub left: u64,
 }
 
@@ -61,7 +61,7 @@ impl Left {
     }
 }
 
-/// What the code of a translation with this number takes at its exits.
+/// Returns what the code of a translation with this number takes at its exits.
 pub(super) fn records(number: u32, exits: &[Exit]) -> Box<[Record]> {
     let record = |(exit, at, way): (&Exit, u32, u32)| Record {
         state: NOWHERE,

@@ -131,7 +131,7 @@ fn dual_issue_and_prediction_can_be_switched_off() {
 #[test]
 fn waits_of_the_bus_are_counted_once() {
     // LDR r0, [r8]; LDR r1, [r8, #4] with waits. LDM r8, {r0-r5}: its own cycles are no waits. STRB r0, [r8] eight
-    // times: when the sixth comes the first has left; the two behind it wait three cycles each.
+    // times: when the sixth comes the first has left; the two after it wait three cycles each.
     let loads = vec![0xf8d8, 0x0000, 0xf8d8, 0x1004];
     let stores = [0xf888, 0x0000].repeat(8);
     for (program, wait, waits) in [(loads, 5, 10), (vec![0xe898, 0x003f], 0, 0), (stores, 0, 6)] {

@@ -1,4 +1,4 @@
-//! What translated code calls.
+//! The functions that native code calls.
 
 use super::super::super::log::{CYCLES_BITS, Log};
 use super::super::super::trace::{End, Ended, execute_block, go_on};
@@ -6,7 +6,7 @@ use super::super::super::{CacheableTiming, Home, QuickBus, TRACE_INSTRUCTIONS};
 use super::super::Context;
 use super::super::plan::Step;
 
-/// What was logged before a step.
+/// Returns what was logged before a step.
 fn so_far<P: CacheableTiming, B: QuickBus>(context: &Context<'_, P, B>, step: &Step) -> Log {
     match P::FORESIGHT {
         Some(_) => Log { bits: context.log, ..step.before },
@@ -17,7 +17,7 @@ fn so_far<P: CacheableTiming, B: QuickBus>(context: &Context<'_, P, B>, step: &S
 /// Executes one instruction. 0: it went as foreseen; else the trace has ended as the context says.
 ///
 /// # Safety
-/// The context is the one that the code was called with; its core, pipeline and bus are as
+/// The context is the one that the code was called with. Its core, pipeline and bus are as
 /// [`exec::run`](crate::v7m::exec::run) wants them, `step` is one of a trace that was executed.
 pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: QuickBus>(
     context: *mut Context<'_, P, B>,
@@ -26,14 +26,14 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: Qui
     // SAFETY: the caller's promise.
     let (context, step) = unsafe { (&mut *context, &*step) };
     let before = so_far(context, step);
-    // It could log more than has room with those behind it.
+    // It could log more than has room with those after it.
     if P::FORESIGHT.is_some() && !before.has_room(CYCLES_BITS) {
         context.core.ip = step.ip;
         context.ended = Ended::there(before, End::Complete);
         return 1;
     }
     let (core, pipe, bus) = context.parts();
-    // SAFETY: as above. It is executed as the last of a trace, so that it comes back behind it.
+    // SAFETY: as above. It is executed as the last of a trace, so that it comes back after it.
     let how = unsafe { go_on(core, pipe, bus, step.ip, Log { left: 1, ..before }) };
     if P::FORESIGHT.is_none() && how.is_full_with(step.after.bits) {
         return 0;

@@ -1,4 +1,4 @@
-//! From one trace to the next: its time, as the record of where it ended knows it.
+//! The transit from one trace to the next: its time, from the record at its end.
 
 use std::mem::offset_of;
 
@@ -108,7 +108,7 @@ pub(super) fn transit<P: CacheableTiming, B: QuickBus>(writer: &mut Writer, ways
     );
 }
 
-/// From the first record of an exit to that for the state, which is in ecx then, and the log.
+/// Chooses, from the first record of an exit, that for the state, which is in ecx then, and the log.
 fn choose<P: CacheableTiming>(writer: &mut Writer) {
     const _: () = assert!(WAYS.is_power_of_two());
     writer.context();
