@@ -64,7 +64,7 @@ class Board:
 
     @property
     def data(self) -> int:
-        """Where the board's firmware has its data by default."""
+        """The address where the board's firmware places its data by default."""
         memory = self.facts["memory"]
         return int(memory[f"{memory['data']}_start"])
 

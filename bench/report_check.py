@@ -41,7 +41,7 @@ _FOLDED = """() => [...document.querySelectorAll("details")].filter(each => {
 
 
 def build_pages() -> list[Path]:
-    """One page of each kind, by the commands a user would type. What was measured before comes from the cache."""
+    """One page of each kind, by the commands a user would type. Earlier measurements come from the cache."""
     FOLDER.mkdir(parents=True, exist_ok=True)
 
     def page(name: str) -> Path:

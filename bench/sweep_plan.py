@@ -1,9 +1,8 @@
 """`make bench-plan`: how long a sweep of 536 points takes, image by image unbuilt, built, and with every result known.
 
-Each row is one `rtoslab sweep`, in folders of its own. Processor time is that of all its processes. Where it is less
-than the processors had in that time, others used them, or the disk was waited for: the load says how busy the machine
-was beside it.
-"""
+Each row is one `rtoslab sweep`, in folders of its own. Processor time is that of all its processes. If it is less than
+the processors had in that time, other processes used them, or the disk was slow. The load says how busy the machine
+was."""
 
 import argparse
 import ctypes

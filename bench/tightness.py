@@ -112,7 +112,7 @@ def _others(catalogue: Catalogue, kernel: str, board: str, sets: int, *, events:
 
 
 def _kind(system: System, name: str) -> str:
-    """Who of a system it is."""
+    """The task or interrupt of a system."""
     task = next((item for item in system.tasks if item.name == name), None)
     if task is None:
         return "interrupts"

@@ -1,10 +1,9 @@
 """Speed while firmware waits for its serial port, and of whole points: part of `make bench`.
 
-What a point prints takes longer on the line than its measured window, and its firmware waits for the serial port before
-each byte. *passed over*: as `rtoslab run` executes it, where such waits are passed over up to the next event
+The output of a point takes longer on the line than its measured window, and its firmware waits for the serial port
+before each byte. *passed over*: as `rtoslab run` executes it, where such waits are passed over up to the next event
 (docs/performance.md). *executed*: the same stretch with the profile on, where every read is executed. Both take the
-same cycles, which is checked.
-"""
+same cycles, which is checked."""
 
 from __future__ import annotations
 

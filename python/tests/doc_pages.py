@@ -26,7 +26,7 @@ _REMARK = re.compile(r"\s+#\s.*$|\s{3,}\S.*$")
 _HEAD = re.compile(r"\s*\| head -(\d+)$")
 _MEASURES = ("--kernel", "--board", "--check")
 """What makes a command build firmware and execute it."""
-_AT_ONCE = ("list", "rta", "completion")
+_AT_ONCE = ("list", "rta", "completion", "choose")
 
 
 @dataclass(frozen=True, slots=True)

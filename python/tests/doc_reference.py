@@ -20,7 +20,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
 from rtoslab.hardware import bench
 from rtoslab.mutants.mutants import MutantsOf, read_mutants
-from rtoslab.project import kept_figures, project_file
+from rtoslab.project import project_baseline, project_file
 from rtoslab.results import results
 from rtoslab.rta import overheads, taskset
 from rtoslab.sweep import plan
@@ -43,7 +43,7 @@ _MODULES: Final = (
     overheads,
     plan,
     project_file,
-    kept_figures,
+    project_baseline,
     bench,
     silicon_file,
     calibration_table,

@@ -6,7 +6,7 @@ from rtoslab.analyses.axis_values import select, values
 from rtoslab.analyses.counts_per_second import gains, throughput
 from rtoslab.analyses.cycles import lock_costs, lock_waits, shares, top_functions
 from rtoslab.analyses.heap_fragmentation import fragmentation
-from rtoslab.analyses.rulers import probe_effect, ruler_costs
+from rtoslab.analyses.instrument_overhead import probe_effect, ruler_costs
 from rtoslab.analyses.series import pinning_note, series_names
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.results import LockSleep

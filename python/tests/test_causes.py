@@ -12,7 +12,7 @@ from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline
 from rtoslab.compare.brief_manifest import brief_manifest
 from rtoslab.compare.causes import Cause, Reason, find_reason
 from rtoslab.compare.comparison import compare
-from rtoslab.compare.executed import ExecutedFunction, executions
+from rtoslab.compare.executions import ExecutedFunction, executions
 from rtoslab.compare.gate import gate_document, judge, verdict_text, without_moved
 from rtoslab.compare.rules import Rules
 from rtoslab.compare.sides import Figures, Side, figures_of

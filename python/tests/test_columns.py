@@ -14,7 +14,7 @@ from rich.table import Table
 from rtoslab.api import build_image
 from rtoslab.base.paths import find_root
 from rtoslab.cli import app
-from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.console import PlainConsole
 
 ROOT = find_root()
 NARROW, WIDE = 80, 400

@@ -14,7 +14,7 @@ from rtoslab.cli import app
 from rtoslab.compare.comparison import Verdict, compare
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.machines import as_junit
-from rtoslab.compare.placed import over_placements
+from rtoslab.compare.placement_pairs import over_placements
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.reports import report_formats
 from tests.checkouts import alter, build_apart, copy_checkout

@@ -17,7 +17,7 @@ from rtoslab.conformance.play import scene_hash
 from rtoslab.images.builder import build
 from rtoslab.measure.own_image import run_image
 from rtoslab.plan.plan import Options, Point, conformance_points
-from rtoslab.targets.brought_image import read_external_image
+from rtoslab.targets.external_image import read_external_image
 from tests.checkouts import alter
 from tests.test_cli import error, rtoslab
 

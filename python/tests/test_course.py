@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.base.errors import CatalogueError
 from rtoslab.proofs import Evidence, judge_all
-from rtoslab.proofs.steps_wanted import parse
+from rtoslab.proofs.expected_steps import parse
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.targets.observe import Load, OwnFunction, Stretch, WindowObservations
 from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step

@@ -16,9 +16,9 @@ from rtoslab.compare.document import comparison_document
 from rtoslab.compare.sides import Side, figures_of
 from rtoslab.reports import report_formats
 from rtoslab.reports.charts import svg
+from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.document import make_document
-from rtoslab.reports.flagged import mark_deviations
 from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import MeasuredPoint

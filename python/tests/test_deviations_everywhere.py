@@ -45,10 +45,10 @@ from rtoslab.papers.reproduction import reproduce
 from rtoslab.placements.report import study_as_json, study_document
 from rtoslab.placements.study import Study as PlacementStudy
 from rtoslab.reports import report_formats
+from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.document import make_document
 from rtoslab.reports.export_files import files
-from rtoslab.reports.flagged import mark_deviations
 from rtoslab.reports.table import Document
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import MeasuredPoint

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rtoslab.cli.ended import EndedError, answer, keeping
+from rtoslab.cli.early_end import EndedError, answer, keeping
 from rtoslab.instruments.profiler import load_profile
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory

@@ -13,10 +13,10 @@ import pytest
 
 from rtoslab.base.errors import StoreError
 from rtoslab.base.tools import find
-from rtoslab.images import kept_objects, making, shelves
+from rtoslab.images import compile_steps, object_cache, object_store
 from rtoslab.images.compilation import Compilation, archiving, compilation
-from rtoslab.images.kept_objects import JUST_NOW_NS, Objects, compilers
-from rtoslab.images.shelves import ObjectStore
+from rtoslab.images.object_cache import JUST_NOW_NS, Objects, compilers
+from rtoslab.images.object_store import ObjectStore
 
 PLAIN = "#define ASKED 1\n#define OTHER 2\n"
 SOURCE = '#include "facts.h"\n#include "own.h"\nint value(void) { return ASKED + OWN; }\n'
@@ -53,7 +53,7 @@ class Place:
         words = (gcc, debug, "-O2", *more, *folders, *mapped, *said, str(self.folder / "source.c"))
         call = Compilation(work, words, self.folder)
         log = io.StringIO()
-        steps = making._Steps(Objects(work, self.folder, ObjectStore(self.kept), compilers(clang=False)), log)
+        steps = compile_steps._Steps(Objects(work, self.folder, ObjectStore(self.kept), compilers(clang=False)), log)
         steps.compile(call)
         self.said = log.getvalue()
         return "Compiled" in log.getvalue(), call.object.read_bytes()
@@ -194,14 +194,14 @@ def test_threads_that_ask_for_one_file_are_told_the_same(tmp_path: Path, monkeyp
             both.wait()
         return file
 
-    monkeypatch.setattr(kept_objects, "sha256_of", slow)
+    monkeypatch.setattr(object_cache, "sha256_of", slow)
     objects = Objects(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), "")
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(objects._digest, ["a header"] * 2)) == ["a header"] * 2
 
 
 def test_what_changes_while_it_is_compiled_is_not_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "now_ns", lambda: time.time_ns() - 10 * JUST_NOW_NS)
+    monkeypatch.setattr(compile_steps, "now_ns", lambda: time.time_ns() - 10 * JUST_NOW_NS)
     place.build()
     assert place.build()[0]
 
@@ -236,7 +236,7 @@ def test_a_disk_without_room_costs_only_what_would_be_kept(place: Place, monkeyp
         raise StoreError("no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(shelves, "write_whole", full)
+        patch.setattr(object_store, "write_whole", full)
         compiled, content = place.build()
     assert compiled
     assert place.build() == (True, content)
@@ -244,15 +244,15 @@ def test_a_disk_without_room_costs_only_what_would_be_kept(place: Place, monkeyp
 
 def test_an_error_of_the_compiler_is_told_and_nothing_kept(place: Place) -> None:
     place.write("source.c", SOURCE.replace("ASKED", "NOBODY"))
-    with pytest.raises(making.StepFailedError):
+    with pytest.raises(compile_steps.StepFailedError):
         place.build()
     assert not [path for path in (place.folder / "kept").rglob("*") if path.is_file()]
 
 
 def test_a_full_shelf_gives_up_what_was_not_used_for_longest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelves, "SHARD_BYTES", 3_500)
+    monkeypatch.setattr(object_store, "SHARD_BYTES", 3_500)
     kept = ObjectStore(tmp_path)
-    keys = [f"{number * shelves.SHARDS:08x}" for number in range(4)]  # of one shelf
+    keys = [f"{number * object_store.SHARDS:08x}" for number in range(4)]  # of one shelf
     for age, key in enumerate(keys[:3]):
         kept.put(key, bytes(1_000))
         os.utime(tmp_path / "00" / key, ns=(age, age))
@@ -285,6 +285,6 @@ def test_build_files_without_a_step_make_no_image(tmp_path: Path, build_file: st
     """An empty folder would be sealed and found again as built."""
     (tmp_path / "build.ninja").write_text(build_file)
     log = io.StringIO()
-    with pytest.raises(making.StepFailedError):
-        making.make(tmp_path, Objects(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), ""), log)
+    with pytest.raises(compile_steps.StepFailedError):
+        compile_steps.make(tmp_path, Objects(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), ""), log)
     assert words in log.getvalue()

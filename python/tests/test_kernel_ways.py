@@ -10,7 +10,7 @@ import pytest
 
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.instruments.timelines import TASKS, _Reader
-from rtoslab.measure.measured import lock_sleeps
+from rtoslab.measure.point_result import lock_sleeps
 from rtoslab.proofs import Evidence
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.rta.trace import read as read_trace

@@ -16,7 +16,7 @@ from rtoslab.conformance.examination import Conformance, examine
 from rtoslab.conformance.judge import Outcome
 from rtoslab.mutants.measure import try_mutants
 from rtoslab.mutants.mutants import read_mutants
-from rtoslab.papers.whole import require_complete
+from rtoslab.papers.completeness import require_complete
 from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.scaffold.new_folder import make
 

@@ -9,7 +9,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import build
 from rtoslab.measure import virtual_job
-from rtoslab.measure.outlook import POINT_S, run_s
+from rtoslab.measure.duration_estimate import POINT_S, run_s
 from rtoslab.plan.plan import Options, Plan, make_plan
 from rtoslab.targets import run_virtual
 

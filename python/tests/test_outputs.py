@@ -18,7 +18,7 @@ from rtoslab.base.output_files import write_whole
 from rtoslab.base.paths import find_root
 from rtoslab.captures.capture import Capture, channel_of
 from rtoslab.captures.forms import capture_forms, named, parse_capture
-from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.console import PlainConsole
 from rtoslab.intake.escapes import markdown, paragraph, sheet, xml
 from rtoslab.reports.export_files import export, latex
 from rtoslab.reports.formats.md import render
@@ -140,7 +140,7 @@ def test_the_terminal_shows_names_as_they_are(capsys: pytest.CaptureFixture[str]
 
 
 def test_no_child_hears_standard_input() -> None:
-    code = "from rtoslab.base import said; print(repr(said(['cat'])), repr(said(['cat'], 'typed')))"
+    code = "from rtoslab.base import program_output as run; print(repr(run(['cat'])), repr(run(['cat'], 'typed')))"
     done = subprocess.run(
         [sys.executable, "-c", code], input="secret", capture_output=True, text=True, check=True, cwd=find_root()
     )

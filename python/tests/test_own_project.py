@@ -14,8 +14,8 @@ from rtoslab.cli import app, own_project
 from rtoslab.compare import Rules
 from rtoslab.project import read_project, read_project_baseline
 from rtoslab.project.judging import CHANGED, MOVED, OTHER_CODE, OTHER_WORK, SAME_CODE, judge_project
-from rtoslab.project.kept_figures import ProjectBaseline
 from rtoslab.project.measuring import ImageFigures, Item
+from rtoslab.project.project_baseline import ProjectBaseline
 from tests.foreign_firmware import PROJECT, foreign_repository
 
 BASELINE = "rtoslab.baseline.toml"

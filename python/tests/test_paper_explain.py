@@ -15,8 +15,8 @@ from rtoslab.catalogue import Setup
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, papers
 from rtoslab.catalogue.suites import Experiment, Suite
-from rtoslab.cli import explained
-from rtoslab.cli.explained import explain, sentence
+from rtoslab.cli import explain_changes
+from rtoslab.cli.explain_changes import explain, sentence
 from rtoslab.measure import Outcome
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
@@ -116,13 +116,13 @@ def test_a_point_that_failed_is_named(
     points = points_of(paper, {"opt=-Os": 1600})
     lost = next(point.result.point for point in points if point.result.point.config.get("opt") == "-O0")
     failed = Failed(run_id="0" * 16, point=lost, stage="proof", error="ProofError", message="It did not work.")
-    monkeypatch.setattr(explained, "run_plan", lambda *_, **__: [Outcome(failed, tmp_path, fresh=True)])
-    monkeypatch.setattr(explained, "load", lambda _: [point for point in points if point.result.point != lost])
+    monkeypatch.setattr(explain_changes, "run_plan", lambda *_, **__: [Outcome(failed, tmp_path, fresh=True)])
+    monkeypatch.setattr(explain_changes, "load", lambda _: [point for point in points if point.result.point != lost])
     asked = {"full": False, "dry_run": False}
     assert explain(CATALOGUE, paper, tmp_path, 1, as_json=False, **asked) == EXIT_POINT_FAILED
     (line,) = [each for each in capsys.readouterr().out.splitlines() if each.startswith("failed: ")]
     assert line == "failed: t2_cooperative freertos pico 1 core opt=-O0 (proof): It did not work."
-    monkeypatch.setattr(explained, "candidates", lambda *_: candidates_of())  # it found them once by itself
+    monkeypatch.setattr(explain_changes, "candidates", lambda *_: candidates_of())  # it found them once by itself
     assert explain(CATALOGUE, paper, tmp_path, 1, as_json=True, **asked) == EXIT_POINT_FAILED
     (said,) = json.loads(capsys.readouterr().out)["failed"]
     assert said == {

@@ -11,8 +11,8 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import find_paper, papers
 from rtoslab.cli import app, cmd_paper
+from rtoslab.papers.completeness import require_complete
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
-from rtoslab.papers.whole import require_complete
 from rtoslab.plan.plan import Options, Plan
 from rtoslab.reports.document import make_document
 from rtoslab.store.store import RunDirectory

@@ -14,7 +14,7 @@ from rtoslab.cli import app
 from rtoslab.parity.concepts import CONCEPTS, OF_KERNELS, facts_of, kernel_of
 from rtoslab.parity.costs import COSTS_FILE, Cost, cost_of, costs_from_runs, read_cost_file, read_costs, write_costs
 from rtoslab.parity.unfairness import Subject, alike, lint
-from rtoslab.reference.stand_ins import references
+from rtoslab.reference.substitutes import references
 from rtoslab.results.results import MeasuredPoint
 from tests.fakes import measured, point
 from tests.test_cli import error, rtoslab

@@ -3,7 +3,7 @@
 import pytest
 
 from rtoslab.instruments.profiler import MaskedIntervals, PathCycles, Profile
-from rtoslab.rta.held import asleep
+from rtoslab.rta.masked_calls import asleep
 
 IDLE = ("thread", "idle")
 CALL = ("task", "give")

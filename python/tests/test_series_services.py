@@ -13,7 +13,7 @@ from rtoslab.images import build
 from rtoslab.measure import evaluate, point_id, virtual_job
 from rtoslab.plan import Options, make_plan
 from rtoslab.proofs import Evidence
-from rtoslab.proofs.steps_wanted import present
+from rtoslab.proofs.expected_steps import present
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
 from rtoslab.reports.latency_table import latency_table

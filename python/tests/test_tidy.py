@@ -60,12 +60,12 @@ def _read(path: Path) -> _Source:
 def _function(node: ast.FunctionDef) -> _Function:
     below = [*ast.walk(node)]
     names = {getattr(each, "attr", getattr(each, "id", "")) for each in below}
-    stand_ins = names & DEMANDS or any(name.startswith(("assert_", "demand")) for name in names)
+    substitutes = names & DEMANDS or any(name.startswith(("assert_", "demand")) for name in names)
     called = (each.func for each in below if isinstance(each, ast.Call))
     return _Function(
         node.name,
         (node.end_lineno or 0) - node.lineno + 1,
-        bool(stand_ins) or any(isinstance(each, ast.Assert | ast.Raise) for each in below),
+        bool(substitutes) or any(isinstance(each, ast.Assert | ast.Raise) for each in below),
         frozenset(getattr(each, "attr", getattr(each, "id", "")) for each in called),
     )
 

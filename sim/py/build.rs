@@ -38,16 +38,16 @@ fn main() {
 
 /// Folders of this crate and of those of ours that it depends on.
 fn crates(root: &Path) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::new();
-    let mut wanted = vec![root.join("sim/py")];
-    while let Some(folder) = wanted.pop() {
+    let mut sources = BTreeSet::new();
+    let mut folders = vec![root.join("sim/py")];
+    while let Some(folder) = folders.pop() {
         let manifest = folder.join("Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap_or_else(|cause| panic!("{}: {cause}", manifest.display()));
-        if found.insert(folder) {
-            wanted.extend(dependencies(&text).map(|name| root.join("sim").join(name)));
+        if sources.insert(folder) {
+            folders.extend(dependencies(&text).map(|name| root.join("sim").join(name)));
         }
     }
-    found
+    sources
 }
 
 /// Those of our crates that stand under `[dependencies]`.

@@ -10,6 +10,7 @@ from rtoslab.analyses.cycles import PARTS, VISIBLE_PART, lock_costs, lock_wait_p
 from rtoslab.analyses.function_cycles import calls_by_function, cycles_by_function, event_count, per_event, per_what
 from rtoslab.analyses.heap_fragmentation import fragmentation
 from rtoslab.analyses.instrument_agreement import WAYS, FourWays, four_ways
+from rtoslab.analyses.instrument_overhead import probe_effect, ruler_costs
 from rtoslab.analyses.latency import (
     FIGURES,
     Absence,
@@ -48,7 +49,6 @@ from rtoslab.analyses.placed_times import (
     without_placement,
 )
 from rtoslab.analyses.placed_values import PlacedValues, placement_values, values_over_placements
-from rtoslab.analyses.rulers import probe_effect, ruler_costs
 from rtoslab.analyses.series import cores_of, pinning_note, series_names, short_test
 from rtoslab.analyses.tick_cost import TickModel, by_loops, tasks_released, tick_model
 from rtoslab.analyses.value_groups import group_by

@@ -124,7 +124,7 @@ def values(points: Iterable[MeasuredPoint]) -> list[Value]:
 
 
 def select(values: Iterable[Value], where: Selector) -> list[Value]:
-    """Those that lie where `where` says on every axis it names. What a point does not say of itself is as usual."""
+    """Those that lie where `where` says on every axis it names. Axes that a point does not name are as usual."""
     places = {
         axis: {str(option) for option in (required if isinstance(required, list | tuple) else (required,))}
         for axis, required in where.items()

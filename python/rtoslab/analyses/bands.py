@@ -1,8 +1,7 @@
-"""A figure in several placements: their median, and the band from least to most. What two bands allow to say.
+"""A figure in several placements: their median, and the band from least to most. The statements that two bands permit.
 
 The rule for every claim of a difference: it exceeds the bands, that is, the two have nothing in common. A figure in one
-placement has no band. Where its place may matter (`place_matters`), nothing is claimed of it.
-"""
+placement has no band. No change of it is claimed where its place may matter (`place_matters`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -146,7 +146,7 @@ def _name(case: Place, names: Names) -> str:
 
 
 def _over_builds(judged: Sequence[Judged]) -> Judged:
-    """One verdict of those in each placement. Where they disagree, a tie."""
+    """One verdict of those in each placement. It is a tie where they disagree."""
     text, seen = judged[0]
     if len(set(judged)) == 1:
         return text, seen

@@ -1,10 +1,10 @@
-"""Where a core's cycles went. The parts add up to the window exactly. What cannot be told apart is named `other`.
+"""The use of a core's cycles. The parts add up to the window exactly. A cause that cannot be distinguished is named
+`other`.
 
 Spinlock wait is counted from the first failed read of a lock to the successful one. It lies inside the kernel's own
-functions and is taken out of them. Some kernels wait for their lock asleep: that is told of cores that did not idle.
-The C library (memcpy, division) is named apart, for its caller is not known. Bus and flash waits are those of data and
-fetch, wherever they happened.
-"""
+functions and is taken out of them. Some kernels sleep while they wait for their lock. This is reported of cores that
+did not idle. The C library (memcpy, division) is named apart, for its caller is not known. Bus and flash waits are
+those of data and fetch, wherever they happened."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ class Fragmentation:
 
     @property
     def share(self) -> float:
-        """Part of what is free that one allocation cannot have, 0 to 1. 0 where nothing is free."""
+        """The part of the free memory that one allocation cannot have, 0 to 1. 0 where nothing is free."""
         return 1 - self.largest_free_bytes / self.free_bytes if self.free_bytes else 0.0
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.analyses.bands import Band
+from rtoslab.analyses.instrument_overhead import probe_effect
 from rtoslab.analyses.latency import Comparison, comparisons
 from rtoslab.analyses.placed_figures import Places
-from rtoslab.analyses.rulers import probe_effect
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.results import MeasuredPoint, PointId
 

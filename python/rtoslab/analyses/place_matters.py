@@ -1,4 +1,4 @@
-"""Whether a point's figures may depend on where its code lies: asked of what was built, not of what was seen.
+"""Tests whether a point's figures may depend on the place of its code. The build answers this, not an observation.
 
 The trap it prevents: a figure in one placement is exact, so a difference of two of them looks like one of the code. It
 is that only where every fetch takes the same time wherever it goes.
@@ -21,7 +21,8 @@ _ON_WORDS: Final = {"-O2", "-O3", "-Ofast"}
 
 
 def place_matters(manifest: Mapping[str, Any]) -> bool:
-    """Not on one core without caches that reads its code without waiting. What a manifest does not say matters."""
+    """Not on one core without caches that reads its code without waiting. An axis that a manifest does not name
+    matters."""
     build, board = manifest.get("build"), manifest.get("board")
     if not isinstance(build, Mapping) or not isinstance(board, Mapping) or build.get("cores") != 1:
         return True

@@ -1,7 +1,7 @@
 """Values that one mark, cell or rule may stand for: equal on every axis but those that the reduction names.
 
-The trap it prevents: a median over two kernels, drawn as one bar with a band from one kernel to the other. Whoever
-reduces says which axes are joined. If the values differ on any other axis, there is no mark, but an error.
+The trap it prevents: a median over two kernels, drawn as one bar with a band from one kernel to the other. The caller
+names the axes that are joined. If the values differ on any other axis, there is no mark, but an error.
 
     groups = grouped(values, drawn=("benchmark", "kernel"), joined=("param.seed",))
 """

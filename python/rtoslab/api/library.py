@@ -126,7 +126,7 @@ def sweep_phases(
 
 
 def profile(name: str, **choice: Unpack[Choice]) -> Profile:
-    """Where every cycle of a benchmark's window, or of a `stretch` of an image, went: `rtoslab profile`.
+    """Returns the use of every cycle of a benchmark's window, or of a `stretch` of an image: `rtoslab profile`.
 
     Raises PlanError, BuildError, RunError, ImageFileError, SymbolError.
     """

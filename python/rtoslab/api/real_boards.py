@@ -1,4 +1,4 @@
-"""Measuring on boards on the desk, point by point. What is finished stays, the same command goes on with the rest."""
+"""Measures on connected boards. Finished points stay, and the same command continues with the rest."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -60,8 +60,7 @@ def run_on_targets(
 ) -> tuple[Path, list[Outcome]]:
     """Flashes, resets and hears each point's image on its board. `targets` by the boards' names.
 
-    Raises PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError. What was measured before is stored.
-    """
+    Raises PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError. Earlier measurements are stored."""
     catalogue = Catalogue(find_root())
 
     def runner(point: Point) -> Runner:

@@ -65,7 +65,7 @@ def architecture() -> Architecture:
 
 
 def code_address(address: int) -> int:
-    """Where code lies, of an address that may say as well how it executes (Thumb)."""
+    """Returns the place of code for an address that may also say how it executes (Thumb)."""
     return address & _code_mask()
 
 

@@ -1,4 +1,4 @@
-"""Where the laboratory's folders are: the root that holds firmware/, spec/ and papers/; runs; what is kept.
+"""The laboratory's folders: the root with firmware/, spec/ and papers/, the runs, the caches.
 
 Firmware is built from its sources, so the root is searched for, in this order: the RTOSLAB_ROOT variable, the working
 directory and its parents, the checkout this package lies in, the copy inside an installed package (`make dist`).
@@ -53,12 +53,12 @@ def _exists(path: Path) -> bool:
 
 
 def runs_folder() -> Path:
-    """Where run directories go unless `--out` says otherwise: `runs` in the working directory."""
+    """Returns the folder of run directories unless `--out` names one: `runs` in the working directory."""
     return Path.cwd() / "runs"
 
 
 def build_folder(root: Path) -> Path:
-    """Where built images are kept. RTOSLAB_BUILD overrides."""
+    """Returns the folder of built images. RTOSLAB_BUILD overrides."""
     named = os.environ.get("RTOSLAB_BUILD")
     return Path(named).resolve() if named else _remember(root) / "firmware"
 
@@ -73,7 +73,7 @@ def _remember(root: Path) -> Path:
 
 
 def results_folder(root: Path) -> Path:
-    """Where finished points are kept by content. RTOSLAB_CACHE overrides, and RTOSLAB_BUILD takes it along."""
+    """Returns the folder of finished points by content. RTOSLAB_CACHE overrides, and RTOSLAB_BUILD takes it along."""
     named = os.environ.get("RTOSLAB_CACHE")
     if named:
         return Path(named).resolve()

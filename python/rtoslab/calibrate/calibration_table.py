@@ -38,7 +38,7 @@ class Row(Strict):
 
 
 class CalibrationTable(Strict):
-    """The whole file. What the build alone reads of it stands here so that nothing unknown passes."""
+    """The whole file. The keys that the build alone reads are here too, so that no unknown key passes."""
 
     id: str
     title: str

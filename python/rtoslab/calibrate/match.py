@@ -1,10 +1,9 @@
 """How well settings match silicon: the virtual board's rows beside what silicon showed, value by value.
 
-A row is a witness of the settings that calibration.toml names beside it. Only witnesses count, so that what no setting
-explains (a rule without one) does not bend a setting that has nothing to do with it. Each row weighs as much as any
-other, whatever the number of its values. Absolute differences are summed, so that one value that silicon disturbs does
-not outweigh the others, and what lies within the bounds that silicon's own rounds leave does not count as a difference.
-"""
+A row is a witness of the settings that calibration.toml names beside it. Only witnesses count, so that an effect that
+no setting explains (a rule without one) does not bend an unrelated setting. Each row weighs as much as any other,
+whatever the number of its values. Absolute differences are summed, so that one value that silicon disturbs does not
+outweigh the others, and what lies within the bounds that silicon's own rounds leave does not count as a difference."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -67,7 +66,7 @@ class Match:
         return float("inf") if simulated is None else float(self.weight @ np.abs(simulated - self.true))
 
     def excess(self, values: Values) -> float:
-        """The same from the nearest bound of what silicon said."""
+        """Returns the same from the nearest bound of silicon's readings."""
         simulated = self.simulated(values)
         return float("inf") if simulated is None else self._beyond(simulated)
 
@@ -117,7 +116,7 @@ class Match:
         return float(np.max(np.abs(simulated - self.true)[self.witnessed[key]], initial=0.0))
 
     def unexplained_cycles(self, values: Values, key: str) -> float:
-        """The same from the nearest bound of what silicon said."""
+        """Returns the same from the nearest bound of silicon's readings."""
         simulated = self.simulated(values)
         assert simulated is not None
         return float(np.max(np.abs(self._outside(simulated))[self.witnessed[key]], initial=0.0))

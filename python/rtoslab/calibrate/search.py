@@ -2,9 +2,8 @@
 
 Each step changes one setting, the one that explains most: how far it must go is read off its slope (the weighted median
 of the differences in units of the slope, which makes their absolute sum least), and runs of the virtual board decide.
-Where no setting alone helps, two that share a witness are moved together. At the end each change is taken back that is
-not needed: of settings that do as well, those with the fewest changes are the answer.
-"""
+If no single setting helps, two that share a witness are moved together. At the end each change is taken back that is
+not needed: of settings that do as well, those with the fewest changes are the answer."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product

@@ -1,9 +1,8 @@
 """Settings under which the virtual board's rows say what silicon's say, and which others would do as well.
 
-`search` finds the best ones. What else fits is followed from there: each setting alone as far as nothing gets worse,
-and settings that make up for each other together. Which do is read off their slopes: those of which one is a sum of
-others. Such a group is judged as one: silicon refutes it if it does not fit with all its settings at their defaults.
-"""
+`search` finds the best ones. Other fits are followed from there: each setting alone as far as nothing gets worse, and
+settings that compensate each other together. Their slopes show which ones do: those that are sums of others. Such a
+group is judged as one: silicon refutes it if it does not fit with all its settings at their defaults."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -184,7 +183,7 @@ def _as_good(match: Match, best: Values, steps: Mapping[str, int]) -> bool:
 
 
 def _along(match: Match, best: Values, trade: Mapping[str, int]) -> list[Values]:
-    """Where one can go by a trade to both sides without getting worse."""
+    """Returns where a trade leads to both sides without a worse fit."""
     back, on = (_reach(match, best, {key: sign * step for key, step in trade.items()}) for sign in (-1, 1))
     places = range(-back, on + 1)
     return [{**best, **{key: best[key] + times * step for key, step in trade.items()}} for times in places]

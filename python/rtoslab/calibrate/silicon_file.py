@@ -1,8 +1,8 @@
 """A user's contribution: the rows as a board measured them, the fit to them, sealed.
 
 A file in a board's folder (`silicon.json`) makes its rules' grade `silicon` where the default is among the values
-that fit and no other rule makes up for it. The seal is no signature: it finds damage, not a lie. What is claimed can
-be computed again from the raw rounds in it (`rtoslab calibrate --from FILE`)."""
+that fit and no other rule makes up for it. The seal is no signature: it finds damage, not a lie. A claim can be
+computed again from the raw rounds in it (`rtoslab calibrate --from FILE`)."""
 
 import hashlib
 from collections.abc import Mapping

@@ -25,7 +25,7 @@ class Channel:
     """0, 1, or `UNKNOWN` (an analyzer's x or z)."""
 
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-        """Ticks and new levels of the changes from 0 to 1 and back. What follows an unknown level is none."""
+        """Ticks and new levels of the changes from 0 to 1 and back. A level after an unknown one is no edge."""
         changed = (self.levels[1:] != self.levels[:-1]) & (self.levels[1:] != UNKNOWN) & (self.levels[:-1] != UNKNOWN)
         return self.ticks[1:][changed], self.levels[1:][changed]
 

@@ -47,7 +47,7 @@ class LiveRun:
 
 
 def raw_file(output: Path) -> Path:
-    """Where the recording is kept until `output` is written."""
+    """The path of the recording until `output` is written."""
     return output.with_name(f"{output.name}.recorded.vcd")
 
 

@@ -1,9 +1,8 @@
 """A latency benchmark's image on the virtual board with its pins recorded from reset to end, and which pulse is what.
 
 A real analyzer sees pulses, not what they time. The same image makes the same pulses in its window on silicon, in the
-same order, so the virtual board's run tells which series each belongs to, counted from the end of the capture. Where a
-sample is longer than the shortest pulse some may be missing: then pulses are matched by when they begin.
-"""
+same order, so the virtual board's run tells which series each belongs to, counted from the end of the capture. If a
+sample is longer than the shortest pulse, some may be missing. Then pulses are matched by their begin."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -19,7 +19,7 @@ _MOST_PLACES: Final = 18
 
 
 class Track:
-    """The rows of one channel. A level that is given again is none. Of several at one tick the last counts."""
+    """The rows of one channel. A level that is given again is none. The last of several at one tick counts."""
 
     __slots__ = ("levels", "ticks")
 

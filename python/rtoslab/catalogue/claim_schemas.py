@@ -1,4 +1,4 @@
-"""The strict form of a paper's statements (`[[claim]]` in claims.toml): what is said, of what, and what judges it.
+"""The strict form of a paper's statements (`[[claim]]` in claims.toml): the sentence, its figures, and its judge.
 
 The trap it prevents: a rule that tests one case of many, or only one side of a bound. A claim names its whole scope as
 cases, and every bound says where it comes from.
@@ -101,7 +101,7 @@ class Claim(Strict):
 
     @property
     def cases(self) -> list[Place]:
-        """Where the statement must hold."""
+        """The places at which the statement must hold."""
         axes = [[(axis, place) for place in places] for axis, places in self.across.items()]
         return [{**place, **dict(steps)} for place in self.at or ({},) for steps in product(*axes)]
 

@@ -29,8 +29,7 @@ def read_services(root: Path) -> Mapping[str, str]:
 def require_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> None:
     """Raises CatalogueError where `facts`, read from `path`, name a service that the contract has not.
 
-    Of a kernel also where it does not answer for one that the contract has.
-    """
+    A kernel may also name services of the contract that it does not offer."""
     stranger = next((service for service in _named(facts) if service not in known), None)
     if stranger is not None:
         near = difflib.get_close_matches(stranger, known, n=1, cutoff=0.5)

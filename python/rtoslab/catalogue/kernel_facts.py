@@ -40,8 +40,8 @@ class Probes(Strict):
 
 
 class Behaviour(Strict):
-    """The differences between kernels that the contract permits. Conformance measures all but the last six. Of these
-    the virtual board's probes tell."""
+    """The differences between kernels that the contract permits. Conformance measures all but the last six. The
+    virtual board's probes report these."""
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
     """Where a task goes that one of another priority makes ready: after its equals, or before them."""
@@ -99,7 +99,7 @@ class SeveralCores(Strict):
 
 
 class CpuDifferences(Strict):
-    """Where a kernel's port for one architecture differs from what the rest of kernel.toml says."""
+    """The differences of a kernel's port for one architecture from the rest of kernel.toml."""
 
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 

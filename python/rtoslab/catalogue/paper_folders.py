@@ -52,7 +52,7 @@ class PublishedRow(Strict):
 
     @property
     def where(self) -> dict[str, str]:
-        """Where our value lies. See `analyses.values.Value.axis`."""
+        """Returns the place of our value. See `analyses.values.Value.axis`."""
         axes = {
             "benchmark": self.lab_benchmark,
             "metric": self.lab_metric,

@@ -193,7 +193,7 @@ class Board(Strict):
 
 
 class FootprintProgram(Strict):
-    """`firmware/footprint/<id>/footprint.toml`: an image of which only the size counts."""
+    """`firmware/footprint/<id>/footprint.toml`: an image whose size alone counts."""
 
     id: str
     title: str

@@ -116,7 +116,7 @@ def export_place(key: str) -> tuple[str, int, str]:
 
 
 def trees_folder() -> Path:
-    """Where descriptions are kept: the user's configuration, or what RTOSLAB_TREES names."""
+    """Returns the folder of descriptions: the user's configuration, or the folder that RTOSLAB_TREES names."""
     named = os.environ.get(FOLDER_VARIABLE)
     return Path(named).resolve() if named else platformdirs.user_config_path("rtoslab") / "trees"
 
@@ -130,7 +130,7 @@ def description_path(ident: str) -> Path:
 
 
 def tree_description(facts: Mapping[str, Any]) -> Tree:
-    """A description of what was found in a tree. Raises CatalogueError for names that none can hold."""
+    """Describes the parts found in a tree. Raises CatalogueError for names that none can hold."""
     try:
         return Tree(**facts)
     except ValidationError as cause:

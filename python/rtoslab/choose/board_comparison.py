@@ -35,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How much a kernel needs of what the leader needs, over the operations of which both have a figure."""
+    """Returns how much a kernel needs of the leader's figure, over the operations that both have."""
 
     kernel: str
     ratio: Ratio
@@ -114,9 +114,8 @@ class Comparison:
     def scores(self) -> list[Score]:
         """The kernels that are ranked and well enough known, the leader first. Empty if no operation counts.
 
-        The leader is the kernel nearest to the best figure of each operation, in the mean of what it has. The others
-        are held against the leader alone, so that none gains by what it lacks.
-        """
+        The leader is the kernel nearest to the best figure of each operation, in the mean over its operations. The
+        others are held against the leader alone, so that none gains by what it lacks."""
         known = [kernel for kernel in self.ranked_kernels if kernel not in self.too_little_known]
         if not known:
             return []
@@ -163,7 +162,7 @@ class Comparison:
         return self._mean(ratios)
 
     def _mean(self, ratios: Sequence[tuple[Operation, Ratio]]) -> Ratio:
-        """The weighted geometric mean. Of no operation it is a ratio that is not known."""
+        """The weighted geometric mean. Without a common operation the ratio is not known."""
         whole = self._weight(operation for operation, _ in ratios)
         if not whole:
             return Ratio(1.0, 1.0, 1.0, is_known=False)

@@ -47,8 +47,7 @@ def _row(
 def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:
     """Returns by board what a reader needs of the manifest of its first measured point on one core.
 
-    Of the kernel's configuration the macros of its parity table are kept. An export has hundreds of others.
-    """
+    The macros of the kernel's parity table are stored from its configuration. An export has hundreds of others."""
     by_board: dict[str, dict[str, Any]] = {}
     for stored_point in stored:
         point = stored_point.result.point

@@ -54,8 +54,7 @@ def _values(catalogue: Catalogue, point: PointId, figures: list[list[Figure]]) -
 def _bytes(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:
     """Flash and RAM of an image that starts the kernel, and the RAM of a task with 512 bytes of stack beyond that.
 
-    No RAM is told of a kernel whose heap cannot be seen: its size is somebody's choice and no need of the kernel.
-    """
+    No RAM is reported for a kernel with an invisible heap: its size is somebody's choice and no need of the kernel."""
     surveyed = survey(catalogue, point.kernel, point.board, programs=["minimal", "task"])
     costs = {cost.program: cost for cost in surveyed.costs}
     whole, task = costs["minimal"], costs["task"]
@@ -69,8 +68,7 @@ def _bytes(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:
 def _masked_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
     """The longest stretch in which the kernel masked the least urgent interrupt, over several benchmarks.
 
-    What the benchmarks mask themselves is left out.
-    """
+    Sections that the benchmarks mask themselves are left out."""
     level = architecture().priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     lengths = [0]
     count = 0

@@ -25,9 +25,8 @@ _BY_DISTURBANCE: Final = ("probe", "counter", "pin")
 def rows_of_runs(runs: Sequence[Path], rows: Mapping[str, Iterable[StoredRow]]) -> dict[str, list[StoredRow]]:
     """Returns the rows by kernel, those of the runs first. Raises StoreError for a folder that is no run.
 
-    A kernel that only a run holds is added. Where a run has the benchmark of a row on its board with as many cores, its
-    own figure counts and the one that comes with rtoslab does not.
-    """
+    A kernel that only a run holds is added. If a run has the benchmark of a row on its board with as many cores, its
+    own figure replaces the one that comes with rtoslab."""
     own = rows_of_points([point for path in runs for point in RunDirectory.open(path).points()])
     merged_rows = {kernel: [*own.pop(kernel, []), *known] for kernel, known in rows.items()}
     return merged_rows | own

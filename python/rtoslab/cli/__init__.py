@@ -13,8 +13,8 @@ import click
 
 from rtoslab import interrupts
 from rtoslab.base import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error, nearest_name
-from rtoslab.cli.altered import collect_warnings
-from rtoslab.cli.ended import last_words
+from rtoslab.cli.altered_warnings import collect_warnings
+from rtoslab.cli.early_end import last_words
 from rtoslab.cli.overview import SECTIONS
 from rtoslab.intake import printable_output, visible
 

@@ -64,7 +64,7 @@ def command(
 
 
 def require_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:
-    """Raises PlanError for a dry run of what measures nothing in any case."""
+    """Raises PlanError for a dry run of a command that measures nothing in any case."""
     if runs and dry_run:
         raise PlanError("--dry-run shows what would be measured, but the figures of a RUN are measured already.")
 

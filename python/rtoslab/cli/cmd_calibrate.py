@@ -26,10 +26,10 @@ from rtoslab.calibrate import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, jobs_option, kernel_option, out_option, target_option
-from rtoslab.cli.ended import answer
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.kernel_figures import figures_as_json, figures_request, on_silicon, repeat_request, set_beside
 from rtoslab.cli.names import CatalogueName, Duration
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.hardware import command_texts
 from rtoslab.instruments import rich_table
 from rtoslab.targets import timing_settings
@@ -49,7 +49,7 @@ BOARD = "nucleo-f446re"
     help="Kernel figures, too; all: T1 to T8, single calls, switches, interrupts.",
 )
 @kernel_option
-@click.option("--window", type=Duration(), help="Length of a kernel figure's measured window.")
+@click.option("--for", "--window", "window", type=Duration(), help="Length of a kernel figure's measured window.")
 @click.option(
     "--repeats",
     type=click.IntRange(1, 100),

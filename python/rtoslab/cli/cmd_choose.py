@@ -27,9 +27,9 @@ from rtoslab.choose import (
     rows_of_runs,
 )
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.ended import answer as answer_json
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer as answer_json
 from rtoslab.cli.names import CatalogueName, CatalogueNames, form_of, report_files, split_names
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.parity import Subject, Unfairness, lint, read_costs
 from rtoslab.reports import report_formats
 from rtoslab.results import PointId

@@ -8,8 +8,8 @@ import click
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.cmd_report import write
+from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.names import form_of, report_files
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.compare import (
     Comparison,
@@ -40,7 +40,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     (`run --placements`) are compared by their medians, and only a difference that exceeds their bands is called worse
     or better. In one placement each, times are called neither where the place of code matters. On real boards medians
     are compared with a confidence interval and a rank test. Directories that repeat the same measurement are joined by
-    commas (A1,A2,A3). What differs between the manifests is listed after the figures.
+    commas (A1,A2,A3). Differences between the manifests are listed after the figures.
 
     Two kernels or two options are two runs: give each `rtoslab run` an --out of its own. Exit code 3 if no figure is on
     both sides.

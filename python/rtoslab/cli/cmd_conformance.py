@@ -9,11 +9,11 @@ from rich.table import Table
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.beside_image import beside_image
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
-from rtoslab.cli.ended import answer, keeping
+from rtoslab.cli.console import PlainConsole, paint
+from rtoslab.cli.early_end import answer, keeping
+from rtoslab.cli.image_options import beside_image
 from rtoslab.cli.names import CoreCounts, Frequency, split_names
-from rtoslab.cli.plain import PlainConsole, paint
 from rtoslab.conformance import Conformance, Outcome, examine, examine_image
 from rtoslab.plan import Options, Point, conformance_points
 from rtoslab.targets import read_external_image

@@ -11,9 +11,9 @@ from rtoslab.base import EXIT_OK, PlanError, find_root
 from rtoslab.captures import OUT, Capture, Pulses, Recording, find_pulses, read_capture, record, resample, unsure_note
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import config_option
-from rtoslab.cli.ended import answer
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.names import CatalogueName, Frequency
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.plan import Options
 
 

@@ -6,9 +6,9 @@ import click
 from rich.table import Table
 
 from rtoslab.base import EXIT_ERROR, EXIT_OK, find_root
+from rtoslab.cli.console import PlainConsole, paint
 from rtoslab.cli.doctor import examine
-from rtoslab.cli.ended import answer
-from rtoslab.cli.plain import PlainConsole, paint
+from rtoslab.cli.early_end import answer
 
 
 @click.command("doctor")

@@ -12,9 +12,9 @@ from rich.table import Table as RichTable
 from rtoslab.base import EXIT_OK, PlanError, Table, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
-from rtoslab.cli.ended import answer
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.names import CatalogueName, KeyValue, split_names
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.footprint import (
     Footprint,
     Survey,

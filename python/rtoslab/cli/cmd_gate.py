@@ -9,9 +9,9 @@ from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_baseline import measure_again, require_measuring
 from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write
+from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.own_project import gate_project, require_project, require_unstated
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.compare import (
     Change,

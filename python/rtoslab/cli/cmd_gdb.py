@@ -44,9 +44,8 @@ def command(
     """Debug an IMAGE (ELF, built by anybody) on a virtual board with gdb, forwards and backwards.
 
     Waits for gdb's `target remote`. Each core is a thread. Runs are the same every time, so reverse-step, reverse-next,
-    reverse-continue and a watchpoint backwards are exact. What the firmware writes to its UART appears here. Ends when
-    gdb kills the board, or with Ctrl-C. After a detach gdb may connect again.
-    """
+    reverse-continue and a watchpoint backwards are exact. The firmware's UART output appears here. Ends when gdb kills
+    the board, or with Ctrl-C. After a detach gdb may connect again."""
     facts = Catalogue(find_root()).board(board).facts
     if cores is not None and cores > facts.cores:
         raise PlanError(

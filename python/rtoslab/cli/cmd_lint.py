@@ -9,9 +9,9 @@ from rtoslab.analyses import place_bound
 from rtoslab.api import load
 from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.ended import answer
+from rtoslab.cli.early_end import answer
 from rtoslab.parity import Unfairness, alike, costs_from_runs, lint, read_costs, subjects_of
-from rtoslab.reference import stand_ins
+from rtoslab.reference import substitutes
 from rtoslab.results import MeasuredPoint
 
 
@@ -46,7 +46,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
         for subject in subjects_of(points, path.name if len(runs) > 1 else "")
     ]
     if reference:
-        subjects += subjects_of(stand_ins(catalogue.root, [point for points in stored.values() for point in points]))
+        subjects += subjects_of(substitutes(catalogue.root, [point for points in stored.values() for point in points]))
     if not subjects:
         raise StoreError(f"{runs[0]} holds no measured point, so nothing can be compared; run `rtoslab run` first.")
     known = [*load(*sweeps)] if sweeps else []

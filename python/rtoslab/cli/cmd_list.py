@@ -9,8 +9,8 @@ from rich.table import Table
 
 from rtoslab.base import find_root
 from rtoslab.catalogue import RESULT_KINDS, Catalogue, Entry, Kernel, Tree
-from rtoslab.cli.ended import answer
-from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer
 
 KINDS = ("kernels", "boards", "benchmarks", "suites")
 
@@ -99,7 +99,7 @@ def _about(facts: Any) -> str:
 
 
 def _source(facts: Kernel, tree: Tree | None) -> str:
-    """Where a kernel's sources come from."""
+    """Returns the source of a kernel."""
     if tree is not None:
         return f"tree {tree.path}"
     if facts.package:

@@ -7,9 +7,9 @@ import click
 from rtoslab.base import EXIT_OK, PlanError, architecture, find_root
 from rtoslab.catalogue import DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernels_option
-from rtoslab.cli.ended import answer, keeping
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer, keeping
 from rtoslab.cli.names import CatalogueName, Duration, integer, split_names
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     Choice,
     Profile,
@@ -36,6 +36,7 @@ IMAGE_MS = 100
     help="Priority of the masked interrupts, as a priority register holds it.  [default: the least urgent]",
 )
 @click.option(
+    "--for",
     "--window",
     "window_ms",
     type=Duration(),
@@ -55,8 +56,7 @@ def command(
     """Run the benchmarks or images NAMES and show how long interrupts are masked: for each kernel call the longest.
 
     Every interval is recorded, by PRIMASK, BASEPRI, FAULTMASK or an active handler, with the code that opened and
-    closed it. What a kernel lacks is left out with its reason.
-    """
+    closed it. Services that a kernel lacks are left out with the reason."""
     catalogue = Catalogue(find_root())
     facts = catalogue.board(board).facts
     priorities = architecture().priorities(facts.irq.priority_bits)

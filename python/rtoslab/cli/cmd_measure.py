@@ -10,10 +10,10 @@ import click
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PROJECT_FILE, ImageFileError, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
-from rtoslab.cli.ended import EndedError, answer, keeping
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import EndedError, answer, keeping
 from rtoslab.cli.names import Duration
 from rtoslab.cli.own_project import project_folder, stated_options
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.instruments import (
     EndedMeasureError,
     MeasuredCalls,
@@ -91,10 +91,10 @@ def command(
 ) -> int:
     """Measure every call of each FUNCTION of an image: a symbol, a 0x address, or file.c:line.
 
-    Shows the number of calls and the cycles per call (minimum, median, p99, maximum), inclusive and exclusive. What
-    interrupts and other tasks took is shown separately. For the longest call it shows the cycle, the call path and what
-    the cycles were spent on. Also shows the depth of the stack. Nothing is added to the image. Exit code 3 if the part
-    asked for was not executed to its end.
+    Shows the number of calls and the cycles per call (minimum, median, p99, maximum), inclusive and exclusive. The
+    time of interrupts and other tasks is shown separately. For the longest call it shows the cycle, the call path and
+    what the cycles were spent on. Also shows the depth of the stack. Nothing is added to the image. Exit code 3 if the
+    part asked for was not executed to its end.
 
     Without arguments it measures all that rtoslab.toml, in this folder or above it, names. Each budget that is
     exceeded gives a line, and exit code 3.

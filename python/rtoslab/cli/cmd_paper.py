@@ -12,12 +12,12 @@ from rtoslab.base import EXIT_OK, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option, placements_option
 from rtoslab.cli.cmd_report import write
+from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce, short_path, show_progress
-from rtoslab.cli.ended import answer
-from rtoslab.cli.explained import explain
+from rtoslab.cli.early_end import answer
+from rtoslab.cli.explain_changes import explain
 from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.names import PaperName
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.measure import run_plan
 from rtoslab.papers import (
     ComparedRow,
@@ -71,10 +71,9 @@ def command(
 ) -> int:
     """Reproduce a published paper: run its experiments on the virtual boards and set our figures beside its own.
 
-    Writes report.html and the folder export/ (SVG, PDF, CSV, LaTeX, how to cite) into the run directory. What cannot be
-    measured here is listed with the reason. A statement of the paper that our numbers contradict is shown as such and
-    is no error.
-    """
+    Writes report.html and the folder export/ (SVG, PDF, CSV, LaTeX, how to cite) into the run directory. Points that
+    cannot be measured here are listed with the reason. A statement of the paper that our numbers contradict is shown
+    as such and is no error."""
     root = find_root()
     catalogue = Catalogue(root)
     paper = find_paper(catalogue, name)
@@ -121,7 +120,7 @@ def _say(what: str, *, quiet: bool) -> None:
 
 
 def _not_stored(folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]) -> list[StoredPoint]:
-    """Failed points of which nothing is stored, so that the next try may have better luck: the report says why."""
+    """Returns failed points without stored data, so that the next try may succeed: the report says why."""
     known = {point.result.point.model_dump_json() for point in stored}
     lost = (result for result in results if result.status == "failed" and result.point.model_dump_json() not in known)
     return [StoredPoint(folder, item, {}) for item in lost]

@@ -9,11 +9,11 @@ from rtoslab.base import EXIT_OK, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, dry_run_option, jobs_option, kernel_option, out_option
 from rtoslab.cli.cmd_report import write
+from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce, say_known, short_path, show_progress
-from rtoslab.cli.ended import answer
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import CatalogueName, Duration, form_of, report_files
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import run_plan
 from rtoslab.placements import make_studies, study_as_json, study_document
@@ -35,7 +35,7 @@ from rtoslab.results import MeasuredPoint
     show_default=True,
     help="How many placements, counted from 0.",
 )
-@click.option("--window", "window_ms", type=Duration(), help="Length of the measured window.")
+@click.option("--for", "--window", "window_ms", type=Duration(), help="Length of the measured window.")
 @config_option
 @out_option
 @jobs_option

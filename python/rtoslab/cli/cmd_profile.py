@@ -8,10 +8,10 @@ import click
 
 from rtoslab.base import EXIT_OK, PlanError, Table, find_root, write_whole
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.ended import EndedError, answer, keeping
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import EndedError, answer, keeping
 from rtoslab.cli.names import CatalogueName
-from rtoslab.cli.observed import end_code, observation_options
-from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.observation import end_code, observation_options
 from rtoslab.instruments import (
     Choice,
     EndedProfileError,

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from rtoslab.base import EXIT_OK, PlanError, UnknownNameError
-from rtoslab.cli.ended import answer
-from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer
 from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, read_trace, rich_table
 
 

@@ -17,11 +17,11 @@ from rtoslab.base import (
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
 from rtoslab.choose import Matrix, coverage, matrices
 from rtoslab.cli.choices import dry_run_option, jobs_option
+from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce, show_progress
-from rtoslab.cli.ended import answer
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.reference_folders import fresh_folder, reference_placements
 from rtoslab.cli.reference_matrix import command as matrix_command
 from rtoslab.measure import run_plan
@@ -63,8 +63,7 @@ def list_references(*, as_json: bool) -> int:
 
     `(choose)` stands for the figures that `rtoslab choose` compares.
 
-    Of a kernel whose tree or exports are named, they are compared, too.
-    """
+    A kernel whose tree or exports are named is compared, too."""
     root = find_root()
     catalogue = Catalogue(root)
     with one_look():
@@ -161,8 +160,8 @@ def _refresh_paper(
 
 
 def _of_paper(paper: PaperFolder) -> list[str]:
-    """Kernels whose results are kept: those of the paper in its versions and in today's. What comes with rtoslab is
-    measured in every run. Its reference results add the further placements."""
+    """Kernels whose results are kept: those of the paper in its versions and in today's. Kernels that come with
+    rtoslab are measured in every run. Its reference results add the further placements."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     named = [name for experiment in experiments for name in (*experiment.bring_your_own, *experiment.kernels)]
     return list(dict.fromkeys([*named, *paper.facts.roles]))

@@ -9,7 +9,7 @@ from rtoslab.base import ReportError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import with_kernels
 from rtoslab.cli.names import form_of
-from rtoslab.reference import stand_ins
+from rtoslab.reference import substitutes
 from rtoslab.reports import Document, make_document, report_formats
 from rtoslab.store import RunDirectory
 
@@ -57,7 +57,7 @@ def load_document(runs: tuple[Path, ...], *, reference: bool = False) -> Documen
     """The document of several run directories together. The suite is told only if all are of one."""
     suites = {RunDirectory.open(path).plan().suite for path in runs}
     points = load(*runs)
-    beside = stand_ins(find_root(), points) if reference else ()
+    beside = substitutes(find_root(), points) if reference else ()
     catalogue = Catalogue(find_root())
     document = make_document(catalogue, points, suites.pop() if len(suites) == 1 else None, beside)
     return with_kernels(catalogue, document, points)

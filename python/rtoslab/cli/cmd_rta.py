@@ -14,9 +14,9 @@ from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_POINT_FAILED, PlanError, Rtos
 from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.cmd_report import write
-from rtoslab.cli.ended import answer
+from rtoslab.cli.console import PlainConsole, paint
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.names import CatalogueName, Duration, Frequency
-from rtoslab.cli.plain import PlainConsole, paint
 from rtoslab.reports import TableData
 from rtoslab.rta import SHAPES, Overheads, Study, TaskSet, read_overheads, read_task_set, write_overheads
 

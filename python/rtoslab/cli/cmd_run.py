@@ -8,7 +8,6 @@ from rtoslab.api import default_out, readable_on_board, run_on_port, run_on_targ
 from rtoslab.base import EXIT_OK, PlanError, find_root, require_extra
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.choose import kernels_section
-from rtoslab.cli.beside_image import beside_image
 from rtoslab.cli.choices import (
     SUITES_OWN,
     bench_option,
@@ -21,12 +20,13 @@ from rtoslab.cli.choices import (
     target_option,
 )
 from rtoslab.cli.cmd_report import load_document, write
+from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.desk import show_commands
 from rtoslab.cli.display import announce, run_as_json, say_known, short_path, show_progress
-from rtoslab.cli.ended import answer
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.failures import points_exit_code
+from rtoslab.cli.image_options import beside_image
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_section
 from rtoslab.hardware import Target
 from rtoslab.measure import MeasureOptions, Outcome, run_image, run_plan
@@ -40,7 +40,7 @@ from rtoslab.store import RunDirectory
 @kernels_option(f"{SUITES_OWN}{DEFAULT_KERNEL}")
 @boards_option(f"{SUITES_OWN}{DEFAULT_BOARD}")
 @click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.")
-@click.option("--window", type=Duration(), help="Length of the measured window.")
+@click.option("--for", "--window", "window", type=Duration(), help="Length of the measured window.")
 @click.option("--samples", type=click.IntRange(1, 10**6), help="Samples of each series of a latency benchmark.")
 @click.option("--instrument", metavar="counter,pin,probe", help="What to measure latencies with.  [default: all]")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")

@@ -11,10 +11,10 @@ from rich.table import Table
 
 from rtoslab.archive import ArchivedPoint, Filters, find
 from rtoslab.base import ReportError, StoreError, count_text, runs_folder, write_whole
+from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import short_path
-from rtoslab.cli.ended import answer
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.names import CatalogueName, CoreCounts, IsoDate, KeyValue, form_of, report_files
-from rtoslab.cli.plain import PlainConsole
 
 _FILTERS = (
     click.option(

@@ -8,7 +8,7 @@ from rtoslab.api import load
 from rtoslab.base import StoreError
 from rtoslab.cli.cmd_report import load_document
 from rtoslab.cli.cmd_runs import command as list_runs
-from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.console import PlainConsole
 from rtoslab.reports import report_formats, show_points, show_proofs
 
 

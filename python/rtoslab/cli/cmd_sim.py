@@ -12,10 +12,10 @@ from rich.table import Table
 from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
-from rtoslab.cli.ended import answer
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.junit import write_junit
 from rtoslab.cli.names import Duration, KeyValue, PinLevel, integer
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.intake import read_text
 from rtoslab.targets import CYCLES_MOST, Drive, SimRequest, SimResult, board_pin, parse_script, simulate, unescape
 
@@ -74,7 +74,9 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 )
 @click.option("--expect", metavar="REGEX", help="End as soon as the output matches. Exit code 3 if it never does.")
 @click.option("--fail", metavar="REGEX", help="End with exit code 3 as soon as the output matches.")
-@click.option("--timeout", "timeout_ms", type=Duration(), help="End after so much virtual time, such as 2s or 500ms.")
+@click.option(
+    "--for", "--timeout", "timeout_ms", type=Duration(), help="End after so much virtual time, such as 2s or 500ms."
+)
 @click.option(
     "--type-rtt", "rtt_typed", multiple=True, metavar="TEXT", help="Type TEXT into the first RTT buffer down."
 )

@@ -11,11 +11,11 @@ from rtoslab.base import EXIT_OK, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
+from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce, short_path, show_progress
-from rtoslab.cli.ended import answer
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.failures import points_exit_code, tell_failures
 from rtoslab.cli.names import PaperName, form_of, report_files
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import Outcome, run_plan
 from rtoslab.papers import require_complete
@@ -118,7 +118,7 @@ def _show(document: Document, outputs: Sequence[Path], *, quiet: bool = False) -
 
 
 def overview(catalogue: Catalogue) -> Document:
-    """Over all papers, and over the builds of those of which values are kept."""
+    """It covers all papers, and the builds of those papers whose values are stored."""
     folders = {key: find_paper(catalogue, key) for key in papers(catalogue)}
     paths = {key: stability_path(catalogue.root, key) for key in folders}
     judged = [

@@ -11,11 +11,11 @@ from rtoslab.base import EXIT_OK, ReportError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
+from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce, run_as_json, say_known, short_path, show_progress
-from rtoslab.cli.ended import answer
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import form_of, report_files
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import MeasureOptions, Outcome, run_plan
 from rtoslab.parity import COSTS_FILE, costs_from_runs, read_cost_file, write_costs
@@ -48,9 +48,8 @@ def command(
 ) -> int:
     """Measure every combination that PLAN.toml names. The same command again resumes.
 
-    Combinations that are not possible are skipped with the reason. What was measured before under the same manifest,
-    in this sweep or in any run, is taken from the cache.
-    """
+    Combinations that are not possible are skipped with the reason. Earlier measurements under the same manifest, in
+    this sweep or in any run, are taken from the cache."""
     root = find_root()
     sweep = read_sweep(plan_file)
     catalogue = Catalogue(root)

@@ -9,8 +9,8 @@ from rich.table import Table
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option
-from rtoslab.cli.ended import answer
-from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer
 from rtoslab.hardware import TOOLS, UsbDevice, connected_devices, fitting, is_installed, kind_of, read_bench
 
 

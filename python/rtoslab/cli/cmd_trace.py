@@ -9,8 +9,8 @@ from rich.table import Table
 
 from rtoslab.base import PlanError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.observed import end_code, observation_options
-from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.observation import end_code, observation_options
 from rtoslab.instruments import (
     Choice,
     Timeline,

@@ -19,9 +19,9 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree, description_path, export_place, read_trees, tree_text
 from rtoslab.cli.choices import boards_option, config_option
-from rtoslab.cli.ended import answer
+from rtoslab.cli.console import PlainConsole, paint
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.names import CatalogueName, split_names
-from rtoslab.cli.plain import PlainConsole, paint
 from rtoslab.conformance import examine
 from rtoslab.plan import Options, Point, conformance_points
 from rtoslab.trees import add_export, draft, export_trouble, names_missing, recognise, repositories, sources_in

@@ -7,7 +7,7 @@ import click
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.display import short_path
-from rtoslab.cli.ended import answer
+from rtoslab.cli.early_end import answer
 from rtoslab.verify import verify_folder
 
 

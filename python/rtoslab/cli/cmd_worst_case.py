@@ -9,10 +9,10 @@ from rich.table import Table
 from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
+from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import short_path
-from rtoslab.cli.ended import EndedError, answer
+from rtoslab.cli.early_end import EndedError, answer
 from rtoslab.cli.names import CatalogueName
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.plan import Options
 from rtoslab.reports import MARK, footnote, report_formats
 from rtoslab.worst_case import (

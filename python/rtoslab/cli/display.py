@@ -21,8 +21,8 @@ from rich.progress import (
 
 from rtoslab.base import count_text
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.ended import answer, keeping
-from rtoslab.cli.plain import PlainConsole
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer, keeping
 from rtoslab.images import require_settings
 from rtoslab.measure import DurationEstimate, Note, Outcome, estimate_duration
 from rtoslab.plan import Plan, Point, varying_labels
@@ -193,5 +193,5 @@ def show_progress(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iter
 
 
 def run_as_json(folder: Path, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Returns what `--json` tells of a run directory."""
+    """Returns the fields of a run directory for `--json`."""
     return {"run": str(folder), "points": [outcome.result.model_dump(mode="json") for outcome in outcomes]}

@@ -68,7 +68,7 @@ def repeat_request(request: FiguresRequest, silicon: Silicon) -> FiguresRequest:
 
 
 def on_silicon(request: FiguresRequest, targets: Mapping[str, Target]) -> KernelFigures:
-    """Every point as many times as asked. What is in the folder already is not measured again."""
+    """Every point as many times as asked. Points that are in the folder already are not measured again."""
     runs = [request.folder / f"silicon-{number}" for number in range(1, request.repeats + 1)]
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)

@@ -41,7 +41,7 @@ class Desk:
 
 
 def capture_live(benchmark: str, options: Options, output: Path, form: str | None, desk: Desk) -> int:
-    """The whole way. What is recorded is kept in a file before it is judged. Raises PlanError, CaptureError, and what a
+    """The whole way. The recording is stored in a file before it is judged. Raises PlanError, CaptureError, and what a
     board on the desk raises."""
     if desk.sample_rate_hz is None:
         raise PlanError("At which rate is to be sampled? Say --sample-rate, such as 24MHz.")

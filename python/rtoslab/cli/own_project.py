@@ -20,9 +20,9 @@ from rtoslab.base import (
     write_whole,
 )
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.ended import answer
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.names import form_of
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.compare import Rules
 from rtoslab.instruments import rich_table
 from rtoslab.intake import path_text
@@ -82,7 +82,7 @@ def _require_own(folder: Path, here: Path) -> None:
 
 
 def _owner(path: Path) -> int | None:
-    """Returns the user's number, or None of what is not there."""
+    """Returns the user's number, or None for a missing one."""
     return path.stat().st_uid if path.exists() else None
 
 
@@ -103,7 +103,7 @@ def gate_project(
     folder: Path, limits: tuple[str, ...], other_compiler: str | None, moved: str | None, outputs: tuple[Path, ...], *,
     as_json: bool, dry_run: bool,
 ) -> int:  # fmt: skip
-    """The project in a folder against its baseline. What is said here goes before what the project says."""
+    """The project in a folder against its baseline. Its options go before those of the project."""
     project = read_project(folder)
     rules = Rules.of(project.gate.limits, limits)
     if dry_run:

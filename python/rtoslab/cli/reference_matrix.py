@@ -51,10 +51,9 @@ _OBSERVED_PLACEMENTS: Final = 4
 def command(kernels: tuple[str, ...], boards: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool) -> int:
     """Measure every kernel that is here on every board, and keep the figures in reference/matrix/.
 
-    A kernel's file is written as soon as its points are measured. What was measured before comes from the cache, so the
-    same command again goes on where it was interrupted. Figures of other kernels and boards stay as they are. Exit code
-    3 if a point fails, which is kept with its reason.
-    """
+    A kernel's file is written as soon as its points are measured. Earlier measurements come from the cache, so the
+    same command again continues where it was interrupted. Figures of other kernels and boards stay as they are. Exit
+    code 3 if a point fails, which is kept with its reason."""
     catalogue = Catalogue(find_root())
     known = matrix_kernels(catalogue)
     chosen = split_names(kernels, known) or tuple(known)

@@ -4,14 +4,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rtoslab.cli.plain import paint
+from rtoslab.cli.console import paint
 from rtoslab.reports import Document, Section, TableData
 
 _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
 
 
 def show_document(document: Document, console: Console, most_rows: int = 40) -> None:
-    """Prints everything. Of long tables the first rows."""
+    """Prints everything. Long tables are cut to the first rows."""
     console.print(document.subtitle, soft_wrap=True, markup=False)
     console.print(document.summary, soft_wrap=True, markup=False)
     for section in document.sections:

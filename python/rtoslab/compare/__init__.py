@@ -1,6 +1,6 @@
 """Runs compared: what differs between them, by how much, and in which functions.
 
-`sides` reads what is compared, `placed` makes one of a point in several placements, `matching` says which points belong
+`sides` reads what is compared, `placement_pairs` makes one of a point in several placements, `matching` says which points belong
 together, `differences` what differs in their manifests, `noise` what noisy samples allow to say, `comparison` puts it
 together, `attribution` tells where cycles went, `document` and the other renderers say it to people and machines.
 `baseline` and `gate` make it a test.
@@ -28,6 +28,6 @@ from rtoslab.compare.gate import (
 )
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import as_json, as_junit
-from rtoslab.compare.placed import over_placements
+from rtoslab.compare.placement_pairs import over_placements
 from rtoslab.compare.rules import CALLS, Limit, Rules
 from rtoslab.compare.sides import Side, read_side

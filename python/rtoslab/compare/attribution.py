@@ -1,4 +1,4 @@
-"""Where a difference in cycles went: function by function, out of the profiles that both sides stored.
+"""Attributes a difference in cycles function by function, by the profiles that both sides stored.
 
 A profile covers the whole window. It is divided by what was counted in it, or by the samples taken, so that two
 windows of different speed can be set against each other. The parts add up to the difference of the whole.

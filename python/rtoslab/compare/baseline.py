@@ -17,7 +17,7 @@ from rtoslab.analyses import Metric, unit_of
 from rtoslab.base import PlanError, Strict, content_seal, make_folder, toml_rows, toml_value, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.compare.brief_manifest import brief_manifest
-from rtoslab.compare.executed import ExecutedFunction
+from rtoslab.compare.executions import ExecutedFunction
 from rtoslab.compare.rules import parse_limits
 from rtoslab.compare.sides import Figures, Side
 from rtoslab.intake import file_name

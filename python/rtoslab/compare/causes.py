@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from rtoslab.compare.brief_manifest import COMPILER, VIRTUAL_BOARD
-from rtoslab.compare.executed import ExecutedFunction
+from rtoslab.compare.executions import ExecutedFunction
 from rtoslab.compare.sides import Figures
 
 MOST_NAMES: Final = 3

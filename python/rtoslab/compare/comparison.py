@@ -12,7 +12,7 @@ from rtoslab.compare.causes import Cause, Reason, changed_functions, find_reason
 from rtoslab.compare.differences import Difference, differences
 from rtoslab.compare.matching import Matching, Pair, match
 from rtoslab.compare.noise import Shift, claims, shift, too_few
-from rtoslab.compare.placed import interval, is_bound
+from rtoslab.compare.placement_pairs import interval, is_bound
 from rtoslab.compare.sides import Side
 
 CHANGED_CODE: Final = "instructions.changed_code"
@@ -90,7 +90,7 @@ class Comparison:
 
     @property
     def without_figures(self) -> list[Pair]:
-        """Pairs of which a side has no number, though the other has."""
+        """Pairs in which one side has no number, though the other has."""
         return [pair for pair in self.matching.pairs if bool(pair.before.missing) != bool(pair.after.missing)]
 
 

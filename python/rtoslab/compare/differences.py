@@ -36,8 +36,8 @@ class Difference:
 
 
 def differences(pairs: Sequence[Pair]) -> list[Difference]:
-    """Every key of the manifests that differs, compiler and kernel first, then by name. Last what one kernel's
-    configuration has and the other's does not, of which two kernels have hundreds."""
+    """Every key of the manifests that differs, compiler and kernel first, then by name. The last ones are settings
+    that one kernel's configuration has and the other's lacks. Two kernels have hundreds."""
     counts: dict[tuple[str, str, str], int] = {}
     for pair in pairs:
         for key, before, after in _differing(pair.before.manifest, pair.after.manifest):

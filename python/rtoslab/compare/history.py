@@ -1,9 +1,8 @@
 """The same figures over many run directories, in the order they were measured: when did which one move?
 
 A point that a run holds in several placements counts by each figure's median. A change is called placement and is not
-claimed where the bands of the two runs have a value in common, or where the same code lies in another place. Of other
-code in one placement each nothing is claimed either, where the place matters: that is shown as `one placement`.
-"""
+claimed where the bands of the two runs have a value in common, or where the same code lies in another place. No change
+is claimed either for other code in one placement each, if the place matters. This is shown as `one placement`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from rtoslab.compare.causes import Cause, find_reason
 from rtoslab.compare.comparison import Verdict
 from rtoslab.compare.document import figure_text
 from rtoslab.compare.matching import axes_of
-from rtoslab.compare.placed import interval, is_bound, over_band
+from rtoslab.compare.placement_pairs import interval, is_bound, over_band
 from rtoslab.compare.sides import figures_of
 from rtoslab.reports import ChartData, Document, Section, TableData, mark_deviations
 from rtoslab.results import MeasuredPoint
@@ -188,7 +187,7 @@ def _lines(result: Iterable[ArchivedPoint], patterns: Sequence[str]) -> list[Lin
 
 
 def _figures(points: Sequence[MeasuredPoint]) -> list[Metric]:
-    """Those that the point has in all its placements. Of several the median and the band."""
+    """Those that the point has in all its placements. Several placements give the median and the band."""
     if len(points) == 1:
         return metrics(points[0])
     every = [{metric.id: metric for metric in metrics(point)} for point in points]

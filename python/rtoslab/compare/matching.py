@@ -28,7 +28,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Pairs, and the labels of what only one side has."""
+    """Returns pairs, and the labels that only one side has."""
 
     over: dict[str, tuple[str, str]]
     """Axes compared over: name -> (first side's value, second side's)."""

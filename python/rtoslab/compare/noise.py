@@ -70,8 +70,8 @@ def shift(before: Sequence[float], after: Sequence[float]) -> Shift:
 
 @lru_cache(maxsize=16)
 def _places(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
-    """Where the medians of bootstrap resamples stand among the ordered samples of sets of these sizes, drawn at once:
-    the k-th of n uniform draws follows a beta distribution. The seed is always the same, and so are they."""
+    """Returns the ranks of the medians of bootstrap resamples among the ordered samples of sets of these sizes, drawn
+    at once: the k-th of n uniform draws follows a beta distribution. The seed is always the same, and so are they."""
     generator = np.random.default_rng(_SEED)
     middle = [((n + 1) // 2, n) for n in sizes]
     drawn = (generator.beta(k, n + 1 - k, RESAMPLES) * n for k, n in middle)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rtoslab.analyses import Metric, metrics
 from rtoslab.base import StoreError
-from rtoslab.compare.executed import ExecutedFunction, code_digest, executions, place_digest, waits_of
+from rtoslab.compare.executions import ExecutedFunction, code_digest, executions, place_digest, waits_of
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import RunDirectory, StoredPoint, flatten
 

@@ -1,8 +1,7 @@
 """Whether a kernel's port conforms on one board with one configuration: built and run once, then remembered.
 
-The trap it prevents: a kernel that wakes tasks in the wrong order, or loses ticks, is quick. What is remembered bears a
-hash of all that could change the verdict: the image's inputs, the virtual board, this package's own rules.
-"""
+The trap it prevents: a kernel that wakes tasks in the wrong order, or loses ticks, is quick. A stored verdict contains
+a hash of all that could change it: the image's inputs, the virtual board, this package's own rules."""
 
 import hashlib
 from collections.abc import Mapping
@@ -97,8 +96,7 @@ class Conformance(Strict):
 def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> Conformance:
     """The verdict for the point's kernel, board, cores and configuration. From memory if it is there.
 
-    Raises BuildError and errors of the environment. What the image does is in the verdict.
-    """
+    Raises BuildError and errors of the environment. The verdict covers the image's behaviour."""
     suite = suite_point(point)
     progress("conformance", 0.0)
     built = build(catalogue, suite)
@@ -149,8 +147,8 @@ def examine_image(
 
 
 def verdict_digest(catalogue: Catalogue, point: Point) -> str:
-    """Hash of what the verdict on the point's port is about: image, virtual board, kernel, the rules. A verdict is
-    remembered by this and by the code that came to it."""
+    """Returns the hash of the verdict's subject on the point's port: image, virtual board, kernel, the rules. A
+    verdict is remembered by this and by the code that came to it."""
     image = inputs_digest(catalogue, suite_point(point))
     return _digest_of(catalogue, image, point.kernel, tuple(point.timing.items()))
 
@@ -213,5 +211,5 @@ def _write(path: Path, verdict: Conformance) -> None:
 
 
 def _head(path: Path, content: bytes) -> bytes:
-    """The first line: which verdict it is, and the digest of what follows."""
+    """Returns the first line: the verdict's identity, and the digest of the rest."""
     return f"{path.name} {hashlib.sha256(content).hexdigest()}".encode()

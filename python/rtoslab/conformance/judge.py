@@ -1,5 +1,5 @@
-"""Turns the notes of the suite's image into one finding for each check and core. Pure functions of what was sent and
-counted."""
+"""Turns the notes of the suite's image into one finding for each check and core. The functions are pure, of the
+records and their counts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
 """Every byte of an image gets an owner: symbol, object file, origin, kind, memory. The sums are the sections' sizes.
 
-What has no symbol stays visible: `unnamed` bytes belong to an object file (strings, assembler code, literals after a
-function), `padding` to nobody. Without a map file the object files are unknown and all of it is `unnamed`.
-"""
+Bytes without a symbol stay visible: `unnamed` bytes belong to an object file (strings, assembler code, literals after
+a function), `padding` to nobody. Without a map file the object files are unknown and all of it is `unnamed`."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

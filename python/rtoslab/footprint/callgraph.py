@@ -1,9 +1,8 @@
 """How much stack a function and all it calls can take, from what the compiler wrote (-fcallgraph-info=su).
 
 A figure is a bound only if the compiler saw everything below: calls through pointers, functions without a frame size
-(assembler, the C library) and recursion make it a lower bound, and each is named. What an interrupt pushes on a task's
-stack, and what the kernel saves there when it switches, is no call: it is not in it.
-"""
+(assembler, the C library) and recursion make it a lower bound, and each is named. An interrupt's frame on a task's
+stack, and the registers that the kernel saves there when it switches, are no call and not included."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Where a kernel's control block holds what: read from the image's own debug information, as a debugger does."""
+"""Reads the members of a kernel's control block from the image's own debug information, as a debugger does."""
 
 from pathlib import Path
 

@@ -1,8 +1,7 @@
-"""GNU ld's map file: which input section of which object file lies where.
+"""Parses GNU ld's map file: the place of each input section of each object file.
 
-Only the part between the memory map's title and the OUTPUT line counts. What was discarded stands before it. Fill
-lines are not read: a gap between two input sections is padding, whatever the map says of it, so that sums hold.
-"""
+Only the part between the memory map's title and the OUTPUT line counts. Discarded sections come before it. Fill lines
+are not read: a gap between two input sections is padding, whatever the map says of it, so that sums hold."""
 
 import re
 from dataclasses import dataclass

@@ -23,8 +23,7 @@ _C_LIBRARY: Final = re.compile(
 def origin_of(name: str, export: str | None = None) -> str:
     """kernel, port (of the kernel, ours), board, cpu, program, library or linker, from the name in the map file.
 
-    `export`: the folder of the kernel's export. What lies there is the kernel, but for C libraries.
-    """
+    `export`: the folder of the kernel's export. Code there is the kernel, except for C libraries."""
     if export is not None and name.startswith(f"{export}/"):
         member = _MEMBER.search(name)
         return "library" if member and _C_LIBRARY.fullmatch(member["archive"]) else "kernel"

@@ -1,8 +1,8 @@
 """A logic analyzer that records while a board runs: sigrok-cli, by its own documentation (man sigrok-cli, 0.7).
 
 It writes VCD, which holds changes alone and goes to the disk as they come, so that a recording that is ended early is
-whole up to there. What it does not say by its exit code is looked for: 0.7.2 ends with 0 also where the disk was full.
-"""
+whole up to there. Its exit code does not report every failure: 0.7.2 ends with 0 also when the disk was full. The rest
+is searched in its output."""
 
 import re
 import shlex

@@ -47,7 +47,7 @@ def commands(target: Target, image: Path) -> tuple[Command, ...]:
 
 
 def command_texts(target: Target, image: Path) -> list[str]:
-    """The same for a person, as one would type it. Of an image that need not exist yet. Raises PortError."""
+    """The same for a person, as one would type it. The image need not exist yet. Raises PortError."""
     form = image if target.tool.form == ELF else image.with_suffix(f".{target.tool.form}")
     if target.tool.is_drive:
         return [f"cp {shlex.quote(str(form))} {shlex.quote(str(target.drive or 'the drive RPI-RP2'))}"]
@@ -124,7 +124,7 @@ def _in_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:
 
 
 def _drive(target: Target) -> Path:
-    """Where the boot loader's drive is mounted. Raises PortError."""
+    """Returns the mount point of the boot loader's drive. Raises PortError."""
     places = [target.drive] if target.drive else [path for form in _DRIVES for path in Path("/").glob(form[1:])]
     drives = [place for place in places if (place / _DRIVE_SAYS).is_file()]
     if len(drives) != 1:

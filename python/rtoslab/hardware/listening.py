@@ -1,7 +1,6 @@
 """A real board's serial port: every byte from the moment it is opened to the end record, or a silence too long.
 
-What comes over a wire is untrusted: it is bounded in bytes and time, and only the decoder makes sense of it.
-"""
+Data from a wire is untrusted: it is bounded in bytes and time, and only the decoder interprets it."""
 
 import time
 from collections.abc import Callable
@@ -97,8 +96,8 @@ class Listener:
         return bytes(self.received[self._start() :])
 
     def _boots(self) -> list[int]:
-        """Where each run of the image begins. A reset may come inside a line, so a begin record is looked for anywhere.
-        No value of another record can hold it."""
+        """Returns the begin of each run of the image. A reset may come inside a line, so a begin record is looked for
+        anywhere. No value of another record can hold it."""
         boots, place = [], self.received.find(self._mark)
         while place >= 0:
             boots.append(place)

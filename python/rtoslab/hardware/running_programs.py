@@ -14,7 +14,7 @@ _GRACE_S: Final = 5.0
 
 
 def start_program(command: Sequence[str], reply: Path) -> "subprocess.Popen[bytes]":
-    """Starts a program without a shell and without standard input. What it says goes into a file. Raises OSError."""
+    """Starts a program without a shell and without standard input. Its output goes into a file. Raises OSError."""
     with reply.open("wb") as output:
         return subprocess.Popen(
             command,
@@ -38,7 +38,7 @@ def end_program(running: "subprocess.Popen[bytes]") -> None:
 
 
 def last_line(reply: Path) -> str:
-    """The last line of what a program wrote into a file, as the end of a sentence. Empty if it wrote nothing."""
+    """Returns the last line of a program's output file, as the end of a sentence. Empty if it wrote nothing."""
     text = reply.read_bytes()[-_REPLY_BYTES:].decode("utf-8", "replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f", and said: {one_line(lines[-1][:_REPLY_CHARS])}" if lines else ""

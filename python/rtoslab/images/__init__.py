@@ -3,6 +3,7 @@
 from rtoslab.images.builder import Build, build, is_built, planned_image, require_tools, share_cache
 from rtoslab.images.code_digests import branch_target, code_digests
 from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
+from rtoslab.images.compiler_names import compiler_names
 from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
 from rtoslab.images.image_inputs import (
     CALIBRATION_IMAGE,
@@ -15,6 +16,5 @@ from rtoslab.images.image_inputs import (
     inputs_digest,
     tree_of,
 )
-from rtoslab.images.made_by import compiler_names
 from rtoslab.images.settings import require_settings
 from rtoslab.images.source_lines import SourceLines

@@ -1,9 +1,8 @@
 """Stage 2: a point gives an image and its build record, in a folder named by the content that made it.
 
 The folder's name is a hash of everything that goes in (firmware sources, kernel lock, options, compiler), so the same
-point is built once, and the image carries that hash and the run id into its own output. What was built is sealed: an
-image that changed since is not run.
-"""
+point is built once, and the image carries that hash and the run id into its own output. The outputs are sealed: an
+image that changed since is not run."""
 
 import difflib
 import errno
@@ -30,6 +29,7 @@ from rtoslab.base import (
     tools,
 )
 from rtoslab.catalogue import Catalogue, Tree
+from rtoslab.images.compile_steps import MakeResult, StepFailedError, make
 from rtoslab.images.compiler_calls import calls_record, read_folders
 from rtoslab.images.configuring import configure
 from rtoslab.images.image_inputs import (
@@ -43,9 +43,8 @@ from rtoslab.images.image_inputs import (
     request_digest,
     tree_of,
 )
-from rtoslab.images.kept_objects import Objects, compilers
-from rtoslab.images.making import MakeResult, StepFailedError, make
-from rtoslab.images.shelves import ObjectStore
+from rtoslab.images.object_cache import Objects, compilers
+from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import Point
 from rtoslab.records import SEAL_FILE, ExpectedIdentity, read_sealed, seal_files
 from rtoslab.trees import linked_digest, read_by, remember, repositories
@@ -122,7 +121,7 @@ def expected_identity(digest: str) -> ExpectedIdentity:
 
 
 def planned_image(catalogue: Catalogue, point: Point) -> Path:
-    """Where the image of a point is, or will be once it is built."""
+    """Returns the path of a point's image, before or after it is built."""
     return _folder(catalogue.root, point, inputs_digest(catalogue, point)) / IMAGE
 
 
@@ -142,8 +141,8 @@ def _folder(root: Path, point: Point, digest: str) -> Path:
 
 
 def _build_into(catalogue: Catalogue, point: Point, digest: str) -> str:
-    """Builds and keeps. The digest of what was built: another than that before where a tree is read for the first time
-    or was edited meanwhile."""
+    """Builds and keeps. Returns the digest of the built image. It differs from the earlier one if a tree is read for
+    the first time or was edited meanwhile."""
     parent = build_folder(catalogue.root)
     try:
         parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 The bytes of a function differ between two places in what names other places: branches to other functions, and addresses
 in its literal pool (or in MOVW/MOVT pairs). Those are replaced by what they refer to: the name of a function or object
-and the distance in it, or the text of a constant without a name. What is left must be equal byte for byte.
+and the distance in it, or the text of a constant without a name. The remaining bytes must be equal.
 
 Encodings: ARMv7-M Architecture Reference Manual, A7.7.12 (B), A7.7.18 (BL), A7.7.76 and A7.7.79 (MOV, MOVT).
 """
@@ -163,7 +163,7 @@ class _Image:
         return b"@" + self._text(section, value)
 
     def _text(self, section: ElfSection, value: int) -> bytes:
-        """A constant that has no name. Of memory without contents the section alone."""
+        """A constant that has no name. Memory without contents is named by its section alone."""
         content = self.contents.get(section.address)
         if content is None:
             return section.name.encode()
@@ -189,7 +189,8 @@ def _may_move(code: bytes) -> bool:
 
 
 def branch_target(at: int, code: bytes) -> int | None:
-    """Where a 32-bit branch of Thumb at `at` goes: BL, B.W, conditional B.W; None for anything else."""
+    """Returns the target of a 32-bit branch of Thumb at `at`: BL, B.W, conditional B.W. None for any other
+    instruction."""
     first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:4], "little")
     if first >> 11 != 0b11110 or not second >> 15:
         return None
@@ -205,7 +206,7 @@ def branch_target(at: int, code: bytes) -> int | None:
 
 
 def literal_place(at: int, code: bytes) -> int | None:
-    """Where an LDR (literal) of Thumb at `at` reads. None for anything else (A7.7.43)."""
+    """Returns the address that an LDR (literal) of Thumb at `at` reads. None for anything else (A7.7.43)."""
     first = int.from_bytes(code[:2], "little")
     base = (at + 4) & ~3
     if first >> 11 == 0b01001:
@@ -239,5 +240,5 @@ def _once(symbols: Iterable[ElfSymbol]) -> set[str]:
 
 
 def _without_veneer(name: str) -> str:
-    """A far call goes through a veneer of the linker's, which bears the name of what is called."""
+    """A far call goes through a veneer of the linker's, which has the name of the called function."""
     return name.removeprefix("__").removesuffix("_veneer") if name.endswith("_veneer") else name

@@ -107,7 +107,7 @@ class Compilation:
 
     @property
     def folders(self) -> list[str]:
-        """Where headers are looked for, and the source's own folder. Not those of the build."""
+        """Returns the folders that are searched for headers, and the source's own folder. Not those of the build."""
         folders_ = [str(self.source.parent)]
         for at, item in enumerate(self.arguments):
             if item.startswith(_FOLDERS):
@@ -139,7 +139,8 @@ class Compilation:
         return PreprocessedSource(self.files(), names, hashlib.sha256(code).hexdigest(), contains_checkout)
 
     def files(self) -> tuple[str, ...]:
-        """Absolute paths of what the compiler said it read. Of what it does not preprocess it says nothing."""
+        """Returns absolute paths of the files that the compiler reported. It says nothing about files that it does not
+        preprocess."""
         if not self._listing_file.is_file():
             return (_absolute(str(self.work), str(self.source)),)
         text = self._listing_file.read_text(encoding="utf-8", errors="surrogateescape")

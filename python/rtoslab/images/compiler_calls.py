@@ -97,7 +97,7 @@ def _group_of(file: str) -> str:
 
 
 def _most_common(words: Sequence[Words]) -> Words:
-    """Returns the words of each kind that most files have. Of equally frequent ones the first by their text count."""
+    """Returns the words of each kind that most files have. Equally frequent ones are ordered by their text."""
     common: Words = {}
     for kind in (OPTIONS, DEFINITIONS, FOLDERS):
         counts = Counter(tuple(call[kind]) for call in words)

@@ -3,8 +3,8 @@ lies, and what TOML files say.
 
 They take longer than the rest of a configuration together, and the first two change with the machine alone. So they are
 kept, named by all that made them, and laid into the next build's folder, where CMake takes them for its own.
-The firmware's folder is no part of what is kept: a further checkout finds it too, and its own folder in its place.
-"""
+The firmware's folder is no part of the stored files: a further checkout finds them too, with its own folder in its
+place."""
 
 import hashlib
 import os
@@ -20,8 +20,8 @@ from typing import IO, Final
 from rtoslab.base import AlteredError, StoreError, canonical, disk_error, listing, sha256_of, tools
 from rtoslab.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options, facts_files, kernel_options
-from rtoslab.images.kept_objects import compilers
-from rtoslab.images.shelves import ObjectStore
+from rtoslab.images.object_cache import compilers
+from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import SEAL_FILE, ExpectedIdentity, read_sealed, seal_files
 

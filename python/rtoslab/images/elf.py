@@ -156,5 +156,5 @@ def _symbols(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
 
 
 def _rank(symbol: Symbol) -> tuple[int, int, bool, bool, str]:
-    """Ranks symbols by address. Of several at one address the best-known name comes first."""
+    """Ranks symbols by address. The best-known name of several at one address comes first."""
     return symbol.address, -symbol.size, not symbol.is_global, symbol.is_weak, symbol.name

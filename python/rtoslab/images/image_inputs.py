@@ -95,8 +95,7 @@ def kernel_options(catalogue: Catalogue, point: Point) -> list[str]:
 def inputs_digest(catalogue: Catalogue, point: Point) -> str:
     """SHA-256 of everything that goes into an image: sources, kernel lock or tree, options, compiler.
 
-    Of a tree: what its files hold now that were read as this image was last built (`reads_path`).
-    """
+    A tree counts by the present content of the files that were read in the last build of this image (`reads_path`)."""
     tree = tree_of(catalogue, point)
     request = request_digest(catalogue, point)
     if tree is None:
@@ -136,7 +135,7 @@ def facts_files(catalogue: Catalogue, point: Point) -> list[Path]:
 
 
 def reads_path(root: Path, path: str) -> Path:
-    """Where it is kept which files of a tree an image was made of, by `asked_digest`."""
+    """Returns the file that lists, by `request_digest`, the files of a tree that an image was made of."""
     return build_folder(root) / "trees" / f"{path[:32]}.json"
 
 

@@ -32,7 +32,8 @@ class SourceLines:
             return ()
 
     def of(self, file: str, line: int) -> tuple[list[int], list[int]]:
-        """Where code of a line begins, and which lines of the file have code. Of a path to it the last part counts."""
+        """Returns the places at which code of a line begins, and the lines of the file that have code. The last part
+        of a path counts."""
         try:
             with debug_errors(self._path.name, ImageFileError):
                 starts, rows = self._lines

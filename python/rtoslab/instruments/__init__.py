@@ -1,7 +1,7 @@
 """Observing a run: where every cycle went, what masked interrupts and held locks, what ran when, single calls.
 
 A `subject` is what is observed (a benchmark's window, or a stretch of any image, with its kernel by `image_kernel`).
-`session` runs it under the virtual board's observer. `profiler` and `masked` turn what that took into values with names
+`session` runs it under the virtual board's observer. `profiler` and `masked_interrupts` turn what that took into values with names
 and source lines, `profile_tables`, `flame`, `html`, `formats` show them, `difference` compares two profiles.
 `timelines` says what ran when, `perfetto` and `vcd` write it, `trace_database` answers questions to it.
 `measured_calls` measures each call of some `functions`. `call_counts` sums them up, `call_replay` goes through the
@@ -17,7 +17,7 @@ from rtoslab.instruments.formats import fold, speedscope
 from rtoslab.instruments.html import render, summary
 from rtoslab.instruments.interval_tables import interval_as_json, interval_lines, interval_table
 from rtoslab.instruments.lines import with_places
-from rtoslab.instruments.masked import owner
+from rtoslab.instruments.masked_interrupts import owner
 from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
 from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
 from rtoslab.instruments.observed_machine import ObservedMachine

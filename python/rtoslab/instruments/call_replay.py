@@ -42,7 +42,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """Where one call's cycles went, the most first."""
+    """Returns the use of one call's cycles, the most first."""
 
     inside: Mapping[str, int]
     """The function itself and those that it called directly, each with all that it called in turn."""
@@ -91,7 +91,7 @@ def spendings(subject: Subject, windows: Sequence[Window], progress: Progress) -
 
 
 def run_to(machine: ObservedMachine, cycle: int, last: int, progress: Progress) -> None:
-    """Runs to a cycle of which is known that it comes. `last` is the one at which all is done. Raises RunError."""
+    """Runs to a cycle that is known to come. `last` is the one at which all is done. Raises RunError."""
     while machine.cycle() < cycle:
         before = machine.cycle()
         machine.run(min(CHUNK_CYCLES, cycle - before))

@@ -78,7 +78,7 @@ def call_lines(greatest: GreatestCall) -> Iterator[str]:
 
 
 def parts(cycles: Mapping[str, int]) -> str:
-    """Where cycles went, the most first. What is much further down together."""
+    """Returns the use of cycles, the most first. Smaller ones are added up."""
     shown = [f"{name} {item:,}" for name, item in cycles.items()]
     rest = sum(list(cycles.values())[_LISTED:])
     return ", ".join(shown[:_LISTED]) + (f", others {rest:,}" if rest else "")
@@ -96,7 +96,7 @@ def half(value: float) -> int | str:
 
 
 def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
-    """All of it as plain values. What could not be told is null, with its reason beside it."""
+    """All of it as plain values. A missing value is null, with its reason beside it."""
     return {
         "image": measured.label,
         "board": measured.board,

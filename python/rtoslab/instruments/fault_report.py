@@ -1,4 +1,4 @@
-"""A fault in words: which instruction of which function, why, and who called it.
+"""Describes a fault in words: the instruction and its function, the cause, and the callers.
 
 Callers are read by the image's call frame information (DWARF 5, section 6.4), from the stack as it was. Code without
 it, as of an assembler source, ends the path.

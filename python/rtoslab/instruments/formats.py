@@ -12,7 +12,7 @@ _WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"
 
 
 def cycles_by_path(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
-    """Cycles of one core by call path. What was not execution is a frame of its own at the path's end."""
+    """Cycles of one core by call path. Time other than execution is a frame of its own at the path's end."""
     weights: dict[tuple[str, ...], int] = defaultdict(int)
     for spent in profile.spent:
         if spent.core == core:

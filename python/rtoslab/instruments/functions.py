@@ -95,7 +95,7 @@ class Functions:
         return places
 
     def _start(self, address: int) -> int | None:
-        """Where the function that holds an address begins. None if no symbol says."""
+        """Returns the begin of the function that holds an address. None if no symbol says."""
         for start, size, _ in self._symbols:
             if start <= address < start + size or start == address:
                 return start

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from rtoslab.base import Table, __version__, count_text, web_page
 from rtoslab.instruments.flame import class_colours, flame_svg
-from rtoslab.instruments.masked import priority_groups
+from rtoslab.instruments.masked_interrupts import priority_groups
 from rtoslab.instruments.profile_tables import HEADS, tables
 from rtoslab.instruments.profiler import Profile, function_of
 from rtoslab.instruments.show import is_number

@@ -8,7 +8,7 @@ from rtoslab.images import read_elf
 
 
 def kernel_of(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
-    """The kernel of the catalogue most of whose functions the image has, with its word of the running task.
+    """Returns the catalogue's kernel with the most functions in the image, with its word of the running task.
 
     None if the image has no kernel's, or of two as many. Trees of the user's are left out: their ports are there.
     """

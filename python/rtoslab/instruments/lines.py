@@ -20,7 +20,7 @@ _LINE_TABLE: Final = ".debug_line"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where an instruction comes from."""
+    """Returns the source of an instruction."""
 
     line: str
     """`file:line` of the innermost function. Empty if the image does not say."""

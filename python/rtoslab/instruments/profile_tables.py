@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rtoslab.base import Table, Value
-from rtoslab.instruments.masked import interrupt_tables
+from rtoslab.instruments.masked_interrupts import interrupt_tables
 from rtoslab.instruments.profiler import Profile, Stack
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.spinlocks import lock_tables
@@ -21,7 +21,7 @@ def path_text(stack: Stack) -> str:
 
 
 def tables(profile: Profile, top: int | None = None) -> tuple[Table, ...]:
-    """All tables. Of the long ones the `top` rows with most cycles."""
+    """All tables. Long tables show the `top` rows with most cycles."""
     return (
         core_table(profile),
         function_table(profile, top),

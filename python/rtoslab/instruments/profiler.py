@@ -158,7 +158,7 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
 
 
 class EndedProfileError(KeyboardInterrupt):
-    """An interrupt in the stretch that was to be profiled, with the profile of what had passed of it."""
+    """An interrupt in the profiled section of the run, with the profile so far."""
 
     def __init__(self, cause: KeyboardInterrupt, begun: Profile) -> None:
         super().__init__(*cause.args)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from rtoslab.base import Table
-from rtoslab.instruments.masked import owner
+from rtoslab.instruments.masked_interrupts import owner
 from rtoslab.instruments.profiler import LockUse, Profile, function_of
 
 

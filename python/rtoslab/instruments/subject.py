@@ -1,7 +1,7 @@
 """The subject of an observation: a benchmark's window, or a section of any image's run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -59,7 +59,7 @@ class Choice(TypedDict, total=False):
     config: Mapping[str, str] | None
     """As `plan.Options` lists."""
     window_ms: int | None
-    """Of a benchmark."""
+    """Length of a benchmark's window, or of an image's run at the board's usual clock."""
     stretch: Stretch | None
     """Of an image."""
 
@@ -80,7 +80,11 @@ def make_subject(
     Raises PlanError where the benchmark cannot exist, BuildError, ImageFileError, UnknownNameError.
     """
     if is_file(Path(name)):
-        return _image(catalogue, Path(name), kernel, board, cores, config or {}, stretch or Stretch())
+        stretch = stretch or Stretch()
+        if window_ms is not None:
+            hz = catalogue.board(board or DEFAULT_BOARD).facts.clock.sys_hz
+            stretch = replace(stretch, cycles=window_ms * hz // 1000)
+        return _image(catalogue, Path(name), kernel, board, cores, config or {}, stretch)
     if "/" in name or name.endswith(".elf"):
         raise ImageFileError(f"There is no image {name}; check the path, or name a benchmark (`rtoslab list`).")
     if stretch is not None:

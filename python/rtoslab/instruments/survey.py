@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from rtoslab.base import Table, Value
-from rtoslab.instruments.masked import owner
+from rtoslab.instruments.masked_interrupts import owner
 from rtoslab.instruments.profiler import MaskedIntervals, Profile, function_of
 
 SurveyRow = tuple[str, Profile, MaskedIntervals]

@@ -180,7 +180,7 @@ class _Reader:
             self._add(Track(f"core {core}", HANDLERS), name, start, cycle, exception=ident, entry_cycles=latency)
 
     def _context(self, core: int) -> Track:
-        """Where a call is drawn: inside the handler that made it, or beside its task, wherever that goes on."""
+        """Returns the track of a call: inside the handler that made it, or beside its task, wherever that continues."""
         if self.handlers.get(core):
             return Track(f"core {core}", HANDLERS)
         return Track(TASKS, self.running.get(core, (f"core {core}", 0))[0])

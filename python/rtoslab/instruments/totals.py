@@ -46,7 +46,7 @@ def by_function(profile: Profile) -> dict[tuple[int, str], Sum]:
 
 
 def by_class(profile: Profile) -> dict[str, Sum]:
-    """The kernel's classes of functions, `library` and `application`. Of an image without a kernel only `image`."""
+    """The kernel's classes of functions, `library` and `application`. An image without a kernel has only `image`."""
     return sums(profile.spent, lambda spent: profile.classes.get(function_of(spent.stack), "image"))
 
 

@@ -25,11 +25,11 @@ _DAMAGE: Final = (
 
 
 class TooMuchError(Exception):
-    """More than is taken. A clause says of what."""
+    """More than is taken. A clause names the limit."""
 
 
 class Archive:
-    """The members of one zip file. What is read of it altogether is bounded."""
+    """The members of one zip file. The number of bytes read is limited altogether."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         self._file = file

@@ -51,7 +51,7 @@ def line_program(dwarf: "DWARFInfo", unit: "CompileUnit") -> "LineProgram | None
 
 
 def _behind(entry: "DIE") -> int:
-    """Where the entry after this one and all inside it lies, in `.debug_info`."""
+    """Returns the offset of the entry after this one and all inside it, in `.debug_info`."""
     inside = entry.offset + entry.size
     if not entry.has_children:
         return inside

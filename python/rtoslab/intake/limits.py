@@ -1,4 +1,4 @@
-"""How much is taken from outside. What is larger is refused in one sentence. Docs/robustness.md lists these limits."""
+"""How much is taken from outside. Larger inputs are refused in one sentence. Docs/robustness.md lists these limits."""
 
 from typing import Final
 

@@ -62,7 +62,7 @@ def reason(cause: BaseException | None) -> str:
 
 
 def sentence(cause: BaseException | None) -> str:
-    """Returns what the user is told of it."""
+    """Returns the message to the user."""
     text = MESSAGE.decode().strip()
     return text if (why := reason(cause)) == reason(None) else text.replace("Interrupted", why.rstrip("."))
 

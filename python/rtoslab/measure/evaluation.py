@@ -6,7 +6,7 @@ Nothing is run or stored here, so that a stored point can be evaluated again (`r
 from rtoslab.base import DecodeError, OverrideReceivedError, RunError
 from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Catalogue
 from rtoslab.intake import quote
-from rtoslab.measure.measured import measured_result
+from rtoslab.measure.point_result import measured_result
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.records import DecodedRun, ExpectedIdentity, constants, decode, has_form
 from rtoslab.results import Failed, MeasuredPoint, PointId, Verdict

@@ -1,8 +1,7 @@
 """An image that somebody else built around our runner: any compiler, any IDE, also a kernel we never heard of.
 
 It says itself what it measures, on which kernel and board. It is decoded and proved as far as its symbols allow, and
-stored with what it said. What built it is not known here: its hash stands in the place of sources and flags.
-"""
+stored with what it said. The builder is not known here: the image's hash replaces sources and flags."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,8 +14,8 @@ from rtoslab.images import CONFORMANCE_IMAGE, Build
 from rtoslab.intake import Elf, visible
 from rtoslab.measure.evaluation import evaluate
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.measured import evaluation_files
 from rtoslab.measure.pipeline import Outcome
+from rtoslab.measure.point_result import evaluation_files
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
 from rtoslab.records import DecodedRun

@@ -25,7 +25,7 @@ from rtoslab.conformance import Conformance, examine
 from rtoslab.images import LOG, Build, build
 from rtoslab.measure.evaluation import evaluate, failed
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.measured import evaluation_files
+from rtoslab.measure.point_result import evaluation_files
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
 from rtoslab.records import require_sealed

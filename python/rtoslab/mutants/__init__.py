@@ -1,4 +1,4 @@
-"""Benchmarks broken on purpose, each of which a proof must refuse."""
+"""Mutants: benchmarks broken on purpose. A proof must refuse each of them."""
 
 from rtoslab.mutants.measure import UNBROKEN, Trial, try_mutants
 from rtoslab.mutants.mutants import MutantsOf, read_mutants

@@ -4,6 +4,7 @@ A folder `papers/<key>/` with a paper.toml is the registration. Everything a rep
 """
 
 from rtoslab.papers.compare import ComparedRow
+from rtoslab.papers.completeness import require_complete
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
 from rtoslab.papers.explain import Trial, candidates, explain_plan, own_setups, plain_distance, together, try_changes
@@ -14,4 +15,3 @@ from rtoslab.papers.over_placements import with_substitutes
 from rtoslab.papers.placed_plan import may_matter, with_needed_placements
 from rtoslab.papers.reproduction import Reproduction, reproduce
 from rtoslab.papers.weights import weigh_programs
-from rtoslab.papers.whole import require_complete

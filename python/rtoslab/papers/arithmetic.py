@@ -29,7 +29,7 @@ def evaluate(expression: str, numbers: Mapping[int, float]) -> float:
         if len(expression) > _CHARS:
             raise ValueError(f"it has more than {_CHARS} characters")  # noqa: TRY301
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # `1and 2`, of which the next line thinks the same
+            warnings.simplefilter("ignore", SyntaxWarning)  # `1 and 2`, with the same answer from the next line
             tree = ast.parse(expression, mode="eval")
         return _value(tree.body, numbers)
     except (SyntaxError, KeyError, ValueError, TypeError, ArithmeticError, RecursionError, MemoryError) as cause:

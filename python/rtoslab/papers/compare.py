@@ -59,7 +59,7 @@ def compare(
 ) -> dict[int, ComparedRow]:
     """Every published row that asks for a value of ours, by id.
 
-    `kernels` are those of which there is something. `sources` say by run id where values come from.
+    `kernels` are those with results. `sources` say by run id where values come from.
 
     `values` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
     several values, or a value of another quantity.

@@ -1,11 +1,10 @@
 """Which single change of how a paper's programs were built brings our figures closest to the published ones.
 
-What is changed is the authors' version where a tree of it is named, else today's. Candidates are what the paper's own
-set-ups name, one thing at a time, and what most projects differ in: optimisation, assertions and other switches that a
-kernel's parity table names, caches and prefetch. Each is measured alone. Then the
-best of each option together, one more at a time, and the paper's own set-ups as they are: what does nothing alone may
-do much with others. A small distance is no proof: several causes may look alike.
-"""
+The change applies to the authors' version if a tree of it is named, else to today's. Candidates are what the paper's
+own set-ups name, one thing at a time, and what most projects differ in: optimisation, assertions and other switches
+that a kernel's parity table names, caches and prefetch. Each is measured alone. Then the best of each option together,
+one more at a time, and the paper's own set-ups as they are: what does nothing alone may do much with others. A small
+distance is no proof: several causes may look alike."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +47,7 @@ class Trial:
 
 
 def candidates(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
-    """Every single change, each once. Only for benchmarks and boards of which the paper has figures."""
+    """Every single change, each once. Only benchmarks and boards with figures in the paper count."""
     points = paper_plan(catalogue, _only(paper, ()), Options()).points
     points = tuple(point for point in points if _is_published(paper, point))
     boards, benchmarks = (
@@ -75,8 +74,8 @@ def _has(catalogue: Catalogue, benchmark: str, key: str) -> bool:
 
 
 def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup, known: dict[_Macros, bool]) -> bool:
-    """Whether the kernels have what the change sets. Some ports fix what others leave open. `known` are the answers, of
-    which each takes CMake: what a macro is set to changes none."""
+    """Whether the kernels have what the change sets. Some ports fix what others leave open. `known` are the answers so
+    far. Each of them takes CMake, and the value of a macro changes none."""
     try:
         points = paper_plan(catalogue, _only(paper, (setup,)), Options()).points
     except PlanError:

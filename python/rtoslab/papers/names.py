@@ -35,7 +35,7 @@ def names_of(
 
 
 def _named(title: str, version: str) -> str:
-    """`FreeRTOS V10.2.1`. Of a name with its generation, as `FreeRTOS 9`, the version takes that number's place."""
+    """`FreeRTOS V10.2.1`. The version replaces the number in a name with a generation, as in `FreeRTOS 9`."""
     name, _, number = title.rpartition(" ")
     if number.isdecimal() and version.lstrip("vV").startswith(f"{number}."):
         title = name

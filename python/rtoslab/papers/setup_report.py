@@ -83,7 +83,7 @@ def setups_section(done: Reproduction) -> list[Section]:
 
 
 def missing_trees(done: Reproduction) -> list[str]:
-    """A sentence for each version of the paper of which nothing was measured here or is lent."""
+    """Returns a sentence for each version of the paper that was neither measured here nor has a reference."""
     present = {source.kernel for source in done.sources.values()}
     names = done.paper.facts.kernels
     return [

@@ -1,4 +1,5 @@
-"""A paper's set-ups: the same experiments as its authors may have built them, and which point of a run is of which.
+"""A paper's set-ups: the same experiments as its authors may have built them, and the assignment of a run's points to
+them.
 
 A point of a set-up stands for the point of the suites that it would be without what the set-up changes: that is
 where published figures and statements look for it.
@@ -21,9 +22,8 @@ def setup_points(
 ) -> Iterator[Point]:
     """The points of the suites' experiments with what the set-up changes. Raises UnknownNameError, PlanError.
 
-    They are of the authors' version where it is here. Of today's only if the version is not among `known`, the kernels
-    that reference results stand for.
-    """
+    They are of the authors' version where it is here. Today's kernels count only if the version is not among `known`,
+    the kernels with reference results."""
     for experiment in experiments:
         for kernel, name in _changed_kernels(paper, setup, experiment, catalogue.kernels_here, known).items():
             config = {**experiment.config, **setup.changes(kernel)}

@@ -1,9 +1,8 @@
 """Which results stand for a paper's kernels: the authors' versions first, today's beside them, set-ups apart.
 
 The trap it prevents: a verdict on FreeRTOS 10.2.1 by figures of today's FreeRTOS. A paper's `[[version]]` tables name
-the trees that are its versions. Their results count under the kernel's name as the paper has it. Where today's version
-stands for a point that they lack, its source says so.
-"""
+the trees that are its versions. Their results count under the kernel's name as the paper has it. If today's version
+represents a point that they lack, its source says so."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from rtoslab.store import AnyResult, StoredPoint
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the values of one measured point come from."""
+    """The source of the values of one measured point."""
 
     kernel: str
     """The id it was measured under, such as `freertos-10.2.1`."""
@@ -84,7 +83,8 @@ def _concerns(rule: str, board: Mapping[str, Any]) -> bool:
 
 
 def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> Sorted:
-    """Returns the results by what they are for. Of two for one point the version that the paper names first counts."""
+    """Returns the results by what they are for. If two exist for one point, the version that the paper names first
+    counts."""
     plain: dict[str, list[AnyResult]] = {}
     in_setups: dict[str, dict[str, list[AnyResult]]] = {item.id: {} for item in paper.facts.setup}
     for result in results:
@@ -142,8 +142,7 @@ def _move(result: AnyResult, kernel: str, config: Mapping[str, str] | None = Non
 def _best(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult]:
     """Those of one kernel: the first that the paper names and that was measured; of none, the first that is n/a.
 
-    Of several placements those that were measured count, if any was.
-    """
+    Measured placements count, if any was measured."""
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     by_kernel: dict[str, list[AnyResult]] = {}
     for candidate in candidates:

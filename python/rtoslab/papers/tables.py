@@ -29,8 +29,7 @@ def redraw(table: Table, done: Reproduction) -> TableData:
     """Returns the table with columns for the paper's figure, ours and their ratio, for each combination of `across`.
 
     A table of one combination also says how many samples ours is of and with which version, and what the version of
-    today gives. Of several combinations the note does.
-    """
+    today gives. The note lists several combinations."""
     published, compared = done.paper.published_rows, done.compared
     today = done.today.compared if done.today is not None else {}
     rows = _rows(table, published)
@@ -160,7 +159,8 @@ def _number(compared_row: ComparedRow, here: float) -> str:
 
 
 def ratio_text(compared_row: ComparedRow) -> str:
-    """Ours over the paper's. Of several placements also the least and the most, where that shows in two decimals."""
+    """Ours over the paper's. Several placements also show the least and the most, where that is visible in two
+    decimals."""
     if compared_row.ratio is None:
         return SENSELESS if compared_row.no_ratio and compared_row.here is not None else NONE
     text = f"{compared_row.ratio:.2f}"
@@ -185,7 +185,7 @@ def _across(table: Table, row: PublishedRow) -> str:
 
 
 def _triple(row: PublishedRow | None, compared: Mapping[int, ComparedRow], notes: Footnotes) -> Sequence[str]:
-    """Paper, here, ratio. What has no value of ours says why in a note."""
+    """Paper, here, ratio. A note says why a row has no value of ours."""
     if row is None:
         return NONE, NONE, NONE
     ours = compared.get(row.id)

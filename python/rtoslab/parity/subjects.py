@@ -14,7 +14,8 @@ _ASIDE = ("instrument", "samples", PLACEMENT)
 
 
 def subjects_of(points: Sequence[StoredPoint], run: str = "") -> list[Subject]:
-    """Measured points, each standing for its kernel, its configuration or its run. Of several placements the first."""
+    """Measured points, each standing for its kernel, its configuration or its run. The first of several placements
+    counts."""
     unique = _once(points)
     names = series_names([point for point, _ in unique], with_cores=False)
     return [

@@ -2,9 +2,8 @@
 
 A function's own cycles (without those of the functions it calls) are compared with its address modulo a line of the
 flash or cache that code is read through. Two things are computed: how its cycles correlate with the whole figure, and
-how much of their spread its own address in the line explains. What its address does not explain comes from other code:
-a cache that they share, a line with two functions, the place of constants.
-"""
+how much of their spread its own address in the line explains. Other code causes the part that its address does not
+explain: a cache that they share, a line with two functions, the place of constants."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -60,7 +60,7 @@ def _another_tree(tree: Tree, core: str) -> str | None:
 
 
 def _missing_tree_place(tree: Tree) -> str:
-    """Who says where a tree lies that is not there, and what to do. Its place is the machine's own and not told."""
+    """Says who placed a tree that is missing, and what to do. Its place is the machine's own and not told."""
     variable = path_variable(tree.id)
     if os.environ.get(variable):
         return f"{variable} says"

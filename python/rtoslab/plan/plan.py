@@ -33,7 +33,7 @@ SAMPLE_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One cell of an experiment. What can be said of it: `point_options`. Mappings are kept sorted by key."""
+    """One cell of an experiment. Its options are in `point_options`. Mappings are kept sorted by key."""
 
     benchmark: str
     kernel: str
@@ -114,7 +114,7 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
 
 
 def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Options) -> list[Point]:
-    """The points of one experiment. What the user says goes before what it says. Raises UnknownNameError, PlanError."""
+    """The points of one experiment. The user's options go before its own. Raises UnknownNameError, PlanError."""
     require_few(
         experiment.benchmarks, options.kernels or experiment.kernels, options.boards or experiment.boards,
         options.cores or experiment.cores, *experiment.sweep.values(),

@@ -1,8 +1,7 @@
 """The options of a point, written down once: their keys in `--config`, what they are unless said, an example.
 
-Each is a field of `Point` of the same name. What a point is called (`PointId.config`), what counts as a macro of the
-kernel's, and the help of `rtoslab run` follow from this table. What CMake calls them is in `images.image_inputs`.
-"""
+Each is a field of `Point` of the same name. A point's name (`PointId.config`), the macros of the kernel, and the help
+of `rtoslab run` follow from this table. Their CMake names are in `images.image_inputs`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -48,7 +48,7 @@ class FigureChange:
 
     @property
     def delta(self) -> float:
-        """Returns the change in the figure's unit. More is worse. Of a number of calls, how far it moved."""
+        """Returns the change in the figure's unit. More is worse. For a number of calls it is the distance."""
         moved = self.after.value - self.before.value
         return abs(moved) if self.before.unit == CALLS else moved
 

@@ -202,7 +202,7 @@ def _interval(measured: MeasuredInterval, ran: frozenset[str], digests: Mapping[
 
 
 def _spread_figures(spread: Spread | None) -> dict[str, tuple[float, ...]]:
-    """Nothing of what never ended."""
+    """Calls that never ended do not count."""
     if spread is None:
         return {}
     return {"min": (spread.minimum,), "median": (spread.median,), "p99": (spread.p99,), "max": (spread.maximum,)}

@@ -60,7 +60,8 @@ class Evidence:
 
     @property
     def parties(self) -> list[tuple[str, list[int]]]:
-        """Where counts are set against what was seen: of pinned tasks on each core, else on all cores together."""
+        """Returns the cores on which counts are compared with observations: each core for pinned tasks, else all cores
+        together."""
         if self.is_pinned:
             return [(f"core {core}", [core]) for core in self.metric_cores]
         return [("all cores", self.metric_cores)]
@@ -197,8 +198,7 @@ class Evidence:
     def pace(self, core: int) -> float:
         """Returns how many times as long as usual an instruction of the benchmark's own took on a core. At least 1.
 
-        Where the kernel's code drives it out of the cache in each round, an instruction takes ten cycles or twenty.
-        """
+        If the kernel's code drives it out of the cache in each round, an instruction takes ten cycles or twenty."""
         own = self.observed.own if self.observed else ()
         parts = [part for function in own if function.core == core for part in function.stretches]
         executed = sum(part.instructions * part.executions for part in parts)

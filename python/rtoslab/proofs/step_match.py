@@ -6,7 +6,7 @@ from functools import cache
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence
-from rtoslab.proofs.steps_wanted import ANY, ISR, LINES, OTHER, ExpectedStep
+from rtoslab.proofs.expected_steps import ANY, ISR, LINES, OTHER, ExpectedStep
 from rtoslab.targets import FIRST_EXTERNAL, HANDLER, Step
 from rtoslab.targets import steps as seen
 
@@ -65,7 +65,7 @@ class Names:
         return self.blocks.get(block) == size
 
     def is_given_back(self, block: int) -> bool:
-        """Whether it was held. Of one whose address is not known, whether there is one."""
+        """Whether it was held. For an object of unknown address it tells whether there is one."""
         if self.blocks.pop(block, None) is not None:
             return True
         return bool(self.unknown) and self.unknown.pop() is not None
@@ -120,8 +120,8 @@ class Matcher:
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
     def visible(self, wanted_steps: Iterable[ExpectedStep]) -> tuple[ExpectedStep, ...]:
-        """Returns what of a round can be seen: a yield that is no function of the kernel only by the switch behind
-        it, a pin's edge where it is not the instrument."""
+        """Returns the visible part of a round: a yield that is no function of the kernel only by the switch after it,
+        a pin's edge where it is not the instrument."""
         visible: list[ExpectedStep] = []
         yields = False
         for step in wanted_steps:

@@ -229,7 +229,7 @@ def _count(line: Line, windows: set[int]) -> Count:
 
 
 class _Params(dict[str, str]):
-    """Who asks for one that the image did not send is told so."""
+    """A request for one that the image did not send raises an error."""
 
     def __missing__(self, name: str) -> str:
         raise DecodeError(0, f"there is no param record for {name}; build the image with this version of rtoslab.")

@@ -44,7 +44,7 @@ def require_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def read_sealed(folder: Path) -> dict[str, bytes]:
-    """The files of a sealed folder and its seal. What else lies there is left alone.
+    """The files of a sealed folder and its seal. Other files there are left alone.
 
     Raises AlteredError for one that is not as it was stored, is missing or cannot be read.
     """
@@ -57,7 +57,7 @@ def read_sealed(folder: Path) -> dict[str, bytes]:
 
 
 def unexpected_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
-    """Names of what lies in a sealed folder and is none of its `files`, as `read_sealed` gave them."""
+    """Returns names in a sealed folder that are none of its `files`, as `read_sealed` returned them."""
     return sorted({path.name for path in folder.iterdir()} - set(files))
 
 

@@ -9,14 +9,14 @@ from rtoslab.reference.reference_file import (
     write_reference,
 )
 from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
-from rtoslab.reference.stand_ins import (
+from rtoslab.reference.stored_rows import StoredRow, in_placements, row_as_json, row_from_json, row_of_points
+from rtoslab.reference.substitutes import (
     WORD,
     further_placements,
     mark_as_reference,
     of_paper,
     references,
-    stand_ins,
+    substitutes,
     weights_of_paper,
 )
-from rtoslab.reference.stored_rows import StoredRow, in_placements, row_as_json, row_from_json, row_of_points
 from rtoslab.reference.tree_age import tree_changes

@@ -50,7 +50,7 @@ class Reference:
 
 
 def reference_path(root: Path, paper: str, kernel: str) -> Path:
-    """Where the reference results of a paper with a kernel lie, or would."""
+    """Returns the path of a paper's reference results for a kernel."""
     return root / FOLDER / paper / f"{kernel}.jsonl"
 
 

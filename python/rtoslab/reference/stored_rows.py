@@ -1,7 +1,6 @@
 """The values of one point in all its placements as a line of JSON: figures without samples, evidence and manifest.
 
-A whole reference point takes some 13 kB, and a row 1 kB. Whoever wants the proofs measures the point again.
-"""
+A whole reference point takes some 13 kB, and a row 1 kB. The proofs need a new measurement of the point."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,7 @@
 """Whether reference results are of the tree or the exports that the user names, as far as a look tells.
 
-Of a tree the files that were compiled are compared, and where all are the same the commits, which headers go by. Of an
-export what images are linked with. A kernel that no tree is named of is not compared.
-"""
+A tree is compared by its compiled files. If all are the same, the commits are compared too, because of headers. An
+export is compared by the files that images are linked with. A kernel that no tree is named of is not compared."""
 
 from collections.abc import Mapping
 from pathlib import Path

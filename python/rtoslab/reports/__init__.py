@@ -1,9 +1,9 @@
 """A document for readers: sections, written in any format."""
 
+from rtoslab.reports.deviation_marks import mark_deviations, mark_deviations_by
 from rtoslab.reports.deviations import MARK, Deviations, deviating, footnote
 from rtoslab.reports.document import make_document
 from rtoslab.reports.export_files import export
-from rtoslab.reports.flagged import mark_deviations, mark_deviations_by
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
 from rtoslab.reports.table import ChartData, Document, Record, Section, TableData, band_text, cycles_text, ends

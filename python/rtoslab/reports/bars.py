@@ -109,7 +109,7 @@ def legend_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _top(row: dict[str, Any]) -> float:
-    """Where a bar ends, with the line of its runs: its number stands beyond."""
+    """Returns the end of a bar, with the line of its runs: its number is beyond."""
     values = [float(row[key]) for key in ("y", "low", "high") if row.get(key) is not None]
     return max(values) if float(row["y"]) >= 0 else min(values)
 
@@ -194,8 +194,8 @@ def _published_marks(
 
 
 def panels(chart: ChartData) -> Drawn:
-    """Lying bars in a panel for each name, each on its own scale from zero, which its numbers stand for. Of one series
-    all names in one panel."""
+    """Lying bars in a panel for each name, each on its own scale from zero, which its numbers stand for. One series
+    puts all names in one panel."""
     names, series = order(chart.rows, "x"), order(chart.rows, "series")
     is_single = len(series) == 1
     most = {

@@ -71,7 +71,7 @@ def _sessions(document: Document) -> list[Session]:
     """Returns the last session of each run directory that the points are of."""
     sessions = []
     for run in dict.fromkeys(point.folder.parent.parent for point in document.points):
-        with suppress(OSError):  # a failed point of which nothing is stored
+        with suppress(OSError):  # a failed point without stored data
             sessions.append(last_session(run))
     return sessions
 

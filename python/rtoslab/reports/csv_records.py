@@ -20,7 +20,7 @@ the port contract), and any other |
 | `note` | text | why `value` is missing, or what a reader must know of it |
 
 `mark_section` adds the flag `deviates` to records of a kernel that deviates, except those whose `source` is `paper`.
-Whoever makes records need not add it.
+The maker of records need not add it.
 
 **Without records.** A column of numbers is split: the column itself has plain numbers, `<column> low` and
 `<column> high` have the band, `<column> unit` the unit that the cells show, and a list has a column for each member.

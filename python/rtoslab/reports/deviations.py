@@ -51,7 +51,7 @@ def mark_section(
     *,
     all_deviate: bool,
 ) -> Section:
-    """The section with every table and chart marked and explained. Where none of its rows names a kernel, the table's
+    """The section with every table and chart marked and explained. If none of its rows names a kernel, the table's
     title is marked, or the chart's caption.
 
     `also` are other names of these kernels.

@@ -9,8 +9,8 @@ from rtoslab.catalogue import Catalogue, PaperFolder, papers
 from rtoslab.parity import Unfairness, comparable, lint_points
 from rtoslab.reference import WORD
 from rtoslab.reports import heading
+from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK, deviating
-from rtoslab.reports.flagged import mark_deviations
 from rtoslab.reports.reader_names import reader_names, with_reader_names
 from rtoslab.reports.sections import (
     answer,

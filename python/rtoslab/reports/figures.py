@@ -51,7 +51,7 @@ def _bars(chart: ChartData) -> Drawn:
 
 
 def _lines(chart: ChartData) -> Drawn:
-    """A value along a number, one line per series. What a paper prints are hollow diamonds, not joined."""
+    """A value along a number, one line per series. A paper's values are hollow diamonds, not joined."""
     series = order(chart.rows, "series")
     places = sorted({float(row["x"]) for row in chart.rows})
     axis = alt.Axis(values=places) if len(places) <= MOST_TICKS else alt.Axis()
@@ -102,7 +102,7 @@ def _with_sides(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any
 
 
 def _shapes(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
-    """A diamond for what a paper prints. Of other series each its own shape, or a circle."""
+    """A diamond for what a paper prints. Other series have a shape of their own, or a circle."""
     series = order(legend_rows(rows), "series")
     printed = set(series) - {str(row["series"]) for row in rows if not is_published(row)}
     others = [item for item in series if item not in printed]

@@ -1,7 +1,7 @@
 """The common parts of all charts: colours, width, order of names, names that wrap.
 
 Colours are the Okabe-Ito set, told apart by readers with any colour vision. A kernel has its own colour in every chart.
-What else differs (cores, configuration) is lighter and lighter. Series also differ in shape or order."""
+Other differences (cores, configuration) are lighter and lighter. Series also differ in shape or order."""
 
 import json
 import re

@@ -6,7 +6,7 @@ from rtoslab.results import MeasuredPoint
 
 
 def proof_words(measured: Sequence[MeasuredPoint], of_what: str = "") -> str:
-    """A clause. `of_what` stands behind the word proof."""
+    """A clause. `of_what` comes after the word proof."""
     held = sum(result.proofs_held for result in measured)
     every = sum(len(result.proofs) for result in measured)
     if held == every == 1:

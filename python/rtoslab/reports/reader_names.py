@@ -21,7 +21,7 @@ _SHOWN_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
 
 
 def reader_names(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
-    """The titles of what points name, by id. A reference result keeps its mark."""
+    """Returns the titles of the points' names, by id. A reference result keeps its mark."""
     titles = {name: item.facts.title for name, item in catalogue.kernels.items()}
     titles |= {name: item.facts.title for name, item in catalogue.boards.items()}
     names = {}
@@ -34,7 +34,7 @@ def reader_names(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, s
 
 
 def _version(name: str, titles: Mapping[str, str]) -> str:
-    """`freertos-10.2.1`, of which only reference results are there, is `FreeRTOS 10.2.1`."""
+    """`freertos-10.2.1`, with reference results alone, is `FreeRTOS 10.2.1`."""
     family, _, version = name.rpartition("-")
     return f"{titles[family]} {version}" if family in titles and version else name
 

@@ -2,8 +2,7 @@
 
 Series ids: `tick.released_3`; `switch.A_B`, with `select.A_B` for the function that chooses the next task, where it can
 be told apart; `tick.entry`, `switch.entry` for the exception's entry before the handler. Tasks bear letters by their
-index, IDLE_TASK is the kernel's own. What the window's control task has a part in is left out.
-"""
+index, IDLE_TASK is the kernel's own. Events of the window's control task are left out."""
 
 from collections import defaultdict
 from collections.abc import Sequence

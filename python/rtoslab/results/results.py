@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from rtoslab.base import Strict
 from rtoslab.results.column import Samples
 from rtoslab.results.finding import Finding, Verdict
-from rtoslab.results.stored import StoredModel
+from rtoslab.results.stored_model import StoredModel
 from rtoslab.results.virtual_result import Virtual
 
 FORMAT = 1

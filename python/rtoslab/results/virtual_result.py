@@ -2,7 +2,7 @@
 
 from pydantic import AliasChoices, Field
 
-from rtoslab.results.stored import StoredModel
+from rtoslab.results.stored_model import StoredModel
 
 
 class CoreCycles(StoredModel):

@@ -268,7 +268,7 @@ def _handler(handler: Handler, system: System, charge: Charges, others: Neighbou
         return _without_bound(handler, others.obstacle, Fraction(0), Obstacle.MODEL)
     mine = [interrupt for interrupt in system.interrupts if interrupt.core == handler.core]
     above = mine[: mine.index(handler)]
-    # Who masks it may wait for a lock meanwhile: for all of what the other cores' kernel does until its deadline.
+    # A masking task may wait for a lock meanwhile: for all work of the other cores' kernel until its deadline.
     masked = _masked_time(handler.core, system, charge) + others.kernel(handler.deadline)
     whole = handler.wcet + charge.interrupt + (charge.give if handler.gives else 0)
     task = Task(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter)

@@ -13,8 +13,7 @@ def blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges)
 
     With inheritance each less urgent task blocks once, and each resource once. With either ceiling protocol one section
     blocks. A stretch that cannot be preempted is met once, as the task is released. Under the immediate ceiling the
-    section and the stretch are two ways to be in the way, of which one is.
-    """
+    section and the masked part are two ways to be in the way, and one of them happens."""
     lower = [peer for peer in peers if peer.priority < task.priority]
     masked = max([charge.block, *masks(lower, charge)])
     by_task = [_sections(item, task, peers) for item in lower]

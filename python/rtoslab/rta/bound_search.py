@@ -117,7 +117,7 @@ class Bench:
         return SearchedSet(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
     def fails(self, system: System, starts: tuple[int, ...]) -> bool:
-        """Whether anything is found. What cannot be run shows nothing."""
+        """Whether anything is found. A set that cannot be run shows nothing."""
         try:
             return bool(self.attempt(system, starts).findings)
         except CheckError:

@@ -1,9 +1,8 @@
 """How long a chain of tasks takes from something that happens to the answer: a bound, and what was observed.
 
 Each task has its own period and looks at its input as its job begins: a queue that the one before it fills with its
-last instruction, or the world. What happens just after a job has looked waits for the next one, so each task adds a
-period and a response (Davare et al. 2007, for tasks with periods of their own).
-"""
+last instruction, or the world. An event just after a job has looked waits for the next one, so each task adds a period
+and a response (Davare et al. 2007, for tasks with periods of their own)."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Chain:
 
     @property
     def start(self) -> int:
-        """First cycle of the first handler. What is before it belongs to whom it interrupts."""
+        """First cycle of the first handler. An event before it belongs to the interrupted code."""
         return self.handlers[0].start
 
     @property

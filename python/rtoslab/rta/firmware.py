@@ -1,8 +1,7 @@
 """The image that runs a task set: built once for a kernel, board and configuration, its tables filled in afterwards.
 
-What changes from set to set is data in the image, so every copy has the same code at the
-same addresses, and any of them may be flashed.
-"""
+The parts that change from set to set are data in the image, so every copy has the same code at the same addresses, and
+any of them may be flashed."""
 
 from __future__ import annotations
 

@@ -306,7 +306,7 @@ def _ticks_in(stretch: Stretch) -> int:
 def _reserve(cycles: Sequence[int]) -> int:
     """Returns a reserve for cases that sampling missed: a part of how far the largest is above the median.
 
-    What does not depend on how the kernel came there (a fetch that misses, a branch of a list's walk) has next to none.
+    A cost that does not depend on the kernel's path (a fetch that misses, a branch of a list's walk) has next to none.
     """
     return LEAST_RESERVE + math.ceil((max(cycles) - median(cycles)) / _RESERVED)
 

@@ -13,7 +13,7 @@ from rtoslab.plan import Options, make_plan
 from rtoslab.results import MeasuredPoint
 from rtoslab.rta.firmware import Firmware
 from rtoslab.rta.fitted_lines import fit
-from rtoslab.rta.held import longest_masked
+from rtoslab.rta.masked_calls import longest_masked
 from rtoslab.rta.overheads import Fit, Overheads
 
 _OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|hand_over)")

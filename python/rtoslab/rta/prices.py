@@ -80,7 +80,7 @@ class Prices:
     def saved_cycles(self, interruptions: Iterable[Interruption]) -> int:
         """Returns by how much they cost less than their charge, beside entry and exit.
 
-        A tick that meets a locked scheduler does little in its handler. What it puts off is done in the stretch."""
+        A tick that meets a locked scheduler does little in its handler. Postponed work is done in the section."""
         return sum(self.interruption(interruption) - interruption.cycles for interruption in interruptions)
 
     def beside(self, ticks: int, released: int, switches: int, irqs: Irqs) -> int:
@@ -165,7 +165,7 @@ class Prices:
         """A job's work, with what is between its parts."""
         between = stretch.calls * self.events.call_cycles
         contended = stretch.handovers * self.events.contended_cycles
-        # A call that coincides with an interruption: part of what it takes is booked there.
+        # A call that coincides with an interruption: a part of its cost is booked there.
         moved = self.saved_cycles(interruption for interruption in stretch.interruptions if interruption.meets_kernel)
         around = (len(stretch.interruptions) + stretch.handovers) * self.around
         bus = -(-cycles * self.overheads.smp.contention_permille // 1000)

@@ -105,8 +105,8 @@ def system_of_shape(random: Random, shape: Shape, clock_hz: int, tick_cycles: in
 
 
 def cores_system(random: Random, shape: Shape, firmware: Firmware, contention_permille: int) -> System:
-    """One of the shape on each core, their tasks together no more than the image holds. What the cores' accesses add to
-    each other's work is taken off the load."""
+    """One of the shape on each core, their tasks together no more than the image holds. The delay that the cores'
+    accesses add to each other's work is taken off the load."""
     share = 1000 / (1000 + contention_permille)
     most = firmware.most_tasks // firmware.cores
     load = (shape.load[0] * share, shape.load[1] * share)
@@ -121,7 +121,7 @@ def cores_system(random: Random, shape: Shape, firmware: Firmware, contention_pe
 
 
 def event_system(random: Random, firmware: Firmware) -> System:
-    """A set of which some tasks are released by interrupts, some hold resources, some mask interrupts."""
+    """Makes a set in which some tasks are released by interrupts, some hold resources, some mask interrupts."""
     tick, clock_hz = firmware.tick_cycles, firmware.clock_hz
     shape = Shape(PERIODS_TICKS, (1, 6), (0.1, 0.75), levels=random.choice((3, 10)), monotonic=random.random() < 0.6)
     plain = system_of_shape(random, shape, clock_hz, tick)

@@ -95,7 +95,7 @@ class Trace:
             core=core,
         )
 
-    def handler_times(self, line: int) -> list[int]:
+    def response_times(self, line: int) -> list[int]:
         """Returns the handler times of an interrupt's line, from 1 on: from each arrival to its handler's return, in
         cycles."""
         ends = (handler.end - self.origin for handler in self.handlers if handler.line == line)

@@ -25,7 +25,7 @@ class Responses:
         return max((*self.ended, *self.unfinished), default=0)
 
     def exceeds(self, bound: int | None) -> bool:
-        """A job took longer than its bound. Whatever has none is not exceeded."""
+        """A job took longer than its bound. A task without one is not exceeded."""
         return bound is not None and self.longest > bound
 
 
@@ -41,4 +41,4 @@ def responses(system: System, trace: Trace, until: int | None = None) -> Iterato
         yield Responses(task.name, ended, unfinished)
     for at, handler in enumerate(system.interrupts):
         if not handler.implied:
-            yield Responses(handler.name, tuple(item * scale for item in trace.handler_times(at + 1)))
+            yield Responses(handler.name, tuple(item * scale for item in trace.response_times(at + 1)))

@@ -14,7 +14,7 @@ TAKEN = 10
 
 @dataclass(frozen=True)
 class Spins:
-    """The spins of one core in the order of time, none of which overlaps another."""
+    """The spins of one core in the order of time. None of them overlaps another."""
 
     begins: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
@@ -38,8 +38,8 @@ class Spins:
 
 
 def spins_of(events: Iterable[tuple[int, int, int]]) -> Spins:
-    """Collects the spins of one core from (cycle, kind, lock) in the order of time. What waits as the run ends is
-    left out."""
+    """Collects the spins of one core from (cycle, kind, lock) in the order of time. A wait at the run's end is left
+    out."""
     waiting: dict[int, int] = {}
     spins: list[tuple[int, int]] = []
     for cycle, kind, lock in events:

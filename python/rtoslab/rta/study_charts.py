@@ -49,7 +49,7 @@ def distribution(study: Study, check: Check) -> ChartData:
 
 
 def timeline(study: Study, check: Check) -> ChartData:
-    """Who ran when, from the critical instant to the end of the longest first response."""
+    """The running task over time, from the critical instant to the end of the longest first response."""
     trace, us = check.trace, study.system.microseconds_of_cycles
     firsts = [job.end for job in trace.jobs if job.number == 0]
     end = min(max(firsts, default=trace.end), trace.origin + _SHOWN_TICKS * trace.tick_cycles) + trace.tick_cycles // 10
@@ -94,7 +94,7 @@ def _releases(trace: Trace, task: int, end: int) -> Sequence[int]:
 
 
 def _pieces(trace: Trace, task: int) -> list[tuple[int, int, str]]:
-    """Where a task ran: (from, to, "work" inside its job's work, else "kernel for it")."""
+    """Returns where a task ran: (from, to, "work" inside its job's work, else "kernel for it")."""
     ran = [
         (one.end, next_.start)
         for one, next_ in pairwise(trace.handlers)

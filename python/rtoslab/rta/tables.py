@@ -167,7 +167,7 @@ def sensitivity_table(study: Study) -> TableData | None:
 
 
 def _factor(factor: Fraction) -> str:
-    """Rounded down. What is not 1 is told as not 1."""
+    """Rounded down. A value other than 1 does not read as 1."""
     if factor < 1:
         return format_decimals(factor, 3, math.floor)
     decimals = 3
@@ -198,7 +198,7 @@ def _search_ended(grown: Sensitivity) -> str:
 
 
 def fits_table(overheads: Overheads) -> TableData:
-    """The models behind the overheads, with what they leave over."""
+    """The models of the overheads, with their residuals."""
     rows = [
         [fit.name, fit.model, f"{fit.samples:,}", f"{fit.base:,.1f}", f"{fit.slope:,.1f}", f"{fit.rms:,.1f}",
          f"{fit.largest_above:+,.1f}", f"{fit.largest_observed:,}"]

@@ -22,7 +22,7 @@ _BETWEEN_CORES = ("lock_wait_cycles", "release_cycles", "yield_cycles")
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Everything that is told of a task set."""
+    """The full result of a task set."""
 
     task_set: TaskSet
     system: System
@@ -217,7 +217,7 @@ def _as_seen(system: System, overheads: Overheads) -> tuple[System, list[str]]:
 
 
 def release_by_tick(system: System, tick: int) -> tuple[System, list[str]]:
-    """Where a period or an offset is no whole number of ticks, the tick releases the task up to one tick late.
+    """If a period or an offset is no whole number of ticks, the tick releases the task up to one tick late.
 
     `tick` is its period in units of the system.
     """

@@ -70,7 +70,7 @@ class TaskSpec:
 
 @dataclass(frozen=True, slots=True)
 class InterruptSpec:
-    """A handler. Of several the first of the file is the most urgent, and all are more urgent than any task."""
+    """A handler. The first of several in the file is the most urgent, and all are more urgent than any task."""
 
     name: str
     period: Time
@@ -214,7 +214,7 @@ def _interrupt(row: Mapping[str, Any], number_: int, source: str) -> InterruptSp
 
 
 def _core(row: Mapping[str, Any], where: str) -> int:
-    """Where it is at home: one core."""
+    """The core at which it is at home."""
     requested = row.get("core", 0)
     if isinstance(requested, list) or (isinstance(requested, str) and requested.lower() in _MIGRATING):
         raise TaskSetError(

@@ -40,8 +40,7 @@ _LEAD_TICKS: Final = 8
 def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Line] = ()) -> Trace:
     """Runs the task set for so many ticks after the first release. Raises CheckError if it does not run.
 
-    Where lines are raised, when the first release is has to be known before: the same image is run until then first.
-    """
+    If lines are raised, the first release must be known before: the same image is run until then first."""
     image = firmware.image(rows, lines)
     lead = _LEAD_TICKS + max((row.offset_ticks for row in rows if not row.line), default=0)
     origin = None
@@ -120,8 +119,7 @@ def _events(
 def _origin(events: npt.NDArray[np.void], rows: Sequence[Row], tick_cycles: int) -> int:
     """The tick of the first releases. Raises CheckError where none is seen.
 
-    Where the tick releases nobody, any will do at which all tasks wait: the last one seen.
-    """
+    If the tick releases nobody, any tick at which all tasks wait will do: the last one seen."""
     phase = _phase(events, tick_cycles)
     by_tick = [at for at, item in enumerate(rows) if not item.line]
     if not by_tick:
@@ -266,7 +264,7 @@ class _Reader:
         if done.start < trace.origin or not is_recorded:
             return
         if exception == SYSTICK:
-            # It may have waited for nearly a tick, for interrupts. `entry` tells of the last of them only.
+            # It may have waited for nearly a tick, for interrupts. `entry` belongs to the last of them only.
             tick = (done.start - done.entry - trace.origin + _EARLY) // trace.tick_cycles
             done.due = trace.origin + tick * trace.tick_cycles
             done.released = sum(

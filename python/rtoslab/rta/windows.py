@@ -23,9 +23,8 @@ class NoBoundError(Exception):
 def starts(requests: Competitors) -> Iterator[tuple[Competitors, int]]:
     """Every way a busy period may start, as phases, with the task's own first arrival.
 
-    Where all offsets are known and nothing jitters, it starts with an arrival of one of the tasks that matter. Another
-    then arrives no earlier than their offsets allow, by the greatest common divisor of both periods.
-    """
+    If all offsets are known and nothing jitters, it starts with an arrival of one of the tasks that matter. Another
+    then arrives no earlier than their offsets allow, by the greatest common divisor of both periods."""
     matter = [requests.task, *requests.others]
     if any(task.offset is None or task.jitter for task in matter):
         yield requests, 0

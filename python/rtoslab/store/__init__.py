@@ -1,4 +1,4 @@
-"""Where points are kept: run directories, the cache of results, the journal, manifests and stored evidence."""
+"""Stores of points: run directories, the cache of results, the journal, manifests and stored evidence."""
 
 from rtoslab.store.cache import ResultCache, result_key
 from rtoslab.store.evidence_file import EVIDENCE_FILE, read_evidence, write_evidence

@@ -55,7 +55,7 @@ class ResultCache:
             return {name: stored.read(name) for name in stored.namelist()}
 
     def put(self, key: str, files: Mapping[str, bytes]) -> None:
-        """Stores or replaces one entry. Raises StoreError if the disk refuses. What was there then stays."""
+        """Stores or replaces one entry. Raises StoreError if the disk refuses. The earlier point stays."""
         path = self.place(key)
         work: str | None = None
         try:
@@ -84,7 +84,7 @@ class ResultCache:
         return exclusive_lock(self.place(key).with_suffix(".lock"))
 
     def place(self, key: str) -> Path:
-        """Where an entry lies, or would."""
+        """Returns the path of an entry."""
         return self.folder / key[:2] / f"{key}.point"
 
 

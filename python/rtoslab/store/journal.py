@@ -68,7 +68,7 @@ def _digest(fields: dict[str, str]) -> str:
 
 
 def last_session(run: Path) -> Session:
-    """The newest line. Of a directory without a journal the date of its plan. An altered line is an AlteredWarning."""
+    """The newest line. A directory without a journal has the date of its plan. An altered line is an AlteredWarning."""
     try:
         sessions = read_sessions(run)
     except AlteredError as cause:

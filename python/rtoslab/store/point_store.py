@@ -1,7 +1,7 @@
 """A store of points: it returns, complete, the sealed files that it got under a name.
 
-A run directory is one, the cache of results another. What carries points asks nothing else of them and builds no paths.
-"""
+A run directory is one, the cache of results another. A carrier of points needs nothing else from them and builds no
+paths."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,7 +31,7 @@ class PointStore(Protocol):
         ...
 
     def place(self, name: str) -> Path:
-        """Where a point lies, or would: to tell a person."""
+        """Returns the path of a point, to tell a person."""
         ...
 
 

@@ -146,7 +146,7 @@ class RunDirectory:
                 warnings.warn(str(cause), AlteredWarning, stacklevel=2)
 
     def folders(self) -> list[Path]:
-        """Where its points lie."""
+        """Returns the folder of its points."""
         return sorted((self.path / POINTS).glob("[!.]*"))
 
     def _plan_if_whole(self) -> list[PointId]:
@@ -176,7 +176,7 @@ def run_directories(places: Iterable[Path]) -> list[Path]:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Removes what interrupted writers left behind. What a living process is writing stays."""
+    """Removes what interrupted writers left behind. Files of a living writer stay."""
     for leftover in (path / POINTS).glob(f"{_UNFINISHED}*"):
         # A lock alone is of a writer that ended between giving its folder a name and taking the lock's away.
         work = leftover.with_suffix("") if leftover.suffix == _WORK_LOCK else leftover

@@ -122,7 +122,8 @@ def _nothing(point: Point, root: Path) -> AnyResult:
 
 
 def _sources(root: Path, point: Point) -> tuple[str, ...]:
-    """Hashes of what must be alike here and there. The last one is of the image's sources, options and compiler."""
+    """Returns hashes of the parts that must be equal here and there. The last one is of the image's sources, options
+    and compiler."""
     return simulator_sources(root), package_digest(), inputs_digest(Catalogue(root), point)
 
 

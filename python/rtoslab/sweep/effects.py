@@ -3,8 +3,8 @@
 The effect of a level is the ratio of times between it and the option's first level, taken over every two points that
 are alike in all other options, and averaged as ratios are (geometrically): for each benchmark, then over benchmarks.
 A point that was measured in several placements counts by its median. An effect that some choice of places would undo is
-not claimed, nor is one of points in one placement each, where the place matters. Two options interact where both
-together do other than the product of what each does alone."""
+not claimed, nor is one of points in one placement each, where the place matters. Two options interact if both together
+change the time otherwise than the product of their single effects."""
 
 import math
 from collections import Counter

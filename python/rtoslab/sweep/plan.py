@@ -89,7 +89,7 @@ def read_sweep(path: Path) -> SweepPlan:
 
 
 def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
-    """The points of a sweep, each once. What cannot be or is to be skipped bears the reason.
+    """The points of a sweep, each once. A point that cannot be measured or is to be skipped has the reason.
 
     Raises UnknownNameError, PlanError.
     """

@@ -1,4 +1,4 @@
-"""Where an image runs: the virtual board, and what is observed of it."""
+"""The targets that run images: the virtual board, and its observations."""
 
 from rtoslab.targets import steps
 from rtoslab.targets.board import (
@@ -18,7 +18,6 @@ from rtoslab.targets.board import (
     timing_settings,
 )
 from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY
-from rtoslab.targets.brought_image import ExternalImage, read_external_image, with_kernel
 from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, find_word, watch_idling
 from rtoslab.targets.debugging import debug
 from rtoslab.targets.events import (
@@ -39,6 +38,7 @@ from rtoslab.targets.events import (
     KIND_WRITE,
 )
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, exception_number, switching_exceptions
+from rtoslab.targets.external_image import ExternalImage, read_external_image, with_kernel
 from rtoslab.targets.faults import Fault, Memory, frame_registers
 from rtoslab.targets.handlings import UNKNOWN, HandlerRuns
 from rtoslab.targets.heap_pieces import HEAP_PIECES

@@ -197,7 +197,7 @@ def _is_label(events: NDArray[np.void]) -> NDArray[np.bool_]:
 
 
 def _changes(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
-    """Where a value is not the one before it."""
+    """Returns where a value differs from the one before it."""
     return np.asarray(values != np.concatenate(([before], values[:-1])) if len(values) else values, dtype=np.bool_)
 
 
@@ -245,7 +245,7 @@ class IdlingAsReturns:
         return turns
 
     def _reported_as(self, core: int, *, idles: bool) -> tuple[int, int] | None:
-        """Kind and exception of what a label's event is told as. None outside a handler."""
+        """Returns kind and exception that a label's event is reported as. None outside a handler."""
         stack = self._open.setdefault(core, [])
         if idles and core not in self._idle and stack:
             self._idle[core] = stack.pop()

@@ -53,8 +53,8 @@ IDENT_BEHIND: Final = 0x8000
 
 
 def distinct(values: NDArray[Integer]) -> NDArray[Integer]:
-    """Each value once, in order. Where nothing else is asked, `np.unique` looks whether they are masked, and loads
-    `numpy.ma` for that: it takes longer than many a window."""
+    """Each value once, in order. `np.unique` otherwise checks for masked arrays, and loads `numpy.ma` for that: it
+    takes longer than many a window."""
     return np.asarray(np.unique(values, return_counts=True)[0], dtype=values.dtype)
 
 

@@ -2,8 +2,7 @@
 
 An interval reaches from the handler's first cycle (the exception's entry lies before it, and is kept beside it) to its
 return. Each says which task ran before and after, so that a switch has its pair of tasks and a tick the tasks that ran
-because of it. Where the kernel searches for the most urgent ready task by steps, their number is seen too.
-"""
+because of it. If the kernel searches for the most urgent ready task by steps, their number is seen too."""
 
 from __future__ import annotations
 

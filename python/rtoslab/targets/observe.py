@@ -19,7 +19,7 @@ from rtoslab.targets.steps import Step
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A kind of switch: which core, from which task to which (control blocks), after the call of which service.
+    """A kind of switch: the core, the tasks before and after (control blocks), the service whose call came before.
 
     `cause` is the last watched service called on that core since its switch before. Empty if none was.
     """
@@ -47,8 +47,8 @@ class CriticalCycles:
     """Critical sections of one core in the window: from the write that makes the kernel's count of how deep they are
     nested 1 to the one that makes it 0 again.
 
-    The kernel counts once it has its locks, so the waiting for them is outside. What the window cuts off at its end is
-    left out."""
+    The kernel counts once it has its locks, so the waiting for them is outside. A switch that the window's end cuts
+    off is left out."""
 
     sections: int
     cycles: int

@@ -2,8 +2,7 @@
 
 A manifest that names the checkout's sources while an older binary ran tells a lie that no one can see later. So the
 binary carries the list of its own sources (`sim/py/build.rs`), that list is what is named, and a checkout with other
-sources is refused. Where there are none (an installed package), the binary speaks for itself.
-"""
+sources is refused. If there are none (an installed package), the binary's own list counts."""
 
 import hashlib
 from functools import cache
@@ -27,7 +26,7 @@ def timing_version() -> int:
 
 @cache
 def simulator_sources(root: Path) -> str:
-    """SHA-256 of what the simulator was built from, 64 hex digits.
+    """Returns SHA-256 of the simulator's sources, 64 hex digits.
 
     Raises StaleSimulatorError if the checkout `root` holds other sources, ToolMissingError without a simulator.
     """

@@ -169,7 +169,7 @@ def _called_place(address: int, code: bytes, place: Symbol, places: _Places) -> 
 
 
 def _narrow_target(address: int, code: int) -> int | None:
-    """Where a branch of 16 bits goes. None for every other instruction."""
+    """Returns the target of a branch of 16 bits. None for every other instruction."""
     if code >> 11 == 0b11100:
         offset = (code & 0x7FF) << 1
         return address + 4 + (offset - 0x1000 if offset & 0x800 else offset)

@@ -106,7 +106,7 @@ def kind_of(name: str, kernel: Kernel) -> str:
 
 
 def clones_of(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
-    """First instructions of what the compiler made of a function that the image does not hold under its own name
+    """Returns first instructions of compiled parts of a function that the image does not contain under its own name
     (`f.part.0`, `f.constprop.0`): with LTO, of those that only the kernel calls."""
     return sorted({code_address(address) for address, _, own in symbols if own.startswith(f"{name}.")})
 

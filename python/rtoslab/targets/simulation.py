@@ -1,7 +1,6 @@
 """Any image on a virtual board: `rtoslab sim`. Nothing in the image is needed beyond code that boots.
 
-The image need not know rtoslab. What is watched (until, between) lies outside it and costs it no cycle.
-"""
+The image need not know rtoslab. Watches (until, between) are outside it and cost it no cycle."""
 
 import re
 from collections.abc import Mapping, Sequence

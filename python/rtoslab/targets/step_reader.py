@@ -50,7 +50,7 @@ _FIRST_OWN: Final = 15
 
 
 def return_addresses(raw: bytes, watching: Watching) -> list[int]:
-    """Where callers outside the kernel go on, from the calls seen so far."""
+    """Returns where callers outside the kernel continue, from the calls seen so far."""
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
     addresses = {code_address(int(address)) for address in distinct(events["pc"][mine])}
@@ -212,7 +212,7 @@ class _Reader:
         self.add(Step(cycle, core, SWITCH, before, self.in_progress(before), task))
 
     def in_progress(self, context: int) -> str:
-        """The function that a task is in. Of one whose return cannot be seen, until the task does something else."""
+        """The function of a task. A call whose return cannot be seen lasts until the task does something else."""
         for step, behind in reversed(self.calls.get(context, ())):
             if behind in self.known or self.owned.get(context) is step:
                 return step.name

@@ -15,7 +15,7 @@ Word = Callable[[int], int | None]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a member is in its structure."""
+    """Returns the place of a member in its structure."""
 
     offset: int
     bytes: int

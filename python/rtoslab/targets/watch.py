@@ -1,7 +1,6 @@
 """The probes by which a run's steps are seen: on every function a service may end in, and after each of its calls.
 
-Where callers go on is learned from the warm-up, which runs the same code on the same objects as the window.
-"""
+The warm-up, which runs the same code on the same objects as the window, shows where callers continue."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping

@@ -150,7 +150,8 @@ def _defined_names(text: bytes, names: Iterable[str]) -> set[str]:
 
 
 def _covering(headers: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
-    """Folder by folder the one that defines most of what those before it do not. Of equal ones the least deep."""
+    """Chooses, folder by folder, the one that defines most of the names that those before it do not. Among equal ones
+    the least deep one counts."""
     chosen: list[PurePosixPath] = []
     covered: set[str] = set()
     while True:
@@ -231,7 +232,7 @@ def _parts(number: str, digits: tuple[int, ...]) -> list[str]:
 
 
 def _macro(path: Path, name: str) -> str | None:
-    """Its value. Of several words the last one."""
+    """Its value. The last of several words counts."""
     text = _text(path)
     value = rb"[ \t]+\(?\"?(?:[\w ]+ )?([\w.+-]+?)[uUlL]*\"?\)?[ \t]*(?:/|\r?$)"
     match = re.search(rb"^[ \t]*#[ \t]*define[ \t]+" + name.encode() + value, text, re.MULTILINE)

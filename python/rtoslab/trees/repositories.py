@@ -1,4 +1,4 @@
-"""Where a tree comes from, as its own version control says: origin, commit, and whether something was changed since."""
+"""Returns the origin of a tree by its own version control: origin, commit, and whether something was changed since."""
 
 import re
 import time

@@ -17,7 +17,7 @@ FILE_BYTES: Final = 4 << 20
 
 
 def recognise(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
-    """The one port all of whose headers are in a folder, or whose export it is. Raises CatalogueError."""
+    """Returns the one port whose headers are all in a folder, or whose export it is. Raises CatalogueError."""
     files = islice((name for _, _, names in os.walk(path) for name in names), MOST_FILES)
     headers = {name for name in files if name.endswith(".h")}
     ports = [catalogue.port(folder) for folder in sorted({kernel.folder for kernel in catalogue.kernels.values()})]

@@ -1,4 +1,4 @@
-"""Where an instruction is: function, source line, disassembly."""
+"""The location of an instruction: function, source line, disassembly."""
 
 import shutil
 from bisect import bisect_right

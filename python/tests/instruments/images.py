@@ -7,9 +7,9 @@ from pathlib import Path
 from rtoslab.base import exclusive_lock, tools
 from rtoslab.base.paths import build_folder, find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images.kept_objects import Objects, compilers
-from rtoslab.images.making import make
-from rtoslab.images.shelves import ObjectStore
+from rtoslab.images.compile_steps import make
+from rtoslab.images.object_cache import Objects, compilers
+from rtoslab.images.object_store import ObjectStore
 from rtoslab.instruments.subject import Stretch, Subject, make_subject
 
 ROOT = find_root()

@@ -16,7 +16,7 @@ from rtoslab.cli import app
 from rtoslab.instruments.difference import difference_tables, scale_of
 from rtoslab.instruments.formats import fold, speedscope
 from rtoslab.instruments.html import render
-from rtoslab.instruments.masked import interrupt_tables
+from rtoslab.instruments.masked_interrupts import interrupt_tables
 from rtoslab.instruments.profile_tables import core_table, function_table, tables
 from rtoslab.instruments.profiler import Profile, load_profile, profile
 from rtoslab.instruments.records import WAYS

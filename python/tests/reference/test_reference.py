@@ -22,7 +22,7 @@ from rtoslab.reference import (
     of_paper,
     out_of_date,
     references,
-    stand_ins,
+    substitutes,
     weights_of_paper,
     write_reference,
 )
@@ -164,13 +164,13 @@ def test_a_row_stands_for_no_more_samples_than_there_may_be(row: list[Any], tmp_
 def test_a_kernel_that_a_run_lacks_stands_beside_it(tmp_path: Path) -> None:
     kept(tmp_path, measured(1, 500), measured(2, 800))
     mine = stored(measured(1, 1000))
-    (beside,) = stand_ins(tmp_path, [mine])
+    (beside,) = substitutes(tmp_path, [mine])
     assert beside.result.point.kernel == f"{OTHER} {WORD}"
     assert isinstance(beside.result, MeasuredPoint)
     assert beside.result.counters == measured(1, 500).counters, "the same point, not that with two cores"
     other_window = mine.result.model_copy(update={"point": point(1).model_copy(update={"window_ms": 7})})
-    assert stand_ins(tmp_path, [replace(mine, result=other_window)]) == []
-    assert stand_ins(tmp_path, [mine, stored(of_other(measured(1, 1)))]) == [], "it was measured here"
+    assert substitutes(tmp_path, [replace(mine, result=other_window)]) == []
+    assert substitutes(tmp_path, [mine, stored(of_other(measured(1, 1)))]) == [], "it was measured here"
     assert [stored_point.result.point.kernel for stored_point in of_paper(tmp_path, "doe2020", [mine])] == [
         OTHER,
         OTHER,
@@ -183,7 +183,7 @@ def test_a_report_marks_it_and_says_where_it_comes_from(tmp_path: Path) -> None:
     points = [stored(measured(1, 1000))]
     catalogue = Catalogue(find_root())
     alone = make_document(catalogue, points, None)
-    both = make_document(catalogue, points, None, stand_ins(tmp_path, points))
+    both = make_document(catalogue, points, None, substitutes(tmp_path, points))
     assert both.summary.startswith(alone.summary), "it counts among the run's points nowhere"
     assert both.points == alone.points
     text = report_formats()["md"](both)
@@ -197,7 +197,7 @@ def test_a_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
     sources = {f"firmware/{name}.c": "0" * 64 for name in "abc"}
     for count, says in ((1, "; firmware/a.c |"), (3, "; 3 files of the firmware |")):
         kept(tmp_path, measured(1, 500), sources=dict(list(sources.items())[:count]))
-        document = make_document(Catalogue(find_root()), points, None, stand_ins(tmp_path, points))
+        document = make_document(Catalogue(find_root()), points, None, substitutes(tmp_path, points))
         assert says in report_formats()["md"](document)
 
 

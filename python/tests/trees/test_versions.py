@@ -181,9 +181,9 @@ def test_the_packages_freertos_needs_no_tree_and_has_every_name() -> None:
     entry = catalogue.kernels["freertos"]
     names = [earlier.name for earlier in entry.facts.earlier]
     assert len(set(names)) == len(names)
-    stand_ins = {path.stem for path in (entry.folder / "config" / "earlier").glob("*.h")}
-    assert stand_ins
-    assert stand_ins <= set(names)
+    substitutes = {path.stem for path in (entry.folder / "config" / "earlier").glob("*.h")}
+    assert substitutes
+    assert substitutes <= set(names)
     for earlier in entry.facts.earlier:
         assert set(earlier.lacks) <= set(entry.facts.services)
         assert set(earlier.symbols) <= set(entry.facts.symbols)

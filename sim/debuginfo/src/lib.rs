@@ -30,7 +30,7 @@ const SECTION_BYTES: u64 = 256 << 20;
 
 /// Why the debug information cannot be read.
 #[derive(Debug, Error)]
-pub enum Damaged {
+pub enum DamagedInfo {
     /// The file's own tables.
     #[error("{0}")]
     File(#[from] object::Error),
@@ -63,54 +63,54 @@ pub struct Member {
 
 /// The members of each of these structures that the image knows, by the structure's name or by that of its type. The
 /// first one of a name counts.
-pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Member>)>, Damaged> {
+pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Member>)>, DamagedInfo> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| contents(&file, id.name()))?;
     let units = Units::of(sections.borrow(|section| EndianSlice::new(section, LittleEndian)));
-    let mut wanted: BTreeSet<&[u8]> = names.iter().map(String::as_bytes).collect();
-    let mut found = Vec::new();
+    let mut missing: BTreeSet<&[u8]> = names.iter().map(String::as_bytes).collect();
+    let mut structures = Vec::new();
     for unit in 0.. {
-        if wanted.is_empty() {
+        if missing.is_empty() {
             break;
         }
         let Some(top) = units.top(unit)? else { break };
-        for each in units.children(top)? {
-            let Some(name) = units.name(each)?.filter(|name| wanted.contains(name)) else { continue };
-            let Some(structure) = structure(&units, each)? else { continue };
+        for child in units.children(top)? {
+            let Some(name) = units.name(child)?.filter(|name| missing.contains(name)) else { continue };
+            let Some(structure) = structure(&units, child)? else { continue };
             let mut members = Vec::new();
             walk(&units, structure, &Outer { before: String::new(), base: 0, depth: 0 }, &mut members)?;
-            wanted.remove(name);
-            found.push((text(name), members));
+            missing.remove(name);
+            structures.push((text(name), members));
         }
     }
-    Ok(found)
+    Ok(structures)
 }
 
 /// A source file, and the addresses of its code, from each first one to after the last.
 pub type Source = (String, Vec<(u64, u64)>);
 
 /// The source file of each compilation unit.
-pub fn sources(image: &[u8]) -> Result<Vec<Source>, Damaged> {
+pub fn sources(image: &[u8]) -> Result<Vec<Source>, DamagedInfo> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| contents(&file, id.name()))?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     let mut headers = dwarf.units();
     while let Some(header) = headers.next()? {
         let unit = dwarf.unit(header)?;
         let Some(name) = unit.name else { continue };
         let mut ranges = Vec::new();
-        let mut each = dwarf.unit_ranges(&unit)?;
-        while let Some(range) = each.next()? {
+        let mut unit_ranges = dwarf.unit_ranges(&unit)?;
+        while let Some(range) = unit_ranges.next()? {
             ranges.push((range.begin, range.end));
         }
-        found.push((text(name.slice()), ranges));
+        files.push((text(name.slice()), ranges));
     }
-    Ok(found)
+    Ok(files)
 }
 
 /// A section's bytes. None if the file has no such section.
-fn contents<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, Damaged> {
+fn contents<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, DamagedInfo> {
     let Some(section) = file.section_by_name(name) else { return Ok(Cow::default()) };
     let held = section.compressed_data()?;
     match held.format {
@@ -120,12 +120,12 @@ fn contents<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, Da
             ZlibDecoder::new(held.data).take(SECTION_BYTES).read_to_end(&mut whole)?;
             Ok(Cow::Owned(whole))
         }
-        _ => Err(Damaged::Said("it is compressed in an unknown way")),
+        _ => Err(DamagedInfo::Said("it is compressed in an unknown way")),
     }
 }
 
 /// The structure of this name, or the one that has no name but this.
-fn structure(units: &Units<'_>, each: Place) -> Result<Option<Place>, Damaged> {
+fn structure(units: &Units<'_>, each: Place) -> Result<Option<Place>, DamagedInfo> {
     let mut at = each;
     for _ in 0..DEPTH {
         let entry = units.entry(at)?;
@@ -135,7 +135,7 @@ fn structure(units: &Units<'_>, each: Place) -> Result<Option<Place>, Damaged> {
             _ => return Ok(None),
         }
     }
-    Err(Damaged::Said("a type of it is a name for itself"))
+    Err(DamagedInfo::Said("a type of it is a name for itself"))
 }
 
 /// Where the members of a structure lie that is itself a member.
@@ -147,24 +147,24 @@ struct Outer {
 
 /// Walks structures and unions, and those inside them. Members of unnamed structures count as those of the outer one,
 /// as in C.
-fn walk(units: &Units<'_>, holder: Place, outer: &Outer, found: &mut Vec<Member>) -> Result<(), Damaged> {
+fn walk(units: &Units<'_>, holder: Place, outer: &Outer, found: &mut Vec<Member>) -> Result<(), DamagedInfo> {
     if outer.depth > DEPTH {
-        return Err(Damaged::Said("a structure of it holds itself"));
+        return Err(DamagedInfo::Said("a structure of it holds itself"));
     }
     let is_union = units.entry(holder)?.tag() == dw::DW_TAG_union_type;
-    for each in units.children(holder)? {
-        if units.entry(each)?.tag() != dw::DW_TAG_member {
+    for child in units.children(holder)? {
+        if units.entry(child)?.tag() != dw::DW_TAG_member {
             continue;
         }
-        let kind = sized(units, each)?;
-        let Some(spot) = spot(units, each, kind.bytes, is_union)? else { continue };
+        let kind = with_size(units, child)?;
+        let Some(spot) = spot(units, child, kind.bytes, is_union)? else { continue };
         let offset = spot.offset.saturating_add(outer.base);
-        let name = units.name(each)?.map(text);
+        let name = units.name(child)?.map(text);
         if let Some(name) = &name {
             let name = format!("{}{name}", outer.before);
             found.push(Member { name, offset, bytes: spot.bytes, is_array: kind.is_array, bits: spot.bits });
             if found.len() > MEMBERS {
-                return Err(Damaged::Said("a structure of it has more than 10,000 members"));
+                return Err(DamagedInfo::Said("a structure of it has more than 10,000 members"));
             }
         }
         let Some(inside) = kind.at.filter(|_| !kind.is_array) else { continue };
@@ -184,7 +184,7 @@ struct Kind {
 }
 
 /// A pointer ends the search: not every compiler says how long it is, and what it points to is no part of the member.
-fn sized(units: &Units<'_>, member: Place) -> Result<Kind, Damaged> {
+fn with_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
     let (mut at, mut is_array) = (member, false);
     for _ in 0..DEPTH {
         let Some(next) = units.reference(at, dw::DW_AT_type)? else {
@@ -192,8 +192,8 @@ fn sized(units: &Units<'_>, member: Place) -> Result<Kind, Damaged> {
         };
         at = next;
         let entry = units.entry(at)?;
-        let told = entry.attr_value(dw::DW_AT_byte_size)?;
-        let bytes = match (entry.tag(), told) {
+        let size = entry.attr_value(dw::DW_AT_byte_size)?;
+        let bytes = match (entry.tag(), size) {
             (dw::DW_TAG_array_type, _) => {
                 is_array = true;
                 continue;
@@ -206,7 +206,7 @@ fn sized(units: &Units<'_>, member: Place) -> Result<Kind, Damaged> {
         };
         return Ok(Kind { at: Some(at), bytes, is_array });
     }
-    Err(Damaged::Said("a type of it is a name for itself"))
+    Err(DamagedInfo::Said("a type of it is a name for itself"))
 }
 
 /// Where a member lies in the structure that it is directly in.
@@ -217,20 +217,20 @@ struct Spot {
 }
 
 /// Returns no place for a member that names none, because it is no part of the structure. `bytes`: its type's.
-fn spot(units: &Units<'_>, member: Place, bytes: u64, is_union: bool) -> Result<Option<Spot>, Damaged> {
+fn spot(units: &Units<'_>, member: Place, bytes: u64, is_union: bool) -> Result<Option<Spot>, DamagedInfo> {
     let entry = units.entry(member)?;
-    let told = |attribute| entry.attr_value(attribute)?.map(number).transpose();
+    let value_of = |attribute| entry.attr_value(attribute)?.map(number).transpose();
     let place = entry.attr_value(dw::DW_AT_data_member_location)?;
     let place = place.map(|value| location(value, units.encoding(member)?)).transpose()?;
-    let first = match (told(dw::DW_AT_data_bit_offset)?, told(dw::DW_AT_bit_size)?) {
+    let first = match (value_of(dw::DW_AT_data_bit_offset)?, value_of(dw::DW_AT_bit_size)?) {
         (Some(first), Some(width)) => Some((first, width)),
         (None, Some(width)) => {
             // Until DWARF 3: from the uppermost bit of the unit that the field is kept in.
-            let unit = told(dw::DW_AT_byte_size)?.unwrap_or(bytes).saturating_mul(8);
+            let unit = value_of(dw::DW_AT_byte_size)?.unwrap_or(bytes).saturating_mul(8);
             let above = entry.attr_value(dw::DW_AT_bit_offset)?.and_then(|value| value.sdata_value());
             let below = i128::from(unit) - i128::from(above.unwrap_or(0)) - i128::from(width);
             let begins = i128::from(place.unwrap_or(0)) * 8 + if above.is_some() { below } else { 0 };
-            let begins = u64::try_from(begins).map_err(|_| Damaged::Said("a bit field of it lies before it"))?;
+            let begins = u64::try_from(begins).map_err(|_| DamagedInfo::Said("a bit field of it lies before it"))?;
             Some((begins, width))
         }
         (_, None) => None,
@@ -246,17 +246,17 @@ fn spot(units: &Units<'_>, member: Place, bytes: u64, is_union: bool) -> Result<
 }
 
 /// Returns the location of a member: a number, or in DWARF 2 an offset to add to the structure's address.
-fn location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) -> Result<u64, Damaged> {
+fn location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) -> Result<u64, DamagedInfo> {
     let Some(expression) = value.exprloc_value() else { return number(value) };
     let mut operations = expression.operations(encoding);
     match (operations.next()?, operations.next()?) {
         (Some(Operation::PlusConstant { value }), None) => Ok(value),
-        _ => Err(Damaged::Said("a member's place is to be calculated")),
+        _ => Err(DamagedInfo::Said("a member's place is to be calculated")),
     }
 }
 
-fn number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, Damaged> {
-    value.udata_value().ok_or(Damaged::Said("a member's place or size is no number"))
+fn number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, DamagedInfo> {
+    value.udata_value().ok_or(DamagedInfo::Said("a member's place or size is no number"))
 }
 
 fn text(name: &[u8]) -> String {

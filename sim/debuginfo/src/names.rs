@@ -19,23 +19,23 @@ pub fn readable(name: &str) -> Cow<'_, str> {
 }
 
 fn rust(name: &str) -> Option<String> {
-    let found = rustc_demangle::try_demangle(name).ok()?;
-    let mut text = Bounded(String::new());
-    write!(text, "{found:#}").ok()?;
+    let demangled = rustc_demangle::try_demangle(name).ok()?;
+    let mut text = BoundedText(String::new());
+    write!(text, "{demangled:#}").ok()?;
     Some(text.0)
 }
 
 fn cpp(mangled: &str) -> Option<String> {
     let symbol = Symbol::new(mangled).ok()?;
-    let mut text = Bounded(String::new());
+    let mut text = BoundedText(String::new());
     symbol.structured_demangle(&mut text, &DemangleOptions::new().no_return_type()).ok()?;
     Some(text.0)
 }
 
 /// A text that does not grow beyond [`LONGEST`].
-struct Bounded(String);
+struct BoundedText(String);
 
-impl Write for Bounded {
+impl Write for BoundedText {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         if self.0.len() + piece.len() > LONGEST {
             return Err(fmt::Error);

@@ -7,7 +7,7 @@ use gimli::{
     AttributeValue, DebuggingInformationEntry, Dwarf, Encoding, EndianSlice, LittleEndian, Unit, UnitHeader, UnitOffset,
 };
 
-use crate::Damaged;
+use crate::DamagedInfo;
 
 pub type Bytes<'a> = EndianSlice<'a, LittleEndian>;
 
@@ -40,7 +40,7 @@ impl<'a> Units<'a> {
     }
 
     /// The entry that holds all others of a unit. None after the last unit.
-    pub fn top(&self, unit: usize) -> Result<Option<Place>, Damaged> {
+    pub fn top(&self, unit: usize) -> Result<Option<Place>, DamagedInfo> {
         match (self.units.get(unit), self.broken) {
             (Some((header, _)), _) => Ok(Some(Place { unit, offset: UnitOffset(header.header_size()) })),
             (None, Some(error)) => Err(error.into()),
@@ -48,19 +48,19 @@ impl<'a> Units<'a> {
         }
     }
 
-    pub fn entry(&self, at: Place) -> Result<DebuggingInformationEntry<'_, '_, Bytes<'a>>, Damaged> {
+    pub fn entry(&self, at: Place) -> Result<DebuggingInformationEntry<'_, '_, Bytes<'a>>, DamagedInfo> {
         Ok(self.unit(at.unit)?.entry(at.offset)?)
     }
 
     /// Those directly inside an entry, in order.
-    pub fn children(&self, at: Place) -> Result<Vec<Place>, Damaged> {
+    pub fn children(&self, at: Place) -> Result<Vec<Place>, DamagedInfo> {
         let mut tree = self.unit(at.unit)?.entries_tree(Some(at.offset))?;
         let (mut found, mut inside) = (Vec::new(), tree.root()?.children());
         while let Some(child) = inside.next()? {
             let offset = child.entry().offset();
             let sibling = child.entry().attr_value(DW_AT_sibling)?;
             if matches!(sibling, Some(AttributeValue::UnitRef(sibling)) if sibling <= offset) {
-                return Err(Damaged::Said("the sibling of an entry does not lie behind it"));
+                return Err(DamagedInfo::Said("the sibling of an entry does not lie behind it"));
             }
             found.push(Place { unit: at.unit, offset });
         }
@@ -68,14 +68,14 @@ impl<'a> Units<'a> {
     }
 
     /// Returns the name. None for an entry that has none, or an empty one.
-    pub fn name(&self, at: Place) -> Result<Option<&'a [u8]>, Damaged> {
+    pub fn name(&self, at: Place) -> Result<Option<&'a [u8]>, DamagedInfo> {
         let Some(value) = self.entry(at)?.attr_value(DW_AT_name)? else { return Ok(None) };
         let name = self.dwarf.attr_string(self.unit(at.unit)?, value)?.slice();
         Ok((!name.is_empty()).then_some(name))
     }
 
     /// The entry that an attribute of another one names.
-    pub fn reference(&self, at: Place, attribute: DwAt) -> Result<Option<Place>, Damaged> {
+    pub fn reference(&self, at: Place, attribute: DwAt) -> Result<Option<Place>, DamagedInfo> {
         match self.entry(at)?.attr_value(attribute)? {
             None => Ok(None),
             Some(AttributeValue::UnitRef(offset)) => Ok(Some(Place { unit: at.unit, offset })),
@@ -83,19 +83,19 @@ impl<'a> Units<'a> {
                 let starts = |(header, _): &(UnitHeader<_>, _)| header.offset().as_debug_info_offset() <= Some(place);
                 let unit = self.units.partition_point(starts).checked_sub(1);
                 let inside = unit.and_then(|unit| Some((unit, place.to_unit_offset(&self.units[unit].0)?)));
-                let (unit, offset) = inside.ok_or(Damaged::Said("an entry names one that is in no unit"))?;
+                let (unit, offset) = inside.ok_or(DamagedInfo::Said("an entry names one that is in no unit"))?;
                 Ok(Some(Place { unit, offset }))
             }
-            Some(_) => Err(Damaged::Said("an entry names another one in an unknown way")),
+            Some(_) => Err(DamagedInfo::Said("an entry names another one in an unknown way")),
         }
     }
 
     /// How long addresses are where an entry lies, and in which version it is written.
-    pub fn encoding(&self, at: Place) -> Result<Encoding, Damaged> {
+    pub fn encoding(&self, at: Place) -> Result<Encoding, DamagedInfo> {
         Ok(self.unit(at.unit)?.encoding())
     }
 
-    fn unit(&self, index: usize) -> Result<&Unit<Bytes<'a>>, Damaged> {
+    fn unit(&self, index: usize) -> Result<&Unit<Bytes<'a>>, DamagedInfo> {
         let (header, read) = &self.units[index];
         if read.get().is_none() {
             let unit = self.dwarf.unit(*header)?;

@@ -109,9 +109,9 @@ impl ConnectionExt for Line<'_> {
     fn peek(&mut self) -> io::Result<Option<u8>> {
         if self.peeked.is_none() {
             self.stream.set_nonblocking(true)?;
-            let found = self.next();
+            let byte = self.next();
             self.stream.set_nonblocking(false)?;
-            match found {
+            match byte {
                 Ok(byte) => self.peeked = Some(byte),
                 Err(error) if waits(&error) => {}
                 Err(error) => return Err(error),

@@ -17,7 +17,7 @@ use gdbstub::stub::{DisconnectReason, GdbStub};
 use rtoslab_machine::board::Board;
 
 use connection::Line;
-use target::{Debugged, Events};
+use target::{DebugTarget, Events};
 use timeline::Timeline;
 
 /// Who started the debugging.
@@ -53,7 +53,7 @@ pub fn serve<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) 
         Err(error) => return End::Broken(error.to_string()),
     };
     let timeline = Timeline::new(board, move |text| host.borrow_mut().print(text));
-    let mut debugged = Debugged::new(timeline, host);
+    let mut debugged = DebugTarget::new(timeline, host);
     let ended = GdbStub::new(line).run_blocking::<Events<'_>>(&mut debugged);
     match ended {
         Ok(DisconnectReason::Kill) => End::Killed,

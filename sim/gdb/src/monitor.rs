@@ -19,8 +19,8 @@ pub fn answer(timeline: &mut Timeline, command: &str) -> String {
             format!("from cycle {begin} on; now {now}\n")
         }
         "warnings" => {
-            let found = timeline.board().warnings();
-            if found.is_empty() { "none\n".to_owned() } else { found.join("\n") + "\n" }
+            let warnings = timeline.board().warnings();
+            if warnings.is_empty() { "none\n".to_owned() } else { warnings.join("\n") + "\n" }
         }
         "" | "help" => HELP.to_owned(),
         other => format!("There is no monitor command {other:?}.\n{HELP}"),

@@ -69,7 +69,7 @@ impl Layout {
     /// Describes a board's cores, which are alike.
     pub fn of(board: &dyn Board) -> Layout {
         let known: Vec<String> = board.registers(0).into_iter().map(|(name, _)| name).collect();
-        let has = |name: &str| known.iter().any(|each| each == name);
+        let has = |name: &str| known.iter().any(|register| register == name);
         let mut names: Vec<String> = GENERAL.iter().map(|name| (*name).to_owned()).collect();
         let mut xml = String::from(
             "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\"><target version=\"1.0\">\

@@ -46,7 +46,7 @@ enum Action {
 }
 
 /// A board under gdb.
-pub struct Debugged<'h> {
+pub struct DebugTarget<'h> {
     timeline: Timeline<'h>,
     layout: Layout,
     action: Action,
@@ -55,11 +55,11 @@ pub struct Debugged<'h> {
     host: Shared<'h>,
 }
 
-impl<'h> Debugged<'h> {
+impl<'h> DebugTarget<'h> {
     /// A timeline, with whom to tell what gdb does not show.
-    pub fn new(mut timeline: Timeline<'h>, host: Shared<'h>) -> Debugged<'h> {
+    pub fn new(mut timeline: Timeline<'h>, host: Shared<'h>) -> DebugTarget<'h> {
         let layout = Layout::of(timeline.board());
-        Debugged { timeline, layout, action: Action::Run, focus: 0, host }
+        DebugTarget { timeline, layout, action: Action::Run, focus: 0, host }
     }
 
     /// The core of a thread, `None` if the board has no such core. It is in focus from then on.
@@ -106,7 +106,7 @@ fn tid_of(core: usize) -> Tid {
     NonZeroUsize::MIN.saturating_add(core)
 }
 
-impl Target for Debugged<'_> {
+impl Target for DebugTarget<'_> {
     type Arch = CortexM;
     type Error = &'static str;
 
@@ -127,7 +127,7 @@ impl Target for Debugged<'_> {
     }
 }
 
-impl TargetDescriptionXmlOverride for Debugged<'_> {
+impl TargetDescriptionXmlOverride for DebugTarget<'_> {
     fn target_description_xml(
         &self,
         annex: &[u8],
@@ -146,7 +146,7 @@ impl TargetDescriptionXmlOverride for Debugged<'_> {
     }
 }
 
-impl MultiThreadBase for Debugged<'_> {
+impl MultiThreadBase for DebugTarget<'_> {
     fn read_registers(&mut self, registers: &mut Words, tid: Tid) -> TargetResult<(), Self> {
         let core = self.focus_on(tid).ok_or(TargetError::NonFatal)?;
         *registers = self.layout.read(self.timeline.board(), core);
@@ -201,7 +201,7 @@ impl MultiThreadBase for Debugged<'_> {
     }
 }
 
-impl MultiThreadResume for Debugged<'_> {
+impl MultiThreadResume for DebugTarget<'_> {
     fn resume(&mut self) -> Result<(), &'static str> {
         Ok(())
     }
@@ -232,14 +232,14 @@ impl MultiThreadResume for Debugged<'_> {
     }
 }
 
-impl MultiThreadSingleStep for Debugged<'_> {
+impl MultiThreadSingleStep for DebugTarget<'_> {
     fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), &'static str> {
         self.action = Action::Step(self.focus_on(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
     }
 }
 
-impl MultiThreadSchedulerLocking for Debugged<'_> {
+impl MultiThreadSchedulerLocking for DebugTarget<'_> {
     /// gdb asks for it with every step. The cores of a board cannot go on one by one: their clock is one, and a core that
     /// stood still would make another run of it.
     fn set_resume_action_scheduler_lock(&mut self) -> Result<(), &'static str> {
@@ -247,21 +247,21 @@ impl MultiThreadSchedulerLocking for Debugged<'_> {
     }
 }
 
-impl ReverseStep<Tid> for Debugged<'_> {
+impl ReverseStep<Tid> for DebugTarget<'_> {
     fn reverse_step(&mut self, tid: Tid) -> Result<(), &'static str> {
         self.action = Action::StepBack(self.focus_on(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
     }
 }
 
-impl ReverseCont<Tid> for Debugged<'_> {
+impl ReverseCont<Tid> for DebugTarget<'_> {
     fn reverse_cont(&mut self) -> Result<(), &'static str> {
         self.action = Action::Back;
         Ok(())
     }
 }
 
-impl Breakpoints for Debugged<'_> {
+impl Breakpoints for DebugTarget<'_> {
     fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
         Some(self)
     }
@@ -275,7 +275,7 @@ impl Breakpoints for Debugged<'_> {
     }
 }
 
-impl SwBreakpoint for Debugged<'_> {
+impl SwBreakpoint for DebugTarget<'_> {
     fn add_sw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
         Ok(self.timeline.add_breakpoint(address))
     }
@@ -285,7 +285,7 @@ impl SwBreakpoint for Debugged<'_> {
     }
 }
 
-impl HwBreakpoint for Debugged<'_> {
+impl HwBreakpoint for DebugTarget<'_> {
     fn add_hw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
         Ok(self.timeline.add_breakpoint(address))
     }
@@ -295,7 +295,7 @@ impl HwBreakpoint for Debugged<'_> {
     }
 }
 
-impl HwWatchpoint for Debugged<'_> {
+impl HwWatchpoint for DebugTarget<'_> {
     fn add_hw_watchpoint(&mut self, address: u32, bytes: u32, kind: WatchKind) -> TargetResult<bool, Self> {
         // The board tells writes. That it does not tell reads is said by refusing.
         Ok(kind == WatchKind::Write && self.timeline.add_watch(address, bytes))
@@ -306,7 +306,7 @@ impl HwWatchpoint for Debugged<'_> {
     }
 }
 
-impl MonitorCmd for Debugged<'_> {
+impl MonitorCmd for DebugTarget<'_> {
     fn handle_monitor_cmd(&mut self, command: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), &'static str> {
         let text = monitor::answer(&mut self.timeline, &String::from_utf8_lossy(command));
         out.write_raw(text.as_bytes());
@@ -318,12 +318,12 @@ impl MonitorCmd for Debugged<'_> {
 pub struct Events<'h>(PhantomData<&'h ()>);
 
 impl<'h> BlockingEventLoop for Events<'h> {
-    type Target = Debugged<'h>;
+    type Target = DebugTarget<'h>;
     type Connection = Line<'h>;
     type StopReason = MultiThreadStopReason<u32>;
 
     fn wait_for_stop_reason(
-        target: &mut Debugged<'h>,
+        target: &mut DebugTarget<'h>,
         line: &mut Line<'h>,
     ) -> Result<Event<MultiThreadStopReason<u32>>, WaitForStopReasonError<&'static str, io::Error>> {
         let halt = match target.action {
@@ -346,7 +346,7 @@ impl<'h> BlockingEventLoop for Events<'h> {
         Ok(Event::TargetStopped(target.stop_reason(halt)))
     }
 
-    fn on_interrupt(target: &mut Debugged<'h>) -> Result<Option<MultiThreadStopReason<u32>>, &'static str> {
+    fn on_interrupt(target: &mut DebugTarget<'h>) -> Result<Option<MultiThreadStopReason<u32>>, &'static str> {
         Ok(Some(signal(target.focus, Signal::SIGINT)))
     }
 }

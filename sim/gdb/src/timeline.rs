@@ -90,18 +90,18 @@ pub struct Timeline<'b> {
 impl<'b> Timeline<'b> {
     /// History begins where the board stands. `print` gets what the firmware writes to its consoles, once.
     pub fn new(board: &'b mut dyn Board, print: impl FnMut(&[u8]) + 'b) -> Timeline<'b> {
-        let told = board.cycle();
-        let mut made = Timeline {
+        let begin = board.cycle();
+        let mut timeline = Timeline {
             board,
             marks: Vec::new(),
             distance: FIRST_DISTANCE_CYCLES,
-            told,
+            told: begin,
             breakpoints: BTreeMap::new(),
             words: BTreeSet::new(),
             print: Box::new(print),
         };
-        made.begin_again();
-        made
+        timeline.begin_again();
+        timeline
     }
 
     /// The board, to look at. [`Timeline::change`] is the way to change it.
@@ -170,7 +170,7 @@ impl<'b> Timeline<'b> {
     /// Executes one instruction of a core (two where the M7 issues two together), or takes it into a handler. The other
     /// core goes on meanwhile. Breakpoints elsewhere stop it, the one that the core stands at does not.
     pub fn step(&mut self, core: usize) -> Halt {
-        let (before, from) = (self.executed(core), self.board.position(core).pc);
+        let (before, from) = (self.instruction_count(core), self.board.position(core).pc);
         let start = self.board.cycle();
         self.arm();
         let halt = loop {
@@ -178,7 +178,7 @@ impl<'b> Timeline<'b> {
             let now = self.board.cycle();
             let end = if position.asleep { now + 1 } else { position.t.max(now) + 1 };
             let halt = self.advance(end);
-            let moved = self.executed(core) != before || self.board.position(core).pc != from;
+            let moved = self.instruction_count(core) != before || self.board.position(core).pc != from;
             match halt {
                 Halt::Break { core: other } if other == core && !moved => {}
                 Halt::Done if !moved && now - start < MOST_SLEEP_CYCLES => {}
@@ -204,8 +204,8 @@ impl<'b> Timeline<'b> {
 
     /// Goes back by one instruction of a core.
     pub fn step_back(&mut self, core: usize) -> Halt {
-        let wanted = self.executed(core);
-        if wanted == 0 || !self.before_instruction(core, wanted) {
+        let target = self.instruction_count(core);
+        if target == 0 || !self.before_instruction(core, target) {
             self.take_up(0);
             return Halt::Begin;
         }
@@ -213,16 +213,16 @@ impl<'b> Timeline<'b> {
     }
 
     fn progress(&self) -> Progress {
-        let instructions = (0..self.board.cores()).map(|core| self.executed(core)).sum();
+        let instructions = (0..self.board.cores()).map(|core| self.instruction_count(core)).sum();
         Progress { cycle: self.board.cycle(), instructions }
     }
 
-    fn executed(&self, core: usize) -> u64 {
+    fn instruction_count(&self, core: usize) -> u64 {
         self.board.stats(core).instructions
     }
 
     fn mark(&self) -> Mark {
-        let executed = (0..self.board.cores()).map(|core| self.executed(core)).collect();
+        let executed = (0..self.board.cores()).map(|core| self.instruction_count(core)).collect();
         Mark { snapshot: self.board.snapshot(), progress: self.progress(), executed }
     }
 
@@ -270,7 +270,7 @@ impl<'b> Timeline<'b> {
                 reason => return Halt::Ended { core: stop.core, detail: reason.name() },
             }
             if self.board.cycle() >= next {
-                self.keep();
+                self.store();
             }
             if self.board.cycle() >= end {
                 return Halt::Done;
@@ -288,7 +288,7 @@ impl<'b> Timeline<'b> {
         self.told = self.told.max(self.board.cycle());
     }
 
-    fn keep(&mut self) {
+    fn store(&mut self) {
         let mark = self.mark();
         self.marks.push(mark);
         if self.marks.len() > MOST_MARKS {
@@ -314,8 +314,8 @@ impl<'b> Timeline<'b> {
             // Within the cycle of `until` there may be stops on both sides of it.
             let stop = self.board.run((until.cycle - self.board.cycle()).max(1));
             self.drop_text();
-            if stop.reason.is_asked_for() && self.progress() < until {
-                last = Some(Hit { executed: self.executed(stop.core), stop });
+            if stop.reason.is_requested() && self.progress() < until {
+                last = Some(Hit { executed: self.instruction_count(stop.core), stop });
             } else if stop.reason != StopReason::Cycles {
                 break;
             }
@@ -357,7 +357,7 @@ impl<'b> Timeline<'b> {
     fn replay(&mut self, cycle: u64) {
         while self.board.cycle() < cycle {
             let stop = self.board.run(cycle - self.board.cycle());
-            if !stop.reason.is_asked_for() {
+            if !stop.reason.is_requested() {
                 break;
             }
         }
@@ -374,19 +374,19 @@ impl<'b> Timeline<'b> {
         let mut high = self.marks.get(mark + 1).map_or(furthest, |next| next.progress.cycle);
         let mut low = self.marks[mark].progress.cycle;
         self.take_up(mark);
-        let mut kept = self.board.snapshot();
+        let mut snapshot = self.board.snapshot();
         while low + 1 < high {
             let middle = low + (high - low) / 2;
             self.replay(middle);
-            if self.executed(core) < count {
+            if self.instruction_count(core) < count {
                 low = middle;
-                kept = self.board.snapshot();
+                snapshot = self.board.snapshot();
             } else {
                 high = middle;
-                self.board.restore(&kept);
+                self.board.restore(&snapshot);
             }
         }
-        self.board.restore(&kept);
+        self.board.restore(&snapshot);
         true
     }
 }

@@ -16,5 +16,5 @@ pub use console::Console;
 pub use event::{Event, Kind};
 pub use injection::{Injections, Stimulus};
 pub use observer::{Look, Observer};
-pub use probe::{Held, Probes};
+pub use probe::{ProbedRegisters, Probes};
 pub use tally::Tally;

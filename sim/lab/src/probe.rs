@@ -73,7 +73,7 @@ struct Watch {
 
 /// The core's values as a probed instruction issues.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Held {
+pub struct ProbedRegisters {
     /// First argument of a call.
     pub r0: u32,
     /// Second argument.
@@ -84,11 +84,11 @@ pub struct Held {
     pub lr: u32,
 }
 
-impl Held {
+impl ProbedRegisters {
     /// Reads a core's registers, R0 to R15 first.
     #[inline]
-    pub fn of(registers: &[u32]) -> Held {
-        Held { r0: registers[0], r1: registers[1], r2: registers[2], lr: registers[14] }
+    pub fn of(registers: &[u32]) -> ProbedRegisters {
+        ProbedRegisters { r0: registers[0], r1: registers[1], r2: registers[2], lr: registers[14] }
     }
 }
 
@@ -202,12 +202,20 @@ impl Probes {
 
     /// The instruction at `address` issues. True if the run must stop before it: intervals that end here are closed
     /// then, and `resumed` tells the second call that this has happened.
-    pub fn issue(&mut self, address: u32, core: usize, cycle: u64, held: Held, resumed: bool) -> bool {
+    pub fn issue(&mut self, address: u32, core: usize, cycle: u64, held: ProbedRegisters, resumed: bool) -> bool {
         self.issue_at(self.number(address), address, core, cycle, held, resumed)
     }
 
     /// The same, of an address whose [`Probes::number`] may be known.
-    pub fn issue_at(&mut self, number: u32, address: u32, core: usize, cycle: u64, held: Held, resumed: bool) -> bool {
+    pub fn issue_at(
+        &mut self,
+        number: u32,
+        address: u32,
+        core: usize,
+        cycle: u64,
+        held: ProbedRegisters,
+        resumed: bool,
+    ) -> bool {
         let is_right = self.sites.get(number as usize).is_some_and(|site| site.address == address);
         let number = if is_right { number } else { self.number(address) } as usize;
         let Some(site) = self.sites.get_mut(number) else {
@@ -261,7 +269,7 @@ impl Probes {
     }
 
     /// A store changed the word at `address` (aligned) to `word`. True if the run must stop.
-    pub fn written(&mut self, address: u32, word: u32, core: usize, cycle: u64, pc: u32) -> bool {
+    pub fn note_write(&mut self, address: u32, word: u32, core: usize, cycle: u64, pc: u32) -> bool {
         let place = self.watches.partition_point(|(word, _)| *word < address);
         let Some(&(_, watch)) = self.watches.get(place).filter(|(word, _)| *word == address) else {
             return false;
@@ -314,7 +322,7 @@ impl Probes {
     }
 
     /// Addresses of watched words.
-    pub fn watched(&self) -> impl Iterator<Item = u32> {
+    pub fn watched_words(&self) -> impl Iterator<Item = u32> {
         self.watches.iter().map(|(word, _)| *word)
     }
 

@@ -168,11 +168,11 @@ impl Tally {
     /// Core, identity, first argument, and how often the call was made, in order.
     #[must_use]
     pub fn objects(&self) -> Vec<(u8, u16, u32, u64)> {
-        let told = |(&(named, value), &count): (&(u32, u32), &u64)| {
+        let row = |(&(named, value), &count): (&(u32, u32), &u64)| {
             let (core, id) = parts(named);
             (core, id.unwrap_or_default(), value, count)
         };
-        let mut objects: Vec<_> = self.objects.iter().map(told).collect();
+        let mut objects: Vec<_> = self.objects.iter().map(row).collect();
         objects.sort_unstable();
         objects
     }
@@ -180,11 +180,11 @@ impl Tally {
     /// Kinds of switches and how often there were such, in order.
     #[must_use]
     pub fn switches(&self) -> Vec<(Switch, u64)> {
-        let told = |(&(named, before, after), &count): (&(u32, u32, u32), &u64)| {
+        let row = |(&(named, before, after), &count): (&(u32, u32, u32), &u64)| {
             let (core, cause) = parts(named);
             (Switch { core, before, after, cause }, count)
         };
-        let mut switches: Vec<_> = self.switches.iter().map(told).collect();
+        let mut switches: Vec<_> = self.switches.iter().map(row).collect();
         switches.sort_unstable();
         switches
     }

@@ -9,7 +9,7 @@ use rtoslab_periph::stm32::Wire;
 use rtoslab_timing::Setting;
 
 use crate::image::{ImageError, Symbol};
-use crate::observe::{Observed, Wanted};
+use crate::observe::{ObservationReport, ObservationRequest};
 use crate::setting::SettingError;
 use crate::snapshot::Snapshot;
 use crate::stop::Stop;
@@ -121,9 +121,9 @@ pub trait Board {
     /// Takes a core's profile.
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow>;
     /// Accounts for every cycle and instruction from now on, or no longer. Costs host time only. Ends at a restore.
-    fn observe(&mut self, wanted: Option<Wanted>);
+    fn observe(&mut self, wanted: Option<ObservationRequest>);
     /// Takes what was observed. `None` while nothing is.
-    fn observed(&mut self) -> Option<Observed>;
+    fn observed(&mut self) -> Option<ObservationReport>;
     /// Types text into a console at line speed.
     fn type_uart(&mut self, port: usize, text: &[u8]);
     /// Statistics of a core since the start or the last [`Board::reset_stats`].
@@ -188,11 +188,11 @@ pub trait Board {
 
     /// Records writes to a word. False if it cannot be watched.
     fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
-        let found = self.mark_watch(address);
-        if found {
+        let offset = self.mark_watch(address);
+        if offset {
             self.probes().watch_write(address, id, stop);
         }
-        found
+        offset
     }
 
     /// Measures cycles between two addresses. The result is found under the returned index.
@@ -316,11 +316,11 @@ macro_rules! as_the_machine {
             self.observer.as_deref_mut()
         }
 
-        fn observe(&mut self, wanted: Option<$crate::observe::Wanted>) {
+        fn observe(&mut self, wanted: Option<$crate::observe::ObservationRequest>) {
             self.observe(wanted);
         }
 
-        fn observed(&mut self) -> Option<$crate::observe::Observed> {
+        fn observed(&mut self) -> Option<$crate::observe::ObservationReport> {
             self.observed()
         }
     };

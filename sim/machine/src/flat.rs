@@ -1,7 +1,7 @@
 //! A bare v7-M core with one flat RAM that holds code and data: for tests of what instructions do.
 
 use rtoslab_cpu::step::watch;
-use rtoslab_cpu::v7m::bus::{Bus, Loaded};
+use rtoslab_cpu::v7m::bus::{Bus, LoadResult};
 use rtoslab_cpu::v7m::core::{Core, Phase, Region, Request};
 use rtoslab_cpu::v7m::decode::{Place, decode};
 use rtoslab_cpu::v7m::exec;
@@ -57,7 +57,7 @@ unsafe impl Bus for Memory {
     fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
 
     #[inline(always)]
-    fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<Loaded, Fault> {
+    fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<LoadResult, Fault> {
         let Some(offset) = Memory::inside(address, bytes) else { return Err(Fault::DataBus(address)) };
         let word = &self.ram[offset..];
         let value = match bytes {
@@ -65,7 +65,7 @@ unsafe impl Bus for Memory {
             2 => u32::from(u16::from_le_bytes([word[0], word[1]])),
             _ => u32::from_le_bytes([word[0], word[1], word[2], word[3]]),
         };
-        Ok(Loaded { value, wait: 0 })
+        Ok(LoadResult { value, wait: 0 })
     }
 
     #[inline(always)]

@@ -14,16 +14,16 @@ struct Entry<O> {
 
 /// Decoded instructions, and the numbers of their sites among the probes.
 #[derive(Debug)]
-pub struct Known<O>([Entry<O>; KNOWN]);
+pub struct KnownOps<O>([Entry<O>; KNOWN]);
 
-impl<O: Copy + Default> Default for Known<O> {
-    fn default() -> Known<O> {
+impl<O: Copy + Default> Default for KnownOps<O> {
+    fn default() -> KnownOps<O> {
         // No instruction has an odd address.
-        Known([Entry { address: 1, halfwords: [0; 2], decoded: O::default(), site: 0 }; KNOWN])
+        KnownOps([Entry { address: 1, halfwords: [0; 2], decoded: O::default(), site: 0 }; KNOWN])
     }
 }
 
-impl<O: Copy> Known<O> {
+impl<O: Copy> KnownOps<O> {
     fn place(address: u32) -> usize {
         address as usize / 2 % KNOWN
     }
@@ -32,13 +32,13 @@ impl<O: Copy> Known<O> {
     /// changed since.)
     #[inline]
     pub fn find(&self, address: u32, halfwords: [u16; 2]) -> Option<(O, u32)> {
-        let entry = &self.0[Known::<O>::place(address)];
+        let entry = &self.0[KnownOps::<O>::place(address)];
         ((entry.address, entry.halfwords) == (address, halfwords)).then_some((entry.decoded, entry.site))
     }
 
     /// Keeps what [`Known::find`] is to answer. Returns it.
-    pub fn keep(&mut self, address: u32, halfwords: [u16; 2], decoded: O, site: u32) -> (O, u32) {
-        self.0[Known::<O>::place(address)] = Entry { address, halfwords, decoded, site };
+    pub fn store(&mut self, address: u32, halfwords: [u16; 2], decoded: O, site: u32) -> (O, u32) {
+        self.0[KnownOps::<O>::place(address)] = Entry { address, halfwords, decoded, site };
         (decoded, site)
     }
 }
@@ -49,15 +49,15 @@ mod tests {
 
     #[test]
     fn what_was_kept_is_found_until_the_code_is_another() {
-        let mut known = Known::<u8>::default();
+        let mut known = KnownOps::<u8>::default();
         assert_eq!(known.find(1, [0; 2]), Some((0, 0)), "an address that nobody asks for");
         assert_eq!(known.find(0x100, [0; 2]), None);
-        assert_eq!(known.keep(0x100, [7, 8], 3, 4), (3, 4));
+        assert_eq!(known.store(0x100, [7, 8], 3, 4), (3, 4));
         assert_eq!(known.find(0x100, [7, 8]), Some((3, 4)));
         for (address, halfwords) in [(0x100, [7, 9]), (0x100, [8, 8]), (0x100 + 2 * KNOWN as u32, [7, 8])] {
             assert_eq!(known.find(address, halfwords), None);
         }
-        known.keep(0x100 + 2 * KNOWN as u32, [7, 8], 5, 6);
+        known.store(0x100 + 2 * KNOWN as u32, [7, 8], 5, 6);
         assert_eq!(known.find(0x100, [7, 8]), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The reports of all machines to an observer, and their frequency.
 
 use rtoslab_cpu::{v6m, v7m};
-pub use rtoslab_lab::observer::{Account, Arrival, Observed, Wanted};
+pub use rtoslab_lab::observer::{Account, Arrival, ObservationReport, ObservationRequest};
 use rtoslab_lab::{Look, Observer};
 
 use crate::image::Symbol;
@@ -45,7 +45,7 @@ pub fn look_v7m(core: &v7m::core::Core) -> Look {
 }
 
 /// An observer of cores as they stand at `now`.
-pub fn observer(wanted: Wanted, symbols: &[Symbol], now: u64, looks: &[Look]) -> Box<Observer> {
+pub fn observer(wanted: ObservationRequest, symbols: &[Symbol], now: u64, looks: &[Look]) -> Box<Observer> {
     let functions = symbols.iter().filter(|symbol| !symbol.label).map(|symbol| (symbol.address, symbol.bytes));
     Box::new(Observer::new(wanted, functions, now, looks))
 }

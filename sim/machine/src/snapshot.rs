@@ -36,30 +36,30 @@ impl Snapshot {
 }
 
 /// A core without pointers into its machine.
-pub(crate) struct Parked<C> {
+pub(crate) struct ParkedPages<C> {
     core: C,
     /// Base of the region that the next instruction is in, and the offset of its op in bytes. `None` before a start.
     at: Option<(u32, usize)>,
 }
 
 // SAFETY: `of`, which alone makes one, leaves only null pointers in the core, and nothing follows them here. Likewise below.
-unsafe impl Send for Parked<v6m::core::Core> {}
+unsafe impl Send for ParkedPages<v6m::core::Core> {}
 // SAFETY: as above.
-unsafe impl Sync for Parked<v6m::core::Core> {}
+unsafe impl Sync for ParkedPages<v6m::core::Core> {}
 // SAFETY: as above.
-unsafe impl Send for Parked<v7m::core::Core> {}
+unsafe impl Send for ParkedPages<v7m::core::Core> {}
 // SAFETY: as above.
-unsafe impl Sync for Parked<v7m::core::Core> {}
+unsafe impl Sync for ParkedPages<v7m::core::Core> {}
 
-impl Parked<v7m::core::Core> {
+impl ParkedPages<v7m::core::Core> {
     /// Parks a copy of a core.
-    pub fn of(core: &v7m::core::Core) -> Parked<v7m::core::Core> {
+    pub fn of(core: &v7m::core::Core) -> ParkedPages<v7m::core::Core> {
         let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
         let mut core = core.clone();
         core.ip = std::ptr::null_mut();
         core.region.ops = std::ptr::null_mut();
         core.region.profile = std::ptr::null_mut();
-        Parked { core, at }
+        ParkedPages { core, at }
     }
 
     /// The core again. `region` finds the region of an address in the machine that it is for.
@@ -78,16 +78,16 @@ impl Parked<v7m::core::Core> {
     }
 }
 
-impl Parked<v6m::core::Core> {
+impl ParkedPages<v6m::core::Core> {
     /// Parks a copy of a core.
-    pub fn of(core: &v6m::core::Core) -> Parked<v6m::core::Core> {
+    pub fn of(core: &v6m::core::Core) -> ParkedPages<v6m::core::Core> {
         let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
         let mut core = core.clone();
         core.ip = std::ptr::null_mut();
         core.region.ops = std::ptr::null_mut();
         core.region.profile = [std::ptr::null_mut(); 2];
         (core.trace, core.remainder) = (Trace::default(), Remainder::NONE);
-        Parked { core, at }
+        ParkedPages { core, at }
     }
 
     /// Puts the core back into its place.
@@ -127,8 +127,8 @@ mod tests {
         let then = [0; 20];
         let mut now = then;
         (now[1], now[9], now[17]) = (1, 1, 1);
-        let found: Vec<_> = changed_pages(&now, &then, &[1, 1, 2, 1, 3], 1, 2).collect();
-        assert_eq!(found, [(0, 4), (16, 4)]);
+        let pages: Vec<_> = changed_pages(&now, &then, &[1, 1, 2, 1, 3], 1, 2).collect();
+        assert_eq!(pages, [(0, 4), (16, 4)]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub enum StopReason {
 impl StopReason {
     /// True for what an instrument asked for: such a stop comes in its cycle and never before, so that a run is as
     /// long with it as without. The firmware's own request ends a run at once.
-    pub fn is_asked_for(self) -> bool {
+    pub fn is_requested(self) -> bool {
         matches!(self, StopReason::Until | StopReason::Watch)
     }
 

@@ -2,11 +2,11 @@
 
 use rtoslab_lab::Kind;
 use rtoslab_periph::rp2040::limits::{FOUND_BY_BLOCKS, LIMITS, Limit};
-use rtoslab_periph::stm32::in_vain;
+use rtoslab_periph::stm32::unsupported;
 
 use crate::board::{Board, Options};
 use crate::boards::board;
-use crate::observe::Wanted;
+use crate::observe::ObservationRequest;
 use crate::scenarios::CHIPS;
 use crate::scenarios::image::elf;
 use crate::scenarios::program::constant;
@@ -89,8 +89,8 @@ fn what_cores_lack_is_told_once_and_stops_a_strict_run() {
         for strict in [false, true] {
             let mut board = start(chip, strict, None, 0, &code);
             let stop = board.run(CYCLES);
-            let wanted = if strict { StopReason::Strict } else { StopReason::Deadlock };
-            assert_eq!(stop.reason, wanted, "{chip}: {stop:?}");
+            let expected = if strict { StopReason::Strict } else { StopReason::Deadlock };
+            assert_eq!(stop.reason, expected, "{chip}: {stop:?}");
             let count = board.warnings().iter().filter(|warning| warning.contains("SLEEPDEEP")).count();
             assert_eq!(count, 1, "{chip}: {:?}", board.warnings());
         }
@@ -119,7 +119,7 @@ fn what_the_stm32_lacks_is_told_once_and_stops_a_strict_run() {
 
 #[test]
 fn every_limit_of_the_stm32_is_told_once_and_stops_a_strict_run() {
-    for row in in_vain::limits() {
+    for row in unsupported::limits() {
         for &(chip, writes) in row.examples {
             let accesses: Vec<_> = writes.iter().map(|&(address, value)| (address, Some(value))).collect();
             warns_once(&format!("stm32{chip:?}").to_lowercase(), &accesses, row.about);
@@ -181,9 +181,9 @@ fn a_pll_beyond_the_data_sheet_is_told() {
         let mut board = start("rp2040", strict, None, 0, &code);
         let stop = board.run(200_000);
         assert_eq!(stop.reason == StopReason::Strict, strict, "{stop:?}");
-        let told =
+        let warnings =
             board.warnings().iter().filter(|warning| warning.contains("clk_sys: 399000000 Hz is beyond")).count();
-        assert_eq!(told, 1, "{:?}", board.warnings());
+        assert_eq!(warnings, 1, "{:?}", board.warnings());
     }
 }
 
@@ -256,7 +256,7 @@ fn what_was_observed_of_a_core_that_locked_up_adds_up() {
                 let mut code = vec![ADDS_R0; lead];
                 code.extend([0xde00, STAY]);
                 let mut board = start(chip, false, None, handler, &code);
-                board.observe(Some(Wanted::default()));
+                board.observe(Some(ObservationRequest::default()));
                 let mut until = 0;
                 for cycles in [3, CYCLES, CYCLES] {
                     board.run(cycles);
@@ -291,8 +291,8 @@ fn what_is_told_names_the_instruction() {
         let writers: Vec<u32> = board.take_events().iter().map(|event| event.pc).collect();
         assert_eq!(writers, [at(store)], "{chip}");
         if chip == "rp2040" || chip.starts_with("stm32l0") {
-            let wanted = format!("first used by 0x{:08x}", at(load));
-            assert!(board.warnings().iter().any(|warning| warning.contains(&wanted)), "{:?}", board.warnings());
+            let expected = format!("first used by 0x{:08x}", at(load));
+            assert!(board.warnings().iter().any(|warning| warning.contains(&expected)), "{:?}", board.warnings());
         }
     }
 }
@@ -408,13 +408,14 @@ fn a_handler_that_returns_right_after_the_store_that_clears_its_interrupt_is_tol
         (&[], &[READ_BACK, BX_LR]),
         (&[], &[NOP, NOP, NOP, BX_LR]),
     ];
-    let told = |board: &dyn Board| board.warnings().iter().filter(|text| text.contains("returns right after")).count();
+    let count_warnings =
+        |board: &dyn Board| board.warnings().iter().filter(|text| text.contains("returns right after")).count();
     for chip in v7m_chips() {
         for (before, ending) in late {
             let mut board = with_timer(chip, false, before, ending);
             assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip} {ending:x?}");
             assert!(board.take_events().len() > 20, "{chip} {ending:x?}: the handler runs");
-            assert_eq!(told(&*board), 1, "{chip} {ending:x?}: {:?}", board.warnings());
+            assert_eq!(count_warnings(&*board), 1, "{chip} {ending:x?}: {:?}", board.warnings());
             let stop = with_timer(chip, true, before, ending).run(CYCLES);
             assert_eq!(stop.reason, StopReason::Strict, "{chip} {ending:x?}: {stop:?}");
         }
@@ -422,7 +423,7 @@ fn a_handler_that_returns_right_after_the_store_that_clears_its_interrupt_is_tol
             let mut board = with_timer(chip, true, before, ending);
             assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip} {ending:x?}: {:?}", board.warnings());
             assert!(board.take_events().len() > 20, "{chip} {ending:x?}: the handler runs");
-            assert_eq!(told(&*board), 0, "{chip} {ending:x?}: {:?}", board.warnings());
+            assert_eq!(count_warnings(&*board), 0, "{chip} {ending:x?}: {:?}", board.warnings());
         }
     }
 }
@@ -442,7 +443,7 @@ impl Readings {
     fn new(chip: &str) -> Readings {
         const NOP: u16 = 0xbf00;
         const INTERRUPT: u32 = 20;
-        let is_v7m = v7m_chips().any(|each| each == chip);
+        let is_v7m = v7m_chips().any(|other| other == chip);
         let base = if chip == "rp2040" { SRAM } else { FLASH + CODE };
         let starts_counter = if is_v7m {
             vec![(0xe000_edfc, Some(1 << 24)), (0xe000_1fb0, Some(0xc5ac_ce55)), (0xe000_1000, Some(1))]

@@ -33,7 +33,7 @@ impl Warnings {
     /// Warns unless a warning says `key` already.
     #[must_use]
     pub fn once(&mut self, key: &str, text: String) -> Option<String> {
-        if self.texts.iter().any(|told| told.contains(key)) {
+        if self.texts.iter().any(|text| text.contains(key)) {
             return self.strict.then_some(text);
         }
         let stops = self.strict.then(|| text.clone());
@@ -50,7 +50,7 @@ impl Warnings {
     /// Warns once that something was asked for, by the instruction at `pc`, that does not happen here.
     #[must_use]
     pub fn short_of(&mut self, about: &str, pc: u32) -> Option<String> {
-        let known = self.texts.iter().any(|told| told.starts_with(about));
+        let known = self.texts.iter().any(|text| text.starts_with(about));
         if known && !self.strict {
             return None;
         }
@@ -85,10 +85,10 @@ mod tests {
         assert_eq!(warnings.not_modelled("read of a UART register", 0x4000_0004, 0x100), None);
         assert_eq!(warnings.not_modelled("write to a UART register", 0x4000_0004, 0x102), None);
         assert_eq!(warnings.not_modelled("read of a UART register", 0x4000_0008, 0x104), None);
-        let told = |address: &str, pc: &str| {
+        let warning_of = |address: &str, pc: &str| {
             format!("read of a UART register at 0x{address} is not modelled (first used by 0x{pc})")
         };
-        assert_eq!(warnings.texts(), [told("40000004", "00000100"), told("40000008", "00000104")]);
+        assert_eq!(warnings.texts(), [warning_of("40000004", "00000100"), warning_of("40000008", "00000104")]);
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl XipCache {
 
     /// How many halves it has lost so far.
     #[inline(always)]
-    pub fn lost(&self) -> u64 {
+    pub fn lost_count(&self) -> u64 {
         self.lost
     }
 
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(held(&cache, 7), [true, true]);
         assert_eq!([7 + 1024, 7 + 2048].map(|line| cache.fill(first_half(line))), [None, Some(7)]);
         assert_eq!((held(&cache, 7), held(&cache, 7 + 2048)), ([false, false], [true, false]));
-        assert_eq!(cache.lost(), 2);
+        assert_eq!(cache.lost_count(), 2);
     }
 
     #[test]

@@ -40,14 +40,14 @@ fn reduce(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
 
 impl Default for RateCounter {
     fn default() -> Self {
-        Self::stopped(0)
+        Self::stop(0)
     }
 }
 
 impl RateCounter {
     /// A counter that stands at `value` until it is given a rate.
     #[must_use]
-    pub const fn stopped(value: u64) -> Self {
+    pub const fn stop(value: u64) -> Self {
         Self { base_cycle: 0, base_value: value, phase: 0, num: 0, den: 1 }
     }
 

@@ -25,7 +25,7 @@ struct Listener<'py> {
 }
 
 impl Listener<'_> {
-    fn heard(&mut self, result: PyResult<()>) {
+    fn hear(&mut self, result: PyResult<()>) {
         if let (Err(error), None) = (result, &self.raised) {
             self.raised = Some(error);
         }
@@ -34,18 +34,18 @@ impl Listener<'_> {
 
 impl Host for Listener<'_> {
     fn print(&mut self, text: &[u8]) {
-        let told = self.print.call1((PyBytes::new(self.py, text),)).map(drop);
-        self.heard(told);
+        let result = self.print.call1((PyBytes::new(self.py, text),)).map(drop);
+        self.hear(result);
     }
 
     fn note(&mut self, sentence: &str) {
-        let told = self.note.call1((sentence,)).map(drop);
-        self.heard(told);
+        let result = self.note.call1((sentence,)).map(drop);
+        self.hear(result);
     }
 
     fn goes_on(&mut self) -> bool {
         let signals = self.py.check_signals();
-        self.heard(signals);
+        self.hear(signals);
         self.raised.is_none()
     }
 }

@@ -18,7 +18,7 @@ use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::Stop;
 use rtoslab_machine::board::{Board, Options};
 use rtoslab_machine::boards::{board, board_from, wire};
-use rtoslab_machine::observe::Wanted;
+use rtoslab_machine::observe::ObservationRequest;
 
 create_exception!(_sim, SimError, PyException, "Base of every error the simulator raises.");
 create_exception!(_sim, ImageError, SimError, "The image cannot be loaded.");
@@ -190,8 +190,9 @@ impl Machine {
         }
         let (calls, measured) = (calls.into_iter().collect(), measured.into_iter().collect());
         let arrivals = arrivals.into_iter().collect();
-        let wanted = Wanted { levels: priorities, kept: keep_intervals, calls, measured, arrivals, events };
-        self.inner.observe(on.then_some(wanted));
+        let request =
+            ObservationRequest { levels: priorities, kept: keep_intervals, calls, measured, arrivals, events };
+        self.inner.observe(on.then_some(request));
         Ok(())
     }
 
@@ -421,9 +422,10 @@ type Members = Vec<(String, Vec<Row>)>;
 
 #[pyfunction]
 fn structures(image: &[u8], names: Vec<String>) -> PyResult<Members> {
-    let found = rtoslab_debuginfo::structures(image, &names).map_err(|error| ImageError::new_err(error.to_string()))?;
+    let structures =
+        rtoslab_debuginfo::structures(image, &names).map_err(|error| ImageError::new_err(error.to_string()))?;
     let row = |member: Member| (member.name, member.offset, member.bytes, member.is_array, member.bits);
-    Ok(found.into_iter().map(|(name, members)| (name, members.into_iter().map(row).collect())).collect())
+    Ok(structures.into_iter().map(|(name, members)| (name, members.into_iter().map(row).collect())).collect())
 }
 
 #[pyfunction]

@@ -5,9 +5,9 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use rtoslab_lab::observer::calls::Call;
 use rtoslab_lab::observer::costs::{Cost, Place};
 use rtoslab_lab::observer::locks::{LockKey, LockSum};
-use rtoslab_lab::observer::masks::{Masked, MaskedSum};
+use rtoslab_lab::observer::masks::{MaskedInterval, MaskedSum};
 use rtoslab_lab::observer::paths::Node;
-use rtoslab_machine::observe::{Arrival, Observed};
+use rtoslab_machine::observe::{Arrival, ObservationReport};
 
 /// A record in the making.
 #[derive(Default)]
@@ -30,28 +30,28 @@ impl Record {
 }
 
 /// The dictionary that `Machine.observed` returns.
-pub fn to_dict<'py>(py: Python<'py>, observed: &Observed) -> PyResult<Bound<'py, PyDict>> {
+pub fn to_dict<'py>(py: Python<'py>, observed: &ObservationReport) -> PyResult<Bound<'py, PyDict>> {
     let cores = PyList::empty(py);
     for account in &observed.accounts {
         let core = PyDict::new(py);
         core.set_item("from_cycle", account.from)?;
         core.set_item("until_cycle", account.until)?;
-        core.set_item("rows", packed(py, account.rows.iter().map(row)))?;
+        core.set_item("rows", pack(py, account.rows.iter().map(row)))?;
         cores.append(core)?;
     }
     let dict = PyDict::new(py);
     dict.set_item("cores", cores)?;
-    dict.set_item("nodes", packed(py, observed.nodes.iter().map(node)))?;
-    dict.set_item("masked", packed(py, observed.masked.iter().map(masked_sum)))?;
-    dict.set_item("intervals", packed(py, observed.intervals.iter().map(interval)))?;
-    dict.set_item("locks", packed(py, observed.locks.iter().map(lock)))?;
-    dict.set_item("calls", packed(py, observed.calls.iter().map(call)))?;
-    dict.set_item("open_calls", packed(py, observed.open_calls.iter().map(call)))?;
-    dict.set_item("arrivals", packed(py, observed.arrivals.iter().map(arrival)))?;
+    dict.set_item("nodes", pack(py, observed.nodes.iter().map(node)))?;
+    dict.set_item("masked", pack(py, observed.masked.iter().map(masked_sum)))?;
+    dict.set_item("intervals", pack(py, observed.intervals.iter().map(interval)))?;
+    dict.set_item("locks", pack(py, observed.locks.iter().map(lock)))?;
+    dict.set_item("calls", pack(py, observed.calls.iter().map(call)))?;
+    dict.set_item("open_calls", pack(py, observed.open_calls.iter().map(call)))?;
+    dict.set_item("arrivals", pack(py, observed.arrivals.iter().map(arrival)))?;
     Ok(dict)
 }
 
-fn packed<'py>(py: Python<'py>, records: impl Iterator<Item = Record>) -> Bound<'py, PyBytes> {
+fn pack<'py>(py: Python<'py>, records: impl Iterator<Item = Record>) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &records.flat_map(|record| record.0).collect::<Vec<u8>>())
 }
 
@@ -63,17 +63,17 @@ fn node(node: &Node) -> Record {
     Record::default().words(&[node.parent, node.entry, node.exception])
 }
 
-fn masked(masked: &Masked) -> Record {
+fn masked_intervals(masked: &MaskedInterval) -> Record {
     let head = u32::from(masked.level as u16) | (masked.core as u32) << 16;
     Record::default().words(&[head]).places(masked.opener, masked.closer)
 }
 
 fn masked_sum(sum: &MaskedSum) -> Record {
-    masked(&sum.longest).longs(&[sum.count, sum.total_cycles, sum.longest.start, sum.longest.end])
+    masked_intervals(&sum.longest).longs(&[sum.count, sum.total_cycles, sum.longest.start, sum.longest.end])
 }
 
-fn interval(interval: &Masked) -> Record {
-    masked(interval).longs(&[interval.start, interval.end])
+fn interval(interval: &MaskedInterval) -> Record {
+    masked_intervals(interval).longs(&[interval.start, interval.end])
 }
 
 fn lock(((span, lock, core, from, to), sum): (&LockKey, &LockSum)) -> Record {

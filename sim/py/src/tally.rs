@@ -39,9 +39,9 @@ impl EventTally {
     }
 
     fn switches(&self) -> Vec<SwitchCount> {
-        let told =
+        let rows =
             |(kind, count): (rtoslab_lab::tally::Switch, u64)| (kind.core, kind.before, kind.after, kind.cause, count);
-        self.0.switches().into_iter().map(told).collect()
+        self.0.switches().into_iter().map(rows).collect()
     }
 
     fn sections(&self, core: usize) -> Option<(u64, u64, u64)> {

@@ -80,7 +80,7 @@ class _Reader:
             raise CaptureError(f"{self.name} has no $timescale, so its times mean nothing; export it again.")
 
     def _until_end(self) -> list[str]:
-        """The words up to $end. Of a long text the first ones."""
+        """The words up to $end. Long texts are cut to the first ones."""
         body: list[str] = []
         while (word := next(self.words)) != b"$end":
             if len(body) < _BODY_WORDS:

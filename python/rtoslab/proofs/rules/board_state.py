@@ -1,12 +1,11 @@
 """Compares the board's state as the window opens with the manifest: wait states, caches, prefetch, clock, urgencies.
 
-The board's registers say what is on. The manifest says what board.toml has and the point's configuration changes. What
-a kernel's own start-up sets otherwise (`sets` in kernel.toml) must be exactly that. No task has used the
+The board's registers say what is on. The manifest says what board.toml has and the point's configuration changes.
+Settings that a kernel's own start-up changes (`sets` in kernel.toml) must be exactly those. No task has used the
 floating-point unit, for that makes each switch of it longer, and the heap is whole: what a benchmark took before the
-window was given back, unless it says that it holds blocks. Where the kernel's own list of free pieces can be read, it
-counts: pieces are also made without calls that are counted. Where the kernel's own code uses the floating-point unit
-(`float_code` in kernel.toml), tasks that call it have used it, and the benchmark's own code must not calculate in it.
-"""
+window was given back, unless it says that it holds blocks. The kernel's own list of free pieces counts where it can be
+read: pieces are also made without counted calls. If the kernel's own code uses the floating-point unit (`float_code`
+in kernel.toml), tasks that call it have used it, and the benchmark's own code must not calculate in it."""
 
 from collections.abc import Iterator
 
@@ -71,6 +70,6 @@ def _expected_settings(evidence: Evidence) -> Iterator[tuple[str, int]]:
 
 
 def _own_floats(evidence: Evidence) -> list[str]:
-    """Where the contexts do not tell who has used the unit."""
+    """The contexts do not always tell who has used the unit."""
     names = evidence.observed.own_floats if evidence.observed else ()
     return [f"{name} calculates in floating point" for name in names]

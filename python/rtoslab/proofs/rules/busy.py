@@ -1,11 +1,10 @@
 """The cores are at the test: asleep or in the kernel's idle task at most so much of the window.
 
-Where the benchmark's own code is all that runs, a count may also be asked to take no more of its instructions than it
-should, and no fewer: an idle loop beside the work is neither asleep nor a call.
+If the benchmark's own code is all that runs, a count may also be limited to its instructions, no more and no fewer: an
+idle loop beside the work is neither asleep nor a call.
 
 A kernel that waits for another core's lock asleep sleeps while it has work to do: there a core is idle if it switches
-to a task that is none of the image's. Where a benchmark's tasks may wait for each other, all sleep is counted.
-"""
+to a task that is none of the image's. If a benchmark's tasks may wait for each other, all sleep is counted."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.results import Finding

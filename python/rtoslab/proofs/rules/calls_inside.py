@@ -6,7 +6,7 @@ back: two fewer or more for each.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.inside import ExpectedCount, sample_intervals
+from rtoslab.proofs.expected_counts import ExpectedCount, sample_intervals
 from rtoslab.results import Finding
 
 

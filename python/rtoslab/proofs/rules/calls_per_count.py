@@ -1,7 +1,6 @@
 """The measured call is the kernel's call: its function executed so many times per count.
 
-Of services that end in one function all are counted together: what each of them is called is asked for by the others.
-"""
+Services that end in one function are counted together: the others give the names of each."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, compare, finding, unseen
 from rtoslab.results import Finding

@@ -1,11 +1,11 @@
 """Compares the work of tasks and handlers with the benchmark's round: these calls, of these objects, in this order,
 by these tasks, with each switch out of the expected call, and hardly anything between them.
 
-benchmark.toml writes the round down step by step (`steps_wanted` has the words). A call of the kernel that does not
+benchmark.toml writes the round down step by step (`expected_steps` has the words). A call of the kernel that does not
 stand there breaks it. Between two steps lies the benchmark's own code: at most `own_cycles`, in three of four
 rounds; in a latency benchmark only where it is part of an interval. Seen are the window's first `targets.steps.EVENTS`
 events. That the rest is alike is for the rules that count. A kernel that slices time among equals may break the order
-at every tick. Where sleeps last a tick longer, one tick more goes by before that which ends one."""
+at every tick. If sleeps last a tick longer, one more tick passes before the one that ends a sleep."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -15,11 +15,11 @@ from typing import Final
 from pydantic import model_validator
 
 from rtoslab.base import Strict
-from rtoslab.proofs.course_match import MatchResult, follow
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.seen_steps import are_cut, steps_of
+from rtoslab.proofs.expected_steps import ExpectedStep, parse, present
+from rtoslab.proofs.observed_steps import are_cut, steps_of
+from rtoslab.proofs.sequence_match import MatchResult, follow
 from rtoslab.proofs.step_match import Matcher, Names
-from rtoslab.proofs.steps_wanted import ExpectedStep, parse, present
 from rtoslab.results import Finding
 from rtoslab.targets import steps as seen
 
@@ -127,9 +127,8 @@ def _without_waited(
 ) -> list[seen.Step]:
     """Without the tick that each sleep waits longer: after it comes nothing that a round wants after a tick.
 
-    No two of them in a row are left out: a sleep that lasts still longer breaks the order. Where a round itself says
-    how many ticks in a row go by, those after the same step stay.
-    """
+    No two of them in a row are left out: a sleep that lasts still longer breaks the order. If a round itself says how
+    many ticks in a row pass, those after the same step stay."""
     behind = [
         matcher.test(step)
         for sequence in rounds

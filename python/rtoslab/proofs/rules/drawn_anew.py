@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Final
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.seen_steps import steps_of
+from rtoslab.proofs.observed_steps import steps_of
 from rtoslab.results import Finding
 from rtoslab.targets import FIRST_EXTERNAL, INTERRUPT
 

@@ -2,7 +2,7 @@
 
 from rtoslab.base import count_text
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.inside import sample_intervals
+from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import Finding
 
 

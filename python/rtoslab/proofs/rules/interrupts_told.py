@@ -1,11 +1,10 @@
 """The interrupts of the window are those that the benchmark asks for, the kernel's own, and one tick a period.
 
 Another interrupt takes time from what is measured and shows in no figure. A tick that comes more often does as well.
-Of the line by which a kernel's cores interrupt each other, as many entries are the kernel's own as it has sent.
-"""
+On the line by which a kernel's cores interrupt each other, as many entries are the kernel's own as it has sent."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.steps_wanted import LINES
+from rtoslab.proofs.expected_steps import LINES
 from rtoslab.results import Finding
 from rtoslab.targets import APPLICATION, CORE_INTERRUPT, FIRST_EXTERNAL, SYSTICK, kind_of
 

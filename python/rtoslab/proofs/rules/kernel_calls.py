@@ -13,8 +13,8 @@ from collections.abc import Collection, Container, Iterable, Mapping
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.seen_steps import TICKS_OF_THE_CLOCK
-from rtoslab.proofs.steps_wanted import ExpectedStep, parse, present
+from rtoslab.proofs.expected_steps import ExpectedStep, parse, present
+from rtoslab.proofs.observed_steps import TICKS_OF_THE_CLOCK
 from rtoslab.results import Finding
 from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, OwnFunction, kind_of
 

@@ -1,11 +1,10 @@
 """Objects are what the benchmark says: so long a queue, items of so many bytes, so many to take, as the window opens.
 
-Where several cores run, a task of another one may be at work already as the window opens: how full an object is then
-says nothing.
-"""
+If several cores run, a task of another one may be at work already as the window opens: the level of an object then
+proves nothing."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.seen_steps import are_cut, steps_of
+from rtoslab.proofs.observed_steps import are_cut, steps_of
 from rtoslab.proofs.step_match import Service
 from rtoslab.results import Finding
 from rtoslab.targets import CALL

@@ -1,11 +1,11 @@
 """Every instruction of the benchmark was executed as often as its rounds say, over the whole window and on every core.
 
-An instruction was executed once a round, or a few times only, at the edges of the window. Whatever else is a loop or a
-branch that the benchmark does not declare: a loop in each round, a loop that begins later, a branch that is taken now
-and then. Rounds are what the tasks counted, alone or several of them together, and in a latency benchmark the intervals
-that were seen, whether they became samples or not. The rounds of a function that is called are the calls of it, and
-each call has a caller: the benchmark itself, an interrupt of the board, or the kernel, where `entered` says so.
-"""
+An instruction was executed once a round, or a few times only, at the edges of the window. Any other loop or branch
+that the benchmark does not declare is refused: a loop in each round, a loop that begins later, a branch that is taken
+now and then. Rounds are what the tasks counted, alone or several of them together, and in a latency benchmark the
+intervals that were seen, whether they became samples or not. The rounds of a function that is called are the calls of
+it, and each call has a caller: the benchmark itself, an interrupt of the board, or the kernel, where `entered` says
+so."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator

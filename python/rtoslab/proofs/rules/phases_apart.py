@@ -5,7 +5,7 @@ The trap it prevents: a jitter of none, because every sample is of one locked ph
 from typing import Final
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.seen_steps import steps_of
+from rtoslab.proofs.observed_steps import steps_of
 from rtoslab.results import Finding
 from rtoslab.targets import steps as seen
 

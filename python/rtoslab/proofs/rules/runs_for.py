@@ -1,8 +1,7 @@
 """Each task works as long as it should: from one of its calls to the next it runs for what the parameter says.
 
-Of the parameters `work_N_us`. What the kernel does on the task's behalf, and ticks that fall into its work, come on
-top.
-"""
+They come from the parameters `work_N_us`. The kernel's work on the task's behalf, and ticks that fall into its work,
+come on top."""
 
 from statistics import median
 from typing import Final

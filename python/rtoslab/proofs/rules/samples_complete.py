@@ -42,7 +42,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _untold(params: Params, evidence: Evidence, intervals: Intervals) -> list[str]:
-    """Where intervals, what the runner was told, and what the image sent do not belong together."""
+    """Returns where intervals, reports to the runner, and sent samples do not belong together."""
     if intervals.kept is None:
         return []
     problems = _too_few_samples(params, evidence, intervals.kept)

@@ -7,7 +7,7 @@ instructions after the reading: one sample in `rare` may seem too short, because
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.inside import sample_intervals
+from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import Finding, readings
 
 

@@ -1,8 +1,7 @@
 """Each of these tasks comes to run by a switch to it for every count, on whichever core: it waits or yields in between.
 
-For tasks that are bound to no core, where the order of switches on one core says nothing. Where one core gives while
-another still goes towards its wait, a wait now and then finds what it waits for and goes on: `least_percent`.
-"""
+For tasks that are bound to no core, where the order of switches on one core says nothing. If one core gives while
+another is still on its way to a wait, a wait now and then finds its object and continues: `least_percent`."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.results import Finding

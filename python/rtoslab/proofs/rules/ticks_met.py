@@ -4,7 +4,7 @@ The trap it prevents: a worst case observed between two ticks.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.inside import sample_intervals
+from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import Finding
 
 

@@ -1,8 +1,7 @@
 """CSV in long form, for a data frame: one value per row, with its unit. Only verified points have rows with values.
 
-A row is of one placement, by its number. Of a point in several, further rows hold each value's median, least and most,
-and say so instead of a number.
-"""
+A row is of one placement, by its number. For a point in several placements, further rows give each value's median,
+least and most, and name them instead of a number."""
 
 import csv as writer
 import io

@@ -1,4 +1,4 @@
-"""Where the cycles went: by cause, by spinlock, by kernel function. Virtual boards only."""
+"""The use of cycles: by cause, by spinlock, by kernel function. Virtual boards only."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ SMALLEST_FUNCTION = 0.005
 
 
 def cycles_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Where the cycles went, per core."""
+    """The use of cycles, per core."""
     rows = [
         [test, series, str(share.core), *(_part(share.parts[part] / share.cycles) for part in PARTS)]
         for test, series, point in named(points)

@@ -65,7 +65,7 @@ def _series(points: Sequence[StoredPoint]) -> list[str]:
 
 
 def _values(key: str, flats: Sequence[dict[str, str]], names: Sequence[str]) -> list[list[str]]:
-    """One row per distinct value, with the points that have it. Of many the first ones."""
+    """One row per distinct value, with the points that have it. Many are cut to the first ones."""
     holders: dict[str, list[str]] = {}
     for flat, name in zip(flats, names, strict=True):
         holders.setdefault(flat.get(key, "(not set)"), []).append(name)

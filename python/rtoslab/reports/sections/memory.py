@@ -62,7 +62,7 @@ def memory_section(points: Sequence[MeasuredPoint], places: Places) -> Section |
 
 
 def _heap_charts(points: Sequence[MeasuredPoint], places: Places) -> list[ChartData]:
-    """The peaks of the heap. Of a test in several variants (its own parameters, instruments), the highest."""
+    """The peaks of the heap. A test in several variants (its own parameters, instruments) shows the highest."""
     marks: dict[tuple[str, str], dict[str, Any]] = {}
     names = series_names([plain_axes(point.point) for point in points])
     for series, pair in zip(names, points, strict=True):

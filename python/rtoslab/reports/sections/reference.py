@@ -1,4 +1,4 @@
-"""Where the reference results beside a run come from."""
+"""The sources of the reference results beside a run."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

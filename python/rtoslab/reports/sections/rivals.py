@@ -1,8 +1,7 @@
 """Sentences on which kernel is faster at what, and by how much: for each board, number of cores and configuration.
 
-Nothing is averaged: every ratio is of two kernels at one test under the same conditions. Of two figures within the
-bands of their placements no difference is claimed.
-"""
+Nothing is averaged: every ratio is of two kernels at one test under the same conditions. No difference is claimed
+between two figures within the bands of their placements."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ class Scope:
     is_rate: bool
 
     def words(self, scopes: Sequence["Scope"], *more: str) -> str:
-        """`On the Raspberry Pi Pico, one core: `, of what differs among scopes. Empty if nothing does."""
+        """`On the Raspberry Pi Pico, one core: `, with the differences among scopes. Empty if nothing does."""
         several_boards = len({scope.board for scope in scopes}) > 1
         several_cores = {scope.cores for scope in scopes} != {1}
         parts = [f"the {self.board}"] * several_boards + [cores_words(self.cores)] * several_cores
@@ -146,13 +145,13 @@ def is_undoable(ratio: Ratio) -> bool:
 
 
 def _rank(figures: Sequence[SpeedFigure]) -> tuple[SpeedFigure, SpeedFigure, SpeedFigure]:
-    """The fastest, the next and the slowest. Of two kernels the last two are one."""
+    """The fastest, the next and the slowest. With two kernels the last two are one."""
     ordered = sorted(figures, key=lambda figure: figure.figure.median, reverse=figures[0].is_rate)
     return ordered[0], ordered[1], ordered[-1]
 
 
 def _front(first: SpeedFigure, second: SpeedFigure, kernels: Sequence[str]) -> str:
-    """The subject of a tie. Of three kernels and more, those at the front."""
+    """The subject of a tie. With three kernels and more it names those at the front."""
     both = [kernel for kernel in kernels if kernel in {first.kernel, second.kernel}]
     return "the two" if len(kernels) == 2 else f"the fastest, {both[0]} and {both[1]},"
 

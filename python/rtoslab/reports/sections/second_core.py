@@ -98,7 +98,7 @@ def _bring(head: str, cores: int, pairs: Sequence[_Pair]) -> str:
 
 
 def _why(pairs: Sequence[_Pair], explained: Mapping[int, Loss]) -> str:
-    """The causes of what is lost, as their range over those tests that lose throughput."""
+    """Returns the causes of the loss, as their range over those tests that lose throughput."""
     lost = [
         loss
         for pair in pairs
@@ -126,7 +126,8 @@ def _range(shares: Sequence[float]) -> str:
 
 
 def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
-    """Where one lock is held nearly all the time, so that it bounds the throughput: per kernel, board and lock."""
+    """Returns, per kernel, board and lock, where one lock is held nearly all the time, so that it bounds the
+    throughput."""
     by_point = {id(speed_figure.point): speed_figure for speed_figure in figures if speed_figure.is_rate}
     held: dict[tuple[str, str, str], list[tuple[NamedTest, float]]] = {}
     for loss in losses([speed_figure.point for speed_figure in by_point.values()]):

@@ -111,7 +111,7 @@ impl Account {
     }
 
     /// The transition in hand is cached at this place from now on. False if there is no room left.
-    pub fn keep(&mut self, place: usize) -> bool {
+    pub fn store(&mut self, place: usize) -> bool {
         if self.entries.is_empty() {
             self.entries = vec![Entry::default(); self.places];
         }
@@ -178,10 +178,10 @@ mod tests {
         Step { pc, start, end, bus_wait, executions, ..Step::default() }
     }
 
-    fn taken(account: &mut Account) -> Vec<(usize, u32, u64, u64, u64)> {
-        let told =
+    fn counted_rows(account: &mut Account) -> Vec<(usize, u32, u64, u64, u64)> {
+        let counts =
             |(core, at, cell): (usize, u32, ProfileCell)| (core, at, cell.cycles, cell.executions, cell.wait_cycles);
-        let mut rows: Vec<_> = account.take().into_iter().map(told).collect();
+        let mut rows: Vec<_> = account.take().into_iter().map(counts).collect();
         rows.sort_unstable();
         rows
     }
@@ -192,7 +192,7 @@ mod tests {
         account.switch(true);
         account.note([&[step(0x100, 10, 12, 1, 1), step(0x102, 12, 15, 0, 1)], &[step(0x200, 11, 16, 3, 0)]]);
         account.add_fresh(1);
-        assert!(account.keep(5));
+        assert!(account.store(5));
         (0..10).for_each(|_| account.count(5, 0));
         account.swap(5, 4);
         account.count(4, 1);
@@ -204,17 +204,17 @@ mod tests {
             (1, 0x102, 6, 2, 0),
             (1, 0x200, 50, 0, 30),
         ];
-        assert_eq!(taken(&mut account), expected);
-        assert_eq!(taken(&mut account), []);
+        assert_eq!(counted_rows(&mut account), expected);
+        assert_eq!(counted_rows(&mut account), []);
         account.count(4, 0);
         account.begin();
         account.note([&[step(0x300, 0, 1, 0, 1)], &[]]);
-        assert!(account.keep(4));
+        assert!(account.store(4));
         account.count(4, 0);
         account.clear();
         account.count(4, 0);
         let expected = [(0, 0x100, 2, 1, 1), (0, 0x102, 3, 1, 0), (0, 0x300, 1, 1, 0), (1, 0x200, 5, 0, 3)];
-        assert_eq!(taken(&mut account), expected);
+        assert_eq!(counted_rows(&mut account), expected);
     }
 
     #[test]
@@ -223,15 +223,15 @@ mod tests {
         account.swap(5, 4);
         account.note([&[step(0x100, 0, 1, 0, 1)], &[]]);
         account.add_fresh(0);
-        assert!(account.keep(5));
+        assert!(account.store(5));
         account.count(5, 0);
         account.swap(5, 4);
-        assert_eq!(taken(&mut account), []);
+        assert_eq!(counted_rows(&mut account), []);
         account.switch(true);
         (0..3).for_each(|_| account.count(4, 0));
-        assert_eq!(taken(&mut account), [(0, 0x100, 3, 3, 0)]);
+        assert_eq!(counted_rows(&mut account), [(0, 0x100, 3, 3, 0)]);
         account.switch(false);
         account.count(4, 0);
-        assert_eq!(taken(&mut account), []);
+        assert_eq!(counted_rows(&mut account), []);
     }
 }

@@ -80,7 +80,7 @@ impl Block {
     }
 
     /// All of its so many instructions, the first one at this address, to be simulated in time.
-    pub(in crate::v6m) fn begun(&self, start: u32, instructions: u64) -> Remainder {
+    pub(in crate::v6m) fn remainder_from(&self, start: u32, instructions: u64) -> Remainder {
         let accesses = self.accesses.checked_shl(self.accesses.leading_zeros()).unwrap_or(0);
         let next = start.wrapping_add((self.next as i64 / (size_of::<Op>() as i64 / 2)) as u32);
         let gives_way = self.shape & Block::GIVES_WAY != 0;
@@ -106,7 +106,7 @@ impl Block {
             _ => return None,
         };
         let memory = (self.accesses & (Block::ACCESS - 1)) as u32;
-        Some((step, memory, self.begun(from, 0).next))
+        Some((step, memory, self.remainder_from(from, 0).next))
     }
 
     /// One access in time order.
@@ -331,16 +331,16 @@ mod tests {
         assert_eq!([2, 4, 5, 6, 7, 8, 10].map(|halfwords| count(halfwords, 0b100)), [2, 3, 4, 5, 6, 7, 8]);
         // To the end, by which the barrier is not come to, and then by it.
         assert_eq!([2, 3, 4, 5, 6, 8].map(|halfwords| count(halfwords, 0b1100)), [2, 3, 4, 5, 6, 7]);
-        let mut rest = Block { shape: Block::path(64, 0b1_0110), ..Block::NONE }.begun(0, 8);
+        let mut rest = Block { shape: Block::path(64, 0b1_0110), ..Block::NONE }.remainder_from(0, 8);
         assert_eq!([0; 5].map(|_| rest.next_branch()), [false, true, true, false, false]);
-        assert_eq!(rest, Block { shape: 64, ..Block::NONE }.begun(0, 8), "none left");
+        assert_eq!(rest, Block { shape: 64, ..Block::NONE }.remainder_from(0, 8), "none left");
     }
 
     #[test]
     fn where_it_goes_on_is_a_distance_from_its_start() {
         for (next, address) in [(3 * size_of::<Op>() as u64, 0x106), ((size_of::<Op>() as u64).wrapping_neg(), 0xfe)] {
             let block = Block { shape: 9, next, ..Block::NONE };
-            assert_eq!(block.begun(0x100, 1).next, address);
+            assert_eq!(block.remainder_from(0x100, 1).next, address);
         }
     }
 
@@ -348,10 +348,10 @@ mod tests {
     fn accesses_come_out_in_order() {
         let memories = [3, 0, 7, 5];
         let accesses = memories.iter().fold(0, |sum, memory| sum << Block::ACCESS_BITS | Block::ACCESS | memory);
-        let mut rest = Block { accesses, ..Block::NONE }.begun(0, 4);
+        let mut rest = Block { accesses, ..Block::NONE }.remainder_from(0, 4);
         assert_eq!(memories.map(|_| u64::from(rest.access())), memories);
         assert_eq!(rest.accesses, 0);
-        assert_eq!(Block::NONE.begun(0, 1).accesses, 0);
+        assert_eq!(Block::NONE.remainder_from(0, 1).accesses, 0);
     }
 
     #[test]
@@ -362,19 +362,19 @@ mod tests {
             assert_eq!([ordered, wait, spin].map(|block| block.is_ordered()), [true; 3]);
             assert_eq!([ordered, wait, spin].map(|block| block.is_wait()), [false, true, false]);
             assert_eq!([ordered, wait, spin].map(|block| block.is_spin()), [false, false, true]);
-            assert_eq!([ordered, spin].map(|block| block.begun(0x40, 3).gives_way), [gives_way; 2]);
+            assert_eq!([ordered, spin].map(|block| block.remainder_from(0x40, 3).gives_way), [gives_way; 2]);
         }
         for gives_way in [false, true] {
             let behind = Block::ordered(6, true).behind_wait(gives_way);
             assert!(behind.is_ordered() && !behind.is_wait() && !behind.is_spin() && behind.as_step(0).is_none());
             assert_eq!(behind.wait_before(), Some(Block::wait(gives_way)));
-            assert_eq!(behind.begun(0x40, 1), Block::ordered(6, true).begun(0x40, 1));
+            assert_eq!(behind.remainder_from(0x40, 1), Block::ordered(6, true).remainder_from(0x40, 1));
         }
         assert_eq!(Block::ordered(6, true).wait_before(), None);
-        let told = Block { shape: 24 | Block::TOLD, ..Block::NONE };
-        assert!(told.begun(0, 3).ends_with(Block::TOLD) && told.as_step(0).is_none());
+        let notified = Block { shape: 24 | Block::TOLD, ..Block::NONE };
+        assert!(notified.remainder_from(0, 3).ends_with(Block::TOLD) && notified.as_step(0).is_none());
         let plain = Block { shape: 24, ..Block::NONE };
-        assert!(!plain.is_ordered() && !plain.is_wait() && !plain.is_spin() && plain.begun(0, 3).spin == 0);
+        assert!(!plain.is_ordered() && !plain.is_wait() && !plain.is_spin() && plain.remainder_from(0, 3).spin == 0);
         let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::bare);
         // SAFETY: all lie in `ops`.
         unsafe {
@@ -393,8 +393,8 @@ mod tests {
             }
         }
         let left = Block { shape: 24 | Block::LEAVES, ..Block::NONE };
-        assert!(left.as_step(0).is_none() && left.begun(0, 3).ends_with(Block::LEAVES));
-        assert!(!left.begun(0, 3).ends_with(Block::PRIVATE) && left.begun(0, 1).is_at(Block::LEAVES));
+        assert!(left.as_step(0).is_none() && left.remainder_from(0, 3).ends_with(Block::LEAVES));
+        assert!(!left.remainder_from(0, 3).ends_with(Block::PRIVATE) && left.remainder_from(0, 1).is_at(Block::LEAVES));
         let mut ops = [Code::Nop, Code::Nop, Code::Bx].map(Op::bare);
         // SAFETY: all lie in `ops`.
         assert_eq!(unsafe { left.instructions(ops.as_mut_ptr(), ops[0]) }, 3);
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_spin_begins_again_until_it_is_the_last() {
-        let mut rest = Block::spin(2, 6, false).begun(0x40, 2);
+        let mut rest = Block::spin(2, 6, false).remainder_from(0x40, 2);
         assert_eq!((rest.next, rest.spin), (0x40, 2));
         for _ in 0..3 {
             assert_eq!(rest.access(), 6);

@@ -20,7 +20,7 @@ pub enum Trap {
 
 /// The speculative result of an access whose order between the cores may matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ordered<T> {
+pub enum OrderedAccess<T> {
     /// This, whenever it is executed.
     Always(T),
     /// This: it is its turn, and the basic block ends after it.
@@ -207,8 +207,8 @@ pub unsafe trait Bus: Fabric {
     fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32>;
 
     /// Makes an access that is neither RAM's nor a constant's ahead of time. A store gives 0.
-    fn access_ahead(&mut self, _core: &mut Core, _address: u32, _access: Access) -> Ordered<u32> {
-        Ordered::InTime
+    fn access_ahead(&mut self, _core: &mut Core, _address: u32, _access: Access) -> OrderedAccess<u32> {
+        OrderedAccess::InTime
     }
 
     /// The region that holds `address`, if code can be fetched there.
@@ -232,7 +232,7 @@ pub unsafe trait Bus: Fabric {
 
     /// The same ahead of time and at the begin of a trace or block: [`Ordered::Now`] when its probes have fired. This
     /// concerns a trace at `core.t`, whose bytes [`Core::retried`] confirms, in case it should not be executed then.
-    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op>;
+    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op>;
 
     /// Cycle of the next event of the chip. 0 when the machine must look at the cores before anything else executes. The
     /// interpreter sets it to 0 to ask for that.
@@ -261,7 +261,7 @@ pub unsafe trait Ahead<B: Bus> {
     }
 
     /// When the trace that [`Ahead::time_trace`] had last, which began in cycle `began`, made its last store.
-    fn stored_at(_bus: &mut B, began: u64) -> u64 {
+    fn last_store_cycle(_bus: &mut B, began: u64) -> u64 {
         began
     }
 

@@ -79,8 +79,8 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> CacheTa
     }
 
     /// The transition in hand is cached at this place of the account. False if everything had to be forgotten for it.
-    pub fn keep_account(&mut self, place: usize) -> bool {
-        let has_room = self.account.keep(place);
+    pub fn assign_account_place(&mut self, place: usize) -> bool {
+        let has_room = self.account.store(place);
         if !has_room {
             self.clear();
         }
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!([5, 6, 5, 7].map(|node| table.number(node)), [Some(0), Some(1), Some(0), None]);
         *table.row_mut(3) = 9;
         assert_eq!((*table.row(3), *table.row(3 + 8), *table.node(1)), (9, 9, 6));
-        assert!(table.keep_account(3));
+        assert!(table.assign_account_place(3));
         assert_eq!((table.number_anew(6), *table.row(3)), (1, 9));
         assert_eq!((table.number_anew(7), *table.row(3), table.number_at(0x100, 5)), (0, 0, Some(1)));
     }

@@ -156,7 +156,7 @@ pub struct Core {
 impl Core {
     /// It stands before an instruction that has not begun, and of which nothing has happened yet.
     #[inline(always)]
-    pub fn stands_between_instructions(&self) -> bool {
+    pub fn is_between_instructions(&self) -> bool {
         self.transfer.mask == 0 && !self.retried && self.brought.is_none() && self.thumb && self.stray.is_none()
     }
 
@@ -232,12 +232,12 @@ impl Core {
     /// Architectural reset. Time and statistics go on.
     pub fn reset(&mut self) {
         let (id, t) = (self.id, self.t);
-        let kept = (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles);
+        let counters = (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles);
         let exceptions = (self.exception_cycles, self.exceptions);
         let steps = std::mem::take(&mut self.steps);
         *self = Core::new(id);
         (self.t, self.steps) = (t, steps);
-        (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles) = kept;
+        (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles) = counters;
         (self.exception_cycles, self.exceptions) = exceptions;
     }
 
@@ -293,7 +293,7 @@ impl Core {
 
     /// MRS: special register by SYSm (ARMv6-M B4.2.2). Unprivileged reads of the stack pointers give 0.
     pub fn special(&self, sysm: u32) -> u32 {
-        let privileged = self.privileged();
+        let privileged = self.is_privileged();
         match sysm {
             0..=3 => self.apsr() & mask_of(sysm & 4 == 0) | if sysm & 1 != 0 { self.ipsr } else { 0 },
             5 | 7 => self.ipsr,
@@ -311,7 +311,7 @@ impl Core {
             self.set_apsr(value);
             return false;
         }
-        if !self.privileged() {
+        if !self.is_privileged() {
             return false;
         }
         match sysm {
@@ -334,7 +334,7 @@ impl Core {
     }
 
     /// Handler mode, or thread mode with nPRIV clear.
-    pub fn privileged(&self) -> bool {
+    pub fn is_privileged(&self) -> bool {
         self.ipsr != 0 || !self.unprivileged
     }
 
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_core_stands_between_instructions_if_nothing_of_the_next_one_has_happened() {
-        assert!(Core::new(0).stands_between_instructions());
+        assert!(Core::new(0).is_between_instructions());
         let happened: [fn(&mut Core); 5] = [
             |core| core.transfer.mask = 1,
             |core| core.retried = true,
@@ -371,7 +371,7 @@ mod tests {
         for (number, change) in happened.into_iter().enumerate() {
             let mut core = Core::new(0);
             change(&mut core);
-            assert!(!core.stands_between_instructions(), "{number}");
+            assert!(!core.is_between_instructions(), "{number}");
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::v6m::block::{Block, Turn};
 use crate::v6m::bus::Ahead;
 use crate::v6m::core::Core;
 use crate::v6m::native_path::{self, NativePathBus};
-use crate::v6m::pair::{self, Paired};
+use crate::v6m::pair::{self, PairedBus};
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::timing_cache::{self, CacheableBus};
 use crate::v6m::trace::Trace;
@@ -20,7 +20,7 @@ unsafe impl<B: CacheableBus> Ahead<B> for OneCore {
         timing_cache::time_trace::<_, false>(bus, core, trace)
     }
 
-    fn stored_at(bus: &mut B, began: u64) -> u64 {
+    fn last_store_cycle(bus: &mut B, began: u64) -> u64 {
         bus.timing_cache().stored_at(began)
     }
 
@@ -36,7 +36,7 @@ unsafe impl<B: CacheableBus> Ahead<B> for OneCore {
 pub struct TwoCores;
 
 // SAFETY: the logs are those of [`pair::Pairs`], which the bus keeps.
-unsafe impl<B: Paired + NativePathBus> Ahead<B> for TwoCores {
+unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     const HAS_NATIVE_PATHS: bool = true;
 
     #[inline(always)]
@@ -44,13 +44,13 @@ unsafe impl<B: Paired + NativePathBus> Ahead<B> for TwoCores {
         native_path::time_trace(bus, core, trace)
     }
 
-    fn stored_at(bus: &mut B, _: u64) -> u64 {
+    fn last_store_cycle(bus: &mut B, _: u64) -> u64 {
         bus.native_paths().stored_at()
     }
 
     #[inline(always)]
     fn has_native_path(bus: &mut B, address: u32) -> bool {
-        bus.is_alone() && native_path::has_native_path(bus, address)
+        bus.is_single_core() && native_path::has_native_path(bus, address)
     }
 
     unsafe fn run_native_paths(bus: &mut B, core: &mut Core, other: &mut Core) {

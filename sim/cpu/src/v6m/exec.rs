@@ -30,7 +30,7 @@ use crate::v6m::trace::Trace;
 use branch::off_the_code;
 use cursor::{Cursor, Flow, leave};
 use fetching::{fetch, wait_for_fetch};
-use watching::{Profiled, Started};
+use watching::{ProfileWatch, StartState};
 
 /// A cycle that never comes.
 const NO_EVENT: u64 = u64::MAX;
@@ -125,8 +125,8 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     // where the core stands. Instructions lead to another op of the region or to those after its last, near branches stay
     // inside by the decoder's word, and others are compared with the region or ask the bus for theirs.
     let mut cursor = Cursor::<CONTEND, WATCH>::new(core, log);
-    let mut profiled = Profiled::default();
-    let mut in_hand = Started::default();
+    let mut profiled = ProfileWatch::default();
+    let mut in_hand = StartState::default();
     // The last instruction of the basic block in hand. See [`Block`].
     let mut from = cursor.ip;
     if paired && ahead {
@@ -138,8 +138,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         return false;
     }
     let native_paths = B::Ahead::HAS_NATIVE_PATHS && !CONTEND && matches!(WATCH, watch::NOTHING | watch::PROFILE);
-    if native_paths && core.stands_between_instructions() && B::Ahead::has_native_path(bus, core.address_of(cursor.ip))
-    {
+    if native_paths && core.is_between_instructions() && B::Ahead::has_native_path(bus, core.address_of(cursor.ip)) {
         // SAFETY: the caller's promise.
         unsafe { cursor.run_native_paths(core, other, bus) };
         if cursor.t >= core.limit {
@@ -150,10 +149,10 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     'run: loop {
         if WATCH == watch::PROFILE {
             // SAFETY: the profile is on, so that there are cells.
-            profiled = unsafe { Profiled::new(core, cursor.ip, cursor.t, cursor.retired(core)) };
+            profiled = unsafe { ProfileWatch::new(core, cursor.ip, cursor.t, cursor.instructions_retired(core)) };
         }
         if WATCH == watch::STEPS {
-            in_hand = Started::new(core, cursor.ip, cursor.t, cursor.retired(core));
+            in_hand = StartState::new(core, cursor.ip, cursor.t, cursor.instructions_retired(core));
         }
         if paired && ahead {
             from = cursor.ip;
@@ -161,7 +160,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             cursor.t = 0;
         }
         if traced && !ahead {
-            in_hand = Started::new(core, cursor.ip, cursor.t, core.instructions);
+            in_hand = StartState::new(core, cursor.ip, cursor.t, core.instructions);
         }
         // SAFETY: see above.
         cursor.word = unsafe { *cursor.ip }.to_word();
@@ -530,9 +529,9 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 core.retried = cursor.count == 0;
             }
             if flow == Flow::Told {
-                let told = std::mem::take(&mut core.told);
-                let cycle = B::Ahead::stored_at(bus, began);
-                if bus.wrote(core.id, told, cycle) {
+                let is_notified = std::mem::take(&mut core.told);
+                let cycle = B::Ahead::last_store_cycle(bus, began);
+                if bus.wrote(core.id, is_notified, cycle) {
                     core.limit = 0;
                     *bus.due() = 0;
                 }
@@ -547,7 +546,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             unsafe { profiled.pass_time(core, cursor.t) };
         }
         if WATCH == watch::STEPS {
-            in_hand.log(core, cursor.ip, cursor.t, cursor.retired(core), cursor.word.code());
+            in_hand.log(core, cursor.ip, cursor.t, cursor.instructions_retired(core), cursor.word.code());
         }
         if looks && flow == Flow::Next && B::Ahead::has_native_path(bus, core.address_of(cursor.ip)) {
             // SAFETY: the caller's promise; the core is after its jump.
@@ -556,7 +555,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         if cursor.t >= core.limit {
             if !CONTEND || cursor.t >= *bus.due() {
                 leave(core, cursor.ip, cursor.t);
-                cursor.keep_count(core);
+                cursor.write_instruction_count(core);
                 return false;
             }
             // The limit was the other core's time: it is that core's turn, up to this one's time.
@@ -566,13 +565,13 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     }
     if WATCH == watch::PROFILE {
         // SAFETY: the cell of the instruction in hand.
-        unsafe { profiled.leave(core, cursor.t, cursor.retired(core)) };
+        unsafe { profiled.leave(core, cursor.t, cursor.instructions_retired(core)) };
     }
     if WATCH == watch::STEPS {
-        in_hand.log(core, cursor.ip, cursor.t, cursor.retired(core), op::Nop);
+        in_hand.log(core, cursor.ip, cursor.t, cursor.instructions_retired(core), op::Nop);
     }
     cursor.put_down(core);
-    cursor.keep_count(core);
+    cursor.write_instruction_count(core);
     *bus.due() = 0;
     false
 }

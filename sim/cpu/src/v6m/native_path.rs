@@ -8,17 +8,17 @@
 use crate::v6m::core::Core;
 use crate::v6m::exec;
 use crate::v6m::op::Code;
-use crate::v6m::timing_cache::rehearsed;
+use crate::v6m::timing_cache::rehearse;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{Translated, call, translate};
+use crate::v6m::translate::{NativeTrace, call, translate};
 
 /// A bus whose core is at times alone with its time.
-pub trait NativePathBus: Translated {
+pub trait NativePathBus: NativeTrace {
     /// Returns what is kept for that.
     fn native_paths(&mut self) -> &mut NativePaths;
 
     /// True while one core executes alone, and once: what is executed again to undo it counts nowhere.
-    fn is_alone(&self) -> bool;
+    fn is_single_core(&self) -> bool;
 
     /// The time of a trace is about to be found out, or was: what its fetches and accesses do to the bus then must not be
     /// seen by anybody else.
@@ -102,8 +102,8 @@ pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Co
 #[inline(never)]
 unsafe fn record<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) -> bool {
     // SAFETY: `ip` points into the ops of the region.
-    let stands_in = unsafe { (*core.ip).code } == Code::Attend;
-    if stands_in || core.t + Trace::CYCLES > core.limit {
+    let is_stub = unsafe { (*core.ip).code } == Code::Attend;
+    if is_stub || core.t + Trace::CYCLES > core.limit {
         return false;
     }
     let address = core.address_of(core.ip);
@@ -126,11 +126,11 @@ pub fn time_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, trace: Trace) 
     let begun = bus.native_paths().begun;
     let mut cores = bus.native_paths().cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     // What it waited for when another core was awake is over for a core that is alone.
-    let kept = (core.bus_free, core.fetch_ready);
+    let bus_state = (core.bus_free, core.fetch_ready);
     (core.bus_free, core.fetch_ready) = (0, 0);
     bus.rehearse(true);
-    let shadow = rehearsed(bus, core, &mut cores, core.region.op(begun), trace);
-    (core.bus_free, core.fetch_ready) = kept;
+    let shadow = rehearse(bus, core, &mut cores, core.region.op(begun), trace);
+    (core.bus_free, core.fetch_ready) = bus_state;
     (core.t, core.bus_wait) = (shadow.t, core.bus_wait + shadow.bus_wait);
     core.instructions += trace.instructions;
     let (waited, stored) = (shadow.bus_wait != 0, shadow.stored);

@@ -37,13 +37,13 @@ use crate::v6m::core::Core;
 use crate::v6m::exception::{ExceptionTiming, Outcome};
 use crate::v6m::exec;
 use crate::v6m::speculation::SpeculationLog;
-use crate::v6m::translate::Translated;
+use crate::v6m::translate::NativeTrace;
 
 pub use code::{Bank, Probe, run_native};
 pub use exception::take_exception;
 use learn::learn;
 pub use memory::Pairs;
-pub use order::{Asked, end_turn, wait_for_turn};
+pub use order::{TurnRequest, end_turn, wait_for_turn};
 use table::{Table, Transition};
 
 /// The inputs of two cores' timing. The core that continues is first, times are distances from the earlier core's.
@@ -65,7 +65,7 @@ impl std::hash::Hash for State {
 
 impl State {
     /// The same, the other core first.
-    fn swapped(&self) -> State {
+    fn swap(&self) -> State {
         let pairs = 0x00ff_00ff_00ff;
         let times = (self.times & pairs) << 8 | self.times >> 8 & pairs | (self.times ^ State::FIRST) & State::FIRST;
         let [first, other] = self.enter();
@@ -138,7 +138,7 @@ struct Node {
 }
 
 /// A bus whose arbitration between two cores can be cached.
-pub trait Paired: Translated {
+pub trait PairedBus: NativeTrace {
     /// Returns what is cached.
     fn pairs(&mut self) -> &mut Pairs;
 
@@ -155,7 +155,7 @@ pub trait Paired: Translated {
     fn word_of_code(&self, address: u32) -> Option<u32>;
 
     /// How many lines the cache of the code has lost so far.
-    fn lost_lines(&self) -> u64;
+    fn lines_lost(&self) -> u64;
 
     /// The state now, between instructions. `None` if it is too far from usual.
     fn state(&self, first: &Core, other: &Core) -> Option<State>;
@@ -184,7 +184,7 @@ pub trait Paired: Translated {
     fn exception_timing(&self) -> Option<ExceptionTiming>;
 
     /// Notes what became of an exception that a core took since cycle `before`.
-    fn passed(&mut self, core: &Core, outcome: Outcome, before: u64);
+    fn pass(&mut self, core: &Core, outcome: Outcome, before: u64);
 
     /// Takes a state up at cycle `now`.
     fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core);
@@ -196,7 +196,7 @@ pub trait Paired: Translated {
 ///
 /// # Safety
 /// As for [`exec::run`]. Both cores stand before an instruction and not inside one.
-pub unsafe fn run<B: Paired>(cores: *mut Core, turn: usize, due: u64, bus: &mut B) {
+pub unsafe fn run<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &mut B) {
     // SAFETY: the caller's promise; references to the cores end before the interpreter runs, and logs are the bus's.
     unsafe {
         if !enter(&*cores.add(turn), &*cores.add(1 - turn), due, bus) {
@@ -214,7 +214,7 @@ pub unsafe fn run<B: Paired>(cores: *mut Core, turn: usize, due: u64, bus: &mut 
 }
 
 /// Finds the node that both cores, the one that goes on first, and the bus are at. False if it is too far from usual.
-fn enter<B: Paired>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
+fn enter<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
     let now = first.t.min(other.t);
     let state = bus.state(first, other);
     let pairs = bus.pairs();
@@ -232,7 +232,7 @@ fn enter<B: Paired>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
 ///
 /// # Safety
 /// As for [`run`].
-unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
+unsafe fn land<B: PairedBus>(cores: *mut Core, bus: &mut B) {
     let pairs = bus.pairs();
     let (node, now, turn) = (*pairs.table.node(pairs.node), pairs.now, pairs.turn);
     // SAFETY: the caller's promise; a reference to a core ends before the interpreter runs again.
@@ -260,7 +260,7 @@ unsafe fn land<B: Paired>(cores: *mut Core, bus: &mut B) {
 ///
 /// # Safety
 /// As for [`run`]. The core's log is that of the block.
-unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
+unsafe fn go_back<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     let [log, _] = bus.pairs().logs.of(index);
     let ram = bus.ram().start();
     // SAFETY: the caller's promise.
@@ -285,7 +285,7 @@ unsafe fn go_back<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus:
 /// # Safety
 /// `core` has just executed the basic block. Both are cores that [`run`] was given.
 #[inline(always)]
-pub unsafe fn time_block<B: Paired>(
+pub unsafe fn time_block<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -293,7 +293,7 @@ pub unsafe fn time_block<B: Paired>(
 ) -> Turn {
     // SAFETY: the caller's promise.
     unsafe {
-        code::interpreted(bus, &*cores[0], (*logs[0]).start(), &block);
+        code::interpret(bus, &*cores[0], (*logs[0]).start(), &block);
         move_on(bus, cores, logs, block)
     }
 }
@@ -303,7 +303,7 @@ pub unsafe fn time_block<B: Paired>(
 /// # Safety
 /// As for [`time_block`].
 #[inline(always)]
-unsafe fn move_on<B: Paired>(
+unsafe fn move_on<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     [mine, theirs]: [*mut SpeculationLog; 2],
@@ -328,7 +328,7 @@ unsafe fn move_on<B: Paired>(
 /// # Safety
 /// As for [`time_block`].
 #[inline(always)]
-unsafe fn hand_in<B: Paired>(
+unsafe fn hand_in<B: PairedBus>(
     bus: &mut B,
     [core, other]: [*mut Core; 2],
     mine: *mut SpeculationLog,
@@ -342,22 +342,22 @@ unsafe fn hand_in<B: Paired>(
         if !pairs.table.first(place).is(key, &block) && !pairs.table.bring(place, key, &block) {
             return learn(bus, [core, other], mine, block);
         }
-        let found = *pairs.table.first(place);
+        let row = *pairs.table.first(place);
         if pairs.table.account.is_on() {
             pairs.table.account.count(place, pairs.turn);
         }
-        (*mine).instructions = u64::from(found.instructions);
-        (*core).instructions += u64::from(found.instructions);
-        (*core).bus_wait += u64::from(found.waits[0]);
-        (*other).bus_wait += u64::from(found.waits[1]);
-        (*other).instructions += u64::from(found.spun);
-        pairs.now += u64::from(found.cycles);
-        pairs.node = u32::from(found.next);
-        pairs.turn ^= usize::from(found.swaps);
+        (*mine).instructions = u64::from(row.instructions);
+        (*core).instructions += u64::from(row.instructions);
+        (*core).bus_wait += u64::from(row.waits[0]);
+        (*other).bus_wait += u64::from(row.waits[1]);
+        (*other).instructions += u64::from(row.spun);
+        pairs.now += u64::from(row.cycles);
+        pairs.node = u32::from(row.next);
+        pairs.turn ^= usize::from(row.swaps);
         pairs.counts.known += 1;
-        let turn = pairs.goes_on(found.swaps);
-        if found.stored != 0 {
-            let cycle = found.stored_in(pairs.now);
+        let turn = pairs.goes_on(row.swaps);
+        if row.stored != 0 {
+            let cycle = row.stored_in(pairs.now);
             tell(bus, cycle);
         }
         Some(turn)
@@ -367,12 +367,12 @@ unsafe fn hand_in<B: Paired>(
 /// The core whose turn it is now is at the end of a block whose last store, to a watched word, was made in this cycle.
 #[cold]
 #[inline(never)]
-fn tell<B: Paired>(bus: &mut B, cycle: u64) {
+fn tell<B: PairedBus>(bus: &mut B, cycle: u64) {
     let core = bus.pairs().turn;
     let [log, _] = bus.pairs().logs.of(core);
     // SAFETY: the log lives as long as the bus, and no reference to it does.
-    let told = unsafe { (*log).take_told() };
-    bus.wrote(core, told, cycle);
+    let is_reported = unsafe { (*log).take_reported() };
+    bus.wrote(core, is_reported, cycle);
 }
 
 #[cfg(test)]
@@ -382,10 +382,10 @@ mod tests {
     #[test]
     fn a_state_is_the_same_seen_from_either_core() {
         let state = State { slots: [1, 2], times: 0x0000_0605_0403_0201 };
-        assert_eq!(state.swapped(), State { slots: [1, 2], times: 0x0001_0506_0304_0102 });
-        assert_eq!(state.swapped().swapped(), state);
+        assert_eq!(state.swap(), State { slots: [1, 2], times: 0x0001_0506_0304_0102 });
+        assert_eq!(state.swap().swap(), state);
         let entering = State { times: state.times | State::entering([true, false]), ..state };
-        assert_eq!((entering.enter(), entering.swapped().enter()), ([true, false], [false, true]));
-        assert_eq!(entering.swapped().swapped(), entering);
+        assert_eq!((entering.enter(), entering.swap().enter()), ([true, false], [false, true]));
+        assert_eq!(entering.swap().swap(), entering);
     }
 }

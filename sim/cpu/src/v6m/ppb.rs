@@ -9,16 +9,16 @@ const SCS_BYTES: u32 = 0x1000;
 /// MPU_CTRL, as an offset.
 const MPU_CTRL: u32 = 0xd94;
 /// An unmodelled request of an access, in words.
-pub type Unmodelled = Option<&'static str>;
+pub type UnmodelledRequest = Option<&'static str>;
 
 /// Loads the word at an address of the bus at cycle `now`. `None`: nothing is mapped there.
-pub fn load(core: &mut Core, address: u32, now: u64) -> Option<(u32, Unmodelled)> {
+pub fn load(core: &mut Core, address: u32, now: u64) -> Option<(u32, UnmodelledRequest)> {
     let Some(offset) = scs_offset(address)? else { return Some((0, Some(DEBUG_UNIT))) };
     Some(read(core, offset, now).map_or((0, Some(NO_REGISTER)), |value| (value, None)))
 }
 
 /// Stores a word at an address of the bus at cycle `now`. `None`: nothing is mapped there.
-pub fn store(core: &mut Core, address: u32, value: u32, now: u64) -> Option<Unmodelled> {
+pub fn store(core: &mut Core, address: u32, value: u32, now: u64) -> Option<UnmodelledRequest> {
     let Some(offset) = scs_offset(address)? else { return Some(Some(DEBUG_UNIT)) };
     if !write(core, offset, value, now) {
         return Some(Some(NO_REGISTER));

@@ -123,7 +123,7 @@ fn overlap(first: u32, second: u32) -> bool {
 /// A word's bit, from its offset or some of its bytes. Neighbours have different ones, and so have words at the same place
 /// of neighbouring tables.
 #[inline(always)]
-fn folded(offset: u32) -> u64 {
+fn fold(offset: u32) -> u64 {
     1 << (((offset >> 2) + (offset >> 8)) & 63)
 }
 
@@ -188,7 +188,7 @@ impl SpeculationLog {
         debug_assert!(self.read_words < WORDS);
         self.read[usize::from(self.read_words)] = bytes_of::<BYTES>(offset);
         self.read_words = self.read_words.wrapping_add(1);
-        self.reads |= folded(offset);
+        self.reads |= fold(offset);
     }
 
     /// So many bytes at this offset of the RAM are written. The word was `old`.
@@ -197,7 +197,7 @@ impl SpeculationLog {
         debug_assert!(self.written_words < WORDS);
         self.written[usize::from(self.written_words)] = u64::from(old) << 32 | u64::from(bytes_of::<BYTES>(offset));
         self.written_words = self.written_words.wrapping_add(1);
-        self.writes |= folded(offset);
+        self.writes |= fold(offset);
     }
 
     /// Stores the registers of a mask to the words of RAM from this offset on.
@@ -216,7 +216,7 @@ impl SpeculationLog {
             // SAFETY: as above.
             let old = unsafe { word.replace(value) };
             self.written[entry % ROOM] = u64::from(u32::from_ne_bytes(old)) << 32 | u64::from(bytes);
-            writes |= folded(bytes);
+            writes |= fold(bytes);
             (rest, bytes, entry) = (rest & (rest - 1), bytes + 4, entry + 1);
             word = word.wrapping_add(1);
         }
@@ -245,7 +245,7 @@ impl SpeculationLog {
             let register = rest.trailing_zeros();
             *if register == held { &mut core.transfer.held } else { &mut core.r[(register & 15) as usize] } = value;
             self.read[entry % ROOM] = bytes;
-            reads |= folded(bytes);
+            reads |= fold(bytes);
             (rest, bytes, entry) = (rest & (rest - 1), bytes + 4, entry + 1);
             word = word.wrapping_add(1);
         }
@@ -260,7 +260,7 @@ impl SpeculationLog {
     }
 
     /// That store, of which nobody will be told again.
-    pub(in crate::v6m) fn take_told(&mut self) -> WatchedStore {
+    pub(in crate::v6m) fn take_reported(&mut self) -> WatchedStore {
         debug_assert!(self.summons & Block::TOLD != 0);
         self.summons &= !Block::TOLD;
         self.told
@@ -279,13 +279,13 @@ impl SpeculationLog {
     pub(in crate::v6m) fn meets(&self, other: &SpeculationLog) -> bool {
         let shared = self.writes & (other.reads | other.writes);
         let read = self.reads & other.writes;
-        shared != 0 && self.written_in(shared).any(|bytes| other.has_read(bytes) || other.has_written(bytes))
-            || read != 0 && other.written_in(read).any(|bytes| self.has_read(bytes))
+        shared != 0 && self.writes_to(shared).any(|bytes| other.has_read(bytes) || other.has_written(bytes))
+            || read != 0 && other.writes_to(read).any(|bytes| self.has_read(bytes))
     }
 
     /// Returns what it writes to words with these bits.
-    fn written_in(&self, bits: u64) -> impl Iterator<Item = u32> {
-        self.written().filter(move |&bytes| bits & folded(word_of(bytes)) != 0)
+    fn writes_to(&self, bits: u64) -> impl Iterator<Item = u32> {
+        self.writes().filter(move |&bytes| bits & fold(word_of(bytes)) != 0)
     }
 
     fn has_read(&self, bytes: u32) -> bool {
@@ -293,11 +293,11 @@ impl SpeculationLog {
     }
 
     fn has_written(&self, bytes: u32) -> bool {
-        self.written().any(|other| overlap(bytes, other))
+        self.writes().any(|other| overlap(bytes, other))
     }
 
     /// Returns what it writes.
-    fn written(&self) -> impl Iterator<Item = u32> {
+    fn writes(&self) -> impl Iterator<Item = u32> {
         self.written[..self.written_words.into()].iter().map(|entry| *entry as u32)
     }
 
@@ -357,7 +357,7 @@ mod tests {
         assert!(meet(&log(&[0x23], &[]), &wide) && meet(&log(&[], &[0x2105]), &wide));
         // Words that fold onto the same bits.
         assert!(!meet(&writer, &log(&[0x2104 + (64 << 8)], &[0x20 + (64 << 8)])));
-        assert_eq!(folded(0x2104), folded(0x2104 + (64 << 8)));
+        assert_eq!(fold(0x2104), fold(0x2104 + (64 << 8)));
     }
 
     #[test]

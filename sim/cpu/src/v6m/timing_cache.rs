@@ -30,13 +30,13 @@ use crate::v6m::core::Core;
 use crate::v6m::exec;
 use crate::v6m::op::Op;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{Exit, Translated, Translations, call, translate};
+use crate::v6m::translate::{Exit, NativeTrace, Translations, call, translate};
 
 /// The state that the timing of a core and its fetches depends on, times as distances from now.
 pub type State = [u64; 3];
 
 /// A bus whose timing can be cached.
-pub trait CacheableBus: Translated {
+pub trait CacheableBus: NativeTrace {
     /// Returns what is cached.
     fn timing_cache(&mut self) -> &mut TimingCache;
 
@@ -222,12 +222,12 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
     let timing_cache = bus.timing_cache();
     let key = timing_cache.key(trace);
     let place = TimingCache::place(key, trace.indirect);
-    let found = *timing_cache.table.row(place);
-    if found.key == key && found.indirect == trace.indirect {
-        core.t += u64::from(found.cycles);
-        core.bus_wait += u64::from(found.waits);
-        timing_cache.node = found.next;
-        timing_cache.stored_after = found.stored_after;
+    let row = *timing_cache.table.row(place);
+    if row.key == key && row.indirect == trace.indirect {
+        core.t += u64::from(row.cycles);
+        core.bus_wait += u64::from(row.waits);
+        timing_cache.node = row.next;
+        timing_cache.stored_after = row.stored_after;
         timing_cache.stale = true;
         timing_cache.counts.known += 1;
         if timing_cache.table.account.is_on() {
@@ -287,7 +287,7 @@ unsafe fn execute<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32
 
 /// A shadow of this core, on which the trace from `start` on, that ends where the core is, has taken its time. The
 /// time of its instructions is in [`Core::steps`].
-pub(super) fn rehearsed<'a, B: Bus>(
+pub(super) fn rehearse<'a, B: Bus>(
     bus: &mut B,
     core: &Core,
     cores: &'a mut [Core; 2],
@@ -320,7 +320,7 @@ fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let key = timing_cache.key(trace);
     let start = core.region.op(timing_cache.table.node(timing_cache.node).address);
     let mut cores = timing_cache.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
-    let shadow = rehearsed(bus, core, &mut cores, start, trace);
+    let shadow = rehearse(bus, core, &mut cores, start, trace);
     let cycles = shadow.t - core.t;
     let waits = shadow.bus_wait;
     let stored_after = (shadow.stored - core.t) as u32;
@@ -342,7 +342,7 @@ fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
             let (cycles, waits) = (cycles as u32, waits as u32);
             *timing_cache.table.row_mut(place) =
                 Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
-            if !timing_cache.table.keep_account(place) {
+            if !timing_cache.table.assign_account_place(place) {
                 return enter(core, bus);
             }
             timing_cache.node = next;

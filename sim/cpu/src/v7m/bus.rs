@@ -6,7 +6,7 @@ use super::op::Op;
 
 /// The answer to a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadResult {
     /// The value, zero-extended.
     pub value: u32,
     /// Cycles the data phase takes beyond the first.
@@ -39,7 +39,7 @@ pub unsafe trait Bus {
     /// A data load of 1, 2 or 4 bytes, aligned. Implementations test their plain RAM first, inline. Protection
     /// ([`super::mpu::check`]) is the caller's business. The private peripheral bus is [`super::scs`]. The result is
     /// [`Fault::DataBus`] where nothing answers, unless [`Core::ignores_bus_faults`].
-    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault>;
+    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault>;
 
     /// A data store of 1, 2 or 4 bytes, aligned. Returns the data phase's extra cycles.
     fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault>;

@@ -321,14 +321,14 @@ impl Core {
 
     /// Handler mode, or thread mode with nPRIV clear.
     #[inline(always)]
-    pub fn privileged(&self) -> bool {
+    pub fn is_privileged(&self) -> bool {
         self.ipsr != 0 || !self.unprivileged
     }
 
     /// Privilege of the data access in progress.
     #[inline(always)]
     pub fn access_privileged(&self) -> bool {
-        self.privileged() && !self.as_user
+        self.is_privileged() && !self.as_user
     }
 
     /// Asleep in WFI, WFE or sleep-on-exit.

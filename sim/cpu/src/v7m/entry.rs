@@ -86,7 +86,7 @@ struct Stacking {
 impl Stacking {
     fn push<B: Bus>(&mut self, core: &mut Core, bus: &mut B, words: &[u32]) -> Result<(), Fault> {
         for &word in words {
-            if core.mpu.enabled() {
+            if core.mpu.is_enabled() {
                 mpu::check(core, self.address, Access::Write)?;
             }
             let wait = bus.store(core, self.address, 4, word, self.at)?;

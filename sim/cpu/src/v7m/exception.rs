@@ -17,7 +17,7 @@ pub use super::jump::jump;
 pub use super::outcome::{ExceptionTiming, Outcome};
 pub use super::pending::{drive_line, pend, pulse_line};
 
-use super::escalation::escalated;
+use super::escalation::escalate;
 
 /// True if a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
 pub fn wakes(core: &Core) -> bool {
@@ -141,7 +141,7 @@ fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Excep
 
 /// SVC: taken at once, or a HardFault when it cannot pre-empt.
 pub fn supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> Outcome {
-    match escalated(core, exception::SVCALL) {
+    match escalate(core, exception::SVCALL) {
         Some(number) => {
             core.nvic.set_pending(number, true);
             begin_pending(core, bus, timing)

@@ -14,7 +14,7 @@ const DEFAULTED: u32 = 0x07c0_0000;
 pub fn access(core: &Core) -> Result<(), Fault> {
     let granted = core.features.float
         && match core.scb.cpacr >> 20 & 3 {
-            1 => core.privileged(),
+            1 => core.is_privileged(),
             3 => true,
             _ => false,
         };
@@ -41,7 +41,7 @@ fn preserve<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
     let privileged = core.scb.fpccr & fpccr::USER == 0;
     let mut address = core.scb.fpcar;
     for word in state(core) {
-        if core.mpu.enabled() && mpu::check_as(core, address, Access::Write, privileged).is_err() {
+        if core.mpu.is_enabled() && mpu::check_as(core, address, Access::Write, privileged).is_err() {
             return Err(Fault::LazyProtection);
         }
         let wait = bus.store(core, address, 4, word, core.t).map_err(|_| Fault::LazyBus)?;
@@ -68,7 +68,7 @@ pub(super) fn reserve(core: &mut Core, address: u32) {
     let ready = |number: u32| core.nvic.is_enabled(number) && core.nvic.group(core.nvic.priority_of(number)) < priority;
     let flags = [
         (fpccr::LSPACT, true),
-        (fpccr::USER, !core.privileged()),
+        (fpccr::USER, !core.is_privileged()),
         (fpccr::THREAD, core.ipsr == 0),
         (fpccr::HFRDY, priority > -1),
         (fpccr::BFRDY, ready(exception::BUS_FAULT)),

@@ -94,7 +94,7 @@ impl Cache {
 
     /// Where the table of the lines found last is, a word for each set.
     #[inline(always)]
-    pub fn found_lines(&self) -> u64 {
+    pub fn lines_hit(&self) -> u64 {
         self.found.as_ptr() as u64
     }
 
@@ -104,7 +104,7 @@ impl Cache {
         self.version
     }
 
-    fn changed(&mut self) {
+    fn note_change(&mut self) {
         self.version += 1;
     }
 
@@ -115,7 +115,7 @@ impl Cache {
 
     /// Brings in the line of `address`. Returns the address of a dirty line that had to go.
     pub fn fill(&mut self, address: u32) -> Option<u32> {
-        self.changed();
+        self.note_change();
         let line = address >> LINE_SHIFT;
         let index = (line & self.set_mask) as usize;
         let free = self.set(line).iter().position(|entry| entry & VALID == 0);
@@ -137,7 +137,7 @@ impl Cache {
 
     /// Forgets every line.
     pub fn invalidate_all(&mut self) {
-        self.changed();
+        self.note_change();
         self.entries.fill(0);
         self.found.fill(NONE);
     }
@@ -156,14 +156,14 @@ impl Cache {
 
     /// Cleans or invalidates the line of an address. Returns the lines written back, 0 or 1.
     pub fn maintain_address(&mut self, address: u32, clean: bool, invalidate: bool) -> u32 {
-        self.changed();
+        self.note_change();
         self.found.fill(NONE);
         Cache::maintain(self.entry(address >> LINE_SHIFT), clean, invalidate)
     }
 
     /// The same by set and way.
     pub fn maintain_line(&mut self, line: Line, clean: bool, invalidate: bool) -> u32 {
-        self.changed();
+        self.note_change();
         self.found.fill(NONE);
         let entry = self.set(line.set).get_mut(line.way as usize);
         Cache::maintain(entry, clean, invalidate)

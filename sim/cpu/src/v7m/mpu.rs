@@ -14,7 +14,7 @@ fn is_private(address: u32) -> bool {
 
 /// Whether the unit decides at all: on, and not bypassed by NMI, HardFault or FAULTMASK.
 fn in_force(core: &Core) -> bool {
-    core.mpu.enabled() && (core.mpu.ctrl & HFNMIENA != 0 || core.execution_priority() >= 0)
+    core.mpu.is_enabled() && (core.mpu.ctrl & HFNMIENA != 0 || core.execution_priority() >= 0)
 }
 
 /// Whether the default memory map allows instruction fetches.
@@ -22,7 +22,7 @@ fn default_executes(address: u32) -> bool {
     matches!(address >> 29, 0 | 1 | 3 | 4)
 }
 
-fn permitted(core: &Core, address: u32, access: Access, privileged: bool) -> bool {
+fn is_permitted(core: &Core, address: u32, access: Access, privileged: bool) -> bool {
     if access == Access::Fetch && address >> 29 == 7 {
         return false;
     }
@@ -37,13 +37,13 @@ fn permitted(core: &Core, address: u32, access: Access, privileged: bool) -> boo
 
 /// Whether the access may be. The fault otherwise. Needed for data only while [`Mpu::enabled`].
 pub fn check(core: &Core, address: u32, access: Access) -> Result<(), Fault> {
-    let privileged = if access == Access::Fetch { core.privileged() } else { core.access_privileged() };
+    let privileged = if access == Access::Fetch { core.is_privileged() } else { core.access_privileged() };
     check_as(core, address, access, privileged)
 }
 
 /// [`check`] with a privilege of the caller's, for lazy preservation.
 pub fn check_as(core: &Core, address: u32, access: Access, privileged: bool) -> Result<(), Fault> {
-    if permitted(core, address, access, privileged) {
+    if is_permitted(core, address, access, privileged) {
         return Ok(());
     }
     Err(if access == Access::Fetch { Fault::FetchProtection } else { Fault::DataProtection(address) })

@@ -22,13 +22,13 @@ const RASR_MASK: u32 = 0x173f_ff3f;
 
 /// One region as it is programmed.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Programmed {
+pub(super) struct MpuRegion {
     /// RBAR's address bits.
     pub(super) base: u32,
     pub(super) rasr: u32,
 }
 
-impl Programmed {
+impl MpuRegion {
     /// log2 of the size, or `None` if the region is off.
     pub(super) fn log2_bytes(self) -> Option<u32> {
         (self.rasr & ENABLE != 0).then_some((self.rasr >> 1 & 0x1f) + 1)
@@ -67,18 +67,18 @@ pub struct Mpu {
     pub(super) count: u32,
     pub(super) ctrl: u32,
     number: u32,
-    pub(super) regions: [Programmed; 16],
+    pub(super) regions: [MpuRegion; 16],
 }
 
 impl Mpu {
     /// Reset state with so many regions, 0 for no MPU.
     pub fn new(count: u8) -> Mpu {
-        Mpu { count: u32::from(count), ctrl: 0, number: 0, regions: [Programmed::default(); 16] }
+        Mpu { count: u32::from(count), ctrl: 0, number: 0, regions: [MpuRegion::default(); 16] }
     }
 
     /// MPU_CTRL.ENABLE: data accesses must be checked.
     #[inline(always)]
-    pub fn enabled(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.ctrl & ENABLE != 0
     }
 
@@ -116,7 +116,7 @@ impl Mpu {
     }
 
     /// The region that decides about an address: the highest number wins.
-    pub(super) fn region_of(&self, address: u32) -> Option<Programmed> {
+    pub(super) fn region_of(&self, address: u32) -> Option<MpuRegion> {
         self.regions[..self.count as usize].iter().rev().copied().find(|region| region.covers(address))
     }
 }

@@ -286,7 +286,7 @@ impl Nvic {
     }
 
     /// The implemented bits of a priority (BASEPRI has the same).
-    pub fn implemented(&self, value: u8) -> u8 {
+    pub fn implemented_bits(&self, value: u8) -> u8 {
         value & self.priority_mask
     }
 
@@ -306,11 +306,11 @@ impl Nvic {
     pub fn write(&mut self, offset: u32, value: u32, mask: u32) -> bool {
         let word = (offset & 0x3f) / 4;
         match offset {
-            0x100..=0x13f => self.each_line(word, value, |nvic, number| nvic.enabled.set(number, true)),
-            0x180..=0x1bf => self.each_line(word, value, |nvic, number| nvic.enabled.set(number, false)),
-            0x200..=0x23f => self.each_line(word, value, |nvic, number| nvic.pending.set(number, true)),
+            0x100..=0x13f => self.for_lines(word, value, |nvic, number| nvic.enabled.set(number, true)),
+            0x180..=0x1bf => self.for_lines(word, value, |nvic, number| nvic.enabled.set(number, false)),
+            0x200..=0x23f => self.for_lines(word, value, |nvic, number| nvic.pending.set(number, true)),
             // A line that is high and not being served stays pending.
-            0x280..=0x2bf => self.each_line(word, value, |nvic, number| {
+            0x280..=0x2bf => self.for_lines(word, value, |nvic, number| {
                 let held = nvic.levels.contains(number) && !nvic.active.contains(number);
                 nvic.pending.set(number, held);
             }),
@@ -321,7 +321,7 @@ impl Nvic {
         true
     }
 
-    fn each_line(&mut self, word: u32, value: u32, change: impl Fn(&mut Nvic, u32)) {
+    fn for_lines(&mut self, word: u32, value: u32, change: impl Fn(&mut Nvic, u32)) {
         for bit in (0..32).filter(|bit| value >> bit & 1 != 0) {
             let line = 32 * word + bit;
             if line < self.lines {

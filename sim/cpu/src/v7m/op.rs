@@ -134,22 +134,22 @@ pub enum Class {
 /// An op as two words: how it is held in registers and handed to functions. Its fields are taken out of them where
 /// they are used, instead of one load each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Packed(u64, u64);
+pub struct PackedOp(u64, u64);
 
-impl Packed {
+impl PackedOp {
     /// No op: what an undecoded table holds.
-    pub const NONE: Packed = Packed(0, 0);
+    pub const NONE: PackedOp = PackedOp(0, 0);
 
     /// Reads the op at `ip`.
     ///
     /// # Safety
     /// `ip` points to an op.
     #[inline(always)]
-    pub unsafe fn read(ip: *const Op) -> Packed {
+    pub unsafe fn read(ip: *const Op) -> PackedOp {
         // SAFETY: the caller's promise; an op is 16 bytes without padding, aligned to them.
         unsafe {
             let words = ip.cast::<u64>();
-            Packed(*words, *words.add(1))
+            PackedOp(*words, *words.add(1))
         }
     }
 
@@ -173,10 +173,10 @@ impl Packed {
     }
 }
 
-impl From<Op> for Packed {
-    fn from(op: Op) -> Packed {
+impl From<Op> for PackedOp {
+    fn from(op: Op) -> PackedOp {
         // SAFETY: it points to an op.
-        unsafe { Packed::read(&op) }
+        unsafe { PackedOp::read(&op) }
     }
 }
 

@@ -6,7 +6,7 @@ use super::scb_state::scr;
 /// Pends an exception. With SEVONPEND a fresh interrupt is an event too.
 pub fn pend(core: &mut Core, number: u32) {
     if core.nvic.set_pending(number, true) {
-        noticed(core);
+        notice(core);
     }
 }
 
@@ -14,7 +14,7 @@ pub fn pend(core: &mut Core, number: u32) {
 /// returns pends again.
 pub fn drive_line(core: &mut Core, line: u32, level: bool) {
     if core.nvic.drive_line(line, level) {
-        noticed(core);
+        notice(core);
     }
 }
 
@@ -24,7 +24,7 @@ pub fn pulse_line(core: &mut Core, line: u32) {
     drive_line(core, line, false);
 }
 
-fn noticed(core: &mut Core) {
+fn notice(core: &mut Core) {
     if core.scb.scr & scr::SEVONPEND != 0 {
         core.event = true;
     }

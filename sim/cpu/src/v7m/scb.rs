@@ -8,28 +8,28 @@ use super::nvic::exception;
 pub use super::scb_state::{DEMCR_MON_EN, DEMCR_MON_PEND, DEMCR_TRCENA, Scb, ccr, fpccr, scr};
 
 #[derive(Debug, Clone, Copy)]
-enum Shown {
+enum ScbView {
     Active,
     Pending,
     Enabled,
 }
 
 /// SHCSR's bits: position, exception, what it shows.
-const SHCSR: [(u32, u32, Shown); 14] = [
-    (0, exception::MEM_MANAGE, Shown::Active),
-    (1, exception::BUS_FAULT, Shown::Active),
-    (3, exception::USAGE_FAULT, Shown::Active),
-    (7, exception::SVCALL, Shown::Active),
-    (8, exception::DEBUG_MONITOR, Shown::Active),
-    (10, exception::PENDSV, Shown::Active),
-    (11, exception::SYSTICK, Shown::Active),
-    (12, exception::USAGE_FAULT, Shown::Pending),
-    (13, exception::MEM_MANAGE, Shown::Pending),
-    (14, exception::BUS_FAULT, Shown::Pending),
-    (15, exception::SVCALL, Shown::Pending),
-    (16, exception::MEM_MANAGE, Shown::Enabled),
-    (17, exception::BUS_FAULT, Shown::Enabled),
-    (18, exception::USAGE_FAULT, Shown::Enabled),
+const SHCSR: [(u32, u32, ScbView); 14] = [
+    (0, exception::MEM_MANAGE, ScbView::Active),
+    (1, exception::BUS_FAULT, ScbView::Active),
+    (3, exception::USAGE_FAULT, ScbView::Active),
+    (7, exception::SVCALL, ScbView::Active),
+    (8, exception::DEBUG_MONITOR, ScbView::Active),
+    (10, exception::PENDSV, ScbView::Active),
+    (11, exception::SYSTICK, ScbView::Active),
+    (12, exception::USAGE_FAULT, ScbView::Pending),
+    (13, exception::MEM_MANAGE, ScbView::Pending),
+    (14, exception::BUS_FAULT, ScbView::Pending),
+    (15, exception::SVCALL, ScbView::Pending),
+    (16, exception::MEM_MANAGE, ScbView::Enabled),
+    (17, exception::BUS_FAULT, ScbView::Enabled),
+    (18, exception::USAGE_FAULT, ScbView::Enabled),
 ];
 
 /// ICSR (B3.2.4). VECTPENDING knows BASEPRI and FAULTMASK but not PRIMASK.
@@ -65,9 +65,9 @@ fn set_icsr(core: &mut Core, value: u32) {
 fn shcsr(core: &Core) -> u32 {
     SHCSR.iter().fold(0, |value, &(bit, number, shown)| {
         let on = match shown {
-            Shown::Active => core.nvic.is_active(number),
-            Shown::Pending => core.nvic.is_pending(number),
-            Shown::Enabled => core.nvic.is_enabled(number),
+            ScbView::Active => core.nvic.is_active(number),
+            ScbView::Pending => core.nvic.is_pending(number),
+            ScbView::Enabled => core.nvic.is_enabled(number),
         };
         value | u32::from(on) << bit
     })
@@ -77,11 +77,11 @@ fn set_shcsr(core: &mut Core, value: u32) {
     for (bit, number, shown) in SHCSR {
         let on = value >> bit & 1 != 0;
         match shown {
-            Shown::Active => core.nvic.set_active(number, on),
-            Shown::Pending => {
+            ScbView::Active => core.nvic.set_active(number, on),
+            ScbView::Pending => {
                 core.nvic.set_pending(number, on);
             }
-            Shown::Enabled => core.nvic.set_enabled(number, on),
+            ScbView::Enabled => core.nvic.set_enabled(number, on),
         }
     }
 }

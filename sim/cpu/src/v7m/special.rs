@@ -65,7 +65,7 @@ impl Core {
 
     /// MRS. Registers that need privilege read as 0 without it.
     pub fn special(&self, number: u32) -> u32 {
-        let privileged = self.privileged();
+        let privileged = self.is_privileged();
         match number {
             0..=7 => {
                 let apsr = if number & 4 == 0 { self.apsr() } else { 0 };
@@ -93,16 +93,16 @@ impl Core {
             }
             return;
         }
-        if !self.privileged() {
+        if !self.is_privileged() {
             return;
         }
         match number {
             sysm::MSP => *self.stack_pointer(false) = value & !3,
             sysm::PSP => *self.stack_pointer(true) = value & !3,
             sysm::PRIMASK => self.primask = value & 1 != 0,
-            sysm::BASEPRI => self.basepri = self.nvic.implemented(value as u8),
+            sysm::BASEPRI => self.basepri = self.nvic.implemented_bits(value as u8),
             sysm::BASEPRI_MAX => {
-                let value = self.nvic.implemented(value as u8);
+                let value = self.nvic.implemented_bits(value as u8);
                 if value != 0 && (value < self.basepri || self.basepri == 0) {
                     self.basepri = value;
                 }
@@ -116,7 +116,7 @@ impl Core {
 
     /// CPSIE and CPSID: clears or sets the masks named. Without privilege it does nothing.
     pub fn change_masks(&mut self, disable: bool, primask: bool, faultmask: bool) {
-        if !self.privileged() {
+        if !self.is_privileged() {
             return;
         }
         if primask {
@@ -138,7 +138,7 @@ impl Core {
     }
 
     fn set_control(&mut self, value: u32) {
-        let privileged = self.privileged();
+        let privileged = self.is_privileged();
         self.unprivileged = value & 1 != 0;
         if self.ipsr == 0 {
             self.select_psp(value & 2 != 0);
@@ -147,7 +147,7 @@ impl Core {
             self.fpca = value & 4 != 0;
         }
         self.float_ready = false;
-        if self.privileged() != privileged && self.mpu.enabled() {
+        if self.is_privileged() != privileged && self.mpu.is_enabled() {
             self.refetch = true;
             self.limit = 0;
         }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::bus::{Bus, Loaded};
+use super::bus::{Bus, LoadResult};
 use super::core::{Core, Features, Phase, Region, Request};
 use super::decode::{self, Place};
 use super::exception::{self, ExceptionTiming, Outcome};
@@ -26,7 +26,7 @@ pub const THREAD: u32 = FLASH + 0x8000;
 
 /// One access that went over the bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
+pub struct Observation {
     pub address: u32,
     pub write: bool,
     pub at: u64,
@@ -46,7 +46,7 @@ pub struct TestBus {
     pub fetch_wait: u64,
     /// Addresses that answer with an error.
     pub broken: Range<u32>,
-    pub seen: Vec<Seen>,
+    pub seen: Vec<Observation>,
     pub effects: Vec<Effect>,
     pub console: String,
 }
@@ -120,22 +120,22 @@ unsafe impl Bus for TestBus {
 
     fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
 
-    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault> {
+    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         if address >> 20 == 0xe00 {
-            return scs::read(core, address, bytes, at).map(|value| Loaded { value, wait: 0 });
+            return scs::read(core, address, bytes, at).map(|value| LoadResult { value, wait: 0 });
         }
-        self.seen.push(Seen { address, write: false, at });
+        self.seen.push(Observation { address, write: false, at });
         if address & !0xfff == CONSOLE {
-            return Ok(Loaded { value: 0, wait: 0 });
+            return Ok(LoadResult { value: 0, wait: 0 });
         }
         let (memory, wait) = match self.memory(address) {
             Some(found) => found,
-            None if core.ignores_bus_faults() => return Ok(Loaded { value: 0, wait: 0 }),
+            None if core.ignores_bus_faults() => return Ok(LoadResult { value: 0, wait: 0 }),
             None => return Err(Fault::DataBus(address)),
         };
         let mut value = [0; 4];
         value[..bytes as usize].copy_from_slice(&memory[..bytes as usize]);
-        Ok(Loaded { value: u32::from_le_bytes(value), wait })
+        Ok(LoadResult { value: u32::from_le_bytes(value), wait })
     }
 
     fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
@@ -144,7 +144,7 @@ unsafe impl Bus for TestBus {
             self.effects.push(effect);
             return Ok(0);
         }
-        self.seen.push(Seen { address, write: true, at });
+        self.seen.push(Observation { address, write: true, at });
         if address & !0xfff == CONSOLE {
             if address == CONSOLE {
                 self.console.push(char::from(value as u8));

@@ -66,7 +66,7 @@ pub struct Call {
 
 /// The cycles taken from a context so far.
 #[derive(Debug, Clone, Copy, Default)]
-struct Taken {
+struct TimeTaken {
     interrupt_cycles: u64,
     away_cycles: u64,
     interruptions: u32,
@@ -80,7 +80,7 @@ struct Open {
     depth: usize,
     core: u8,
     start: u64,
-    before: Taken,
+    before: TimeTaken,
     /// Cycles of functions it called.
     inside: u64,
     /// Instructions of its context before it.
@@ -96,7 +96,7 @@ struct Open {
 #[derive(Debug, Clone, Default)]
 pub struct Activity {
     open: Vec<Open>,
-    taken: Taken,
+    taken: TimeTaken,
     /// Instructions that it completed.
     executed: u64,
     /// Cycle after its last instruction.
@@ -283,8 +283,8 @@ mod tests {
 
     impl Bench {
         fn new() -> Bench {
-            let wanted = HashMap::from([(OUTER, 1), (INNER, 2)]);
-            Bench { wanted, calls: Vec::new(), activity: Activity::default() }
+            let functions = HashMap::from([(OUTER, 1), (INNER, 2)]);
+            Bench { wanted: functions, calls: Vec::new(), activity: Activity::default() }
         }
 
         fn enter(&mut self, at: u64, entry: u32, depth: usize, sp: u32) {
@@ -332,8 +332,8 @@ mod tests {
         for at in [40, 50, 50] {
             bench.exit(at);
         }
-        let told: Vec<_> = bench.calls.iter().map(|call| (call.id, call.flags, call.own_cycles)).collect();
-        assert_eq!(told, [(2, INSIDE_ITSELF, 10), (1, ENTERED_BY_JUMP | INSIDE_ITSELF, 20), (2, WENT_ON, 10)]);
+        let reports: Vec<_> = bench.calls.iter().map(|call| (call.id, call.flags, call.own_cycles)).collect();
+        assert_eq!(reports, [(2, INSIDE_ITSELF, 10), (1, ENTERED_BY_JUMP | INSIDE_ITSELF, 20), (2, WENT_ON, 10)]);
     }
 
     #[test]

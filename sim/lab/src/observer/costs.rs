@@ -16,7 +16,7 @@ pub struct Place {
 /// The cause of spent cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Spent {
+pub enum CycleCause {
     /// Executing.
     Execute,
     /// Waiting for a bus: arbitration, bridges, busy slaves.
@@ -72,8 +72,15 @@ impl Piece {
 }
 
 /// The order in which the part of a piece before a cut is taken.
-const ORDER: [Spent; WAYS] =
-    [Spent::Flash, Spent::Bus, Spent::Lock, Spent::Sleep, Spent::Stopped, Spent::Exception, Spent::Execute];
+const ORDER: [CycleCause; WAYS] = [
+    CycleCause::Flash,
+    CycleCause::Bus,
+    CycleCause::Lock,
+    CycleCause::Sleep,
+    CycleCause::Stopped,
+    CycleCause::Exception,
+    CycleCause::Execute,
+];
 
 /// Pieces that are kept whole, in case a window ends before them. A run ends while a core is inside an instruction, and
 /// what that brings about at once, such as the return from an exception, lies wholly after the end. Those are two. There
@@ -103,7 +110,7 @@ impl Costs {
     }
 
     /// The time up to `end`, all spent in one way. Nothing if it has passed.
-    pub fn spend(&mut self, place: Place, end: u64, way: Spent) {
+    pub fn spend(&mut self, place: Place, end: u64, way: CycleCause) {
         if end > self.until() {
             let mut cost = Cost::default();
             cost.cycles[way as usize] = end - self.until();
@@ -159,8 +166,8 @@ mod tests {
         let mut costs = Costs::new(100);
         let place = Place { node: 1, pc: 0x10 };
         let mut cost = Cost { executions: 1, ..Cost::default() };
-        cost.cycles[Spent::Flash as usize] = 5;
-        cost.cycles[Spent::Execute as usize] = 2;
+        cost.cycles[CycleCause::Flash as usize] = 5;
+        cost.cycles[CycleCause::Execute as usize] = 2;
         costs.add(place, 107, cost);
         let (from, until, rows) = costs.take(106);
         assert_eq!((from, until), (100, 106));
@@ -175,10 +182,10 @@ mod tests {
     #[test]
     fn a_piece_that_ends_before_the_last_one_takes_no_time() {
         let mut costs = Costs::new(0);
-        costs.spend(Place::default(), 10, Spent::Exception);
+        costs.spend(Place::default(), 10, CycleCause::Exception);
         costs.add(Place::default(), 7, Cost { executions: 1, ..Cost::default() });
         let (from, until, rows) = costs.take(9);
-        assert_eq!((from, until, rows[0].1.cycles[Spent::Exception as usize]), (0, 9, 9));
+        assert_eq!((from, until, rows[0].1.cycles[CycleCause::Exception as usize]), (0, 9, 9));
         assert_eq!(rows[0].1.executions, 1);
     }
 
@@ -186,9 +193,9 @@ mod tests {
     fn a_window_ends_before_pieces_that_lie_behind_it() {
         let mut costs = Costs::new(0);
         let place = |pc| Place { node: 1, pc };
-        costs.spend(place(1), 10, Spent::Execute);
-        costs.spend(place(2), 30, Spent::Flash);
-        costs.spend(place(3), 45, Spent::Exception);
+        costs.spend(place(1), 10, CycleCause::Execute);
+        costs.spend(place(2), 30, CycleCause::Flash);
+        costs.spend(place(3), 45, CycleCause::Exception);
         let (from, until, rows) = costs.take(12);
         assert_eq!((from, until), (0, 12));
         let cycles = |rows: &[(Place, Cost)]| -> Vec<_> { rows.iter().map(|row| (row.0.pc, row.1.cycles)).collect() };
@@ -204,8 +211,8 @@ mod tests {
     #[test]
     fn time_that_has_passed_is_not_spent_again() {
         let mut costs = Costs::new(0);
-        costs.spend(Place::default(), 10, Spent::Sleep);
-        costs.spend(Place::default(), 10, Spent::Exception);
+        costs.spend(Place::default(), 10, CycleCause::Sleep);
+        costs.spend(Place::default(), 10, CycleCause::Exception);
         let rows = costs.take(10).2;
         assert_eq!(rows[0].1.cycles, [0, 0, 0, 0, 10, 0, 0]);
     }

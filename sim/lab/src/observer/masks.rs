@@ -11,7 +11,7 @@ use super::costs::Place;
 
 /// An interval that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Masked {
+pub struct MaskedInterval {
     /// Priority of the interrupts held off.
     pub level: i16,
     /// Core.
@@ -34,7 +34,7 @@ pub struct MaskedSum {
     /// Their cycles.
     pub total_cycles: u64,
     /// The longest.
-    pub longest: Masked,
+    pub longest: MaskedInterval,
 }
 
 /// Key of a sum: level, core, opener, closer.
@@ -47,7 +47,7 @@ pub struct Masks {
     open: [Vec<Option<(u64, Place)>>; 2],
     sums: HashMap<Between, MaskedSum>,
     kept: usize,
-    all: Vec<Masked>,
+    all: Vec<MaskedInterval>,
 }
 
 impl Masks {
@@ -66,7 +66,7 @@ impl Masks {
                 (Some((start, opener)), false) => {
                     *open = None;
                     if at > start {
-                        let masked = Masked { level, core, start, end: at, opener, closer: place };
+                        let masked = MaskedInterval { level, core, start, end: at, opener, closer: place };
                         add(&mut self.sums, masked);
                         if self.all.len() < self.kept {
                             self.all.push(masked);
@@ -79,14 +79,14 @@ impl Masks {
     }
 
     /// Takes what was recorded. Open intervals stay open. The sums, and the intervals kept whole in order of time.
-    pub fn take(&mut self) -> (Vec<MaskedSum>, Vec<Masked>) {
+    pub fn take(&mut self) -> (Vec<MaskedSum>, Vec<MaskedInterval>) {
         let mut sums: Vec<(Between, MaskedSum)> = self.sums.drain().collect();
         sums.sort_unstable_by_key(|sum| sum.0);
         (sums.into_iter().map(|sum| sum.1).collect(), std::mem::take(&mut self.all))
     }
 }
 
-fn add(sums: &mut HashMap<Between, MaskedSum>, masked: Masked) {
+fn add(sums: &mut HashMap<Between, MaskedSum>, masked: MaskedInterval) {
     let key = (masked.level, masked.core, masked.opener, masked.closer);
     let sum = sums.entry(key).or_insert(MaskedSum { count: 0, total_cycles: 0, longest: masked });
     sum.count += 1;
@@ -112,7 +112,7 @@ mod tests {
         masks.change(0, 100, 0x40, at(1));
         masks.change(0, 130, THREAD, at(2));
         let (sums, all) = masks.take();
-        assert_eq!(all.iter().map(|each| each.level).collect::<Vec<_>>(), [0x40, 0x80]);
+        assert_eq!(all.iter().map(|interval| interval.level).collect::<Vec<_>>(), [0x40, 0x80]);
         assert!(sums.iter().all(|sum| sum.total_cycles == 30 && sum.count == 1));
     }
 
@@ -123,7 +123,7 @@ mod tests {
             masks.change(0, cycle, priority, at(pc));
         }
         let all = masks.take().1;
-        let want = Masked { level: 0x80, core: 0, start: 10, end: 40, opener: at(1), closer: at(4) };
+        let want = MaskedInterval { level: 0x80, core: 0, start: 10, end: 40, opener: at(1), closer: at(4) };
         assert_eq!(all, [want]);
     }
 

@@ -16,17 +16,17 @@ use rtoslab_cpu::step::Step;
 
 use crate::event::{Event, Kind};
 use calls::{Book, Call};
-use costs::{Cost, Costs, Place, Spent};
+use costs::{Cost, Costs, CycleCause, Place};
 use functions::Functions;
 use locks::{LockAct, LockEvent, Locks};
 use masks::Masks;
 use paths::Paths;
-pub use report::{Account, Arrival, Look, Observed, Wanted};
+pub use report::{Account, Arrival, Look, ObservationReport, ObservationRequest};
 use telling::{event, follow_measured, goes_on_measured, tell_thread};
 use threads::{Context, Move, Threads};
 
 #[derive(Debug, Clone, Default)]
-struct Watched {
+struct WatchedCall {
     costs: Costs,
     /// Sleep that is accounted for, as [`Look::sleep_cycles`] counts it.
     slept: u64,
@@ -45,11 +45,11 @@ struct Watched {
 /// The observer of all cores of a machine.
 #[derive(Debug, Clone)]
 pub struct Observer {
-    wanted: Wanted,
+    wanted: ObservationRequest,
     functions: Functions,
     paths: Paths,
     threads: Threads,
-    cores: Vec<Watched>,
+    cores: Vec<WatchedCall>,
     masks: Masks,
     locks: Locks,
     /// Accesses to spinlocks in this turn of the run loop.
@@ -61,10 +61,21 @@ pub struct Observer {
 
 impl Observer {
     /// Begins now, with the cores as they are. `symbols`: first address and size of each function.
-    pub fn new(wanted: Wanted, symbols: impl IntoIterator<Item = (u32, u32)>, now: u64, looks: &[Look]) -> Observer {
+    pub fn new(
+        wanted: ObservationRequest,
+        symbols: impl IntoIterator<Item = (u32, u32)>,
+        now: u64,
+        looks: &[Look],
+    ) -> Observer {
         let begin = |look: &Look| {
             let slept = look.sleep_cycles + look.asleep_since.map_or(0, |since| now.saturating_sub(since));
-            Watched { costs: Costs::new(now), slept, stopped: look.stopped, priority: 256, ..Watched::default() }
+            WatchedCall {
+                costs: Costs::new(now),
+                slept,
+                stopped: look.stopped,
+                priority: 256,
+                ..WatchedCall::default()
+            }
         };
         let mut observer = Observer {
             functions: Functions::new(symbols),
@@ -85,7 +96,7 @@ impl Observer {
             let watched = &mut observer.cores[core];
             watched.place = Place { node, pc: look.pc };
             // The rest of an instruction in progress, or of reset.
-            watched.costs.spend(watched.place, look.t, Spent::Execute);
+            watched.costs.spend(watched.place, look.t, CycleCause::Execute);
             observer.prioritise(core, look.t, look.priority);
         }
         observer
@@ -93,7 +104,7 @@ impl Observer {
 
     /// A core is about to execute: the time since its last instruction is accounted for.
     pub fn settle(&mut self, core: usize, look: &Look) {
-        let rest = if self.cores[core].stopped { Spent::Stopped } else { Spent::Exception };
+        let rest = if self.cores[core].stopped { CycleCause::Stopped } else { CycleCause::Exception };
         self.cores[core].stopped = false;
         self.sleep(core, look);
         if self.cores[core].thread.is_none() && self.cores[core].handlers.is_empty() {
@@ -105,13 +116,13 @@ impl Observer {
     }
 
     /// Notes cycles outside the executor, by the instruction at `pc`.
-    pub fn executed(&mut self, core: usize, pc: u32, look: &Look) {
+    pub fn note_execution(&mut self, core: usize, pc: u32, look: &Look) {
         let watched = &mut self.cores[core];
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
         let place = Place { node: context.node, pc };
         let cycles = look.t.saturating_sub(watched.costs.until());
         let mut cost = Cost { executions: 0, ..Cost::default() };
-        cost.cycles[Spent::Execute as usize] = cycles;
+        cost.cycles[CycleCause::Execute as usize] = cycles;
         watched.costs.add(place, look.t, cost);
         watched.place = place;
         // It returns like any function.
@@ -166,14 +177,16 @@ impl Observer {
             _ => {}
         }
         match watched.waiting {
-            Some((_, handlers, _)) if handlers == watched.handlers.len() => cost.cycles[Spent::Lock as usize] = cycles,
+            Some((_, handlers, _)) if handlers == watched.handlers.len() => {
+                cost.cycles[CycleCause::Lock as usize] = cycles
+            }
             _ => {
                 // What a pipeline hides of a wait cost nothing.
                 let flash = cycles.min(u64::from(step.flash_wait));
                 let bus = (cycles - flash).min(u64::from(step.bus_wait));
-                cost.cycles[Spent::Flash as usize] = flash;
-                cost.cycles[Spent::Bus as usize] = bus;
-                cost.cycles[Spent::Execute as usize] = cycles - flash - bus;
+                cost.cycles[CycleCause::Flash as usize] = flash;
+                cost.cycles[CycleCause::Bus as usize] = bus;
+                cost.cycles[CycleCause::Execute as usize] = cycles - flash - bus;
             }
         }
         watched.costs.add(place, step.end, cost);
@@ -212,12 +225,12 @@ impl Observer {
             context.follow(step, functions, paths, |_| {});
         } else {
             let mut moves = Vec::new();
-            context.follow(step, functions, paths, |told| moves.push(told));
-            for told in moves {
+            context.follow(step, functions, paths, |call| moves.push(call));
+            for call in moves {
                 if measuring {
-                    follow_measured(context, told, wanted, paths, calls, core, step);
+                    follow_measured(context, call, wanted, paths, calls, core, step);
                 }
-                let (kind, node) = match told {
+                let (kind, node) = match call {
                     Move::Into(node) => (Kind::Call, node),
                     Move::Out(node) | Move::Left(node) | Move::Onward(node) => (Kind::Return, node),
                 };
@@ -256,12 +269,12 @@ impl Observer {
     }
 
     /// A handler's first instruction is next.
-    pub fn entered(&mut self, core: usize, exception: u32, look: &Look) {
+    pub fn note_entry(&mut self, core: usize, exception: u32, look: &Look) {
         self.sleep(core, look);
         let node = self.paths.handler(exception, self.functions.entry(look.pc));
         let watched = &mut self.cores[core];
         watched.place = Place { node, pc: look.pc };
-        watched.costs.spend(watched.place, look.t, Spent::Exception);
+        watched.costs.spend(watched.place, look.t, CycleCause::Exception);
         if let Some(before) = watched.handlers.last_mut().or(watched.thread.as_mut()) {
             before.activity.leave();
         }
@@ -275,15 +288,15 @@ impl Observer {
     }
 
     /// A handler returned straight into another.
-    pub fn chained(&mut self, core: usize, exception: u32, look: &Look) {
+    pub fn note_chained(&mut self, core: usize, exception: u32, look: &Look) {
         self.end_of_handler(core);
-        self.entered(core, exception, look);
+        self.note_entry(core, exception, look);
     }
 
     /// A handler returned to what is next now.
-    pub fn returned(&mut self, core: usize, look: &Look) {
+    pub fn note_return(&mut self, core: usize, look: &Look) {
         let watched = &mut self.cores[core];
-        watched.costs.spend(watched.place, look.t, Spent::Exception);
+        watched.costs.spend(watched.place, look.t, CycleCause::Exception);
         self.end_of_handler(core);
         self.prioritise(core, look.t, look.priority);
         match self.cores[core].handlers.last_mut() {
@@ -300,13 +313,13 @@ impl Observer {
 
     fn end_of_handler(&mut self, core: usize) {
         if let Some(mut handler) = self.cores[core].handlers.pop() {
-            let wanted = &self.wanted.measured;
-            handler.activity.finish(&mut Book { wanted, calls: &mut self.calls, thread: 0 });
+            let measured = &self.wanted.measured;
+            handler.activity.finish(&mut Book { wanted: measured, calls: &mut self.calls, thread: 0 });
         }
     }
 
     /// A core was reset: whatever it did is over.
-    pub fn restarted(&mut self, core: usize) {
+    pub fn note_restart(&mut self, core: usize) {
         let watched = &mut self.cores[core];
         self.threads.end(watched.thread.take());
         watched.handlers.drain(..).for_each(|handler| self.threads.end(Some(handler)));
@@ -315,7 +328,7 @@ impl Observer {
     }
 
     /// Takes what was observed up to `now`.
-    pub fn take(&mut self, now: u64, looks: &[Look]) -> Observed {
+    pub fn take(&mut self, now: u64, looks: &[Look]) -> ObservationReport {
         let mut accounts = Vec::new();
         for (core, look) in looks.iter().enumerate() {
             self.sleep(core, look);
@@ -326,11 +339,11 @@ impl Observer {
                 watched.costs.spend(
                     watched.place,
                     watched.costs.until() + sum.saturating_sub(watched.slept),
-                    Spent::Sleep,
+                    CycleCause::Sleep,
                 );
                 watched.slept = watched.slept.max(sum);
             }
-            let rest = if watched.stopped { Spent::Stopped } else { Spent::Exception };
+            let rest = if watched.stopped { CycleCause::Stopped } else { CycleCause::Exception };
             let until = if watched.stopped { now } else { now.min(look.t) };
             watched.costs.spend(watched.place, until, rest);
             let (from, until, rows) = watched.costs.take(now);
@@ -340,19 +353,19 @@ impl Observer {
         let (nodes, locks) = (self.paths.nodes().to_vec(), self.locks.take());
         let (calls, open_calls) = self.take_calls();
         let arrivals = std::mem::take(&mut self.arrivals);
-        Observed { accounts, nodes, masked, intervals, locks, calls, open_calls, arrivals }
+        ObservationReport { accounts, nodes, masked, intervals, locks, calls, open_calls, arrivals }
     }
 
     /// Measured calls that have ended, and those in progress.
     fn take_calls(&mut self) -> (Vec<Call>, Vec<Call>) {
-        let wanted = &self.wanted.measured;
+        let measured = &self.wanted.measured;
         for mut context in self.threads.take_over() {
-            context.activity.lose(&mut Book { wanted, calls: &mut self.calls, thread: context.number });
+            context.activity.lose(&mut Book { wanted: measured, calls: &mut self.calls, thread: context.number });
         }
         let mut open = Vec::new();
         let running = self.cores.iter().flat_map(|watched| watched.thread.iter().chain(&watched.handlers));
-        for context in running.chain(self.threads.suspended()) {
-            context.activity.in_progress(&mut Book { wanted, calls: &mut open, thread: context.number });
+        for context in running.chain(self.threads.waiting_contexts()) {
+            context.activity.in_progress(&mut Book { wanted: measured, calls: &mut open, thread: context.number });
         }
         open.sort_unstable_by_key(|call| (call.start, call.thread, call.id));
         (std::mem::take(&mut self.calls), open)
@@ -367,7 +380,7 @@ impl Observer {
     fn sleep(&mut self, core: usize, look: &Look) {
         let watched = &mut self.cores[core];
         let cycles = look.sleep_cycles.saturating_sub(watched.slept);
-        watched.costs.spend(watched.place, watched.costs.until() + cycles, Spent::Sleep);
+        watched.costs.spend(watched.place, watched.costs.until() + cycles, CycleCause::Sleep);
         watched.slept = watched.slept.max(look.sleep_cycles);
         if let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()).filter(|_| cycles > 0) {
             context.activity.wait(watched.costs.until());
@@ -382,8 +395,8 @@ impl Observer {
 
     /// Thread mode goes on where `look` says: the thread that was interrupted, another, or a new one.
     fn thread_goes_on(&mut self, core: usize, look: &Look) {
-        let stands = |thread: &Context| thread.pc == look.pc && thread.sp == look.sp;
-        if let Some(thread) = self.cores[core].thread.as_mut().filter(|thread| stands(thread)) {
+        let is_there_now = |thread: &Context| thread.pc == look.pc && thread.sp == look.sp;
+        if let Some(thread) = self.cores[core].thread.as_mut().filter(|thread| is_there_now(thread)) {
             thread.activity.go_on(look.t, false);
             return;
         }
@@ -393,11 +406,11 @@ impl Observer {
         }
         // One that another core's handler has not put aside yet may go on here already.
         let elsewhere = self.cores.iter_mut().filter(|watched| !watched.handlers.is_empty());
-        let found = self.threads.resume(look.pc, look.sp).or_else(|| {
+        let context = self.threads.resume(look.pc, look.sp).or_else(|| {
             let mut slots = elsewhere.map(|watched| &mut watched.thread);
-            slots.find(|slot| slot.as_ref().is_some_and(stands)).and_then(Option::take)
+            slots.find(|slot| slot.as_ref().is_some_and(is_there_now)).and_then(Option::take)
         });
-        let mut thread = found.unwrap_or_else(|| self.threads.begin(look.pc, &self.functions, &mut self.paths));
+        let mut thread = context.unwrap_or_else(|| self.threads.begin(look.pc, &self.functions, &mut self.paths));
         (thread.pc, thread.sp, thread.process_stack) = (look.pc, look.sp, look.process_stack);
         if !self.wanted.measured.is_empty() {
             goes_on_measured(&mut thread, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::calls::Call;
 use super::costs::{Cost, Place};
 use super::locks::{LockKey, LockSum};
-use super::masks::{Masked, MaskedSum};
+use super::masks::{MaskedInterval, MaskedSum};
 use super::paths::Node;
 
 /// The observations to make beside the account.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct ObservationRequest {
     /// Priorities of interrupts whose held-off intervals are recorded.
     pub levels: Vec<i16>,
     /// Held-off intervals kept whole, from the first on.
@@ -72,7 +72,7 @@ pub struct Arrival {
 
 /// The observations since the last time.
 #[derive(Debug, Clone, Default)]
-pub struct Observed {
+pub struct ObservationReport {
     /// One a core.
     pub accounts: Vec<Account>,
     /// All call paths since observation began.
@@ -80,7 +80,7 @@ pub struct Observed {
     /// Held-off intervals, summed.
     pub masked: Vec<MaskedSum>,
     /// The first of them, whole.
-    pub intervals: Vec<Masked>,
+    pub intervals: Vec<MaskedInterval>,
     /// Spinlocks.
     pub locks: BTreeMap<LockKey, LockSum>,
     /// Measured calls that have ended, in order of ends.

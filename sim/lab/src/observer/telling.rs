@@ -4,14 +4,14 @@ use rtoslab_cpu::step::Step;
 
 use super::calls::{Book, Call, End, Entry};
 use super::paths::Paths;
-use super::report::Wanted;
+use super::report::ObservationRequest;
 use super::threads::{Context, Move};
 use crate::event::{Event, Kind};
 
 /// A context goes on after others, or begins with its first function.
 pub(super) fn goes_on_measured(
     context: &mut Context,
-    wanted: &Wanted,
+    wanted: &ObservationRequest,
     paths: &Paths,
     calls: &mut Vec<Call>,
     core: usize,
@@ -29,7 +29,7 @@ pub(super) fn goes_on_measured(
 pub(super) fn follow_measured(
     context: &mut Context,
     told: Move,
-    wanted: &Wanted,
+    wanted: &ObservationRequest,
     paths: &Paths,
     calls: &mut Vec<Call>,
     core: usize,
@@ -50,7 +50,7 @@ pub(super) fn follow_measured(
 
 /// A thread goes on.
 pub(super) fn tell_thread(
-    wanted: &Wanted,
+    wanted: &ObservationRequest,
     events: &mut Vec<Event>,
     thread: Option<&Context>,
     core: usize,

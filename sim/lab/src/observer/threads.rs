@@ -154,7 +154,7 @@ impl Context {
         while self.frames.len() > depth {
             let way = if cut || self.frames.len() > depth + 1 { Move::Left } else { Move::Out };
             tell(way(self.node));
-            while self.replaced.last().is_some_and(|each| each.0 == self.frames.len()) {
+            while self.replaced.last().is_some_and(|frame| frame.0 == self.frames.len()) {
                 self.replaced.pop().into_iter().for_each(|(_, node)| tell(way(node)));
             }
             self.node = self.frames.pop().map_or(self.node, |frame| frame.node);
@@ -180,11 +180,11 @@ impl Threads {
 
     /// The thread that stands there, if one does. One that stood there with that stack pointer before is over.
     pub fn resume(&mut self, pc: u32, sp: u32) -> Option<Context> {
-        let found = self.suspended.remove(&sp)?;
-        if found.pc == pc {
-            return Some(found);
+        let context = self.suspended.remove(&sp)?;
+        if context.pc == pc {
+            return Some(context);
         }
-        self.end(Some(found));
+        self.end(Some(context));
         None
     }
 
@@ -194,7 +194,7 @@ impl Threads {
     }
 
     /// All that wait to go on.
-    pub fn suspended(&self) -> impl Iterator<Item = &Context> {
+    pub fn waiting_contexts(&self) -> impl Iterator<Item = &Context> {
         self.suspended.values()
     }
 
@@ -241,7 +241,7 @@ mod tests {
         fn follow(&mut self, pc: u32, next: u32, sp: u32, call: bool) -> Vec<Move> {
             let step = Step { pc, next, sp, lr: (pc + 4) | 1, call, ..Step::default() };
             let mut moves = Vec::new();
-            self.context.follow(&step, &self.functions, &mut self.paths, |told| moves.push(told));
+            self.context.follow(&step, &self.functions, &mut self.paths, |call| moves.push(call));
             moves
         }
 

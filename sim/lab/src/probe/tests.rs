@@ -7,9 +7,9 @@ fn an_interval_that_ends_where_the_run_stops_is_counted_once() {
     let mut probes = Probes::default();
     let interval = probes.add_between(0x100, 0x200);
     probes.until(0x200);
-    assert!(!probes.issue(0x100, 0, 10, Held::default(), false));
-    assert!(probes.issue(0x200, 0, 17, Held::default(), false));
-    assert!(!probes.issue(0x200, 0, 17, Held::default(), true));
+    assert!(!probes.issue(0x100, 0, 10, ProbedRegisters::default(), false));
+    assert!(probes.issue(0x200, 0, 17, ProbedRegisters::default(), false));
+    assert!(!probes.issue(0x200, 0, 17, ProbedRegisters::default(), true));
     let result = probes.between(interval).unwrap();
     assert_eq!((result.count, result.total_cycles), (1, 7));
 }
@@ -19,7 +19,7 @@ fn one_address_as_both_ends_measures_from_execution_to_execution() {
     let mut probes = Probes::default();
     let interval = probes.add_between(0x100, 0x100);
     for cycle in [5, 25, 60] {
-        probes.issue(0x100, 0, cycle, Held::default(), false);
+        probes.issue(0x100, 0, cycle, ProbedRegisters::default(), false);
     }
     let result = probes.between(interval).unwrap();
     assert_eq!((result.count, result.min_cycles, result.max_cycles), (2, Some(20), Some(35)));
@@ -30,19 +30,19 @@ fn rewound_probes_stay_and_forget_what_came_later() {
     let mut probes = Probes::default();
     let early = probes.add_between(0x100, 0x200);
     probes.watch_exec(0x100, 1);
-    probes.issue(0x100, 0, 10, Held::default(), false);
+    probes.issue(0x100, 0, 10, ProbedRegisters::default(), false);
     let then = probes.clone();
     let late = probes.add_between(0x100, 0x100);
-    probes.issue(0x200, 0, 17, Held::default(), false);
-    probes.issue(0x100, 0, 20, Held::default(), false);
-    probes.issue(0x100, 0, 21, Held::default(), false);
+    probes.issue(0x200, 0, 17, ProbedRegisters::default(), false);
+    probes.issue(0x100, 0, 20, ProbedRegisters::default(), false);
+    probes.issue(0x100, 0, 21, ProbedRegisters::default(), false);
     probes.rewind(&then);
-    assert_eq!(probes.between(early).map(|each| each.count), Some(0));
-    assert_eq!(probes.between(late).map(|each| each.count), Some(0));
+    assert_eq!(probes.between(early).map(|interval| interval.count), Some(0));
+    assert_eq!(probes.between(late).map(|interval| interval.count), Some(0));
     assert_eq!(probes.take_events().len(), 1);
     // The interval that was open then is open again.
-    probes.issue(0x200, 0, 15, Held::default(), false);
-    assert_eq!(probes.between(early).map(|each| each.total_cycles), Some(5));
+    probes.issue(0x200, 0, 15, ProbedRegisters::default(), false);
+    assert_eq!(probes.between(early).map(|interval| interval.total_cycles), Some(5));
     assert!(probes.watches_code(0x200));
 }
 
@@ -52,8 +52,8 @@ fn a_watched_call_tells_its_caller_and_two_arguments() {
     probes.watch_exec(0x100, 1);
     probes.watch_call(0x100, 2, false);
     probes.watch_call(0x100, 3, true);
-    probes.issue(0x100, 1, 10, Held { r0: 3, r1: 4, r2: 5, lr: 0x555 }, false);
-    let seen: Vec<_> = probes.take_events().iter().map(|each| (each.id, each.value, each.more, each.pc)).collect();
+    probes.issue(0x100, 1, 10, ProbedRegisters { r0: 3, r1: 4, r2: 5, lr: 0x555 }, false);
+    let seen: Vec<_> = probes.take_events().iter().map(|event| (event.id, event.value, event.more, event.pc)).collect();
     assert_eq!(seen, [(1, 3, 0, 0x100), (2, 3, 4, 0x555), (3, 3, 5, 0x555)]);
     assert_eq!(probes.sites().collect::<Vec<_>>(), [0x100]);
 }
@@ -63,13 +63,14 @@ fn only_a_call_returns() {
     let mut probes = Probes::default();
     probes.watch_call(0x100, 1, false);
     probes.watch_return(0x554, 2);
-    let at =
-        |probes: &mut Probes, address, lr| probes.issue(address, 0, 10, Held { r0: 7, lr, ..Held::default() }, false);
+    let at = |probes: &mut Probes, address, lr| {
+        probes.issue(address, 0, 10, ProbedRegisters { r0: 7, lr, ..ProbedRegisters::default() }, false)
+    };
     at(&mut probes, 0x554, 0);
     at(&mut probes, 0x100, 0x555);
     at(&mut probes, 0x554, 0);
     at(&mut probes, 0x554, 0);
-    let seen: Vec<_> = probes.take_events().iter().map(|each| (each.id, each.value)).collect();
+    let seen: Vec<_> = probes.take_events().iter().map(|event| (event.id, event.value)).collect();
     assert_eq!(seen, [(1, 7), (2, 7)]);
 }
 
@@ -78,8 +79,8 @@ fn a_return_is_seen_although_it_is_watched_only_after_a_call() {
     let mut probes = Probes::default();
     probes.watch_call(0x100, 1, false);
     let call = |probes: &mut Probes, lr| {
-        probes.issue(0x100, 0, 10, Held { lr, ..Held::default() }, false);
-        probes.issue(lr & !1, 0, 11, Held::default(), false);
+        probes.issue(0x100, 0, 10, ProbedRegisters { lr, ..ProbedRegisters::default() }, false);
+        probes.issue(lr & !1, 0, 11, ProbedRegisters::default(), false);
         probes.take_events().len()
     };
     assert_eq!([0x555, 0x555].map(|lr| call(&mut probes, lr)), [1, 1]);
@@ -94,10 +95,10 @@ fn a_number_that_is_not_the_sites_is_not_believed() {
     probes.watch_exec(0x200, 2);
     let number = probes.number(0x200);
     for guess in [number, probes.number(0x100), probes.number(0x300), 77] {
-        assert!(!probes.issue_at(guess, 0x200, 0, 10, Held::default(), false));
-        assert!(!probes.issue_at(guess, 0x300, 0, 10, Held::default(), false));
+        assert!(!probes.issue_at(guess, 0x200, 0, 10, ProbedRegisters::default(), false));
+        assert!(!probes.issue_at(guess, 0x300, 0, 10, ProbedRegisters::default(), false));
     }
-    assert_eq!(probes.take_events().iter().map(|each| each.id).collect::<Vec<_>>(), [2; 4]);
+    assert_eq!(probes.take_events().iter().map(|event| event.id).collect::<Vec<_>>(), [2; 4]);
 }
 
 #[test]
@@ -110,8 +111,10 @@ fn returns_are_told_first_and_calls_last() {
     probes.watch_exec(0x100, 4);
     probes.watch_return(0x100, 2);
     let lr = 0x101;
-    (0..2).for_each(|_| assert!(!probes.issue(0x100, 0, 10, Held { lr, ..Held::default() }, false)));
-    let ids: Vec<_> = probes.take_events().iter().map(|each| each.id).collect();
+    (0..2).for_each(|_| {
+        assert!(!probes.issue(0x100, 0, 10, ProbedRegisters { lr, ..ProbedRegisters::default() }, false))
+    });
+    let ids: Vec<_> = probes.take_events().iter().map(|event| event.id).collect();
     assert_eq!(ids, [3, 4, 5, 6, 1, 2, 3, 4, 5, 6]);
 }
 
@@ -126,8 +129,8 @@ fn an_ended_probe_stops_nothing_and_leaves_the_others() {
     probes.end_until(0x200);
     probes.end_watch(0x2000_0006);
     assert!(!probes.stops_at(0x100));
-    assert!(!probes.issue(0x100, 0, 10, Held::default(), false));
-    assert!(!probes.written(0x2000_0004, 1, 0, 9, 0));
+    assert!(!probes.issue(0x100, 0, 10, ProbedRegisters::default(), false));
+    assert!(!probes.note_write(0x2000_0004, 1, 0, 9, 0));
     assert_eq!(probes.take_events().len(), 1);
 }
 
@@ -135,8 +138,8 @@ fn an_ended_probe_stops_nothing_and_leaves_the_others() {
 fn only_the_watched_word_is_reported() {
     let mut probes = Probes::default();
     probes.watch_write(0x2000_0004, 3, true);
-    assert!(!probes.written(0x2000_0000, 1, 0, 9, 0));
-    assert!(probes.written(0x2000_0004, 1, 0, 9, 0));
+    assert!(!probes.note_write(0x2000_0000, 1, 0, 9, 0));
+    assert!(probes.note_write(0x2000_0004, 1, 0, 9, 0));
     assert_eq!(probes.take_events().len(), 1);
 }
 
@@ -144,12 +147,12 @@ fn only_the_watched_word_is_reported() {
 fn returns_to_many_callers_are_told_apart() {
     let mut probes = Probes::default();
     probes.watch_call(0x100, 1, false);
-    let callers: Vec<u32> = (0..7).map(|each| 0x1000 + 2 * each).collect();
+    let callers: Vec<u32> = (0..7).map(|caller| 0x1000 + 2 * caller).collect();
     callers.iter().step_by(2).for_each(|&each| probes.watch_return(each, each as u16));
     for &behind in callers.iter().cycle().take(20) {
-        probes.issue(0x100, 0, 10, Held { lr: behind | 1, ..Held::default() }, false);
-        callers.iter().for_each(|&each| assert!(!probes.issue(each, 0, 11, Held::default(), false)));
-        let ids: Vec<_> = probes.take_events().iter().map(|each| u32::from(each.id)).collect();
+        probes.issue(0x100, 0, 10, ProbedRegisters { lr: behind | 1, ..ProbedRegisters::default() }, false);
+        callers.iter().for_each(|&each| assert!(!probes.issue(each, 0, 11, ProbedRegisters::default(), false)));
+        let ids: Vec<_> = probes.take_events().iter().map(|event| u32::from(event.id)).collect();
         assert_eq!(ids[1..], [behind][usize::from(behind & 2 != 0)..]);
     }
 }
@@ -158,9 +161,9 @@ fn returns_to_many_callers_are_told_apart() {
 fn each_watched_word_has_its_identity_and_the_last_one_counts() {
     let mut probes = Probes::default();
     [(0x30, 1), (0x10, 2), (0x20, 3), (0x12, 4)].into_iter().for_each(|(at, id)| probes.watch_write(at, id, false));
-    (0..0x40).step_by(4).for_each(|at| assert!(!probes.written(at, at, 0, 9, 0)));
-    assert_eq!(probes.watched().collect::<Vec<_>>(), [0x10, 0x20, 0x30]);
-    let seen: Vec<_> = probes.take_events().iter().map(|each| (each.value, each.id)).collect();
+    (0..0x40).step_by(4).for_each(|at| assert!(!probes.note_write(at, at, 0, 9, 0)));
+    assert_eq!(probes.watched_words().collect::<Vec<_>>(), [0x10, 0x20, 0x30]);
+    let seen: Vec<_> = probes.take_events().iter().map(|event| (event.value, event.id)).collect();
     assert_eq!(seen, [(0x10, 4), (0x20, 3), (0x30, 1)]);
 }
 
@@ -173,5 +176,5 @@ fn room_that_is_used_again_holds_nothing_old_and_replaces_nothing_new() {
     assert!(probes.take_events().is_empty());
     probes.record(Kind::Pin, 0, 2, 2, 0, 0);
     probes.reuse(vec![probes.events[0]; 3]);
-    assert_eq!(probes.take_events().iter().map(|each| each.id).collect::<Vec<_>>(), [2]);
+    assert_eq!(probes.take_events().iter().map(|event| event.id).collect::<Vec<_>>(), [2]);
 }

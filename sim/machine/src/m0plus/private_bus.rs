@@ -62,5 +62,5 @@ pub trait PrivateBus: Bus {
 }
 
 fn admit(core: &Core, bytes: u32) -> Result<(), Trap> {
-    if bytes == 4 && core.privileged() { Ok(()) } else { Err(WORDS_ONLY) }
+    if bytes == 4 && core.is_privileged() { Ok(()) } else { Err(WORDS_ONLY) }
 }

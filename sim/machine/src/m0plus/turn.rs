@@ -13,7 +13,7 @@ pub fn is_active(core: &Core) -> bool {
 }
 
 /// A fault that a core took.
-pub struct Faulted {
+pub struct FaultOutcome {
     /// The cause, in a few words.
     pub why: &'static str,
     /// Address of the instruction.
@@ -30,7 +30,7 @@ pub fn serve<B: Bus>(
     bus: &mut B,
     request: Request,
     timing: ExceptionTiming,
-) -> (Outcome, Option<Faulted>) {
+) -> (Outcome, Option<FaultOutcome>) {
     match request {
         Request::None | Request::Stopped | Request::RomHook(_) => (Outcome::None, None),
         Request::Svc => {
@@ -43,7 +43,7 @@ pub fn serve<B: Bus>(
             exception::hard_fault::<B, true>(core, bus, timing);
             let lock_up = (core.phase == Phase::Lockup)
                 .then(|| format!("core {} is locked up: {why} at 0x{pc:08x} inside a fault handler", core.id));
-            (Outcome::None, Some(Faulted { why, pc, cycle, lock_up }))
+            (Outcome::None, Some(FaultOutcome { why, pc, cycle, lock_up }))
         }
     }
 }

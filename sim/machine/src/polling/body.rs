@@ -59,7 +59,7 @@ enum Kind {
 }
 
 /// One opcode: what it is and its bytes.
-type Decoded = (Kind, u32);
+type DecodedLoop = (Kind, u32);
 
 const fn bit(register: u32) -> u16 {
     1 << register
@@ -70,7 +70,7 @@ fn plain(reads: u16, writes: u16) -> Kind {
 }
 
 /// The opcode at an address, if such a loop may hold it. `code` gives a halfword.
-fn decode(address: u32, code: &impl Fn(u32) -> Option<u16>) -> Option<Decoded> {
+fn decode(address: u32, code: &impl Fn(u32) -> Option<u16>) -> Option<DecodedLoop> {
     let h = u32::from(code(address)?);
     if h >> 11 >= 0b11101 {
         return Some((wide(h, u32::from(code(address + 2)?))?, 4));
@@ -222,34 +222,34 @@ mod tests {
     fn a_wait_with_a_limit_is_found_from_its_load() {
         // subs r3,#1; cmp r3,#0; beq out; ldr r2,[r1,#0]; tst r4,r2; bne back
         let code = [0x3b01, 0x2b00, 0xd003, 0x680a, 0x4214, 0xd1f9, 0xbf00];
-        let found = body(0x100, 0x106, &code).expect("a loop");
+        let loop_body = body(0x100, 0x106, &code).expect("a loop");
         let counter = Some(Counter { register: 3, up: false, limits: vec![Operand::Constant(0)] });
-        let wanted = Body { start: 0x100, end: 0x10c, behind_load: 0x108, instructions: 6, counter };
-        assert_eq!(found, wanted);
+        let expected = Body { start: 0x100, end: 0x10c, behind_load: 0x108, instructions: 6, counter };
+        assert_eq!(loop_body, expected);
     }
 
     #[test]
     fn the_limit_may_be_in_a_register_and_counted_up_to() {
         // cmp r3,r4; beq out; ldr.w r2,[r1,#0x81c]; adds r3,#1; lsls r2,r2,#24; bpl back
         let code = [0x42a3, 0xd004, 0xf8d1, 0x281c, 0x3301, 0x0612, 0xd5f8];
-        let found = body(0x100, 0x104, &code).expect("a loop");
+        let loop_body = body(0x100, 0x104, &code).expect("a loop");
         let counter = Counter { register: 3, up: true, limits: vec![Operand::Register(4)] };
-        assert_eq!((found.counter, found.instructions), (Some(counter), 6));
+        assert_eq!((loop_body.counter, loop_body.instructions), (Some(counter), 6));
         // cmp r4,r3 likewise.
-        let found = body(0x100, 0x104, &[0x429c, 0xd004, 0xf8d1, 0x281c, 0x3301, 0x0612, 0xd5f8]).expect("a loop");
-        assert_eq!(found.counter.map(|counter| counter.limits), Some(vec![Operand::Register(4)]));
+        let loop_body = body(0x100, 0x104, &[0x429c, 0xd004, 0xf8d1, 0x281c, 0x3301, 0x0612, 0xd5f8]).expect("a loop");
+        assert_eq!(loop_body.counter.map(|counter| counter.limits), Some(vec![Operand::Register(4)]));
     }
 
     #[test]
     fn a_wait_without_one_may_begin_with_its_load() {
         // ldr.w r2,[r1,#1024]; lsls r2,r2,#24; bpl back
         let code = [0xf8d1, 0x2400, 0x0612, 0xd5fb];
-        let found = body(0x200, 0x200, &code).expect("a loop");
-        let wanted = Body { start: 0x200, end: 0x208, behind_load: 0x204, instructions: 3, counter: None };
-        assert_eq!(found, wanted);
+        let loop_body = body(0x200, 0x200, &code).expect("a loop");
+        let expected = Body { start: 0x200, end: 0x208, behind_load: 0x204, instructions: 3, counter: None };
+        assert_eq!(loop_body, expected);
         // ldr r2,[r1]; cbnz r2,out; b back
-        let found = body(0x200, 0x200, &[0x680a, 0xb90a, 0xe7fc]).expect("a loop");
-        assert_eq!((found.instructions, found.counter, found.end), (3, None, 0x206));
+        let loop_body = body(0x200, 0x200, &[0x680a, 0xb90a, 0xe7fc]).expect("a loop");
+        assert_eq!((loop_body.instructions, loop_body.counter, loop_body.end), (3, None, 0x206));
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Polling {
     /// The instruction at `load` read `value` from a register. True if the machine must look before the next one.
     /// `is_steady` tells whether reading has no effect and the value changes only at events.
     #[inline]
-    pub fn noted(&mut self, load: u32, value: u32, is_steady: impl FnOnce() -> bool) -> bool {
+    pub fn note(&mut self, load: u32, value: u32, is_steady: impl FnOnce() -> bool) -> bool {
         if load != self.load || value != self.value || !self.on {
             (self.load, self.value, self.reads) = (load, value, 0);
             return false;
@@ -67,7 +67,7 @@ impl Polling {
     }
 
     /// Cycles passed over so far.
-    pub fn passed_cycles(&self) -> u64 {
+    pub fn fast_forward_cycles(&self) -> u64 {
         self.passed_cycles
     }
 

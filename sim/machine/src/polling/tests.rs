@@ -25,7 +25,7 @@ impl Fake {
     fn new(taken: fn(u64, u64) -> u64, next: fn(u64) -> u64, phases: u64) -> Fake {
         let mut polling = Polling::default();
         polling.switch(true);
-        while !polling.noted(START, 0, || true) {}
+        while !polling.note(START, 0, || true) {}
         Fake { polling, time: 1, executed: 1, taken, hidden: 0, next, phases, stepped: 0 }
     }
 
@@ -40,14 +40,14 @@ impl Fake {
     }
 
     /// Where it is at `until`, with and without passing over. The cycles passed over.
-    fn compared(make: impl Fn() -> Fake, until: u64) -> ([(u64, u64, u64); 2], u64) {
+    fn assert_equal_runs(make: impl Fn() -> Fake, until: u64) -> ([(u64, u64, u64); 2], u64) {
         let both = [false, true].map(|passes| {
             let mut fake = make();
             if passes {
                 pass_over(&mut fake, until);
             }
             fake.run_to(until);
-            ((fake.time, fake.executed, fake.hidden), fake.polling.passed_cycles())
+            ((fake.time, fake.executed, fake.hidden), fake.polling.fast_forward_cycles())
         });
         (both.map(|(end, _)| end), both[1].1)
     }
@@ -114,14 +114,15 @@ impl Waiting for Fake {
 
 #[test]
 fn what_recurs_is_passed_over() {
-    let (both, passed) = Fake::compared(|| Fake::new(|_, _| 3, |_| 0, 1), 100_000);
+    let (both, passed) = Fake::assert_equal_runs(|| Fake::new(|_, _| 3, |_| 0, 1), 100_000);
     assert_eq!(both[0], both[1]);
     assert!(passed > 90_000, "{passed}");
 }
 
 #[test]
 fn a_period_may_be_of_several_repetitions() {
-    let (both, passed) = Fake::compared(|| Fake::new(|_, hidden| 2 + hidden, |hidden| (hidden + 1) % 5, 1), 100_000);
+    let (both, passed) =
+        Fake::assert_equal_runs(|| Fake::new(|_, hidden| 2 + hidden, |hidden| (hidden + 1) % 5, 1), 100_000);
     assert_eq!(both[0], both[1]);
     assert!(passed > 90_000, "{passed}");
 }
@@ -130,7 +131,7 @@ fn a_period_may_be_of_several_repetitions() {
 #[test]
 fn the_phase_of_a_bus_counts() {
     let make = || Fake::new(|time, _| if time % 64 < 60 { 3 } else { 5 }, |_| 0, 64);
-    let (both, _) = Fake::compared(make, 10_000);
+    let (both, _) = Fake::assert_equal_runs(make, 10_000);
     assert_eq!(both[0], both[1]);
 }
 
@@ -138,14 +139,14 @@ fn the_phase_of_a_bus_counts() {
 #[test]
 fn a_state_that_goes_on_counts() {
     let make = || Fake::new(|_, hidden| if hidden == 99 { 9 } else { 3 }, |hidden| (hidden + 1) % 100, 1);
-    let (both, passed) = Fake::compared(make, 50_000);
+    let (both, passed) = Fake::assert_equal_runs(make, 50_000);
     assert_eq!((both[0], passed), (both[1], 0));
 }
 
 #[test]
 fn near_an_event_nothing_is_passed_over() {
     for until in 1..600 {
-        let (both, _) = Fake::compared(|| Fake::new(|_, _| 3, |_| 0, 1), until);
+        let (both, _) = Fake::assert_equal_runs(|| Fake::new(|_, _| 3, |_| 0, 1), until);
         assert_eq!(both[0], both[1], "{until}");
     }
 }
@@ -154,16 +155,16 @@ fn near_an_event_nothing_is_passed_over() {
 fn a_load_that_is_in_no_such_loop_is_asked_once() {
     let mut fake = Fake::new(|_, _| 3, |hidden| hidden + 1, 1);
     pass_over(&mut fake, 10_000);
-    assert!((0..100).all(|_| !fake.polling.noted(START, 0, || true)));
+    assert!((0..100).all(|_| !fake.polling.note(START, 0, || true)));
 }
 
 #[test]
 fn only_equal_reads_of_steady_registers_are_looked_at() {
     let mut polling = Polling::default();
-    assert!((0..10).all(|_| !polling.noted(START, 0, || true)), "it is off");
+    assert!((0..10).all(|_| !polling.note(START, 0, || true)), "it is off");
     polling.switch(true);
-    assert!((0..10).all(|value| !polling.noted(START, value, || true)), "the value changes");
-    assert!((0..10).all(|place| !polling.noted(START + place, 0, || true)), "the load changes");
-    assert!((0..10).all(|_| !polling.noted(START, 0, || false)), "the register is not steady");
+    assert!((0..10).all(|value| !polling.note(START, value, || true)), "the value changes");
+    assert!((0..10).all(|place| !polling.note(START + place, 0, || true)), "the load changes");
+    assert!((0..10).all(|_| !polling.note(START, 0, || false)), "the register is not steady");
     assert!(!polling.is_ripe());
 }

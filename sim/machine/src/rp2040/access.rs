@@ -1,13 +1,13 @@
 //! Loads and stores beyond plain SRAM: what each address is and what it costs (RP2040 data sheet 2.1, 2.2, 2.6).
 
-use rtoslab_cpu::v6m::bus::{Bus, Ordered, Trap};
+use rtoslab_cpu::v6m::bus::{Bus, OrderedAccess, Trap};
 use rtoslab_cpu::v6m::core::{Core, Phase};
-use rtoslab_cpu::v6m::pair::Asked;
+use rtoslab_cpu::v6m::pair::TurnRequest;
 use rtoslab_cpu::v6m::ppb;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
 
-use super::map::{ROM_BYTES, SIO, SRAM_BASE, SRAM_BYTES, bank_of, slave, unstriped};
+use super::map::{ROM_BYTES, SIO, SRAM_BASE, SRAM_BYTES, bank_of, slave, unstripe};
 use super::system::System;
 use crate::m0plus::private_bus::PrivateBus;
 use crate::m0plus::{UNALIGNED, UNMAPPED};
@@ -47,7 +47,7 @@ fn lock_at(offset: u32) -> u8 {
 
 impl System {
     /// The word at `address` with a narrow store carried out in it.
-    fn merged(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> u32 {
+    fn merge_narrow_store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> u32 {
         let mut word = self.peripheral_read(core, address & !3, now).unwrap_or(0).to_le_bytes();
         put(&mut word, address & 3, bytes, value);
         u32::from_le_bytes(word)
@@ -87,29 +87,29 @@ impl System {
     /// A load of a basic block ahead of time. Only SIO is accessed in time order, and only registers that ask for nothing
     /// else.
     #[inline(never)]
-    pub(super) fn load_ordered(&mut self, core: &mut Core, address: u32, bytes: u32) -> Ordered<u32> {
+    pub(super) fn load_ordered(&mut self, core: &mut Core, address: u32, bytes: u32) -> OrderedAccess<u32> {
         if address >> 28 != SIO || bytes != 4 || address & 3 != 0 {
-            return Ordered::InTime;
+            return OrderedAccess::InTime;
         }
         match address & 0xffc {
-            0 => Ordered::Always(core.id as u32),
+            0 => OrderedAccess::Always(core.id as u32),
             offset @ (0x5c..=0x7c | 0x100..=0x17c) => {
                 if DIVIDER.contains(&offset)
                     && let Some(value) = self.divider_ahead(core, offset)
                 {
-                    return Ordered::Always(value);
+                    return OrderedAccess::Always(value);
                 }
                 let Some(at) = self.pairs.grant() else {
-                    self.pairs.ask(Asked::Port);
-                    return Ordered::NotYet;
+                    self.pairs.ask(TurnRequest::Port);
+                    return OrderedAccess::NotYet;
                 };
                 let value = self.sio_read(core, offset, at);
                 if value == 0 && offset >= 0x100 && !self.periph.sio.logs_lock_accesses() {
                     self.pairs.failed(core, lock_at(offset));
                 }
-                Ordered::Now(value)
+                OrderedAccess::Now(value)
             }
-            _ => Ordered::InTime,
+            _ => OrderedAccess::InTime,
         }
     }
 
@@ -124,32 +124,38 @@ impl System {
         }
         let begun = self.pairs.begun_at();
         let state = self.sio_read(core, DIVIDER_STATE, begun);
-        let stands = state & READY != 0 && (offset != QUOTIENT || state & DIRTY == 0);
-        stands.then(|| self.sio_read(core, offset, begun))
+        let is_at = state & READY != 0 && (offset != QUOTIENT || state & DIRTY == 0);
+        is_at.then(|| self.sio_read(core, offset, begun))
     }
 
     /// A store of a basic block ahead of time, likewise.
     #[inline(never)]
-    pub(super) fn store_ordered(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) -> Ordered<u32> {
-        if bytes == 4 && core.privileged() && ppb::is_timeless(address) {
-            return Ordered::Behind;
+    pub(super) fn store_ordered(
+        &mut self,
+        core: &mut Core,
+        address: u32,
+        bytes: u32,
+        value: u32,
+    ) -> OrderedAccess<u32> {
+        if bytes == 4 && core.is_privileged() && ppb::is_timeless(address) {
+            return OrderedAccess::Behind;
         }
         if address >> 28 != SIO || bytes != 4 || address & 3 != 0 {
-            return Ordered::InTime;
+            return OrderedAccess::InTime;
         }
         match address & 0xffc {
             offset @ (0x60..=0x7c | 0x100..=0x17c) => {
                 let Some(at) = self.pairs.grant() else {
-                    self.pairs.ask(Asked::Port);
-                    return Ordered::NotYet;
+                    self.pairs.ask(TurnRequest::Port);
+                    return OrderedAccess::NotYet;
                 };
                 self.sio_write(core, offset, value, at);
                 if offset >= 0x100 {
-                    self.pairs.freed(lock_at(offset));
+                    self.pairs.note_freed(lock_at(offset));
                 }
-                Ordered::Now(0)
+                OrderedAccess::Now(0)
             }
-            _ => Ordered::InTime,
+            _ => OrderedAccess::InTime,
         }
     }
 
@@ -187,7 +193,7 @@ impl System {
                     *t = slot + 2;
                     return Ok(get(&self.sram, offset, bytes));
                 }
-                let (offset, bank) = unstriped(address).ok_or(UNMAPPED)?;
+                let (offset, bank) = unstripe(address).ok_or(UNMAPPED)?;
                 let slot = if CONTEND { self.claim_data(core, bank, *t) } else { *t };
                 *t = slot + 2;
                 Ok(get(&self.sram, offset, bytes))
@@ -226,7 +232,7 @@ impl System {
             }
             0x4 | 0x5 => {
                 let word = if bytes < 4 && address >> 12 == USB_DPRAM_PAGE {
-                    self.merged(core, address, bytes, value, *t)
+                    self.merge_narrow_store(core, address, bytes, value, *t)
                 } else {
                     replicate(value, bytes)
                 };
@@ -237,7 +243,7 @@ impl System {
             0x2 => {
                 let (offset, bank) = match address.checked_sub(SRAM_BASE).filter(|&o| o < SRAM_BYTES) {
                     Some(offset) => (offset, bank_of(offset)),
-                    None => unstriped(address).ok_or(UNMAPPED)?,
+                    None => unstripe(address).ok_or(UNMAPPED)?,
                 };
                 let slot = if CONTEND { self.claim_data(core, bank, *t) } else { *t };
                 *t = slot + 2;
@@ -278,14 +284,14 @@ impl System {
                     *t += 2;
                 } else {
                     if window == 0x11 {
-                        self.periph.xip_ctrl.missed();
+                        self.periph.xip_ctrl.count_miss();
                     }
                     let start = if CONTEND { (*t).max(self.busy[slave::XIP]) } else { *t };
                     core.bus_wait += start - *t;
                     core.flash_wait += self.word_cycles;
                     *t = start + self.word_cycles + 2;
                     // The next address phase goes with the last cycle of this transfer, as everywhere.
-                    self.keep_busy::<CONTEND>(slave::XIP, *t - 1);
+                    self.hold_busy::<CONTEND>(slave::XIP, *t - 1);
                 }
                 Ok(get(self.periph.ssi.flash.bytes(), offset, bytes))
             }
@@ -343,7 +349,7 @@ impl System {
         }
         let slot = if CONTEND { self.claim_data(core, slave, t) } else { t };
         if extra > 0 {
-            self.keep_busy::<CONTEND>(slave, slot + 1 + extra);
+            self.hold_busy::<CONTEND>(slave, slot + 1 + extra);
         }
         (slot, extra)
     }
@@ -352,7 +358,7 @@ impl System {
         let (slot, extra) = self.register_path::<CONTEND>(core, address, false, *t);
         let value = self.peripheral_read(core, address, slot).ok_or(UNMAPPED)?;
         *t = slot + 2 + extra;
-        if self.polling.noted(core.pc(), value, || self.periph.is_steady(address)) {
+        if self.polling.note(core.pc(), value, || self.periph.is_steady(address)) {
             self.ask_for_attention(core);
         }
         Ok(value)

@@ -3,9 +3,9 @@
 use rtoslab_cpu::v6m::bus::Fabric;
 use rtoslab_cpu::v6m::core::{Core, Phase};
 use rtoslab_cpu::v6m::exception::{ExceptionTiming, Outcome};
-use rtoslab_cpu::v6m::pair::{Bank, Paired, Pairs, Probe, State};
+use rtoslab_cpu::v6m::pair::{Bank, PairedBus, Pairs, Probe, State};
 use rtoslab_cpu::v6m::region::SLOTS;
-use rtoslab_lab::Held;
+use rtoslab_lab::ProbedRegisters;
 use rtoslab_periph::NEVER;
 
 use super::map::{CPUID, FLASH_BASE, SIO, SRAM_BASE, STRIPED_BYTES, bank_of, slave};
@@ -17,7 +17,7 @@ use crate::words::get;
 impl System {
     /// A slave takes nothing before cycle `until`: a transfer there lasts longer than others. Data accesses look at
     /// that themselves. The machine also reports the other core's fetches from the flash, as soon as it has its turn.
-    pub(super) fn keep_busy<const CONTEND: bool>(&mut self, slave: usize, until: u64) {
+    pub(super) fn hold_busy<const CONTEND: bool>(&mut self, slave: usize, until: u64) {
         self.busy[slave] = self.busy[slave].max(until);
         if CONTEND && slave == slave::XIP {
             self.due = 0;
@@ -49,7 +49,7 @@ impl System {
 
     /// The core lost its slot: it goes first in the next tie, unless the chip fixes who does.
     #[inline(always)]
-    pub(super) fn lost(&mut self, core: &mut Core) {
+    pub(super) fn note_lost(&mut self, core: &mut Core) {
         if self.fixed_first.is_none() {
             self.first = core.id;
             core.wins_ties();
@@ -71,7 +71,7 @@ impl System {
         } else {
             core.fetch_ready = slot + 2;
         }
-        self.lost(core);
+        self.note_lost(core);
         slot
     }
 }
@@ -96,7 +96,7 @@ impl System {
     }
 
     /// The slots of memories that are taken in cycles from `now` to `last`, one bit each.
-    fn taken(&self, now: u64, last: u64) -> [u64; 2] {
+    fn taken_slots(&self, now: u64, last: u64) -> [u64; 2] {
         let mut taken = [0; 2];
         for ahead in 0..(last + 1 - now).min(SLOTS as u64) {
             let column = (now + ahead) as usize % SLOTS;
@@ -157,7 +157,7 @@ impl Fabric for System {
         } else {
             core.fetch_ready = slot + 2;
         }
-        self.lost(core);
+        self.note_lost(core);
         slot
     }
 
@@ -189,7 +189,7 @@ impl Fabric for System {
     }
 }
 
-impl Paired for System {
+impl PairedBus for System {
     const OWN_NUMBER: u32 = CPUID;
 
     fn bank(&self, memory: u32) -> Option<Bank> {
@@ -208,8 +208,8 @@ impl Paired for System {
     }
 
     fn word_of_code(&self, address: u32) -> Option<u32> {
-        let is_there = address >> 24 == FLASH_BASE >> 24 && address.is_multiple_of(4);
-        is_there.then(|| get(self.periph.ssi.flash.bytes(), self.flash_offset(address), 4))
+        let is_present = address >> 24 == FLASH_BASE >> 24 && address.is_multiple_of(4);
+        is_present.then(|| get(self.periph.ssi.flash.bytes(), self.flash_offset(address), 4))
     }
 
     fn probe_at(&self, address: u32) -> Probe {
@@ -222,13 +222,13 @@ impl Paired for System {
             return false;
         }
         let resumed = self.passed_until[core.id].take() == Some(address);
-        self.probes.issue_at(number, address, core.id, cycle, Held::of(&core.r), resumed);
+        self.probes.issue_at(number, address, core.id, cycle, ProbedRegisters::of(&core.r), resumed);
         true
     }
 
     #[inline(always)]
-    fn lost_lines(&self) -> u64 {
-        self.xip.lost()
+    fn lines_lost(&self) -> u64 {
+        self.xip.lost_count()
     }
 
     #[inline(always)]
@@ -248,7 +248,7 @@ impl Paired for System {
         let ends = [first, other].map(|core| core.t.max(core.bus_free).max(core.fetch_ready));
         let timing = self.timing.exception();
         let last = if timing.entry.min(timing.exit) < 8 { now + SLOTS as u64 } else { ends[0].max(ends[1]) };
-        let mut state = State { slots: self.taken(now, last), ..State::default() };
+        let mut state = State { slots: self.taken_slots(now, last), ..State::default() };
         #[cfg(debug_assertions)]
         assert_eq!(state.slots, self.all_taken(now));
         // What lies after a core does not matter to it any more.
@@ -292,7 +292,7 @@ impl Paired for System {
         (shortest > FRAME_CYCLES).then_some(timing)
     }
 
-    fn passed(&mut self, core: &Core, outcome: Outcome, before: u64) {
+    fn pass(&mut self, core: &Core, outcome: Outcome, before: u64) {
         record(&mut self.probes, core, face::pc(core), outcome, before);
     }
 

@@ -64,13 +64,13 @@ impl System {
     }
 
     /// The same of an instruction with a probe, that was mostly decoded before, and the number of its site.
-    pub(super) fn probed_at(&mut self, address: u32) -> (Op, u32) {
+    pub(super) fn probe_at(&mut self, address: u32) -> (Op, u32) {
         let halfwords = self.fetch_halfwords(address);
         if let Some(known) = self.known.find(address, halfwords) {
             return known;
         }
         let (decoded, site) = (self.decode_at(address), self.probes.number(address));
-        self.known.keep(address, halfwords, decoded, site)
+        self.known.store(address, halfwords, decoded, site)
     }
 
     /// True if the cache does not hold all of an instruction in flash.

@@ -7,7 +7,7 @@ use rtoslab_cpu::step::Step;
 
 /// How far a core's steps were counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Fetched {
+pub struct FetchLog {
     /// Steps of this turn that were looked at.
     pub steps: usize,
     /// The word fetched last, if execution goes on after it without a branch.
@@ -16,14 +16,14 @@ pub struct Fetched {
     next: u32,
 }
 
-impl Fetched {
+impl FetchLog {
     /// Words that an instruction of so many bytes fetches.
     pub fn words_of(&mut self, step: &Step, bytes: u32) -> u32 {
         let (first, last) = (step.pc >> 2, (step.pc + bytes - 1) >> 2);
-        let is_there = self.word == Some(first) && self.next == step.pc;
+        let is_present = self.word == Some(first) && self.next == step.pc;
         self.next = step.pc + bytes;
         self.word = (step.next == self.next).then_some(last);
-        last - first + u32::from(!is_there)
+        last - first + u32::from(!is_present)
     }
 
     /// A new turn begins with no steps.
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     fn words(path: &[(u32, u32, u32)]) -> Vec<u32> {
-        let mut fetched = Fetched::default();
+        let mut fetched = FetchLog::default();
         let step = |pc: u32, next: u32| Step { pc, next, executions: 1, ..Step::default() };
         path.iter().map(|&(pc, bytes, next)| fetched.words_of(&step(pc, next), bytes)).collect()
     }

@@ -18,7 +18,7 @@ use crate::board::Stats;
 use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
 use crate::m0plus::face;
-use crate::m0plus::turn::{self, Faulted, is_active};
+use crate::m0plus::turn::{self, FaultOutcome, is_active};
 use crate::observe::{TURN_CYCLES, look_v6m};
 use crate::polling::pass_over;
 use crate::setting::SettingError;
@@ -180,7 +180,7 @@ impl Machine {
     /// A stop whose cycle has come: no core that goes on is after it. A core may have run ahead to where an instrument
     /// stops it. The other one comes there first, and the end of the run may.
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
-        if let Some(stop) = self.system.stop.take_if(|stop| stop.reason.is_asked_for()) {
+        if let Some(stop) = self.system.stop.take_if(|stop| stop.reason.is_requested()) {
             self.system.held.push(stop);
         }
         if self.system.stop.is_some() {
@@ -243,7 +243,7 @@ impl Machine {
                 let pc = core.pc();
                 self.system.call_rom(core, id);
                 if let Some(observer) = &mut self.observer {
-                    observer.executed(index, pc, &look_v6m(core));
+                    observer.note_execution(index, pc, &look_v6m(core));
                 }
             }
             // SYSRESETREQ restarts the processors only (RP2040 data sheet 2.4.8).
@@ -263,7 +263,7 @@ impl Machine {
         if let Some(hold) = self.system.effects.core1_reset.take() {
             if hold {
                 self.cores[1].reset();
-                self.observer.iter_mut().for_each(|observer| observer.restarted(1));
+                self.observer.iter_mut().for_each(|observer| observer.note_restart(1));
             } else if self.core_count == 2 {
                 let now = self.cores[0].t;
                 self.start_core1();
@@ -276,8 +276,8 @@ impl Machine {
     fn restart(&mut self) {
         self.boot();
         if let Some(observer) = &mut self.observer {
-            observer.restarted(0);
-            observer.restarted(1);
+            observer.note_restart(0);
+            observer.note_restart(1);
         }
         let now = self.now;
         for core in self.cores.iter_mut() {
@@ -286,7 +286,7 @@ impl Machine {
         self.system.clocks_changed(&mut self.cores, now);
     }
 
-    fn note_fault(&mut self, index: usize, Faulted { why, pc, cycle, lock_up }: Faulted) {
+    fn note_fault(&mut self, index: usize, FaultOutcome { why, pc, cycle, lock_up }: FaultOutcome) {
         match lock_up {
             Some(detail) => {
                 self.locked.get_or_insert(locked_up(index, cycle, pc, detail));
@@ -363,9 +363,7 @@ impl Machine {
             match self.system.pairs.backoff_end(self.now) {
                 Some(end) => due = due.min(end),
                 None if due - self.now <= Block::CYCLES => {}
-                None if self.system.fixed_first.is_none()
-                    && self.cores.iter().all(Core::stands_between_instructions) =>
-                {
+                None if self.system.fixed_first.is_none() && self.cores.iter().all(Core::is_between_instructions) => {
                     // SAFETY: both cores live in `self.cores`; their `ip`s were set by `jump` or the interpreter.
                     unsafe { pair::run(self.cores.as_mut_ptr(), turn, due, &mut *self.system) };
                     return;
@@ -376,9 +374,9 @@ impl Machine {
                 }
             }
         }
-        let alone = !both && !contend && !is_active(&self.cores[1 - turn]);
-        self.system.polling.switch(alone && self.watch == watch::NOTHING);
-        if alone && self.system.polling.is_ripe() {
+        let is_single = !both && !contend && !is_active(&self.cores[1 - turn]);
+        self.system.polling.switch(is_single && self.watch == watch::NOTHING);
+        if is_single && self.system.polling.is_ripe() {
             let waiting = &mut LoneCore { cores: &mut self.cores, system: &mut self.system, turn };
             pass_over(waiting, due);
             return;
@@ -395,7 +393,7 @@ impl Machine {
             core.fetch_ready = 0;
         }
         let cores = self.cores.as_mut_ptr();
-        self.system.alone.is_now = alone;
+        self.system.alone.is_now = is_single;
         // SAFETY: both cores live in `self.cores`; a running core's `ip` was set by `jump` or the interpreter.
         unsafe { turn::execute(cores, turn, &mut *self.system, contend, self.watch) };
         self.system.alone.is_now = false;
@@ -470,7 +468,7 @@ impl Machine {
     /// Switches the per-instruction profile on (from zero) or off. While an observer is at work nothing is in it.
     pub fn profile(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
-        self.keep_observing();
+        self.continue_observing();
         self.system.set_profile(on);
         for core in self.cores.iter_mut() {
             face::enter_again(core, &mut *self.system);

@@ -1,7 +1,6 @@
 //! The RP2040 as a machine: memories, bus fabric, boot, and the run loop.
 
 mod access;
-mod alone;
 mod arbitration;
 mod board;
 mod boot;
@@ -15,6 +14,7 @@ mod observe;
 mod registers;
 mod rom;
 mod settings;
+mod single_core;
 mod snapshot;
 mod steps;
 mod stops;

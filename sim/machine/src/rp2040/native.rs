@@ -2,11 +2,11 @@
 
 use rtoslab_cpu::v6m::native_path::{NativePathBus, NativePaths};
 use rtoslab_cpu::v6m::region::SLOTS;
-use rtoslab_cpu::v6m::translate::{self, MARKED_BYTES, Quick, Translated, Translations};
+use rtoslab_cpu::v6m::translate::{self, MARKED_BYTES, NativeTrace, Quick, Translations};
 use rtoslab_periph::NEVER;
 
-use super::alone::Transfers;
 use super::map::{FLASH_BASE, MARKED};
+use super::single_core::Transfers;
 use super::system::System;
 use crate::xip;
 
@@ -18,7 +18,7 @@ impl System {
     }
 }
 
-impl Translated for System {
+impl NativeTrace for System {
     #[inline(always)]
     fn translations(&mut self) -> &mut Translations {
         &mut self.alone.translations
@@ -43,7 +43,7 @@ impl NativePathBus for System {
     }
 
     #[inline(always)]
-    fn is_alone(&self) -> bool {
+    fn is_single_core(&self) -> bool {
         self.alone.is_now
     }
 

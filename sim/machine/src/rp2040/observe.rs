@@ -7,20 +7,20 @@ use rtoslab_lab::observer::locks::{LockAct, LockEvent};
 use rtoslab_periph::rp2040::{LockAccess, LockAccessKind};
 
 use super::machine::Machine;
-use crate::observe::{Observed, Wanted, look_v6m, observer};
+use crate::observe::{ObservationReport, ObservationRequest, look_v6m, observer};
 
 impl Machine {
     /// Observes from now on, or no longer.
-    pub fn observe(&mut self, wanted: Option<Wanted>) {
+    pub fn observe(&mut self, request: Option<ObservationRequest>) {
         let looks = self.cores.each_ref().map(look_v6m);
-        self.observer = wanted.map(|wanted| observer(wanted, self.symbols(), self.cycle(), &looks));
+        self.observer = request.map(|wanted| observer(wanted, self.symbols(), self.cycle(), &looks));
         self.system.periph.sio.log_lock_accesses(self.observer.is_some());
         self.watch = watch::NOTHING;
-        self.keep_observing();
+        self.continue_observing();
     }
 
     /// The executors log steps while there is somebody to read them.
-    pub(super) fn keep_observing(&mut self) {
+    pub(super) fn continue_observing(&mut self) {
         if self.observer.is_some() {
             self.watch = watch::STEPS;
         }
@@ -34,7 +34,7 @@ impl Machine {
     }
 
     /// Takes what was observed. `None` while nothing is.
-    pub fn observed(&mut self) -> Option<Observed> {
+    pub fn observed(&mut self) -> Option<ObservationReport> {
         let now = self.cycle();
         let looks = self.cores.each_ref().map(look_v6m);
         Some(self.observer.as_mut()?.take(now, &looks))
@@ -75,9 +75,9 @@ impl Machine {
         let Some(observer) = &mut self.observer else { return };
         let look = look_v6m(&self.cores[index]);
         match outcome {
-            Outcome::Entered(number) => observer.entered(index, number, &look),
-            Outcome::Chained(_, to) => observer.chained(index, to, &look),
-            Outcome::Returned(_) => observer.returned(index, &look),
+            Outcome::Entered(number) => observer.note_entry(index, number, &look),
+            Outcome::Chained(_, to) => observer.note_chained(index, to, &look),
+            Outcome::Returned(_) => observer.note_return(index, &look),
             Outcome::Slept(_) => observer.slept(index, &look),
             Outcome::None => {}
         }

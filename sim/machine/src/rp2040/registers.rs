@@ -239,7 +239,7 @@ impl System {
         let divider = u64::from(frame.divider).max(2);
         self.word_cycles = u64::from(frame.sck_cycles) * divider + self.timing.chip(key::XIP_OVERHEAD);
         self.fill_cycles = self.word_cycles * self.timing.chip(key::XIP_FRAMES_PER_FILL);
-        let enabled = self.periph.xip_ctrl.enabled();
+        let enabled = self.periph.xip_ctrl.is_enabled();
         if enabled != self.xip.enabled {
             self.flush_xip();
             self.xip.enabled = enabled;
@@ -271,8 +271,8 @@ impl System {
     }
 
     pub(super) fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
-        let alone = self.alone.translations.take_profile();
-        for (core, address, cell) in self.pairs.take_profile().into_iter().chain(alone) {
+        let single = self.alone.translations.take_profile();
+        for (core, address, cell) in self.pairs.take_profile().into_iter().chain(single) {
             let table = match address >> 28 {
                 0 => &mut self.rom_code,
                 1 => &mut self.flash_code,

@@ -9,13 +9,13 @@ use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects};
 
-use super::fetches::Fetched;
+use super::fetches::FetchLog;
 use super::machine::Machine;
 use super::settings::Timing;
 use super::system::{MARK_CODE, System};
 use crate::board::Stats;
 use crate::image::Symbol;
-use crate::snapshot::{Parked, Snapshot, changed_pages};
+use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
 use crate::stop::Stop;
 use crate::warnings::Warnings;
 use crate::xip::XipTags;
@@ -24,8 +24,8 @@ use crate::xip::XipTags;
 const MARK_SHIFT: u32 = 8;
 
 /// A machine as it stood.
-struct Saved {
-    cores: [Parked<Core>; 2],
+struct SavedBoard {
+    cores: [ParkedPages<Core>; 2],
     core_count: usize,
     entry_in_sram: Option<u32>,
     locked: Option<Stop>,
@@ -60,7 +60,7 @@ struct SavedSystem {
     passed_until: [Option<u32>; 2],
     warnings: Warnings,
     misses: [u64; 2],
-    fetched: [Fetched; 2],
+    fetched: [FetchLog; 2],
     driven_lines: [u32; 2],
     pins: u32,
 }
@@ -81,8 +81,8 @@ impl Machine {
             observer: _,
             stats_base,
         } = self;
-        let saved = Saved {
-            cores: cores.each_ref().map(Parked::<Core>::of),
+        let saved = SavedBoard {
+            cores: cores.each_ref().map(ParkedPages::<Core>::of),
             core_count: *core_count,
             entry_in_sram: *entry_in_sram,
             locked: locked.clone(),
@@ -96,8 +96,8 @@ impl Machine {
 
     /// The board as it stood. False if the snapshot is of another chip, or one with another size of flash.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
-        let same_flash = |saved: &&Saved| saved.system.periph.ssi.flash.bytes().len() == self.system.flash_len();
-        let Some(saved) = snapshot.state::<Saved>().filter(same_flash) else { return false };
+        let same_flash = |saved: &&SavedBoard| saved.system.periph.ssi.flash.bytes().len() == self.system.flash_len();
+        let Some(saved) = snapshot.state::<SavedBoard>().filter(same_flash) else { return false };
         self.system.restore(&saved.system);
         for (core, parked) in self.cores.iter_mut().zip(&saved.cores) {
             parked.back(core, |address| self.system.region(address));
@@ -114,9 +114,9 @@ impl Machine {
 
     /// Places the probes of a snapshot on this board, which has none.
     pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
-        let Some(saved) = snapshot.state::<Saved>() else { return };
+        let Some(saved) = snapshot.state::<SavedBoard>() else { return };
         self.system.probes = saved.system.probes.clone();
-        let addresses: Vec<u32> = self.system.probes.watched().collect();
+        let addresses: Vec<u32> = self.system.probes.watched_words().collect();
         for address in addresses {
             self.system.mark_watch(address);
         }

@@ -1,9 +1,9 @@
 //! The ends of a run, and its warnings.
 
-use rtoslab_cpu::v6m::bus::Ordered;
+use rtoslab_cpu::v6m::bus::OrderedAccess;
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::op::Op;
-use rtoslab_cpu::v6m::pair::{Asked, Paired, Probe};
+use rtoslab_cpu::v6m::pair::{PairedBus, Probe, TurnRequest};
 use rtoslab_periph::NEVER;
 
 use super::map::{SRAM_BASE, SRAM_BYTES};
@@ -20,7 +20,7 @@ impl System {
         }
         let (address, word) = (SRAM_BASE + offset, get(&self.sram, offset, 4));
         let WriterAt { core, pc, cycle } = writer;
-        let stops = self.probes.written(address, word, core, cycle, pc);
+        let stops = self.probes.note_write(address, word, core, cycle, pc);
         if stops {
             let detail = format!("the watched word at 0x{address:08x} became {word}");
             self.stop_now(Stop { reason: StopReason::Watch, core, cycle, address, detail });
@@ -44,20 +44,20 @@ impl System {
     }
 
     /// The instruction at this address, which has probes or is not at hand: they fire in time order.
-    pub(super) fn attend_in_order(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
+    pub(super) fn attend_in_order(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
         if self.pairs.is_served(core.id) {
-            return Ordered::Now(self.probed_at(address).0);
+            return OrderedAccess::Now(self.probe_at(address).0);
         }
         let Some(cycle) = self.pairs.in_order() else {
-            self.pairs.ask(Asked::Probe);
-            return Ordered::NotYet;
+            self.pairs.ask(TurnRequest::Probe);
+            return OrderedAccess::NotYet;
         };
-        let (instruction, number) = self.probed_at(address);
+        let (instruction, number) = self.probe_at(address);
         if self.is_away(address, instruction) || !self.fire(core, Probe { address, number }, cycle) {
-            return Ordered::InTime;
+            return OrderedAccess::InTime;
         }
         self.pairs.serve(core.id);
-        Ordered::Now(instruction)
+        OrderedAccess::Now(instruction)
     }
 
     /// Cycle of the next stop that is held.

@@ -1,6 +1,6 @@
 //! Everything after the cores: memories, code tables, arbitration. Implements the interpreter's [`Bus`].
 
-use rtoslab_cpu::v6m::bus::{Access, Bus, Ordered, Ram, Trap};
+use rtoslab_cpu::v6m::bus::{Access, Bus, OrderedAccess, Ram, Trap};
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::engine::TwoCores;
 use rtoslab_cpu::v6m::op::Op;
@@ -8,16 +8,16 @@ use rtoslab_cpu::v6m::pair::Pairs;
 use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_cpu::v6m::watched::WatchedStore;
-use rtoslab_lab::{Console, Held, Injections, Probes};
+use rtoslab_lab::{Console, Injections, ProbedRegisters, Probes};
 use rtoslab_periph::rp2040::Rp2040Peripherals;
 use rtoslab_periph::{ClockTree, Effects, NEVER};
 
-use super::alone::Alone;
-use super::fetches::Fetched;
+use super::fetches::FetchLog;
 use super::map::{CPUID, FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, slave};
 use super::settings::Timing;
+use super::single_core::SingleCoreState;
 use crate::code::CodeTable;
-use crate::known::Known;
+use crate::known::KnownOps;
 use crate::polling::Polling;
 use crate::stop::{Stop, StopReason};
 use crate::warnings::Warnings;
@@ -52,7 +52,7 @@ pub struct System {
     pub(super) flash_code: CodeTable,
     pub(super) sram_code: CodeTable,
     /// Instructions behind stand-ins.
-    pub(super) known: Known<Op>,
+    pub(super) known: KnownOps<Op>,
     pub(super) xip: XipCache,
     /// clk_sys cycles of a miss, which fills half a line.
     pub(super) fill_cycles: u64,
@@ -84,7 +84,7 @@ pub struct System {
     pub(super) warnings: Warnings,
     pub(super) misses: [u64; 2],
     /// Which steps of the cores are in the counters of XIP_CTRL.
-    pub(super) fetched: [Fetched; 2],
+    pub(super) fetched: [FetchLog; 2],
     /// Interrupt lines as last driven into each core.
     pub(super) driven_lines: [u32; 2],
     /// Something has happened by which they may be others now.
@@ -94,7 +94,7 @@ pub struct System {
     /// The cached interleaving of the cores.
     pub(super) pairs: Pairs,
     /// The cache of a core that executes alone.
-    pub(super) alone: Alone,
+    pub(super) alone: SingleCoreState,
     /// Reads of registers, for waits that are passed over.
     pub(super) polling: Polling,
 }
@@ -115,7 +115,7 @@ impl System {
             rom_code: CodeTable::new(0, ROM_BYTES),
             flash_code: CodeTable::new(FLASH_BASE, flash_bytes),
             sram_code: CodeTable::new(SRAM_BASE, SRAM_BYTES),
-            known: Known::default(),
+            known: KnownOps::default(),
             xip: XipCache::new(flash_bytes),
             fill_cycles: 0,
             word_cycles: 0,
@@ -140,9 +140,9 @@ impl System {
             passed_until: [None; 2],
             warnings: Warnings::new(strict),
             misses: [0; 2],
-            fetched: [Fetched::default(); 2],
+            fetched: [FetchLog::default(); 2],
             pairs: Pairs::default(),
-            alone: Alone::default(),
+            alone: SingleCoreState::default(),
             polling: Polling::default(),
         })
     }
@@ -214,9 +214,9 @@ impl System {
         core.bus_wait += start - *t;
         core.flash_wait += self.fill_cycles;
         self.misses[core.id] += 1;
-        self.periph.xip_ctrl.missed();
+        self.periph.xip_ctrl.count_miss();
         *t = start + self.fill_cycles;
-        self.keep_busy::<CONTEND>(slave::XIP, *t);
+        self.hold_busy::<CONTEND>(slave::XIP, *t);
         if let Some(evicted) = self.xip.fill(half) {
             self.refresh_line(evicted);
         }
@@ -337,7 +337,7 @@ unsafe impl Bus for System {
         if core.region.cached {
             let offset = address - FLASH_BASE;
             self.fill_half_line::<CONTEND>(core, offset / FILL_BYTES, t);
-            if self.probed_at(address).0.is_wide() {
+            if self.probe_at(address).0.is_wide() {
                 self.fill_half_line::<CONTEND>(core, (offset + 2) / FILL_BYTES, t);
             }
         }
@@ -347,12 +347,12 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op> {
-        let (instruction, site) = self.probed_at(address);
+        let (instruction, site) = self.probe_at(address);
         if served {
             return Some(instruction);
         }
         let skip = self.passed_until[core.id].take() == Some(address);
-        if self.probes.issue_at(site, address, core.id, *t, Held::of(&core.r), skip) {
+        if self.probes.issue_at(site, address, core.id, *t, ProbedRegisters::of(&core.r), skip) {
             self.passed_until[core.id] = Some(address);
             self.stop_at(StopReason::Until, core, address, *t, format!("0x{address:08x} is about to execute"));
             return None;
@@ -361,13 +361,13 @@ unsafe impl Bus for System {
     }
 
     #[inline(never)]
-    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
-        if self.alone.native_paths.is_ahead() { Ordered::InTime } else { self.attend_in_order(core, address) }
+    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
+        if self.alone.native_paths.is_ahead() { OrderedAccess::InTime } else { self.attend_in_order(core, address) }
     }
 
     #[inline(never)]
     fn behind(&mut self, address: u32) -> Op {
-        self.probed_at(address).0
+        self.probe_at(address).0
     }
 
     #[inline(always)]
@@ -384,9 +384,9 @@ unsafe impl Bus for System {
     }
 
     #[inline(always)]
-    fn access_ahead(&mut self, core: &mut Core, address: u32, access: Access) -> Ordered<u32> {
+    fn access_ahead(&mut self, core: &mut Core, address: u32, access: Access) -> OrderedAccess<u32> {
         match access {
-            Access::Load(4) if address == CPUID => Ordered::Always(core.id as u32),
+            Access::Load(4) if address == CPUID => OrderedAccess::Always(core.id as u32),
             Access::Load(bytes) => self.load_ordered(core, address, bytes),
             Access::Store { bytes, value } => self.store_ordered(core, address, bytes, value),
         }
@@ -404,7 +404,7 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn wrote(&mut self, core: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
-        let stops = self.probes.written(SRAM_BASE + offset, word, core, cycle, pc);
+        let stops = self.probes.note_write(SRAM_BASE + offset, word, core, cycle, pc);
         self.lines_may_differ |= stops;
         stops
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::StopReason;
 use crate::board::{Board, Stats};
 use crate::boards::board_from;
-use crate::observe::Wanted;
+use crate::observe::ObservationRequest;
 use rtoslab_lab::Event;
 
 use super::places::memories;
@@ -122,7 +122,7 @@ fn come_to_rest(board: &mut dyn Board, plain: &Outcome) {
 fn observed(setup: &Setup, plain: &Outcome) {
     let mut board = setup.open().expect("as before");
     let calls: HashMap<u32, u16> = setup.sites.iter().map(|&site| (site, 7)).collect();
-    board.observe(Some(Wanted {
+    board.observe(Some(ObservationRequest {
         levels: vec![-1, 0, 64, 192, 255],
         kept: 4,
         measured: calls.clone(),

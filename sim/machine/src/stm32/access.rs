@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rtoslab_cpu::v7m::bitband;
-use rtoslab_cpu::v7m::bus::Loaded;
+use rtoslab_cpu::v7m::bus::LoadResult;
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::scs;
@@ -18,8 +18,8 @@ use super::system::{Home, System, get};
 /// The debug unit's registers on the private peripheral bus: the chip's, not the core's.
 const DBGMCU_PAGE: u32 = 0xe004_2000 >> 12;
 /// An answer without wait states.
-const fn at_once(value: u32) -> Loaded {
-    Loaded { value, wait: 0 }
+const fn at_once(value: u32) -> LoadResult {
+    LoadResult { value, wait: 0 }
 }
 
 impl<F: Family> System<F> {
@@ -54,12 +54,12 @@ impl<F: Family> System<F> {
         address: u32,
         bytes: u32,
         at: u64,
-    ) -> Result<Loaded, Fault> {
+    ) -> Result<LoadResult, Fault> {
         let offset = address.wrapping_sub(FLASH_BASE);
         if self.in_flash(offset, bytes) {
             let wait = self.flash_port.read(core, address, at);
             // SAFETY: it lies in the flash.
-            return Ok(Loaded { value: unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, wait });
+            return Ok(LoadResult { value: unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, wait });
         }
         match address >> 28 {
             0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
@@ -71,7 +71,7 @@ impl<F: Family> System<F> {
             0x2 | 0x4 if core.features.bit_band => {
                 if let Some(bit) = bitband::target(address) {
                     let word = self.load_behind(core, bit.address(bytes), bytes, at)?;
-                    return Ok(Loaded { value: u32::from(word.value & bit.mask(bytes) != 0), ..word });
+                    return Ok(LoadResult { value: u32::from(word.value & bit.mask(bytes) != 0), ..word });
                 }
             }
             _ => {}
@@ -90,20 +90,20 @@ impl<F: Family> System<F> {
             let value = self.periph.read(address, bytes, now, &mut self.effects);
             self.settle(core, now);
             self.cleared = None;
-            if self.polling.noted(core.pc(), value, || self.periph.is_steady(address)) {
+            if self.polling.note(core.pc(), value, || self.periph.is_steady(address)) {
                 core.limit = 0;
             }
-            return Ok(Loaded { value, wait });
+            return Ok(LoadResult { value, wait });
         }
-        self.nothing_there(core, address, "load", at).map(|()| at_once(0))
+        self.nothing_at_address(core, address, "load", at).map(|()| at_once(0))
     }
 
     /// A load through any path.
-    fn load_behind(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault> {
+    fn load_behind(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         rtoslab_cpu::v7m::bus::Bus::load(self, core, address, bytes, at)
     }
 
-    fn load_memory(&mut self, core: &Core, home: Home, address: u32, offset: u32, bytes: u32, at: u64) -> Loaded {
+    fn load_memory(&mut self, core: &Core, home: Home, address: u32, offset: u32, bytes: u32, at: u64) -> LoadResult {
         let value = self.bytes_at(address, bytes as usize).map_or(0, |memory| {
             // SAFETY: the slice has `bytes` bytes.
             unsafe { get(memory.as_ptr(), bytes) }
@@ -112,7 +112,7 @@ impl<F: Family> System<F> {
             Home::Flash => self.flash_port.read_alias(core, offset, at),
             _ => self.flash_port.read_ram(core, self.kind(home, offset), address, at),
         };
-        Loaded { value, wait }
+        LoadResult { value, wait }
     }
 
     #[inline(never)]
@@ -163,7 +163,7 @@ impl<F: Family> System<F> {
             self.cleared = self.own_line_fell(core, &lines);
             return Ok(wait);
         }
-        self.nothing_there(core, address, "store", at).map(|()| 0)
+        self.nothing_at_address(core, address, "store", at).map(|()| 0)
     }
 
     fn store_memory(&mut self, core: &mut Core, home: Home, offset: u32, bytes: u32, value: u32, at: u64) {
@@ -171,7 +171,7 @@ impl<F: Family> System<F> {
         match home {
             Home::Ram => {
                 self.ram[start..start + bytes as usize].copy_from_slice(&data[..bytes as usize]);
-                if self.marked(offset) {
+                if self.is_marked(offset) {
                     self.stored_marked(core, offset, bytes, at);
                 }
                 return;
@@ -232,7 +232,7 @@ impl<F: Family> System<F> {
 
     /// An address where nothing answers.
     #[cold]
-    fn nothing_there(&mut self, core: &mut Core, address: u32, what: &str, at: u64) -> Result<(), Fault> {
+    fn nothing_at_address(&mut self, core: &mut Core, address: u32, what: &str, at: u64) -> Result<(), Fault> {
         if matches!(address >> 28, 4 | 5) {
             // Reserved places between blocks read as zero. Firmware for a bigger part of the family touches them.
             self.not_modelled(core, address, &format!("{what} of a register that no block has"), at);

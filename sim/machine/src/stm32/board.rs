@@ -63,7 +63,7 @@ impl<F: Run> Board for Machine<F> {
     }
 
     fn passed_over(&self) -> u64 {
-        self.system.polling.passed_cycles()
+        self.system.polling.fast_forward_cycles()
     }
 
     fn remembered(&self) -> Counts {

@@ -2,7 +2,7 @@
 
 /// A store that let the line of the interrupt in hand fall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cleared {
+pub(super) struct ClearingStore {
     pub exception: u32,
     /// Address of the store.
     pub address: u32,

@@ -11,7 +11,7 @@ use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::nvic::exception;
 use rtoslab_timing::stm32_bus::LATE_CLEAR_INSTRUCTIONS;
 
-use super::cleared::Cleared;
+use super::cleared::ClearingStore;
 use super::families::Run;
 use super::family::Family;
 use super::machine::Machine;
@@ -19,11 +19,11 @@ use super::system::System;
 
 impl<F: Family> System<F> {
     /// Whether the store in hand let the line of the interrupt fall that is being handled. `before`: the lines before.
-    pub(super) fn own_line_fell(&self, core: &Core, before: &[u32; 5]) -> Option<Cleared> {
+    pub(super) fn own_line_fell(&self, core: &Core, before: &[u32; 5]) -> Option<ClearingStore> {
         let line = core.ipsr.checked_sub(exception::IRQ0)?;
         let is_high = |lines: &[u32; 5]| lines[line as usize / 32] >> (line % 32) & 1 != 0;
         let fell = is_high(before) && !is_high(&self.lines);
-        fell.then(|| Cleared { exception: core.ipsr, address: core.pc(), instructions: core.instructions })
+        fell.then(|| ClearingStore { exception: core.ipsr, address: core.pc(), instructions: core.instructions })
     }
 
     /// Whether the instruction after the one at an address is a DSB.

@@ -76,7 +76,7 @@ impl<F: Run> Machine<F> {
     /// Starts the core as after reset.
     pub(super) fn start(&mut self) {
         self.core.reset();
-        self.observer.iter_mut().for_each(|observer| observer.restarted(0));
+        self.observer.iter_mut().for_each(|observer| observer.note_restart(0));
         self.core.t = self.core.t.max(self.now);
         self.system.passed_until = None;
         self.system.clocks_changed(&mut self.core, self.now);

@@ -100,7 +100,7 @@ impl Port {
     }
 
     fn attributes(core: &Core, address: u32) -> Attributes {
-        if core.mpu.enabled() { mpu::attributes(core, address) } else { Attributes::of_default_map(address) }
+        if core.mpu.is_enabled() { mpu::attributes(core, address) } else { Attributes::of_default_map(address) }
     }
 
     fn cacheable(attributes: Attributes) -> bool {
@@ -246,8 +246,8 @@ impl CacheableFlash for Port {
     const CONSTANTS: Option<(u32, u32)> = Some((CACHE_LINE_BYTES, DATA_CACHE_SETS as u32));
 
     #[inline(always)]
-    fn found_lines(&self) -> u64 {
-        if self.data_on { self.caches.data.found_lines() } else { no_lines() }
+    fn lines_hit(&self) -> u64 {
+        if self.data_on { self.caches.data.lines_hit() } else { no_lines() }
     }
 
     fn fetches_cached(&self) -> bool {

@@ -140,7 +140,7 @@ impl<F: Run> Machine<F> {
                 continue;
             }
             if self.core.phase == Phase::Run && self.core.request == Request::None {
-                let plain = self.watch == watch::NOTHING && !self.core.mpu.enabled();
+                let plain = self.watch == watch::NOTHING && !self.core.mpu.is_enabled();
                 self.system.polling.switch(plain);
                 if plain && self.system.polling.is_ripe() {
                     pass_over(self, due.min(end));
@@ -172,7 +172,7 @@ impl<F: Run> Machine<F> {
         // SAFETY: the core's `ip` was set by `jump` or the executor, in a region of this system; its tables live as long as
         // the system, and `profile` gives all of them cells before `watch` asks for a profile.
         unsafe {
-            match (self.watch, core.mpu.enabled()) {
+            match (self.watch, core.mpu.is_enabled()) {
                 (watch::NOTHING, false) => self.runner.run::<{ watch::NOTHING }>(core, pipe, system),
                 (watch::PROFILE, false) => self.runner.run::<{ watch::PROFILE }>(core, pipe, system),
                 // With the MPU off the guard lets everything pass.
@@ -283,7 +283,7 @@ impl<F: Run> Machine<F> {
 
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
         // What an exception stacks, or a buffer writes, may reach a watched word after the end: that is for the next run.
-        let stop = self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_asked_for())?;
+        let stop = self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_requested())?;
         self.now = self.now.max(stop.cycle);
         if stop.reason == StopReason::Lockup {
             self.now = self.system.finish_sending(&mut self.core, self.now);
@@ -353,7 +353,7 @@ impl<F: Run> Machine<F> {
     /// Switches the per-instruction profile on (from zero) or off. While an observer is at work nothing is in it.
     pub fn profile(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
-        self.keep_observing();
+        self.continue_observing();
         drop(self.runner.take_profile());
         self.system.set_profile(on);
         if !self.core.ip.is_null() && self.core.stray.is_none() {

@@ -5,19 +5,19 @@ use rtoslab_cpu::v7m::exception::Outcome;
 
 use super::families::Run;
 use super::machine::Machine;
-use crate::observe::{Observed, Wanted, look_v7m, observer};
+use crate::observe::{ObservationReport, ObservationRequest, look_v7m, observer};
 
 impl<F: Run> Machine<F> {
     /// Observes from now on, or no longer.
-    pub fn observe(&mut self, wanted: Option<Wanted>) {
+    pub fn observe(&mut self, request: Option<ObservationRequest>) {
         let look = look_v7m(&self.core);
-        self.observer = wanted.map(|wanted| observer(wanted, self.symbols(), self.cycle(), &[look]));
+        self.observer = request.map(|wanted| observer(wanted, self.symbols(), self.cycle(), &[look]));
         self.watch = watch::NOTHING;
-        self.keep_observing();
+        self.continue_observing();
     }
 
     /// The executors log steps while there is somebody to read them.
-    pub(super) fn keep_observing(&mut self) {
+    pub(super) fn continue_observing(&mut self) {
         if self.observer.is_some() {
             self.watch = watch::STEPS;
         }
@@ -31,7 +31,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Takes what was observed. `None` while nothing is.
-    pub fn observed(&mut self) -> Option<Observed> {
+    pub fn observed(&mut self) -> Option<ObservationReport> {
         let now = self.cycle();
         let look = look_v7m(&self.core);
         Some(self.observer.as_mut()?.take(now, &[look]))
@@ -55,9 +55,9 @@ impl<F: Run> Machine<F> {
         let Some(observer) = &mut self.observer else { return };
         let look = look_v7m(&self.core);
         match outcome {
-            Outcome::Entered(number) => observer.entered(0, number, &look),
-            Outcome::Chained(_, to) => observer.chained(0, to, &look),
-            Outcome::Returned(_) => observer.returned(0, &look),
+            Outcome::Entered(number) => observer.note_entry(0, number, &look),
+            Outcome::Chained(_, to) => observer.note_chained(0, to, &look),
+            Outcome::Returned(_) => observer.note_return(0, &look),
             Outcome::Slept(_) => observer.slept(0, &look),
             Outcome::Woken | Outcome::Begun | Outcome::LockedUp | Outcome::None => {}
         }

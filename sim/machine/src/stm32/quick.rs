@@ -6,7 +6,7 @@ use rtoslab_cpu::v7m::core::{Core, Request};
 use rtoslab_cpu::v7m::op::Op;
 use rtoslab_cpu::v7m::timing_cache::{
     self, CacheableTiming, Constants, ConstantsAt, QuickBus, QuickRam, RamLayout, Repeating, Repeats, TimingCache,
-    Watched,
+    WatchedCore,
 };
 
 use super::chip::{FLASH_BASE, Kind, RAM_BASE};
@@ -93,7 +93,7 @@ where
 
     #[inline(always)]
     fn constants_at(&mut self) -> ConstantsAt {
-        ConstantsAt { bytes: self.flash.as_ptr() as u64, found: self.flash_port.found_lines() }
+        ConstantsAt { bytes: self.flash.as_ptr() as u64, found: self.flash_port.lines_hit() }
     }
 
     #[inline(always)]
@@ -145,7 +145,7 @@ where
         if first > last || last >= self.fast_bytes || self.home_in_ram(first) != self.home_in_ram(last) {
             return false;
         }
-        !store || !self.marked(first) && !self.marked(last) || self.is_plain(first, bytes)
+        !store || !self.is_marked(first) && !self.is_marked(last) || self.is_plain(first, bytes)
     }
 
     fn quick_store(
@@ -154,21 +154,21 @@ where
         bytes: u32,
         value: u32,
         watched: bool,
-    ) -> Option<(timing_cache::Home, Watched)> {
+    ) -> Option<(timing_cache::Home, WatchedCore)> {
         if let Some(home) = self.ram_store(address, bytes, value) {
-            return Some((home, Watched::No));
+            return Some((home, WatchedCore::No));
         }
         let offset = address.wrapping_sub(RAM_BASE);
         if !self.in_fast_ram(offset) || self.holds_code(offset, bytes) {
             return None;
         }
-        let found = if self.watched.contains(offset) { Watched::Yes } else { Watched::No };
-        if found == Watched::Yes && !watched {
+        let watch = if self.watched.contains(offset) { WatchedCore::Yes } else { WatchedCore::No };
+        if watch == WatchedCore::Yes && !watched {
             return None;
         }
         // SAFETY: it lies in the RAM.
         unsafe { put(self.ram.as_mut_ptr().add(offset as usize), bytes, value) };
-        Some((self.home_in_ram(offset), found))
+        Some((self.home_in_ram(offset), watch))
     }
 
     fn tell_watched(&mut self, core: &mut Core, address: u32, pc: u32, at: u64) {
@@ -176,7 +176,7 @@ where
     }
 
     fn behind(&mut self, core: &Core, address: u32) -> Op {
-        self.probed_at(core.features, address).0
+        self.probe_at(core.features, address).0
     }
 
     fn address_in(&self, home: timing_cache::Home) -> u32 {
@@ -253,7 +253,7 @@ mod tests {
     use crate::stm32::machine::{Machine, Options};
 
     /// Accesses around the end of the memories, as any caller may make them.
-    fn ends_are_kept<F: Run>(chip: Chip)
+    fn ends_are_preserved<F: Run>(chip: Chip)
     where
         F::Flash: CacheableFlash,
     {
@@ -285,9 +285,9 @@ mod tests {
 
     #[test]
     fn no_access_leaves_its_memory() {
-        ends_are_kept::<F1>(Chip::F103);
-        ends_are_kept::<F4>(Chip::F446);
-        ends_are_kept::<F7H7>(Chip::F767);
-        ends_are_kept::<F7H7>(Chip::H743);
+        ends_are_preserved::<F1>(Chip::F103);
+        ends_are_preserved::<F4>(Chip::F446);
+        ends_are_preserved::<F7H7>(Chip::F767);
+        ends_are_preserved::<F7H7>(Chip::H743);
     }
 }

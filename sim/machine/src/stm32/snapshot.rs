@@ -8,7 +8,7 @@ use rtoslab_lab::{Console, Injections, Probes};
 use rtoslab_periph::stm32::{Chip, Effects, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
-use super::cleared::Cleared;
+use super::cleared::ClearingStore;
 use super::families::Run;
 use super::family::Family;
 use super::flash_port::FlashPort;
@@ -18,7 +18,7 @@ use super::settings::Settings;
 use super::system::{Home, MARK_CODE, MARK_SHIFT, System};
 use crate::board::Stats;
 use crate::image::Symbol;
-use crate::snapshot::{Parked, Snapshot, changed_pages};
+use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
 use crate::stop::Stop;
 use crate::warnings::Warnings;
 
@@ -26,9 +26,9 @@ use crate::warnings::Warnings;
 const AREA_PAGE: usize = 1024;
 
 /// A machine as it stood.
-struct Saved<F: Family> {
+struct SavedBoard<F: Family> {
     chip: Chip,
-    core: Parked<Core>,
+    core: ParkedPages<Core>,
     pipe: F::Pipe,
     table_in_ram: Option<u32>,
     now: u64,
@@ -46,7 +46,7 @@ struct SavedSystem<F: Family> {
     periph: Stm32,
     effects: Effects,
     lines: [u32; 5],
-    cleared: Option<Cleared>,
+    cleared: Option<ClearingStore>,
     settings: Arc<Settings<F>>,
     bus_rules: [u64; stm32_bus::SETTINGS.len()],
     probes: Probes,
@@ -76,9 +76,9 @@ impl<F: Run> Machine<F> {
             observer: _,
             stats_base,
         } = self;
-        let saved = Saved::<F> {
+        let saved = SavedBoard::<F> {
             chip: *chip,
-            core: Parked::<Core>::of(core),
+            core: ParkedPages::<Core>::of(core),
             pipe: pipe.clone(),
             table_in_ram: *table_in_ram,
             now: *now,
@@ -91,7 +91,9 @@ impl<F: Run> Machine<F> {
 
     /// The board as it stood. False if the snapshot is of another chip.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
-        let Some(saved) = snapshot.state::<Saved<F>>().filter(|saved| saved.chip == self.chip) else { return false };
+        let Some(saved) = snapshot.state::<SavedBoard<F>>().filter(|saved| saved.chip == self.chip) else {
+            return false;
+        };
         if self.system.restore(&saved.system) {
             self.runner.clear();
         }
@@ -108,9 +110,9 @@ impl<F: Run> Machine<F> {
 
     /// Places the probes of a snapshot on this board, which has none.
     pub fn adopt_probes(&mut self, snapshot: &Snapshot) {
-        let Some(saved) = snapshot.state::<Saved<F>>() else { return };
+        let Some(saved) = snapshot.state::<SavedBoard<F>>() else { return };
         self.system.probes = saved.system.probes.clone();
-        let addresses: Vec<u32> = self.system.probes.watched().collect();
+        let addresses: Vec<u32> = self.system.probes.watched_words().collect();
         for address in addresses {
             self.system.watch(address);
         }

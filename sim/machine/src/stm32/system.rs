@@ -3,24 +3,24 @@
 use std::sync::Arc;
 
 use rtoslab_cpu::profile::ProfileCell;
-use rtoslab_cpu::v7m::bus::{Bus, Loaded};
+use rtoslab_cpu::v7m::bus::{Bus, LoadResult};
 use rtoslab_cpu::v7m::core::{Core, Region};
 use rtoslab_cpu::v7m::decode::{Place, decode};
 use rtoslab_cpu::v7m::exception;
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::op::Op;
-use rtoslab_lab::{Console, Held, Injections, Probes, Stimulus};
+use rtoslab_lab::{Console, Injections, ProbedRegisters, Probes, Stimulus};
 use rtoslab_periph::stm32::{Effects, Stm32};
 use rtoslab_timing::stm32_bus;
 
 use super::chip::{FLASH_BASE, Map, Memory, RAM_BASE};
-use super::cleared::Cleared;
+use super::cleared::ClearingStore;
 use super::code::CodeTable;
 use super::family::Family;
 use super::flash_port::FlashPort;
 use super::settings::Settings;
 use crate::board::ProfileRow;
-use crate::known::Known;
+use crate::known::KnownOps;
 use crate::polling::Polling;
 use crate::stop::{Stop, StopReason};
 use crate::warnings::Warnings;
@@ -52,13 +52,13 @@ pub struct System<F: Family> {
     /// Code tables: main flash, main RAM, then alias and areas.
     pub(super) tables: Vec<CodeTable>,
     /// Instructions with probes.
-    pub(super) known: Known<Op>,
+    pub(super) known: KnownOps<Op>,
     pub(super) periph: Stm32,
     pub(super) effects: Effects,
     /// Levels of the interrupt lines as the core knows them.
     pub(super) lines: [u32; 5],
     /// The last access to a peripheral cleared the interrupt that is being handled.
-    pub(super) cleared: Option<Cleared>,
+    pub(super) cleared: Option<ClearingStore>,
     /// Changes when opcodes or the flash's timing do.
     pub(super) epoch: u64,
     pub(super) settings: Arc<Settings<F>>,
@@ -123,7 +123,7 @@ impl<F: Family> System<F> {
             flash_port,
             memories,
             tables,
-            known: Known::default(),
+            known: KnownOps::default(),
             periph,
             effects: Effects::default(),
             lines: [0; 5],
@@ -212,13 +212,13 @@ impl<F: Family> System<F> {
     }
 
     /// The same of an instruction with a probe, that was mostly decoded before, and the number of its site.
-    pub(super) fn probed_at(&mut self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> (Op, u32) {
+    pub(super) fn probe_at(&mut self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> (Op, u32) {
         let halfwords = self.halfwords(address);
         if let Some(known) = self.known.find(address, halfwords) {
             return known;
         }
         let (decoded, site) = (self.decode_at(core_features, address), self.probes.number(address));
-        self.known.keep(address, halfwords, decoded, site)
+        self.known.store(address, halfwords, decoded, site)
     }
 
     /// Makes the executor look at an address again after its probes changed.
@@ -282,7 +282,7 @@ impl<F: Family> System<F> {
     }
 
     /// True if a store to this offset of the main RAM has consequences.
-    pub(super) fn marked(&self, offset: u32) -> bool {
+    pub(super) fn is_marked(&self, offset: u32) -> bool {
         self.marks[(offset >> MARK_SHIFT) as usize] != 0
     }
 
@@ -309,7 +309,7 @@ impl<F: Family> System<F> {
             return;
         };
         let word = u32::from_le_bytes(word);
-        if self.probes.written(address, word, 0, at, pc) {
+        if self.probes.note_write(address, word, 0, at, pc) {
             core.limit = 0;
             let detail = format!("the watched word at 0x{address:08x} became {word}");
             self.stop_at(StopReason::Watch, address, at, detail);
@@ -452,12 +452,12 @@ unsafe impl<F: Family> Bus for System<F> {
     fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
 
     #[inline(always)]
-    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault> {
+    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
         if self.in_fast_ram(offset) {
             // SAFETY: it lies in the RAM.
             let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
-            return Ok(Loaded { value, wait: 0 });
+            return Ok(LoadResult { value, wait: 0 });
         }
         self.load_elsewhere(core, address, bytes, at)
     }
@@ -515,12 +515,12 @@ unsafe impl<F: Family> Bus for System<F> {
     #[cold]
     #[inline(never)]
     fn attend(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op> {
-        let (instruction, site) = self.probed_at(core.features, address);
+        let (instruction, site) = self.probe_at(core.features, address);
         if served {
             return Some(instruction);
         }
         let skip = self.passed_until.take() == Some(address);
-        if self.probes.issue_at(site, address, 0, core.next_executes(), Held::of(&core.r), skip) {
+        if self.probes.issue_at(site, address, 0, core.next_executes(), ProbedRegisters::of(&core.r), skip) {
             self.passed_until = Some(address);
             self.stop_at(StopReason::Until, address, core.t, format!("0x{address:08x} is about to execute"));
             return None;

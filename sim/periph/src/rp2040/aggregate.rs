@@ -181,7 +181,7 @@ impl Rp2040Peripherals {
     }
 
     fn held(&self, block: Block) -> bool {
-        block.reset_bit().is_some_and(|bit| self.resets.held() >> bit & 1 != 0)
+        block.reset_bit().is_some_and(|bit| self.resets.held_bits() >> bit & 1 != 0)
     }
 
     fn reschedule(&mut self) {
@@ -207,7 +207,7 @@ impl Rp2040Peripherals {
         }
         let offset = address & 0xffc;
         let value = with_block!(self, block, b => b.read(offset, access));
-        access.effects.limit = access.effects.limit.or_else(|| limits::asked(block, Touch::Read, offset, value));
+        access.effects.limit = access.effects.limit.or_else(|| limits::requests(block, Touch::Read, offset, value));
         // Polling is the commonest access, and the only read that moves a schedule ahead of time is one that
         // makes room in a UART's receive FIFO.
         let takes_byte = offset == 0 && matches!(block, Block::Uart0 | Block::Uart1);
@@ -236,7 +236,7 @@ impl Rp2040Peripherals {
                 _ => b.peek(offset, access) & !value,
             };
             b.write(offset, value, access);
-            access.effects.limit = access.effects.limit.or_else(|| limits::asked(block, Touch::Write, offset, value));
+            access.effects.limit = access.effects.limit.or_else(|| limits::requests(block, Touch::Write, offset, value));
         });
         if block == Block::IoBank0 {
             self.pwm.show(self.io_bank0.pwm_outputs(), access);
@@ -366,17 +366,17 @@ const GPIO_MASK: u32 = 0x3fff_ffff;
 pub(super) const CS_PULLED_UP: u32 = 1 << 1;
 
 /// USB: status registers that would be set by a host stay 0, so that drivers see an unplugged cable.
-const USB_FIXED: [Fixed; 3] = [
-    Fixed { offset: 0x50, reset: 0, mask: 0 },
-    Fixed { offset: 0x58, reset: 0, mask: 0 },
-    Fixed { offset: 0x8c, reset: 0, mask: 0 },
+const USB_FIXED: [FixedRegisters; 3] = [
+    FixedRegisters { offset: 0x50, reset: 0, mask: 0 },
+    FixedRegisters { offset: 0x58, reset: 0, mask: 0 },
+    FixedRegisters { offset: 0x8c, reset: 0, mask: 0 },
 ];
 /// PIO: CTRL's strobes read 0, FSTAT shows empty FIFOs, IRQ no flags, DBG_CFGINFO the real sizes.
-const PIO_FIXED: [Fixed; 4] = [
-    Fixed { offset: 0x00, reset: 0, mask: 0xf },
-    Fixed { offset: 0x04, reset: 0x0f00_0f00, mask: 0 },
-    Fixed { offset: 0x30, reset: 0, mask: 0 },
-    Fixed { offset: 0x44, reset: 0x0020_0404, mask: 0 },
+const PIO_FIXED: [FixedRegisters; 4] = [
+    FixedRegisters { offset: 0x00, reset: 0, mask: 0xf },
+    FixedRegisters { offset: 0x04, reset: 0x0f00_0f00, mask: 0 },
+    FixedRegisters { offset: 0x30, reset: 0, mask: 0 },
+    FixedRegisters { offset: 0x44, reset: 0x0020_0404, mask: 0 },
 ];
 
 /// Blocks with a RESETS bit.

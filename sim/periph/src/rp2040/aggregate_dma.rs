@@ -49,7 +49,7 @@ impl Rp2040Peripherals {
     /// [`Self::due`] is served: ask again afterwards.
     #[must_use]
     pub fn dma_due(&self) -> u64 {
-        if self.resets.held() >> reset_bit::DMA & 1 != 0 {
+        if self.resets.held_bits() >> reset_bit::DMA & 1 != 0 {
             return NEVER;
         }
         self.dma.transfer_due(self.dma_requests())

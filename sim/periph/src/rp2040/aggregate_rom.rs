@@ -80,7 +80,7 @@ impl Rp2040Peripherals {
             RESETS_MASK
         } else {
             let selected = self.resets.watchdog_select();
-            self.resets.force(self.resets.held() | selected);
+            self.resets.force(self.resets.held_bits() | selected);
             selected
         };
         effects.resets = Some((held, 0));
@@ -117,7 +117,7 @@ impl Rp2040Peripherals {
     /// interface in serial mode.
     pub fn after_boot_rom(&mut self, now_cycles: u64, effects: &mut Effects) {
         let used = 1 << reset_bit::IO_QSPI | 1 << reset_bit::PADS_QSPI | 1 << reset_bit::PADS_BANK0;
-        self.resets.force(self.resets.held() & !used);
+        self.resets.force(self.resets.held_bits() & !used);
         self.ssi_setup(&SSI_XIP_03, now_cycles, effects);
         effects.pins_changed = true;
     }

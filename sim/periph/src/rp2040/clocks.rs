@@ -109,7 +109,7 @@ fn divide(hz: u64, div: u32) -> u64 {
 }
 
 impl Clocks {
-    fn enabled(&self, slice: usize) -> bool {
+    fn is_enabled(&self, slice: usize) -> bool {
         self.slices[slice].ctrl & (CTRL_ENABLE | CTRL_KILL) == CTRL_ENABLE
     }
 
@@ -139,7 +139,7 @@ impl Clocks {
     }
 
     fn peri_hz(&self, sources: &Sources) -> u64 {
-        if !self.enabled(PERI) {
+        if !self.is_enabled(PERI) {
             return 0;
         }
         match (self.slices[PERI].ctrl >> 5) & 7 {
@@ -154,7 +154,7 @@ impl Clocks {
 
     /// USB, ADC and RTC share one list of auxiliary sources.
     fn fixed_hz(&self, number: usize, sources: &Sources) -> u64 {
-        if !self.enabled(number) {
+        if !self.is_enabled(number) {
             return 0;
         }
         let slice = self.slices[number];
@@ -169,7 +169,7 @@ impl Clocks {
     }
 
     /// Frequency that FC0_SRC selects, in Hz.
-    fn counted_hz(&self, source: u32) -> u64 {
+    fn measure_hz(&self, source: u32) -> u64 {
         let sources = &self.sources;
         match source {
             1 => sources.pll_sys_hz,
@@ -197,7 +197,7 @@ impl Clocks {
         resus
     }
 
-    fn selected(&self, slice: usize) -> u32 {
+    fn selected_clock(&self, slice: usize) -> u32 {
         match slice {
             REF => 1 << (self.slices[REF].ctrl & 3),
             SYS if self.resussed => 1,
@@ -225,7 +225,7 @@ impl Clocks {
     /// Starts a measurement. It takes 0.98 us * 2^INTERVAL (data sheet 2.15.6.2).
     fn fc0_start(&mut self, source: u32, access: &Access) {
         self.fc0.source = source & 0xff;
-        self.fc0.hz = self.counted_hz(self.fc0.source);
+        self.fc0.hz = self.measure_hz(self.fc0.source);
         let cycles = (access.clocks.sys_hz << self.fc0.interval).div_ceil(1_024_000);
         self.fc0.done_at = if self.fc0.source == 0 { NEVER } else { access.now_cycles + cycles };
     }
@@ -322,7 +322,7 @@ impl Peripheral for Clocks {
             return match offset % 12 {
                 0 => self.slices[number].ctrl,
                 4 => self.slices[number].div & DIV_MASK[number],
-                _ => self.selected(number),
+                _ => self.selected_clock(number),
             };
         }
         match offset {

@@ -301,7 +301,7 @@ const READ_BLOCKS: u64 = {
 
 /// The row that an access asks for.
 #[must_use]
-pub fn asked(block: Block, touch: Touch, offset: u32, value: u32) -> Option<&'static Limit> {
+pub fn requests(block: Block, touch: Touch, offset: u32, value: u32) -> Option<&'static Limit> {
     if touch == Touch::Read && READ_BLOCKS >> block as u64 & 1 == 0 {
         return None;
     }
@@ -322,9 +322,9 @@ mod tests {
             for (index, &(address, value)) in row.example.iter().enumerate() {
                 let touch = if value.is_some() { Touch::Write } else { Touch::Read };
                 let block = block_at(address).expect("a block");
-                let found = asked(block, touch, address & 0xfff, value.unwrap_or(0)).map(|found| found.about);
-                let wanted = (index == row.example.len() - 1).then_some(row.about);
-                assert_eq!(found, wanted, "{address:#x}");
+                let limit = requests(block, touch, address & 0xfff, value.unwrap_or(0)).map(|limit| limit.about);
+                let expected = (index == row.example.len() - 1).then_some(row.about);
+                assert_eq!(limit, expected, "{address:#x}");
             }
         }
     }

@@ -49,7 +49,7 @@ pub use pads::Pads;
 pub use pll::Pll;
 pub use psm::Psm;
 pub use pwm::Pwm;
-pub use regfile::{Fixed, RegFile};
+pub use regfile::{FixedRegisters, RegFile};
 pub use resets::{RESETS_MASK, Resets, bit as reset_bit};
 pub use rosc::{ROSC_NOMINAL_HZ, Rosc};
 pub use rtc::Rtc;

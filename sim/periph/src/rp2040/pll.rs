@@ -28,14 +28,14 @@ impl Default for Pll {
 impl Pll {
     /// True when the loop is powered, its VCO runs and a feedback divider is set.
     #[must_use]
-    pub fn locked(&self) -> bool {
+    pub fn is_locked(&self) -> bool {
         self.pwr & (PWR_PD | PWR_VCOPD) == 0 && self.fbdiv != 0
     }
 
     /// Frequency of the oscillator while the loop runs and its output is in use; else 0.
     #[must_use]
     pub fn vco_hz(&self, reference_hz: u64) -> u64 {
-        if self.cs & CS_BYPASS != 0 || !self.locked() || self.pwr & PWR_POSTDIVPD != 0 {
+        if self.cs & CS_BYPASS != 0 || !self.is_locked() || self.pwr & PWR_POSTDIVPD != 0 {
             return 0;
         }
         reference_hz * u64::from(self.fbdiv) / u64::from(self.cs & 0x3f).max(1)
@@ -47,7 +47,7 @@ impl Pll {
         if self.cs & CS_BYPASS != 0 {
             return reference_hz;
         }
-        if !self.locked() || self.pwr & PWR_POSTDIVPD != 0 {
+        if !self.is_locked() || self.pwr & PWR_POSTDIVPD != 0 {
             return 0;
         }
         let refdiv = u64::from(self.cs & 0x3f).max(1);
@@ -86,7 +86,7 @@ impl Peripheral for Pll {
 
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
-            0x00 => self.cs | if self.locked() { CS_LOCK } else { 0 },
+            0x00 => self.cs | if self.is_locked() { CS_LOCK } else { 0 },
             0x04 => self.pwr,
             0x08 => self.fbdiv,
             0x0c => self.prim,
@@ -161,7 +161,7 @@ mod tests {
             let mut pll = Pll::default();
             pll.write(0x08, 125, &mut bench.access());
             pll.write(0x04, pwr, &mut bench.access());
-            assert_eq!(pll.locked(), locked, "PWR {pwr:#x}");
+            assert_eq!(pll.is_locked(), locked, "PWR {pwr:#x}");
         }
     }
 }

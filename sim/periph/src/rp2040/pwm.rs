@@ -38,7 +38,7 @@ impl Slice {
         cc: 0,
         cc_before: (0, 0),
         top: TOP_RESET,
-        steps: RateCounter::stopped(0),
+        steps: RateCounter::stop(0),
         wraps_seen: 0,
     };
 
@@ -324,7 +324,7 @@ mod tests {
 
     /// (cycle, levels) of each edge of slice 3 up to a cycle.
     fn edges(pwm: &mut Pwm, bench: &mut Bench, end: u64) -> Vec<(u64, u32)> {
-        let mut found = Vec::new();
+        let mut edges = Vec::new();
         pwm.show(SLICE_3_A | SLICE_3_B, &mut bench.access());
         let mut before = pwm.levels();
         while pwm.due() < end {
@@ -334,10 +334,10 @@ mod tests {
             assert_eq!(std::mem::take(&mut bench.effects.pins_changed), pwm.levels() != before);
             if pwm.levels() != before {
                 before = pwm.levels();
-                found.push((now, before));
+                edges.push((now, before));
             }
         }
-        found
+        edges
     }
 
     #[test]
@@ -350,8 +350,8 @@ mod tests {
         pwm.write(60 + 8, 0, &mut bench.access());
         pwm.write(60 + 12, 3, &mut bench.access());
         pwm.write(0xa0, 8, &mut bench.access());
-        let found = edges(&mut pwm, &mut bench, 60);
-        assert_eq!(found, [(8, 0), (25, SLICE_3_A), (33, 0), (50, SLICE_3_A), (58, 0)]);
+        let edges_of_run = edges(&mut pwm, &mut bench, 60);
+        assert_eq!(edges_of_run, [(8, 0), (25, SLICE_3_A), (33, 0), (50, SLICE_3_A), (58, 0)]);
     }
 
     #[test]
@@ -361,9 +361,9 @@ mod tests {
         pwm.write(60 + 12, 4 << 16 | 10, &mut bench.access());
         pwm.write(60, CSR_EN | CSR_PHASE_CORRECT | 1 << 3, &mut bench.access());
         // A is above TOP, so it stays high. B is inverted: low for 4 steps up and 4 down, 20 steps in all.
-        let found = edges(&mut pwm, &mut bench, 27);
+        let edges_of_run = edges(&mut pwm, &mut bench, 27);
         let (low, high) = (SLICE_3_A, SLICE_3_A | SLICE_3_B);
-        assert_eq!(found, [(4, high), (16, low), (24, high)]);
+        assert_eq!(edges_of_run, [(4, high), (16, low), (24, high)]);
     }
 
     #[test]
@@ -374,8 +374,8 @@ mod tests {
         pwm.write(60, CSR_EN, &mut bench.access());
         pwm.write(60 + 12, 5, &mut bench.at(1));
         assert_eq!(pwm.read(60 + 12, &mut bench.at(1)), 5);
-        let found = edges(&mut pwm, &mut bench, 16);
-        assert_eq!(found, [(2, 0), (10, SLICE_3_A), (15, 0)]);
+        let edges_of_run = edges(&mut pwm, &mut bench, 16);
+        assert_eq!(edges_of_run, [(2, 0), (10, SLICE_3_A), (15, 0)]);
     }
 
     #[test]

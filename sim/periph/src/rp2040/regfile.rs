@@ -4,7 +4,7 @@ use crate::{Access, Peripheral};
 
 /// How one offset differs from plain storage.
 #[derive(Debug, Clone, Copy)]
-pub struct Fixed {
+pub struct FixedRegisters {
     /// Register offset.
     pub offset: u32,
     /// Value after reset.
@@ -17,13 +17,13 @@ pub struct Fixed {
 #[derive(Debug, Clone)]
 pub struct RegFile {
     words: Vec<u32>,
-    fixed: &'static [Fixed],
+    fixed: &'static [FixedRegisters],
 }
 
 impl RegFile {
     /// Registers from 0 to `size`, 0 at reset and fully writable except as `fixed` says.
     #[must_use]
-    pub fn new(size: usize, fixed: &'static [Fixed]) -> Self {
+    pub fn new(size: usize, fixed: &'static [FixedRegisters]) -> Self {
         let mut file = Self { words: vec![0; size / 4], fixed };
         file.reset();
         file
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn stores_and_masks() {
         let mut bench = Bench::new();
-        let mut file = RegFile::new(0x20, &[Fixed { offset: 4, reset: 0x50, mask: 0x0f }]);
+        let mut file = RegFile::new(0x20, &[FixedRegisters { offset: 4, reset: 0x50, mask: 0x0f }]);
         assert_eq!(file.read(4, &mut bench.access()), 0x50);
         file.write(4, 0xff, &mut bench.access());
         assert_eq!(file.read(4, &mut bench.access()), 0x5f);

@@ -52,7 +52,7 @@ impl Resets {
     /// Bits of the blocks held in reset.
     #[must_use]
     #[inline]
-    pub fn held(&self) -> u32 {
+    pub fn held_bits(&self) -> u32 {
         self.reset
     }
 
@@ -67,7 +67,7 @@ impl Resets {
         self.reset = reset & RESETS_MASK;
     }
 
-    fn done(&self, clocks: &ClockTree) -> u32 {
+    fn done_bits(&self, clocks: &ClockTree) -> u32 {
         let mut clocked = RESETS_MASK;
         if clocks.peri_hz == 0 {
             clocked &= !(1 << bit::UART0 | 1 << bit::UART1 | 1 << bit::SPI0 | 1 << bit::SPI1);
@@ -115,7 +115,7 @@ impl Peripheral for Resets {
         match offset {
             0x00 => self.reset,
             0x04 => self.wdsel,
-            0x08 => self.done(access.clocks),
+            0x08 => self.done_bits(access.clocks),
             _ => 0,
         }
     }

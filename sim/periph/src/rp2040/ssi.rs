@@ -96,7 +96,7 @@ impl Ssi {
 
     fn transfer(&mut self, value: u32) {
         let bytes = (((self.ctrlr0 >> 16) & 31) + 1).div_ceil(8);
-        let selected_here = !self.flash.selected();
+        let selected_here = !self.flash.is_selected();
         if selected_here {
             self.flash.select(true);
         }
@@ -131,7 +131,7 @@ impl Peripheral for Ssi {
             0x00..=0x5c | 0xf0..=0xf8 => {
                 // "Not busy" means that the transmit FIFO ran dry, which raises chip select and ends the command,
                 // unless software holds the pin.
-                if offset == 0x28 && !self.flash.forced() && self.flash.select(false) {
+                if offset == 0x28 && !self.flash.is_forced() && self.flash.select(false) {
                     access.effects.limit = Some(&RAW_FLASH);
                 }
                 self.peek(offset, access)

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::rp2040::testing::Bench;
 
-    fn started(bench: &mut Bench) -> Timer {
+    fn start(bench: &mut Bench) -> Timer {
         let mut timer = Timer::default();
         timer.clocks_changed(&mut bench.access());
         timer
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn counts_microseconds() {
         let mut bench = Bench::new();
-        let mut timer = started(&mut bench);
+        let mut timer = start(&mut bench);
         assert_eq!(timer.read(0x28, &mut bench.at(124)), 0);
         assert_eq!(timer.read(0x28, &mut bench.at(125)), 1);
         assert_eq!(timer.read(0x24, &mut bench.at(125 << 32)), 1);
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn timelr_latches_timehr() {
         let mut bench = Bench::new();
-        let mut timer = started(&mut bench);
+        let mut timer = start(&mut bench);
         let wrap = 125u64 << 32;
         assert_eq!(timer.read(0x0c, &mut bench.at(wrap - 1)), u32::MAX);
         assert_eq!(timer.read(0x08, &mut bench.at(wrap + 1000)), 0);
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn alarm_fires_at_its_microsecond_and_disarms() {
         let mut bench = Bench::new();
-        let mut timer = started(&mut bench);
+        let mut timer = start(&mut bench);
         timer.write(0x38, 0b0100, &mut bench.access());
         timer.write(0x18, 10, &mut bench.access());
         timer.write(0x10, 5, &mut bench.access());
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn alarm_behind_the_counter_waits_for_the_wrap() {
         let mut bench = Bench::new();
-        let mut timer = started(&mut bench);
+        let mut timer = start(&mut bench);
         timer.write(0x10, 3, &mut bench.at(125 * 4));
         assert_eq!(timer.due(), 125 * ((1 << 32) + 3));
         timer.write(0x20, 1, &mut bench.access());
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn pause_stops_and_writes_set_the_time() {
         let mut bench = Bench::new();
-        let mut timer = started(&mut bench);
+        let mut timer = start(&mut bench);
         timer.write(0x10, 100, &mut bench.access());
         timer.write(0x30, 1, &mut bench.at(250));
         assert_eq!((timer.read(0x28, &mut bench.at(99_999)), timer.due()), (2, NEVER));
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn clock_change_keeps_time_and_moves_alarms() {
         let mut bench = Bench::new();
-        let mut timer = started(&mut bench);
+        let mut timer = start(&mut bench);
         timer.write(0x10, 100, &mut bench.access());
         bench.tree.sys_hz = 250_000_000;
         timer.clocks_changed(&mut bench.at(125 * 40));
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn forced_interrupt_ignores_enable() {
         let mut bench = Bench::new();
-        let mut timer = started(&mut bench);
+        let mut timer = start(&mut bench);
         timer.write(0x3c, 0b1000, &mut bench.access());
         assert_eq!(timer.irq_levels(), 0b1000);
         assert_eq!(timer.read(0x40, &mut bench.access()), 0b1000);
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn strobes_and_read_only_registers() {
         let mut bench = Bench::new();
-        let mut timer = started(&mut bench);
+        let mut timer = start(&mut bench);
         let strobes: Vec<u32> = (0..0x44).step_by(4).filter(|&offset| timer.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x20, 0x34]);
         for offset in [0x08, 0x0c, 0x24, 0x28, 0x40] {

@@ -37,7 +37,7 @@ impl XipCtrl {
     /// CTRL.EN: the cache is on.
     #[inline]
     #[must_use]
-    pub fn enabled(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.ctrl & 1 != 0
     }
 
@@ -65,13 +65,13 @@ impl XipCtrl {
 
     /// One of them missed. It may be told before the access is counted.
     #[inline]
-    pub fn missed(&mut self) {
+    pub fn count_miss(&mut self) {
         self.misses += u64::from(self.counting);
     }
 }
 
 /// Both counters saturate.
-fn saturated(count: u64) -> u32 {
+fn saturate(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
@@ -118,8 +118,8 @@ impl Peripheral for XipCtrl {
         match offset {
             0x00 => self.ctrl,
             0x08 => STAT_FLUSH_READY | STAT_FIFO_EMPTY,
-            0x0c => saturated(self.tries.saturating_sub(self.misses)),
-            0x10 => saturated(self.accesses),
+            0x0c => saturate(self.tries.saturating_sub(self.misses)),
+            0x10 => saturate(self.accesses),
             0x14 => self.stream_addr,
             0x18 => self.stream_ctr,
             _ => 0,
@@ -140,11 +140,11 @@ mod tests {
     fn control_flush_and_status() {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
-        assert!(xip.enabled() && xip.faults_on_bad_write());
+        assert!(xip.is_enabled() && xip.faults_on_bad_write());
         assert_eq!(xip.read(0, &mut bench.access()), 3);
         assert_eq!(xip.read(8, &mut bench.access()), 3);
         xip.write(0, 0, &mut bench.access());
-        assert!(!xip.enabled() && bench.effects.xip_timing_changed && !bench.effects.xip_flush);
+        assert!(!xip.is_enabled() && bench.effects.xip_timing_changed && !bench.effects.xip_flush);
         xip.write(4, 1, &mut bench.access());
         assert!(bench.effects.xip_flush);
         assert_eq!(xip.read(4, &mut bench.access()), 0);
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(both(&mut xip, &mut bench), (0, 0));
         assert!(bench.effects.limit.take().is_some(), "nobody wrote yet");
         xip.write(0x10, 0, &mut bench.access());
-        xip.missed();
+        xip.count_miss();
         assert_eq!(both(&mut xip, &mut bench), (0, 0), "the miss comes before its access");
         xip.count(10);
         assert_eq!(both(&mut xip, &mut bench), (9, 10));

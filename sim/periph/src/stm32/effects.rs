@@ -62,7 +62,7 @@ pub struct Effects {
     pub event: bool,
     /// A register that this model does not implement was touched: (address, true if written). Once per block.
     pub unmodelled: Option<(u32, bool)>,
-    /// Sentences of [`super::in_vain`] that were asked for now. Each one once.
+    /// Sentences of [`super::unsupported`] that were asked for now. Each one once.
     pub limits: Vec<&'static str>,
     /// A block was touched while its clock is off: (address, true if written). Once per block.
     pub unclocked: Option<(u32, bool)>,

@@ -171,7 +171,7 @@ impl Gpio {
     }
 
     /// Bits of a mode register that the lock holds, `width` bits per pin from pin `first`.
-    fn locked(&self, width: u32, first: u32) -> u32 {
+    fn locked_bits(&self, width: u32, first: u32) -> u32 {
         if self.lckr & LOCK_KEY == 0 {
             return 0;
         }
@@ -186,8 +186,8 @@ impl Gpio {
 
     fn write_f1(&mut self, offset: u32, value: u32) {
         match offset {
-            0x00 => self.mode = Self::merge(self.mode, value, self.locked(4, 0)),
-            0x04 => self.kind = Self::merge(self.kind, value, self.locked(4, 8)),
+            0x00 => self.mode = Self::merge(self.mode, value, self.locked_bits(4, 0)),
+            0x04 => self.kind = Self::merge(self.kind, value, self.locked_bits(4, 8)),
             0x0c => self.set_odr(value as u16),
             0x10 => self.set_reset(value),
             0x14 => self.set_odr(self.odr & !(value as u16)),
@@ -201,15 +201,15 @@ impl Gpio {
 
     fn write_v2(&mut self, offset: u32, value: u32) {
         match offset {
-            0x00 => self.mode = Self::merge(self.mode, value, self.locked(2, 0)),
-            0x04 => self.kind = Self::merge(self.kind, value & 0xffff, self.locked(1, 0)),
-            0x08 => self.speed = Self::merge(self.speed, value, self.locked(2, 0)),
-            0x0c => self.pull = Self::merge(self.pull, value, self.locked(2, 0)),
+            0x00 => self.mode = Self::merge(self.mode, value, self.locked_bits(2, 0)),
+            0x04 => self.kind = Self::merge(self.kind, value & 0xffff, self.locked_bits(1, 0)),
+            0x08 => self.speed = Self::merge(self.speed, value, self.locked_bits(2, 0)),
+            0x0c => self.pull = Self::merge(self.pull, value, self.locked_bits(2, 0)),
             0x14 => self.set_odr(value as u16),
             0x18 => self.set_reset(value),
             0x1c => self.write_lock(value),
-            0x20 => self.alternate[0] = Self::merge(self.alternate[0], value, self.locked(4, 0)),
-            0x24 => self.alternate[1] = Self::merge(self.alternate[1], value, self.locked(4, 8)),
+            0x20 => self.alternate[0] = Self::merge(self.alternate[0], value, self.locked_bits(4, 0)),
+            0x24 => self.alternate[1] = Self::merge(self.alternate[1], value, self.locked_bits(4, 8)),
             0x28 if self.layout == GpioLayout::V2Brr => self.set_odr(self.odr & !(value as u16)),
             _ => {}
         }

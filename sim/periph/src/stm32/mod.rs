@@ -14,7 +14,6 @@ mod effects;
 mod exti;
 mod flash;
 mod gpio;
-pub mod in_vain;
 mod iwdg;
 mod limits;
 mod map;
@@ -29,6 +28,7 @@ mod syscfg;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timer;
+pub mod unsupported;
 mod usart;
 mod wwdg;
 
@@ -44,7 +44,7 @@ pub use gpio::{Gpio, GpioLayout};
 pub use iwdg::Iwdg;
 pub use pwr::{Pwr, PwrKind};
 pub use rcc::{Rcc, StartUp};
-pub use regfile::{Fixed, RegFile};
+pub use regfile::{FixedRegisters, RegFile};
 pub use rng::Rng;
 pub use rtc::Rtc;
 pub use rtc_f1::RtcF1;

@@ -81,7 +81,7 @@ impl Rcc {
     /// True if the enable bit of a block is set.
     #[inline]
     #[must_use]
-    pub fn enabled(&self, gate: (u32, u32)) -> bool {
+    pub fn is_enabled(&self, gate: (u32, u32)) -> bool {
         self.bit(gate)
     }
 
@@ -256,8 +256,8 @@ impl Rcc {
         if changed {
             self.follow(access);
         }
-        let wanted = self.spec.sources.get(self.get(self.spec.sw) as usize).copied().flatten();
-        if let Some(source) = wanted.filter(|&source| self.ready(source)) {
+        let source = self.spec.sources.get(self.get(self.spec.sw) as usize).copied().flatten();
+        if let Some(source) = source.filter(|&source| self.ready(source)) {
             self.system = source;
             let Field { offset, shift, width } = self.spec.sws;
             let code = self.get(self.spec.sw);
@@ -309,14 +309,14 @@ impl Block for Rcc {
     fn reset(&mut self) {
         let spec = self.spec;
         let (backup, (flags, _, mask)) = (spec.backup.0 as usize / 4, spec.flags_register);
-        let kept_backup = self.words[backup];
-        let kept_flags = self.word(flags) & mask;
+        let backup_bits = self.words[backup];
+        let flag_bits = self.word(flags) & mask;
         self.words = [0; WORDS];
         for &(offset, value) in spec.resets {
             self.words[offset as usize / 4] = value;
         }
-        self.words[backup] |= kept_backup & spec.backup_mask;
-        self.words[flags as usize / 4] = self.word(flags) & !mask | kept_flags;
+        self.words[backup] |= backup_bits & spec.backup_mask;
+        self.words[flags as usize / 4] = self.word(flags) & !mask | flag_bits;
         let lse = self.states[Osc::Lse as usize];
         self.states = [State::default(); OSCILLATORS];
         self.states[Osc::Lse as usize] = lse;
@@ -348,8 +348,8 @@ impl Block for Rcc {
         }
         let (backup, reset_bit) = self.spec.backup;
         if offset == backup && self.backup_open && self.bit((backup, reset_bit)) {
-            let keep = 1 << reset_bit | !self.spec.backup_mask;
-            self.words[backup as usize / 4] &= keep;
+            let retain = 1 << reset_bit | !self.spec.backup_mask;
+            self.words[backup as usize / 4] &= retain;
         }
         if !self.is_gate(offset) {
             self.follow(access);

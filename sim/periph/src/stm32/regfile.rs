@@ -4,7 +4,7 @@ use super::block::{Access, Block};
 
 /// How one offset differs from plain storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fixed {
+pub struct FixedRegisters {
     /// Register offset.
     pub offset: u32,
     /// Value after reset.
@@ -14,15 +14,15 @@ pub struct Fixed {
 }
 
 /// Shorthand for the tables.
-pub(super) const fn fixed(offset: u32, reset: u32, mask: u32) -> Fixed {
-    Fixed { offset, reset, mask }
+pub(super) const fn fixed(offset: u32, reset: u32, mask: u32) -> FixedRegisters {
+    FixedRegisters { offset, reset, mask }
 }
 
 /// A register file.
 #[derive(Debug, Clone)]
 pub struct RegFile {
     words: Vec<u32>,
-    fixed: &'static [Fixed],
+    fixed: &'static [FixedRegisters],
     /// Writing it is worth a word to the user: the block does nothing.
     inert: bool,
 }
@@ -30,7 +30,7 @@ pub struct RegFile {
 impl RegFile {
     /// `bytes` of registers, 0 at reset and writable except as `fixed` says. `inert`: the block should do something
     /// when it is set up, and does not.
-    pub(super) fn new(bytes: u32, fixed: &'static [Fixed], inert: bool) -> Self {
+    pub(super) fn new(bytes: u32, fixed: &'static [FixedRegisters], inert: bool) -> Self {
         let mut file = Self { words: vec![0; bytes as usize / 4], fixed, inert };
         file.reset();
         file
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn stores_masks_and_tells_that_it_is_inert() {
-        const FIXED: &[Fixed] = &[fixed(4, 0x50, 0x0f)];
+        const FIXED: &[FixedRegisters] = &[fixed(4, 0x50, 0x0f)];
         let mut bench = Bench::new();
         let mut file = RegFile::new(0x20, FIXED, true);
         assert_eq!((file.read(4, &mut bench.access()), bench.effects.unmodelled), (0x50, Some((4, false))));

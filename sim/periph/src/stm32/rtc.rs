@@ -97,12 +97,12 @@ impl Rtc {
     fn write_isr(&mut self, value: u32, access: &Access) {
         let isr = self.words[ISR];
         // Flags in bits 8 to 13 and RSF are cleared by writing 0.
-        let kept = isr & (0xffff_c05f | value & (0x3f00 | RSF));
+        let preserved = isr & (0xffff_c05f | value & (0x3f00 | RSF));
         if self.keys < 2 {
-            self.words[ISR] = kept | isr & RSF;
+            self.words[ISR] = preserved | isr & RSF;
             return;
         }
-        self.words[ISR] = kept & !INIT | value & INIT;
+        self.words[ISR] = preserved & !INIT | value & INIT;
         if value & INIT == 0 {
             self.words[ISR] &= !INITF;
         }

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::stm32::testing::Bench;
 
-    fn started() -> (Bench, RtcF1) {
+    fn start() -> (Bench, RtcF1) {
         let mut bench = Bench::new();
         (bench.core_hz, bench.clock_hz) = (32_768_000, 32_768);
         let mut rtc = RtcF1::new();
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn counts_seconds_with_alarm_and_interrupts() {
-        let (mut bench, mut rtc) = started();
+        let (mut bench, mut rtc) = start();
         rtc.write(0x04, CNF, &mut bench.access());
         for (offset, value) in [(0x08, 0), (0x0c, 0x7fff), (0x18, 0), (0x1c, 0xfffe), (0x20, 1), (0x24, 0)] {
             rtc.write(offset, value, &mut bench.access());
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn configuration_needs_cnf_and_rtoff_is_set() {
-        let (mut bench, mut rtc) = started();
+        let (mut bench, mut rtc) = start();
         rtc.write(0x1c, 55, &mut bench.access());
         assert_eq!(rtc.read(0x1c, &mut bench.access()), 0);
         assert_eq!(rtc.read(0x04, &mut bench.access()), RTOFF | RSF);

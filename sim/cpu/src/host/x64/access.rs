@@ -6,8 +6,8 @@ use super::super::{AheadLog, Constants, MARKED_BYTES, TellingLog};
 use super::access_forms::{
     Block, Form, Memory, form, has_offset, has_register_offset, is_literal, word_offset, writes_back,
 };
-use super::foresee::MARKS;
-use super::spans::{Checked, FAR};
+use super::prediction::MARKS;
+use super::spans::{CheckedSpans, FAR};
 use super::{HostFlags, RAX, Writer};
 use crate::v7m::code::Code;
 use crate::v7m::op::Op;
@@ -91,11 +91,11 @@ impl Writer {
                 2 => dynasm!(asm ; .arch x64 ; mov [rbp + rcx * 2 + first], Rw(value)),
                 _ => dynasm!(asm ; .arch x64 ; mov [rbp + rcx * 4 + first], Rd(value)),
             }
-            self.foresee_stores(block, form.bytes, 1);
+            self.write_store_prediction(block, form.bytes, 1);
             self.write_base_back(op, base, index);
             return true;
         }
-        self.foresee_load(block, form.bytes, exit);
+        self.write_load_prediction(block, form.bytes, exit);
         self.log_loads(block, form.bytes, 1);
         self.write_base_back(op, base, index);
         load!(self, op, form, [rbp + rcx + first], [rbp + rcx * 2 + first], [rbp + rcx * 4 + first]);
@@ -104,7 +104,13 @@ impl Writer {
 
     /// A store of a word that somebody is told of, by the instruction at `pc`: the code ends before it unless the function
     /// `asks` returns not 0 for the context and the word's offset. False if that cannot be done.
-    pub fn told_store(&mut self, number: u32, op: Op, block: Block, (log, asks, pc): (TellingLog, usize, u32)) -> bool {
+    pub fn write_notified_store(
+        &mut self,
+        number: u32,
+        op: Op,
+        block: Block,
+        (log, asks, pc): (TellingLog, usize, u32),
+    ) -> bool {
         if !form(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single) || writes_back(op) {
             return false;
         }
@@ -143,7 +149,7 @@ impl Writer {
         let index = has_register_offset(op).then(|| self.read(op.rm));
         self.address(op, base, index, constants.base);
         let exit = self.exit(number);
-        self.foresee_constant(constants, form.bytes, exit);
+        self.write_constant_prediction(constants, form.bytes, exit);
         load!(self, op, form, [r13 + rcx], [r13 + rcx], [r13 + rcx]);
     }
 
@@ -178,7 +184,7 @@ impl Writer {
             ; shr rcx, 32
         );
         self.take_log_back();
-        self.registers.called();
+        self.registers.after_call();
         let exit = self.exit(number);
         dynasm!(self.asm ; .arch x64 ; cmp ecx, home as i32 ; jne =>exit);
         self.log_memory(4);
@@ -222,7 +228,7 @@ impl Writer {
             ; cmp ecx, place.bytes as i32
             ; jae =>exit
         );
-        self.foresee_jump(ip);
+        self.write_jump_prediction(ip);
         if op.code == Code::Blx {
             let link = self.place.address_of(ip).wrapping_add(3);
             let host = self.write(14);
@@ -332,7 +338,7 @@ impl Writer {
                     self.checked.retain(|checked| checked.base != op.rn);
                 }
                 self.registers.steady(op.rn);
-                self.checked.push(Checked { base: op.rn, block, span });
+                self.checked.push(CheckedSpans { base: op.rn, block, span });
             }
             _ => {
                 self.address(op, base, index, start);

@@ -9,7 +9,7 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use super::super::{AheadLog, Home};
 use super::access_forms::Block;
 use super::registers::Registers;
-use super::spans::Checked;
+use super::spans::CheckedSpans;
 use super::{HostFlags, Store, Writer};
 use crate::v7m::op::Op;
 
@@ -69,7 +69,7 @@ pub struct Fork {
     label: DynamicLabel,
     registers: Registers,
     host_flags: HostFlags,
-    checked: Vec<Checked>,
+    checked: Vec<CheckedSpans>,
     words: Words,
 }
 

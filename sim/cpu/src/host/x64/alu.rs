@@ -129,7 +129,7 @@ impl Writer {
         // The second operand: a constant, or ecx where its register is not to be had as it is.
         let register = (second != Second::Constant).then(|| self.read(op.rm));
         if let (Second::Shifted, Some(register)) = (second, register) {
-            self.shifted(op, register);
+            self.write_shifted(op, register);
         }
         let asm = &mut self.asm;
         match (second, register, work) {
@@ -175,7 +175,7 @@ impl Writer {
     }
 
     /// A register shifted by a constant, to ecx.
-    fn shifted(&mut self, op: Op, register: u8) {
+    fn write_shifted(&mut self, op: Op, register: u8) {
         self.host_flags = HostFlags::None;
         let asm = &mut self.asm;
         let amount = op.shift;

@@ -10,7 +10,7 @@ use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 
 use super::super::{ConstantsAt, Foresight, Logging};
-use super::foresee::{CONTEXT, FOUND, FRAME, MARKS};
+use super::prediction::{CONTEXT, FOUND, FRAME, MARKS};
 use super::{Store, Writer};
 
 /// Enters code at an address, with the core, the bytes of the RAM, their marks and the context: what that put in rax.

@@ -120,7 +120,7 @@ pub(super) fn form(op: Op) -> Option<Form> {
 
 /// A shift by a constant as the instruction itself: its kind as in an opcode, and whether it sets flags.
 pub(super) fn shift(op: Op) -> Option<(u8, bool)> {
-    let found = match op.code {
+    let form = match op.code {
         Code::LslImmS => (0, true),
         Code::LslImm => (0, false),
         Code::LsrImmS => (1, true),
@@ -129,12 +129,12 @@ pub(super) fn shift(op: Op) -> Option<(u8, bool)> {
         Code::AsrImm => (2, false),
         _ => return None,
     };
-    Some(found)
+    Some(form)
 }
 
 /// A shift by a register: its kind as in an opcode, and whether it sets flags.
 pub(super) fn shift_by_register(op: Op) -> Option<(u8, bool)> {
-    let found = match op.code {
+    let form = match op.code {
         Code::LslRegS => (0, true),
         Code::LslReg => (0, false),
         Code::LsrRegS => (1, true),
@@ -145,7 +145,7 @@ pub(super) fn shift_by_register(op: Op) -> Option<(u8, bool)> {
         Code::RorReg => (3, false),
         _ => return None,
     };
-    Some(found)
+    Some(form)
 }
 
 /// Whether an instruction is translated.

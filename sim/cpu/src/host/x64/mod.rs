@@ -5,8 +5,8 @@ mod access_forms;
 mod ahead;
 mod alu;
 mod chain;
-mod foresee;
 mod forms;
+mod prediction;
 mod registers;
 mod several;
 mod spans;
@@ -23,10 +23,10 @@ use access::NearMarks;
 pub use access_forms::{Block, Memory};
 pub use ahead::{AheadEntry, Ending, Fork, Onward};
 pub use chain::{Entry, Records, Ways, entry};
-pub use foresee::Limit;
-use foresee::{Asked, CONTEXT, Load};
+pub use prediction::Limit;
+use prediction::{CONTEXT, Load, PredictionRequest};
 use registers::Registers;
-use spans::Checked;
+use spans::CheckedSpans;
 pub use spans::{Span, spans};
 pub use store::Store;
 
@@ -72,7 +72,7 @@ pub struct Writer {
     /// The log's form, if something is logged.
     foresight: Option<(Foresight, Logging)>,
     loads: Vec<Load>,
-    asked: Vec<Asked>,
+    asked: Vec<PredictionRequest>,
     /// Where the bank of a load is logged that is to be done again, and the way out before it.
     unlikely: Vec<(DynamicLabel, DynamicLabel)>,
     limit: Limit,
@@ -91,7 +91,7 @@ pub struct Writer {
     live: u8,
     /// The span that it should check.
     span: Option<Span>,
-    checked: Vec<Checked>,
+    checked: Vec<CheckedSpans>,
 }
 
 /// A way out before a step.
@@ -281,7 +281,7 @@ impl Writer {
     /// The core has all values. Registers that a call does not keep are free. Flags and eax stay.
     fn call_begins(&mut self) {
         self.write_all_back(self.registers.dirty());
-        self.registers.called();
+        self.registers.after_call();
     }
 
     /// Calls a function with the context and an address of something. A return value other than 0 ends everything.
@@ -400,7 +400,7 @@ impl Writer {
                 self.leave_unless(op, taken, exit);
             }
         }
-        self.foresee_branch(op, ip, conditional.then_some(taken));
+        self.write_branch_prediction(op, ip, conditional.then_some(taken));
     }
 
     /// Leaves unless a branch with a condition is `taken`, or is not.

@@ -5,7 +5,7 @@ const HOSTS: [u8; 9] = [2, 6, 7, 8, 9, 10, 11, 14, 15];
 
 /// A register of the host.
 #[derive(Debug, Clone, Copy, Default)]
-struct Held {
+struct HeldRegisters {
     /// The target's register in it.
     guest: Option<u8>,
     /// The core has an older value.
@@ -21,7 +21,7 @@ struct Held {
 /// All of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Registers {
-    held: [Held; HOSTS.len()],
+    held: [HeldRegisters; HOSTS.len()],
     now: u32,
     /// Those of the target whose value is what it was when they were called so.
     steady: u32,
@@ -55,7 +55,7 @@ impl Registers {
 
     /// A register of the host for one of the target's, and whose value must be written back before.
     pub fn allocate(&mut self, guest: u8) -> (u8, Option<u8>) {
-        let free = |held: &Held| if held.guest.is_none() { 0 } else { 1 + held.used };
+        let free = |held: &HeldRegisters| if held.guest.is_none() { 0 } else { 1 + held.used };
         let (index, held) = self
             .held
             .iter_mut()
@@ -64,16 +64,16 @@ impl Registers {
             .min_by_key(|(_, held)| free(held))
             .expect("an instruction needs fewer registers than there are");
         let evicted = held.guest.filter(|_| held.dirty);
-        *held = Held { guest: Some(guest), dirty: false, used: self.now, locked: true, reserved: false };
+        *held = HeldRegisters { guest: Some(guest), dirty: false, used: self.now, locked: true, reserved: false };
         self.used |= 1 << HOSTS[index];
         (HOSTS[index], evicted)
     }
 
     /// Forgets what a call does not keep. Nothing may be dirty.
-    pub fn called(&mut self) {
+    pub fn after_call(&mut self) {
         for (held, host) in self.held.iter_mut().zip(HOSTS) {
             if host < 12 {
-                *held = Held { reserved: held.reserved, ..Held::default() };
+                *held = HeldRegisters { reserved: held.reserved, ..HeldRegisters::default() };
             }
             held.dirty = false;
         }
@@ -82,7 +82,9 @@ impl Registers {
     /// Forgets everything.
     pub fn forget(&mut self) {
         self.steady = 0;
-        self.held.iter_mut().for_each(|held| *held = Held { reserved: held.reserved, ..Held::default() });
+        self.held
+            .iter_mut()
+            .for_each(|held| *held = HeldRegisters { reserved: held.reserved, ..HeldRegisters::default() });
     }
 
     /// The value is known from now on.

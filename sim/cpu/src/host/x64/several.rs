@@ -25,9 +25,9 @@ impl Writer {
                 ; mov [rbp + rcx * 4 + first], Rd(low)
                 ; mov [rbp + rcx * 4 + (first + 4)], Rd(high)
             );
-            self.foresee_stores(block, 4, 2);
+            self.write_store_prediction(block, 4, 2);
         } else {
-            self.foresee_load(block, 4, exit);
+            self.write_load_prediction(block, 4, exit);
             let low = self.write(op.rd);
             dynasm!(self.asm ; .arch x64 ; mov Rd(low), [rbp + rcx * 4 + first]);
             let high = self.write(op.ra);
@@ -61,7 +61,7 @@ impl Writer {
             self.check_target(place + 4 * (count as i32 - 1), exit);
         }
         if op.code != Code::Stm {
-            self.foresee_load(block, 4, exit);
+            self.write_load_prediction(block, 4, exit);
             self.log_loads(block, 4, count);
         }
         if op.has(flag::POST_INDEXED) {
@@ -81,10 +81,10 @@ impl Writer {
         match op.code {
             Code::LdmPc => {
                 dynasm!(self.asm ; .arch x64 ; mov eax, [rbp + rcx * 4 + place]);
-                self.foresee_jump(ip);
+                self.write_jump_prediction(ip);
                 self.jump();
             }
-            Code::Stm => self.foresee_stores(block, 4, count),
+            Code::Stm => self.write_store_prediction(block, 4, count),
             _ => {}
         }
         true

@@ -18,13 +18,13 @@ pub struct Span {
 
 /// Words that were found to lie in a block, by this base.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Checked {
+pub(super) struct CheckedSpans {
     pub base: u8,
     pub block: Block,
     pub span: Span,
 }
 
-impl Checked {
+impl CheckedSpans {
     /// Whether that is one of them.
     pub fn holds(&self, base: u8, block: Block, offset: i32) -> bool {
         let Span { first, last } = self.span;
@@ -87,10 +87,10 @@ mod tests {
     #[test]
     fn a_span_ends_where_its_base_changes() {
         let path = [load(0, 7, 8), load(1, 7, -4), load(2, 6, 100), load(7, 7, 20), load(3, 7, 40)];
-        let told = spans(&path);
-        assert_eq!(told[0], Some(Span { first: -4, last: 20 }));
-        assert_eq!(told[1], Some(Span { first: -4, last: 20 }));
-        assert_eq!(told[2..], [None, None, None]);
+        let covered = spans(&path);
+        assert_eq!(covered[0], Some(Span { first: -4, last: 20 }));
+        assert_eq!(covered[1], Some(Span { first: -4, last: 20 }));
+        assert_eq!(covered[2..], [None, None, None]);
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn only_whole_words_of_the_span_are_checked() {
         let block = Block { first: 0, bytes: 64 };
-        let checked = Checked { base: 7, block, span: Span { first: -4, last: 8 } };
+        let checked = CheckedSpans { base: 7, block, span: Span { first: -4, last: 8 } };
         let held = |base, offset| checked.holds(base, block, offset);
         assert!(held(7, -4) && held(7, 0) && held(7, 8));
         assert!(!held(7, -8) && !held(7, 12) && !held(7, 2) && !held(6, 0));

@@ -152,7 +152,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     #[inline(always)]
     pub unsafe fn run_native_paths<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) {
         self.put_down(core);
-        self.keep_count(core);
+        self.write_instruction_count(core);
         // SAFETY: the caller's promise.
         unsafe { B::Ahead::run_native_paths(bus, core, other) };
         (self.ip, self.t) = (core.ip, core.t);
@@ -173,13 +173,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Instructions retired so far.
     #[inline(always)]
-    pub fn retired(&self, core: &Core) -> u64 {
+    pub fn instructions_retired(&self, core: &Core) -> u64 {
         if CONTEND { core.instructions } else { self.count }
     }
 
     /// Puts the number of instructions down in the core.
     #[inline(always)]
-    pub fn keep_count(&self, core: &mut Core) {
+    pub fn write_instruction_count(&self, core: &mut Core) {
         if Self::COUNTS {
             core.instructions = self.count;
         }

@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, Flow};
 use super::operands::in_ram;
 use crate::v6m::block::Block;
-use crate::v6m::bus::{Access, Bus, Ordered, Trap};
+use crate::v6m::bus::{Access, Bus, OrderedAccess, Trap};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op, op};
 use crate::v6m::trace::Trace;
@@ -15,7 +15,7 @@ use rtoslab_timing::cortex_m0plus as timing;
 
 /// The low bytes of a word.
 #[inline(always)]
-fn narrowed<const BYTES: u32>(value: u32) -> u32 {
+fn narrow<const BYTES: u32>(value: u32) -> u32 {
     match BYTES {
         1 => value & 0xff,
         2 => value & 0xffff,
@@ -135,14 +135,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             } else if !Self::PAIRED && self.word.code() != op::LdrLit {
                 self.note_indirect(Trace::indirect_read(self.count, address))?;
             }
-            return Ok(narrowed::<BYTES>(value));
+            return Ok(narrow::<BYTES>(value));
         }
         self.apart = true;
         // Who touches it is told from here.
         core.ip = self.ip;
         match self.with_time(|at| bus.load::<CONTEND, false>(core, Some(other), address, BYTES, at)) {
-            Ok(value) => Ok(narrowed::<BYTES>(value)),
-            Err(trap) => Err(self.trapped(core, bus, trap)),
+            Ok(value) => Ok(narrow::<BYTES>(value)),
+            Err(trap) => Err(self.trap(core, bus, trap)),
         }
     }
 
@@ -153,7 +153,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return bus.constant::<true>(address, 4).ok_or(Flow::InTime);
         }
         self.with_time(|at| bus.load::<CONTEND, true>(core, None, address, 4, at))
-            .map_err(|trap| self.trapped(core, bus, trap))
+            .map_err(|trap| self.trap(core, bus, trap))
     }
 
     /// Stores the low `BYTES` bytes of `value`.
@@ -217,7 +217,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         if Self::PAIRED && Self::AHEAD && SINGLE {
             let ordered = bus.access_ahead(core, address, Access::Store { bytes: BYTES, value });
-            if ordered == Ordered::Behind {
+            if ordered == OrderedAccess::Behind {
                 // SAFETY: the bus's logs live as long as it.
                 unsafe { (*self.log).store = (address, value) };
                 self.end_behind(Block::PRIVATE);
@@ -231,7 +231,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.apart = true;
         core.ip = self.ip;
         self.with_time(|at| bus.store::<CONTEND>(core, Some(other), address, BYTES, value, at))
-            .map_err(|trap| self.trapped(core, bus, trap))
+            .map_err(|trap| self.trap(core, bus, trap))
     }
 
     /// A store to RAM in a basic block.
@@ -245,7 +245,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     ) -> Result<(), Flow> {
         // Those of a multiple transfer were looked at before the first word.
         // SAFETY: the word is in the RAM.
-        let is_told =
+        let is_notified =
             SINGLE && unsafe { bus.ram().mark(offset) } != 0 && bus.watches_store(offset).ok_or(Flow::InTime)?;
         if SINGLE {
             self.note_access(B::memory_of(offset, BYTES))?;
@@ -254,7 +254,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         unsafe {
             let word = bus.ram().start().add((offset & !3) as usize).cast::<u32>();
             let old = word.read_unaligned();
-            if is_told {
+            if is_notified {
                 // No other store to that word may come between: what is told is all of it.
                 (*self.log).write::<4>(offset & !3, old);
                 write::<BYTES>(bus.ram().start().add(offset as usize), value);
@@ -280,17 +280,17 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         value: u32,
     ) -> Result<(), Flow> {
         // Those of a multiple transfer were looked at before the first word.
-        let is_told = SINGLE && bus.watches_store(offset).ok_or(Flow::InTime)?;
+        let is_notified = SINGLE && bus.watches_store(offset).ok_or(Flow::InTime)?;
         // SAFETY: the word is in the RAM.
         unsafe {
             let word = bus.ram().start().add((offset & !3) as usize).cast::<u32>();
             write::<BYTES>(bus.ram().start().add(offset as usize), value);
-            if is_told {
+            if is_notified {
                 let word = u32::from_le(word.read_unaligned());
                 core.told = WatchedStore { pc: core.address_of(ip), offset: offset & !3, word };
             }
         }
-        if is_told { Err(Flow::Told) } else { Ok(()) }
+        if is_notified { Err(Flow::Told) } else { Ok(()) }
     }
 
     /// A load that is neither RAM's nor constant, ahead of time.
@@ -309,19 +309,19 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     }
 
     #[inline(always)]
-    fn note_ordered<B: Bus>(&mut self, ordered: Ordered<u32>) -> Result<u32, Flow> {
+    fn note_ordered<B: Bus>(&mut self, ordered: OrderedAccess<u32>) -> Result<u32, Flow> {
         match ordered {
-            Ordered::Always(value) => {
+            OrderedAccess::Always(value) => {
                 self.note_access(Some(B::ORDERED_MEMORY))?;
                 self.ordered = true;
                 Ok(value)
             }
-            Ordered::Now(value) => {
+            OrderedAccess::Now(value) => {
                 self.end = self.ip;
                 Ok(value)
             }
-            Ordered::NotYet => Err(Flow::Ordered),
-            Ordered::Behind | Ordered::InTime => Err(Flow::InTime),
+            OrderedAccess::NotYet => Err(Flow::Ordered),
+            OrderedAccess::Behind | OrderedAccess::InTime => Err(Flow::InTime),
         }
     }
 
@@ -366,7 +366,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     }
 
     #[inline(always)]
-    fn trapped<B: Bus>(&self, core: &mut Core, bus: &mut B, trap: Trap) -> Flow {
+    fn trap<B: Bus>(&self, core: &mut Core, bus: &mut B, trap: Trap) -> Flow {
         match trap {
             Trap::Fault(why) => self.fault(core, why),
             Trap::Defer => {

@@ -3,14 +3,14 @@
 use super::cursor::{Cursor, Flow};
 use super::fetching::after_wide;
 use crate::v6m::block::Block;
-use crate::v6m::bus::{Bus, Ordered};
+use crate::v6m::bus::{Bus, OrderedAccess};
 use crate::v6m::core::{Core, Phase, Request};
 use crate::v6m::op::Word;
 use rtoslab_timing::cortex_m0plus as timing;
 
 /// An interrupt waits to be taken.
 #[inline(always)]
-fn interrupted(core: &Core) -> bool {
+fn interrupt_here(core: &Core) -> bool {
     core.nvic.pending & core.nvic.enabled != 0
 }
 
@@ -25,7 +25,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// CPSID.
     #[inline(always)]
     pub fn mask_interrupts(&mut self, core: &mut Core) {
-        if core.privileged() {
+        if core.is_privileged() {
             core.primask = true;
         }
         self.t += timing::SINGLE_CYCLES;
@@ -34,15 +34,15 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// CPSIE.
     #[inline(always)]
     pub fn unmask_interrupts<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
-        if Self::TRACED && interrupted(core) {
+        if Self::TRACED && interrupt_here(core) {
             if !(Self::PAIRED && Self::AHEAD) {
                 return Flow::InTime;
             }
             self.end_behind(Block::UNMASKS);
         }
-        if core.privileged() {
+        if core.is_privileged() {
             core.primask = false;
-            if !Self::TRACED && interrupted(core) {
+            if !Self::TRACED && interrupt_here(core) {
                 call_machine(core, bus);
             }
         }
@@ -68,14 +68,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::PAIRED && Self::AHEAD && self.word.imm() == CONTROL {
             return Flow::InTime;
         }
-        if Self::TRACED && interrupted(core) {
+        if Self::TRACED && interrupt_here(core) {
             if !(Self::PAIRED && Self::AHEAD) {
                 return Flow::InTime;
             }
             self.end_behind(Block::UNMASKS);
         }
         let value = core.r[(self.word.b() & 15) as usize];
-        if core.set_special(self.word.imm(), value) && !Self::TRACED && interrupted(core) {
+        if core.set_special(self.word.imm(), value) && !Self::TRACED && interrupt_here(core) {
             call_machine(core, bus);
         }
         self.t += timing::SPECIAL_REGISTER_CYCLES;
@@ -177,15 +177,15 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 return Err(Flow::NextTrace);
             }
             return match bus.attend_ahead(core, address) {
-                Ordered::Now(op) | Ordered::Always(op) => Ok(op.to_word()),
-                Ordered::NotYet => Err(Flow::Ordered),
-                Ordered::Behind | Ordered::InTime => Err(Flow::InTime),
+                OrderedAccess::Now(op) | OrderedAccess::Always(op) => Ok(op.to_word()),
+                OrderedAccess::NotYet => Err(Flow::Ordered),
+                OrderedAccess::Behind | OrderedAccess::InTime => Err(Flow::InTime),
             };
         }
         if core.brought.take() != Some(address) {
-            let asked = self.t;
+            let requested = self.t;
             let stays = self.with_time(|at| bus.bring::<CONTEND>(core, address, at));
-            if self.t > asked && self.t >= core.limit {
+            if self.t > requested && self.t >= core.limit {
                 // It executes in its time: the other core, an event or the end of the run comes first.
                 core.brought = (!stays).then_some(address);
                 return Err(Flow::Stalled);

@@ -7,7 +7,7 @@ use crate::v6m::op::{Op, op};
 
 /// The instruction in hand, for its [`Step`].
 #[derive(Clone, Copy, Default)]
-pub(super) struct Started {
+pub(super) struct StartState {
     pc: u32,
     t: u64,
     executed: u64,
@@ -15,10 +15,10 @@ pub(super) struct Started {
     flash_wait: u64,
 }
 
-impl Started {
-    pub(super) fn new(core: &Core, ip: *mut Op, t: u64, executed: u64) -> Started {
+impl StartState {
+    pub(super) fn new(core: &Core, ip: *mut Op, t: u64, executed: u64) -> StartState {
         let (bus_wait, flash_wait) = (core.bus_wait, core.flash_wait);
-        Started { pc: core.address_of(ip), t, executed, bus_wait, flash_wait }
+        StartState { pc: core.address_of(ip), t, executed, bus_wait, flash_wait }
     }
 
     /// Logs what is counted of it for the profile.
@@ -58,7 +58,7 @@ impl Started {
 
 /// The instruction in hand, for its part of the profile.
 #[derive(Clone, Copy)]
-pub(super) struct Profiled {
+pub(super) struct ProfileWatch {
     /// Null in a region without code.
     cell: *mut ProfileCell,
     t: u64,
@@ -66,24 +66,24 @@ pub(super) struct Profiled {
     retired: u64,
 }
 
-impl Default for Profiled {
-    fn default() -> Profiled {
-        Profiled { cell: std::ptr::null_mut(), t: 0, waits: 0, retired: 0 }
+impl Default for ProfileWatch {
+    fn default() -> ProfileWatch {
+        ProfileWatch { cell: std::ptr::null_mut(), t: 0, waits: 0, retired: 0 }
     }
 }
 
-impl Profiled {
+impl ProfileWatch {
     /// The instruction at `ip`, which issues in cycle `t` behind `retired` others.
     ///
     /// # Safety
     /// `ip` points into the ops of `core.region`, whose profile cells exist if it has code.
     #[inline(always)]
-    pub(super) unsafe fn new(core: &Core, ip: *mut Op, t: u64, retired: u64) -> Profiled {
+    pub(super) unsafe fn new(core: &Core, ip: *mut Op, t: u64, retired: u64) -> ProfileWatch {
         let index = (ip as usize).wrapping_sub(core.region.ops as usize) >> 3;
         let cells = core.region.profile[core.id];
         // SAFETY: the cells run parallel to the ops.
         let cell = if cells.is_null() { cells } else { unsafe { cells.add(index) } };
-        Profiled { cell, t, waits: core.bus_wait + core.flash_wait, retired }
+        ProfileWatch { cell, t, waits: core.bus_wait + core.flash_wait, retired }
     }
 
     /// It is retired.

@@ -7,7 +7,7 @@
 //! until the other core has come as far. Meanwhile the core is in [`Phase::Entry`], and the other one is alone on the
 //! bus.
 
-use super::{Node, Paired, hand_in};
+use super::{Node, PairedBus, hand_in};
 use crate::v6m::block::{Block, Step, Turn};
 use crate::v6m::bus::{Bus, takes_stores};
 use crate::v6m::core::{Core, Phase, Request};
@@ -36,7 +36,7 @@ enum Next {
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block). The core stands after its block and has begun no other one.
-pub unsafe fn take_exception<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
+pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
     // SAFETY: the caller's promise, here and below.
     let next = unsafe {
         let (core, mine) = (&mut *cores[0], &mut *logs[0]);
@@ -61,7 +61,7 @@ pub unsafe fn take_exception<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs
 ///
 /// # Safety
 /// As for [`run`](super::run).
-pub(super) unsafe fn land<B: Paired>(bus: &mut B, core: *mut Core, turn: usize) {
+pub(super) unsafe fn land<B: PairedBus>(bus: &mut B, core: *mut Core, turn: usize) {
     let [log, _] = bus.pairs().logs.of(turn);
     // SAFETY: the caller's promise.
     unsafe { settle(bus, &mut *core, &mut *log) };
@@ -91,7 +91,7 @@ fn what_next(core: &Core) -> Next {
 }
 
 /// Stacks the frame. As for [`take_exception`], `None` if only the machine can do that.
-unsafe fn enter<B: Paired>(
+unsafe fn enter<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -128,7 +128,11 @@ unsafe fn enter<B: Paired>(
 }
 
 /// The handler begins, once the other core has come as far. As for [`enter`].
-unsafe fn go_to_handler<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
+unsafe fn go_to_handler<B: PairedBus>(
+    bus: &mut B,
+    cores: [*mut Core; 2],
+    logs: [*mut SpeculationLog; 2],
+) -> Option<Turn> {
     let timing = bus.exception_timing()?;
     let node = |bus: &mut B| {
         let pairs = bus.pairs();
@@ -154,12 +158,12 @@ unsafe fn go_to_handler<B: Paired>(bus: &mut B, cores: [*mut Core; 2], logs: [*m
     let (core, mine) = unsafe { (&mut *cores[0], &mut *logs[0]) };
     let Phase::Entry { recognised, .. } = core.phase else { return None };
     let outcome = exception::complete(core, bus, timing);
-    done(bus, core, mine, outcome, recognised);
+    finish(bus, core, mine, outcome, recognised);
     Some(turn)
 }
 
 /// The return from a handler: to what was interrupted, or to the next one. As for [`enter`].
-unsafe fn leave_handler<B: Paired>(
+unsafe fn leave_handler<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -193,13 +197,13 @@ unsafe fn leave_handler<B: Paired>(
     let outcome = exception::exception_return::<B, false>(core, bus, value, timing);
     core.t += wait;
     core.exception_cycles += wait;
-    done(bus, core, mine, outcome, before);
+    finish(bus, core, mine, outcome, before);
     Some(turn)
 }
 
 /// Moves both cores by this step of the first one, to the address `to` or nowhere else: who goes on, and what it lost to
 /// arbitration. The core's time is that of its begin.
-unsafe fn take_step<B: Paired>(
+unsafe fn take_step<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     mine: *mut SpeculationLog,
@@ -219,11 +223,11 @@ unsafe fn take_step<B: Paired>(
 }
 
 /// The core is after a step that ended in this way.
-fn done<B: Paired>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog, outcome: Outcome, before: u64) {
+fn finish<B: PairedBus>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog, outcome: Outcome, before: u64) {
     let pairs = bus.pairs();
     let node = pairs.table.node(pairs.node);
     debug_assert!(core.t == pairs.now + node.state.cores()[0] && core.pc() == node.address);
-    bus.passed(core, outcome, before);
+    bus.pass(core, outcome, before);
     mine.summons = if exception::takeable(core).is_some() { Block::UNMASKS } else { 0 };
 }
 

@@ -2,7 +2,7 @@
 
 use super::order::must_wait;
 use super::table::{Outcome, Transition};
-use super::{Node, Paired, Place, State, tell};
+use super::{Node, PairedBus, Place, State, tell};
 use crate::step::watch;
 use crate::v6m::block::{Block, Remainder, Step, Turn};
 use crate::v6m::core::{Core, Phase};
@@ -18,7 +18,7 @@ use crate::v6m::speculation::SpeculationLog;
 /// As for [`time_block`](super::time_block).
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn learn<B: Paired>(
+pub(super) unsafe fn learn<B: PairedBus>(
     bus: &mut B,
     [core, other]: [*mut Core; 2],
     mine: *mut SpeculationLog,
@@ -49,7 +49,7 @@ pub(super) unsafe fn learn<B: Paired>(
                 let key = Transition::key(before, block.shape);
                 pairs.node = next;
                 if let Some(transition) = Transition::new(&outcome, next)
-                    && !pairs.table.keep(key, &block, transition)
+                    && !pairs.table.store(key, &block, transition)
                 {
                     pairs.node = pairs.table.number_anew(node);
                 }
@@ -69,7 +69,7 @@ pub(super) unsafe fn learn<B: Paired>(
 ///
 /// # Safety
 /// The instructions of both cores' blocks are ops of their regions.
-unsafe fn find_out<B: Paired>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
+unsafe fn find_out<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
     let pairs = bus.pairs();
     let node = *pairs.table.node(pairs.node);
     pairs.table.account.begin();
@@ -86,7 +86,7 @@ unsafe fn find_out<B: Paired>(bus: &mut B, regions: [Region; 2], block: Block) -
     let first = if shown.code == Code::Attend { bus.behind(node.address) } else { shown };
     // SAFETY: as above.
     let instructions = unsafe { block.instructions(place, first) };
-    let remainder = block.begun(node.address, instructions);
+    let remainder = block.remainder_from(node.address, instructions);
     let begun = Place { remainder, ..Place::begins(node.address) };
     if let Some(before) = block.wait_before() {
         // SAFETY: as above.
@@ -94,7 +94,7 @@ unsafe fn find_out<B: Paired>(bus: &mut B, regions: [Region; 2], block: Block) -
     }
     if node.other.remainder.instructions == 0 && (!block.is_ordered() || block.is_spin()) {
         // The other core has not executed its own one yet: that is handed in next, and no time passes before.
-        return Some(Outcome::swapped(&node, begun));
+        return Some(Outcome::swap(&node, begun));
     }
     // SAFETY: as above.
     unsafe { go_through(bus, regions, &node, begun) }
@@ -105,15 +105,15 @@ unsafe fn find_out<B: Paired>(bus: &mut B, regions: [Region; 2], block: Block) -
 ///
 /// # Safety
 /// All instructions of `begun` and of the rest of the other basic block were executed: they are ops of these regions.
-unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, begun: Place) -> Option<Outcome> {
+unsafe fn go_through<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, begun: Place) -> Option<Outcome> {
     let now = bus.pairs().now;
     let mut shadows = shadows(bus, regions, [begun, node.other], &node.state);
     let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.first() == 0));
     shadows[start].limit = shadows[1 - start].t + u64::from(bus.first() == start);
-    let alone = node.state.enter()[1].then(|| Alone::begin(bus, &mut shadows[0]));
+    let is_single = node.state.enter()[1].then(|| SingleCore::begin(bus, &mut shadows[0]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::run::<B, true, { watch::PAIRS }>(shadows.as_mut_ptr(), start, bus) };
-    if let Some(alone) = alone {
+    if let Some(alone) = is_single {
         alone.end(bus, &mut shadows[0]);
     }
     let ended = usize::from(shadows[0].remainder.instructions != 0);
@@ -135,7 +135,7 @@ unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, 
             spun(&node.other, &shadows[1]),
         ],
         swaps: ended != 0,
-        stored: told(&ends, at_end, now),
+        stored: last_store_distance(&ends, at_end, now),
     });
     bus.pairs().table.account.note(shadows.each_ref().map(|shadow| &shadow.steps[..]));
     bus.pairs().shadows = Some(shadows);
@@ -147,25 +147,25 @@ unsafe fn go_through<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, 
 ///
 /// # Safety
 /// As for [`go_through`].
-unsafe fn wait<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, block: Block) -> Option<Outcome> {
+unsafe fn wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, block: Block) -> Option<Outcome> {
     let mut state = node.state;
     if block.shape & Block::GIVES_WAY != 0 {
         state.times &= !State::FIRST;
     }
     let node = Node { state, ..*node };
-    let stands = Place::begins(node.address);
+    let place = Place::begins(node.address);
     if node.other.remainder.instructions == 0 {
-        return Some(Outcome::swapped(&node, stands));
+        return Some(Outcome::swap(&node, place));
     }
     let now = bus.pairs().now;
-    let mut shadows = shadows(bus, regions, [stands, node.other], &state);
+    let mut shadows = shadows(bus, regions, [place, node.other], &state);
     // The end of an entry goes before the other core's instruction of the same cycle.
     let may_tie = bus.first() == 1 && !state.enter()[0];
     shadows[1].limit = shadows[0].t + u64::from(may_tie);
-    let alone = state.enter()[0].then(|| Alone::begin(bus, &mut shadows[1]));
+    let is_single = state.enter()[0].then(|| SingleCore::begin(bus, &mut shadows[1]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::take_turn(shadows.as_mut_ptr(), 1, bus) };
-    if let Some(alone) = alone {
+    if let Some(alone) = is_single {
         alone.end(bus, &mut shadows[1]);
     }
     let swaps = shadows[1].remainder.instructions == 0;
@@ -176,7 +176,7 @@ unsafe fn wait<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, block:
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
         instructions: [0, spun(&node.other, &shadows[1])],
         swaps,
-        stored: if swaps { told(&node.other.remainder, at_end, now) } else { 0 },
+        stored: if swaps { last_store_distance(&node.other.remainder, at_end, now) } else { 0 },
     });
     bus.pairs().table.account.note(shadows.each_ref().map(|shadow| &shadow.steps[..]));
     bus.pairs().shadows = Some(shadows);
@@ -188,7 +188,7 @@ unsafe fn wait<B: Paired>(bus: &mut B, regions: [Region; 2], node: &Node, block:
 ///
 /// # Safety
 /// As for [`go_through`].
-unsafe fn wait_and_pass<B: Paired>(
+unsafe fn wait_and_pass<B: PairedBus>(
     bus: &mut B,
     regions: [Region; 2],
     node: &Node,
@@ -218,7 +218,7 @@ unsafe fn wait_and_pass<B: Paired>(
 }
 
 /// A step of an exception of the first core, whose frame is in this memory, to that address. The other one gets no turn.
-fn take<B: Paired>(
+fn take<B: PairedBus>(
     bus: &mut B,
     regions: [Region; 2],
     node: &Node,
@@ -260,20 +260,20 @@ fn take<B: Paired>(
 }
 
 /// A core alone on the bus, which arbitrates nothing: what that knew of before.
-struct Alone {
+struct SingleCore {
     slots: Vec<u64>,
     bus_free: u64,
 }
 
-impl Alone {
-    fn begin<B: Paired>(bus: &mut B, core: &mut Core) -> Alone {
+impl SingleCore {
+    fn begin<B: PairedBus>(bus: &mut B, core: &mut Core) -> SingleCore {
         let slots = bus.memory_slots().to_vec();
         bus.memory_slots().fill(NEVER);
         core.fetch_ready = 0;
-        Alone { slots, bus_free: std::mem::take(&mut core.bus_free) }
+        SingleCore { slots, bus_free: std::mem::take(&mut core.bus_free) }
     }
 
-    fn end<B: Paired>(self, bus: &mut B, core: &mut Core) {
+    fn end<B: PairedBus>(self, bus: &mut B, core: &mut Core) {
         bus.memory_slots().copy_from_slice(&self.slots);
         core.bus_free = self.bus_free;
         debug_assert!(core.fetch_ready == 0 && core.bus_wait == 0, "no core is in the way of one that is alone");
@@ -286,7 +286,7 @@ const IN_ENTRY: Phase = Phase::Entry { number: 0, exc_return: 0, wait: 0, recogn
 const NEVER: u64 = u64::MAX;
 
 /// Shadow cores at these places, and the bus at that state.
-fn shadows<B: Paired>(bus: &mut B, regions: [Region; 2], places: [Place; 2], state: &State) -> Box<[Core; 2]> {
+fn shadows<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place; 2], state: &State) -> Box<[Core; 2]> {
     let now = bus.pairs().now;
     let mut shadows = bus.pairs().shadows.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     for (((shadow, region), place), enters) in shadows.iter_mut().zip(regions).zip(places).zip(state.enter()) {
@@ -303,7 +303,7 @@ fn shadows<B: Paired>(bus: &mut B, regions: [Region; 2], places: [Place; 2], sta
 }
 
 /// [`Outcome::stored`] of a transition that began in cycle `now` and in which the shadow core came to the end of `rest`.
-fn told(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
+fn last_store_distance(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
     if rest.ends_with(Block::TOLD) { shadow.stored + 1 - now } else { 0 }
 }
 

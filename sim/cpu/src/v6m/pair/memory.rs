@@ -1,7 +1,7 @@
 //! The cache, and its back-off where caching does not pay.
 
 use super::code::Blocks;
-use super::order::Asked;
+use super::order::TurnRequest;
 use super::spin::{FailedRead, Spin};
 use super::table::Table;
 use crate::profile::ProfileCell;
@@ -46,7 +46,7 @@ pub struct Pairs {
     /// An ordered access is executed next: its cycle.
     pub(super) granted: Option<u64>,
     /// The event that the core whose turn it is waits for.
-    pub(super) asked: Asked,
+    pub(super) asked: TurnRequest,
     /// The machine must act after it.
     pub(super) stops: bool,
     backoff_since: u64,
@@ -115,7 +115,7 @@ impl Pairs {
     }
 
     /// The instruction at which a core stands cannot be executed before the other core has come as far, for that.
-    pub fn ask(&mut self, what: Asked) {
+    pub fn ask(&mut self, what: TurnRequest) {
         self.asked = what;
     }
 
@@ -152,7 +152,7 @@ impl Pairs {
     }
 
     /// The store in hand released this lock.
-    pub fn freed(&mut self, lock: u8) {
+    pub fn note_freed(&mut self, lock: u8) {
         self.freed = self.spin.is_some_and(|spin| spin.lock == lock);
     }
 

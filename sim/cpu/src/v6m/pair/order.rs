@@ -1,7 +1,7 @@
 //! Accesses that both cores make in time order: a core comes to one when the other core has come as far.
 
 use super::spin::{self, Spin};
-use super::{Node, Paired, State, hand_in};
+use super::{Node, PairedBus, State, hand_in};
 use crate::v6m::block::{Block, Turn};
 use crate::v6m::core::Core;
 use crate::v6m::op::Code;
@@ -9,7 +9,7 @@ use crate::v6m::speculation::SpeculationLog;
 
 /// The kind of an instruction that must come in time order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Asked {
+pub enum TurnRequest {
     /// An access to what lies behind no bus.
     #[default]
     Port,
@@ -21,10 +21,10 @@ pub enum Asked {
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block). The core stands before the instruction and has begun no block.
-pub unsafe fn wait_for_turn<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
+pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
     // SAFETY: the caller's promise, here and below; nothing was executed that a block handed in would have to undo.
     unsafe {
-        if bus.pairs().asked == Asked::Port
+        if bus.pairs().asked == TurnRequest::Port
             && let Some(spin) = begin_spin(bus, &*cores[0])
         {
             let turn = hand_in(bus, cores, mine, spin);
@@ -40,13 +40,13 @@ pub unsafe fn wait_for_turn<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine:
         let pairs = bus.pairs();
         let Node { state, other, .. } = pairs.table.node(pairs.node);
         let (state, other, now, asked) = (*state, other.address, pairs.now, pairs.asked);
-        let wait = must_wait(bus, &state, other, is_second && asked == Asked::Port);
+        let wait = must_wait(bus, &state, other, is_second && asked == TurnRequest::Port);
         let access = Block::ordered(B::ORDERED_MEMORY, is_second);
         let block = match (asked, wait) {
-            (Asked::Probe, None) => return Turn::Same,
-            (Asked::Probe, Some(gives_way)) => Block::wait(gives_way),
-            (Asked::Port, None) => access,
-            (Asked::Port, Some(gives_way)) => access.behind_wait(gives_way),
+            (TurnRequest::Probe, None) => return Turn::Same,
+            (TurnRequest::Probe, Some(gives_way)) => Block::wait(gives_way),
+            (TurnRequest::Port, None) => access,
+            (TurnRequest::Port, Some(gives_way)) => access.behind_wait(gives_way),
         };
         // SAFETY: as above.
         let (turn, is_made) = unsafe {
@@ -69,7 +69,7 @@ pub unsafe fn wait_for_turn<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine:
 
 /// Whether the core that goes on first must wait for the other one, which stands at that address, and then whether it loses
 /// their tie: if it `may_give_way` to the other one's instruction of the same cycle.
-pub(super) fn must_wait<B: Paired>(bus: &B, state: &State, other: u32, may_give_way: bool) -> Option<bool> {
+pub(super) fn must_wait<B: PairedBus>(bus: &B, state: &State, other: u32, may_give_way: bool) -> Option<bool> {
     if state.comes_second() {
         return Some(false);
     }
@@ -79,7 +79,7 @@ pub(super) fn must_wait<B: Paired>(bus: &B, state: &State, other: u32, may_give_
 }
 
 /// The wait that this core is in, if it is in one and the other core is not.
-fn begin_spin<B: Paired>(bus: &mut B, core: &Core) -> Option<Block> {
+fn begin_spin<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> {
     let pairs = bus.pairs();
     let failed = pairs.failed[core.id].as_ref().filter(|failed| failed.is_at(core))?;
     // SAFETY: `ip` points into the ops of the region.
@@ -98,7 +98,7 @@ fn begin_spin<B: Paired>(bus: &mut B, core: &Core) -> Option<Block> {
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block).
-pub unsafe fn end_turn<B: Paired>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
+pub unsafe fn end_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
     // SAFETY: the caller's promise.
     unsafe { (*mine).served = false };
     let pairs = bus.pairs();

@@ -5,7 +5,7 @@
 //! tell how many of them passed. The core stands before the load all the time: that is where the repetition ends during which
 //! the other core releases the lock. If the machine must act in its midst, the core is brought to where it is then.
 
-use super::{Paired, Place};
+use super::{PairedBus, Place};
 use crate::step::watch;
 use crate::v6m::core::Core;
 use crate::v6m::exec;
@@ -69,7 +69,7 @@ pub(super) struct Spin {
 
 /// The lock that the core at `place` waits for was released, or the wait ends otherwise: no repetition follows this one. The
 /// core stands before its load, as at the end of every repetition.
-pub(super) fn end<B: Paired>(core: &Core, place: &Place, bus: &mut B) -> Place {
+pub(super) fn end<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) -> Place {
     let mut remainder = place.remainder;
     if let Some(spin) = bus.pairs().spin.take() {
         let reads = (core.instructions - spin.began).div_ceil(u64::from(remainder.spin));
@@ -86,7 +86,7 @@ pub(super) fn end<B: Paired>(core: &Core, place: &Place, bus: &mut B) -> Place {
 ///
 /// # Safety
 /// As for [`run`](super::run). The core stands before the load.
-pub(super) unsafe fn go_to<B: Paired>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
+pub(super) unsafe fn go_to<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     // SAFETY: the caller's promise.
     unsafe {
         let core = cores.add(index);

@@ -28,10 +28,10 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// The other core goes on from where it stands. No time passes. The first one is at `place`.
-    pub fn swapped(node: &Node, place: Place) -> Outcome {
+    pub fn swap(node: &Node, place: Place) -> Outcome {
         let executed = if place.remainder.spin == 0 { place.remainder.instructions } else { 0 };
         let instructions = [executed, 0];
-        let node = Node { state: node.state.swapped(), address: node.other.address, other: place };
+        let node = Node { state: node.state.swap(), address: node.other.address, other: place };
         Outcome { node, cycles: 0, waits: [0; 2], instructions, swaps: true, stored: 0 }
     }
 }
@@ -159,10 +159,10 @@ impl Table {
     }
 
     /// Caches a transition, which [`Table::bring`] did not find. False if everything had to be forgotten for it.
-    pub fn keep(&mut self, key: u64, block: &Block, transition: Transition) -> bool {
+    pub fn store(&mut self, key: u64, block: &Block, transition: Transition) -> bool {
         let place = Table::place(key, block);
         self.row_mut(place / 2).0[0] = transition.named(key, block);
-        self.keep_account(place)
+        self.assign_account_place(place)
     }
 }
 
@@ -201,12 +201,12 @@ mod tests {
         let all: Vec<u64> = nodes.map(|(node, branches)| Transition::key(node, Block::path(8, branches))).collect();
         let place = Table::place(all[0], &block);
         let alike: Vec<u64> = all.into_iter().filter(|&key| Table::place(key, &block) == place).take(3).collect();
-        let mut keep = |key: u64, cycles: u64| {
+        let mut store = |key: u64, cycles: u64| {
             assert!(!table.bring(place, key, &block));
             let transition = Transition::new(&outcome(cycles), 0).expect("small numbers");
-            assert!(table.keep(key, &block, transition));
+            assert!(table.store(key, &block, transition));
         };
-        (0..).zip(&alike).for_each(|(cycles, &key)| keep(key, cycles));
+        (0..).zip(&alike).for_each(|(cycles, &key)| store(key, cycles));
         assert!(!table.bring(place, alike[0], &block));
         for (cycles, &key) in (1..).zip(&alike[1..]) {
             assert!(table.first(place).is(key, &block) || table.bring(place, key, &block));

@@ -91,7 +91,7 @@ impl Layout {
 pub const LINE_BYTES: u32 = 4;
 
 /// A bus whose cores' traces can be translated.
-pub trait Translated: Bus {
+pub trait NativeTrace: Bus {
     /// Returns what is translated.
     fn translations(&mut self) -> &mut Translations;
 
@@ -146,7 +146,7 @@ enum Way {
 /// A translated path.
 #[derive(Debug)]
 struct Translation {
-    code: host::Made,
+    code: host::NativeBlock,
     /// Before each of its instructions, and after the last.
     exits: Vec<Exit>,
     /// Cycles of all of them, where nothing but the code says how many.
@@ -313,10 +313,10 @@ impl Translations {
 
     /// Excludes code that begins there from translation.
     pub(super) fn give_up(&mut self, address: u32) {
-        self.found(address, Way::Interpreted(NEVER));
+        self.record_translation(address, Way::Interpreted(NEVER));
     }
 
-    fn found(&mut self, address: u32, way: Way) {
+    fn record_translation(&mut self, address: u32, way: Way) {
         match self.left {
             Some(left) => self.all[left as usize].otherwise = way,
             None => {
@@ -328,7 +328,7 @@ impl Translations {
 
     /// Returns what is executed under this number, and how many cycles it takes, where they are known.
     #[inline(always)]
-    pub(super) fn path(&self, number: u32) -> (host::Made, u32) {
+    pub(super) fn path(&self, number: u32) -> (host::NativeBlock, u32) {
         let Translation { code, cycles, .. } = &self.all[number as usize];
         (*code, *cycles)
     }
@@ -358,7 +358,7 @@ impl Translations {
 /// The trace was executed, from this address on, in the region that the core is in.
 #[cold]
 #[inline(never)]
-pub unsafe fn translate<B: Translated>(bus: &mut B, core: &Core, address: u32, trace: Trace, took: &[Taken]) {
+pub unsafe fn translate<B: NativeTrace>(bus: &mut B, core: &Core, address: u32, trace: Trace, took: &[Taken]) {
     let layout = bus.quick().layout();
     let translations = bus.translations();
     let number = translations.all.len() as u32;
@@ -367,12 +367,12 @@ pub unsafe fn translate<B: Translated>(bus: &mut B, core: &Core, address: u32, t
     let path = unsafe { plan(&core.region, core.region.op(address), trace) };
     // An access that was not that of one path is not that of the next.
     let differs = path.steps.first().is_some_and(|step| earlier == 0 || step.course.may_differ());
-    let made = if differs && earlier < PATHS && number < MOST {
+    let assembled = if differs && earlier < PATHS && number < MOST {
         host::assemble::<B>(&mut translations.store, core, layout, &path)
     } else {
         None
     };
-    let way = match made {
+    let way = match assembled {
         Some((code, steps)) => {
             let exits = exits(core, &path, steps, took);
             let cycles = exits.last().map_or(0, |exit| exit.cycles);
@@ -382,7 +382,7 @@ pub unsafe fn translate<B: Translated>(bus: &mut B, core: &Core, address: u32, t
         }
         None => Way::Interpreted(NEVER),
     };
-    translations.found(address, way);
+    translations.record_translation(address, way);
 }
 
 /// Before each of so many steps, and after the last.
@@ -409,7 +409,7 @@ fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
 /// # Safety
 /// The core stands at the path's begin. Ops and memories are those that it was translated with.
 #[inline(always)]
-pub(super) unsafe fn call<B: Translated>(bus: &mut B, core: &mut Core, code: host::Made) -> Option<(u32, u64)> {
+pub(super) unsafe fn call<B: NativeTrace>(bus: &mut B, core: &mut Core, code: host::NativeBlock) -> Option<(u32, u64)> {
     // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
     let (how, indirect) = unsafe { code.call(bus, core) };
     (how != CALLED).then_some((how, indirect))

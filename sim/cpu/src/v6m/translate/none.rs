@@ -11,9 +11,9 @@ pub(super) struct Store;
 
 /// No code.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::v6m) enum Made {}
+pub(in crate::v6m) enum NativeBlock {}
 
-impl Made {
+impl NativeBlock {
     /// # Safety
     /// There is none.
     pub(super) unsafe fn call<B: Translated>(self, _: &mut B, _: &mut Core) -> (u32, u64) {
@@ -22,6 +22,6 @@ impl Made {
 }
 
 /// Nothing.
-pub(super) fn assemble<B: Bus>(_: &mut Store, _: &Core, _: Layout, _: &Path) -> Option<(Made, usize)> {
+pub(super) fn assemble<B: Bus>(_: &mut Store, _: &Core, _: Layout, _: &Path) -> Option<(NativeBlock, usize)> {
     None
 }

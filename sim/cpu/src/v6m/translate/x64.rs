@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use super::asks::{Asks, Literal};
 use super::plan::{Course, Path, Step};
-use super::{CALLED, LINE_BYTES, Layout, Quick, Translated};
+use super::{CALLED, LINE_BYTES, Layout, NativeTrace, Quick};
 use crate::host::x64::{Block, Function, Memory, Writer, live, spans};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
@@ -15,7 +15,7 @@ pub(super) use crate::host::x64::Store;
 
 /// Native code, in a [`Store`] that must be kept for as long.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::v6m) struct Made(Function);
+pub(in crate::v6m) struct NativeBlock(Function);
 
 /// The context of native code, at its call and for its own calls.
 #[derive(Debug)]
@@ -31,13 +31,13 @@ struct Context {
 const RESIDENT: i32 = offset_of!(Context, resident) as i32;
 const INDIRECT: i32 = offset_of!(Context, indirect) as i32;
 
-impl Made {
+impl NativeBlock {
     /// The number of the step before which it was left, and [`Trace::indirect`].
     ///
     /// # Safety
     /// As for [`super::execute`].
     #[inline(always)]
-    pub(super) unsafe fn call<B: Translated>(self, bus: &mut B, core: &mut Core) -> (u32, u64) {
+    pub(super) unsafe fn call<B: NativeTrace>(self, bus: &mut B, core: &mut Core) -> (u32, u64) {
         const { assert!(offset_of!(Context, asks) == 0) };
         let Quick { ram, marks, constants, resident, .. } = bus.quick();
         let (ram, marks) = (ram.as_mut_ptr(), marks.as_ptr());
@@ -50,7 +50,12 @@ impl Made {
 }
 
 /// Code for the path, and how many of its steps that executes. It returns the number of the step that was not executed.
-pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, layout: Layout, path: &Path) -> Option<(Made, usize)> {
+pub(super) fn assemble<B: Bus>(
+    store: &mut Store,
+    core: &Core,
+    layout: Layout,
+    path: &Path,
+) -> Option<(NativeBlock, usize)> {
     let mut writer = Asks::writer::<B>(&core.region);
     if core.region.cached {
         at_hand(&mut writer, core, layout, path);
@@ -69,7 +74,7 @@ pub(super) fn assemble<B: Bus>(store: &mut Store, core: &Core, layout: Layout, p
     if written == 0 {
         return None;
     }
-    Some((Made(writer.finish(store, written as u32, None)?), written))
+    Some((NativeBlock(writer.finish(store, written as u32, None)?), written))
 }
 
 /// Leaves for good unless the cache holds the path's code.

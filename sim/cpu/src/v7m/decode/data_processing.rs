@@ -74,7 +74,7 @@ fn row_of(opcode: u32, rn: u32) -> Option<Row> {
 }
 
 /// Returns what the manual says of SP and PC as destination and first operand, the same for immediates and registers.
-fn permitted(row: Row, opcode: u32, rd: u32, rn: u32, sets: bool) -> bool {
+fn is_permitted(row: Row, opcode: u32, rd: u32, rn: u32, sets: bool) -> bool {
     let compares = row.compare.is_some() && rd == 15 && sets;
     let sum = matches!(opcode, 0b1000 | 0b1101);
     let destination = !bad(rd) || compares || sum && rd == 13 && rn == 13;
@@ -107,7 +107,7 @@ pub(super) fn modified_immediate(h: u32, k: u32) -> Op {
     let (Some(row), Some((value, carry))) = (row_of(opcode, rn), expand(immediate12(h, k))) else {
         return UNDEFINED;
     };
-    if !permitted(row, opcode, rd, rn, sets) {
+    if !is_permitted(row, opcode, rd, rn, sets) {
         return UNDEFINED;
     }
     let carry = if row.arithmetic { 0 } else { carry };
@@ -139,7 +139,7 @@ fn immediate_shift(k: u32) -> (u32, u32) {
     }
 }
 
-pub(super) fn shifted_register(h: u32, k: u32, features: Features) -> Op {
+pub(super) fn register_with_shift(h: u32, k: u32, features: Features) -> Op {
     let (opcode, sets, rn) = (bits(h, 5, 4), bits(h, 4, 1) != 0, bits(h, 0, 4));
     let (rd, rm) = (bits(k, 8, 4), bits(k, 0, 4));
     if opcode == 0b0110 {
@@ -151,7 +151,7 @@ pub(super) fn shifted_register(h: u32, k: u32, features: Features) -> Op {
     let to_or_from_sp = matches!(row.shifted, Code::MovShift) && plain && !sets && rd != 15 && rm != 15;
     if k & 0x8000 != 0
         || to_or_from_sp && rd == 13 && rm == 13
-        || !to_or_from_sp && (bad(rm) || !permitted(row, opcode, rd, rn, sets))
+        || !to_or_from_sp && (bad(rm) || !is_permitted(row, opcode, rd, rn, sets))
     {
         return UNDEFINED;
     }

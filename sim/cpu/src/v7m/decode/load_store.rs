@@ -46,7 +46,7 @@ fn addressing(h: u32, k: u32) -> Option<Addressing> {
 
 impl Op {
     /// Enters the addressing: the code for plain offsets, for register offsets, and the general one.
-    fn addressed(self, how: &Addressing, codes: [Code; 3]) -> Op {
+    fn with_addressing(self, how: &Addressing, codes: [Code; 3]) -> Op {
         let [offset, register, general] = codes.map(|code| Op { code, ..self });
         match *how {
             Addressing::Offset(imm) => offset.imm(imm),
@@ -71,7 +71,7 @@ pub(super) fn store_single(h: u32, k: u32) -> Op {
     let Some(how) = addressing(h, k) else { return UNDEFINED };
     let sp_permitted = size == 2 && !matches!(how, Addressing::Unprivileged(_));
     let written_back = matches!(how, Addressing::Indexed(..));
-    let op = Op::bare(Code::Store, Class::Store).t(rt).n(rn).kind(size).addressed(&how, codes);
+    let op = Op::bare(Code::Store, Class::Store).t(rt).n(rn).kind(size).with_addressing(&how, codes);
     op.unless(rn == 15 || rt == 15 || rt == 13 && !sp_permitted || written_back && rn == rt)
 }
 
@@ -110,9 +110,9 @@ pub(super) fn load_single(h: u32, k: u32, place: Place) -> Op {
         return UNDEFINED;
     }
     match rt {
-        15 => Op { class: Class::LoadPc, ..op.n(rn).addressed(&how, [Code::LdrPc; 3]) },
-        13 => op.n(rn).addressed(&how, [Code::Load; 3]),
-        _ => op.n(rn).addressed(&how, codes),
+        15 => Op { class: Class::LoadPc, ..op.n(rn).with_addressing(&how, [Code::LdrPc; 3]) },
+        13 => op.n(rn).with_addressing(&how, [Code::Load; 3]),
+        _ => op.n(rn).with_addressing(&how, codes),
     }
 }
 

@@ -77,7 +77,7 @@ fn wide(h: u32, k: u32, place: Place, features: Features) -> Op {
     match (h >> 11 & 3, h >> 4 & 0x7f) {
         (1, op) if op & 0x64 == 0x00 => multiple::multiple(h, k),
         (1, op) if op & 0x64 == 0x04 => multiple::double_exclusive_table(h, k, place),
-        (1, _) => data_processing::shifted_register(h, k, features),
+        (1, _) => data_processing::register_with_shift(h, k, features),
         (2, _) if k & 0x8000 != 0 => branch_control::decode(h, k, place, features),
         (2, op) if op & 0x20 == 0 => data_processing::modified_immediate(h, k),
         (2, _) => data_processing::plain_immediate(h, k, place, features),

@@ -114,7 +114,7 @@ pub(super) fn operand(core: &Core, op: Op) -> u32 {
 
 /// The same with the carry out.
 #[inline(always)]
-pub(super) fn shifted(core: &Core, op: Op) -> (u32, bool) {
+pub(super) fn shift_operand(core: &Core, op: Op) -> (u32, bool) {
     let value = core.reg(op.rm);
     let amount = u32::from(op.shift);
     match op.ra {

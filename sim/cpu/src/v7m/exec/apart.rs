@@ -5,13 +5,13 @@ use super::Flow;
 use crate::v7m::bus::Bus;
 use crate::v7m::core::{Core, Request};
 use crate::v7m::fault::Fault;
-use crate::v7m::op::{Op, Packed};
+use crate::v7m::op::{Op, PackedOp};
 use crate::v7m::pipeline::Pipeline;
 
 /// Leaves a fault as the request.
 #[cold]
 #[inline(never)]
-fn faulted(core: &mut Core, fault: Fault) -> Flow {
+fn raise_fault(core: &mut Core, fault: Fault) -> Flow {
     core.request = Request::Fault(fault);
     Flow::Faulted
 }
@@ -29,7 +29,7 @@ pub(super) unsafe fn apart<B: Bus, P: Pipeline>(
     execute: impl Fn(&mut Core, &mut P, &mut B, Op) -> Result<Flow, Fault>,
 ) -> Flow {
     // SAFETY: the caller's promise.
-    let op = unsafe { Packed::read(at) }.op();
+    let op = unsafe { PackedOp::read(at) }.op();
     let done = execute(core, pipe, bus, op);
     flow::<P>(core, done)
 }
@@ -39,7 +39,7 @@ pub(super) unsafe fn apart<B: Bus, P: Pipeline>(
 /// # Safety
 /// `at` points to an op.
 #[inline(never)]
-pub(super) unsafe fn admitted<B: Bus, P: Pipeline>(
+pub(super) unsafe fn execute_checked<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -47,7 +47,7 @@ pub(super) unsafe fn admitted<B: Bus, P: Pipeline>(
     execute: impl Fn(&mut Core, &mut P, &mut B, Op) -> Result<Flow, Fault>,
 ) -> Flow {
     // SAFETY: the caller's promise.
-    let op = unsafe { Packed::read(at) }.op();
+    let op = unsafe { PackedOp::read(at) }.op();
     if !bus.admits(core, op) {
         return Flow::Paused;
     }
@@ -61,7 +61,7 @@ pub(super) fn flow<P: Pipeline>(core: &mut Core, done: Result<Flow, Fault>) -> F
     match done {
         Ok(flow) => flow,
         Err(_) if P::IN_LINE => Flow::Faulted,
-        Err(fault) => faulted(core, fault),
+        Err(fault) => raise_fault(core, fault),
     }
 }
 
@@ -72,6 +72,6 @@ pub(super) fn flow<P: Pipeline>(core: &mut Core, done: Result<Flow, Fault>) -> F
 #[inline(never)]
 pub(super) unsafe fn registers_apart(core: &mut Core, at: *const Op, execute: impl Fn(&mut Core, Op)) {
     // SAFETY: the caller's promise.
-    let op = unsafe { Packed::read(at) }.op();
+    let op = unsafe { PackedOp::read(at) }.op();
     execute(core, op);
 }

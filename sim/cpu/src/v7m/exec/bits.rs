@@ -11,7 +11,7 @@ use crate::v7m::op::{Op, flag};
 pub(super) fn execute(core: &mut Core, op: Op) {
     let (n, m) = (core.reg(op.rn), core.reg(op.rm));
     let value = match op.code {
-        Code::OrnShift | Code::TeqShift | Code::MovShift | Code::MvnShift => return shifted_logical(core, op, n),
+        Code::OrnShift | Code::TeqShift | Code::MovShift | Code::MvnShift => return shift_logical(core, op, n),
         Code::AddToSp => return add_to_sp(core, op),
         Code::Rbit => m.reverse_bits(),
         Code::Ssat | Code::Usat => saturate_word(core, op),
@@ -39,8 +39,8 @@ pub(super) fn execute(core: &mut Core, op: Op) {
 }
 
 /// The rarer logical operations with shifted registers.
-fn shifted_logical(core: &mut Core, op: Op, n: u32) {
-    let (m, carry) = alu::shifted(core, op);
+fn shift_logical(core: &mut Core, op: Op, n: u32) {
+    let (m, carry) = alu::shift_operand(core, op);
     match op.code {
         Code::OrnShift => finish_logical(core, op, n | !m, carry),
         Code::MovShift => finish_logical(core, op, m, carry),

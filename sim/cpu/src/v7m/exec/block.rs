@@ -2,20 +2,20 @@
 
 use crate::v7m::code::Code;
 use crate::v7m::core::Core;
-use crate::v7m::op::{Class, Op, Packed, flag};
+use crate::v7m::op::{Class, Op, PackedOp, flag};
 
 /// The op of an instruction whose condition fails.
-pub(in crate::v7m) const SKIPPED: Packed = Packed::NONE;
+pub(in crate::v7m) const SKIPPED: PackedOp = PackedOp::NONE;
 
 /// ITSTATE after the instruction.
-pub(in crate::v7m) fn advanced(it: u8) -> u8 {
+pub(in crate::v7m) fn next_it_state(it: u8) -> u8 {
     if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f }
 }
 
 /// Returns what the instruction that ITSTATE stands at executes as: itself, its variant without flags, [`SKIPPED`], or
 /// undefined where it may not be.
 #[inline(never)]
-pub(in crate::v7m) fn judge(core: &Core, packed: Packed) -> Packed {
+pub(in crate::v7m) fn judge(core: &Core, packed: PackedOp) -> PackedOp {
     let op = packed.op();
     let last = core.it & 7 == 0;
     let permitted = match op.class {

@@ -26,7 +26,7 @@ pub(super) fn far<B: Bus, P: Pipeline>(
     } else if !enter(core, bus, target) {
         return Ok(Flow::Jumped);
     }
-    pipe.taken(core, bus, op, jump, target);
+    pipe.take_branch(core, bus, op, jump, target);
     Ok(Flow::Jumped)
 }
 
@@ -83,7 +83,7 @@ pub(super) fn register<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: 
 
 /// POP or LDM with the PC, LDR PC.
 #[inline(always)]
-pub(super) fn loaded<B: Bus, P: Pipeline>(
+pub(super) fn load_pc_value<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -99,7 +99,7 @@ pub(super) fn load_pc<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &
     let (address, base) = memory::address(core, op);
     let target = memory::load::<B, P, 4>(core, pipe, bus, op, address)?;
     memory::write_back(core, op, base);
-    loaded(core, pipe, bus, op, target)
+    load_pc_value(core, pipe, bus, op, target)
 }
 
 /// TBB, TBH.

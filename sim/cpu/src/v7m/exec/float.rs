@@ -6,7 +6,7 @@ use crate::v7m::bus::Bus;
 use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::fault::Fault;
-use crate::v7m::float::{self, Fixed, Rounding};
+use crate::v7m::float::{self, FixedPoint, Rounding};
 use crate::v7m::float_context;
 use crate::v7m::op::{Op, flag};
 use crate::v7m::pipeline::Pipeline;
@@ -236,7 +236,7 @@ fn convert(core: &mut Core, op: Op) {
             core.set_single(op.rd, value);
         }
         Code::VcvtToInteger => {
-            let to = if op.shift == 0 { Fixed::U32 } else { Fixed::I32 };
+            let to = if op.shift == 0 { FixedPoint::U32 } else { FixedPoint::I32 };
             let value = if double {
                 float::f64_to_fixed(core.double(op.rm), to, mode, &mut core.fpscr)
             } else {
@@ -245,12 +245,12 @@ fn convert(core: &mut Core, op: Op) {
             core.set_single(op.rd, value);
         }
         Code::VcvtFromInteger => {
-            let from = if op.shift == 0 { Fixed::U32 } else { Fixed::I32 };
+            let from = if op.shift == 0 { FixedPoint::U32 } else { FixedPoint::I32 };
             let (value, mode) = (core.single(op.rm), Rounding::of(core.fpscr));
             from_fixed(core, op, value, from, mode);
         }
         Code::VcvtFixed => {
-            let fixed = Fixed { bits: u32::from(op.shift), signed: op.ra & 1 != 0, fraction: op.imm };
+            let fixed = FixedPoint { bits: u32::from(op.shift), signed: op.ra & 1 != 0, fraction: op.imm };
             match (op.ra & 2 != 0, double) {
                 (false, _) => {
                     let value = core.single(op.rd << u8::from(double));
@@ -279,7 +279,7 @@ fn convert(core: &mut Core, op: Op) {
     }
 }
 
-fn from_fixed(core: &mut Core, op: Op, value: u32, from: Fixed, mode: Rounding) {
+fn from_fixed(core: &mut Core, op: Op, value: u32, from: FixedPoint, mode: Rounding) {
     if op.has(flag::DOUBLE) {
         let value = float::fixed_to_f64(value, from, mode, &mut core.fpscr);
         core.set_double(op.rd, value);
@@ -308,6 +308,6 @@ fn convert_half(core: &mut Core, op: Op, double: bool) {
     } else {
         float::f32_to_f16(core.single(op.rm), &mut core.fpscr)
     };
-    let kept = core.single(op.rd) & !(0xffff << top);
-    core.set_single(op.rd, kept | (half & 0xffff) << top);
+    let rest = core.single(op.rd) & !(0xffff << top);
+    core.set_single(op.rd, rest | (half & 0xffff) << top);
 }

@@ -32,7 +32,7 @@ pub(super) fn load_aligned<B: Bus, P: Pipeline>(
     bytes: u32,
     index: u32,
 ) -> Result<u32, Fault> {
-    if !P::IN_LINE && core.mpu.enabled() {
+    if !P::IN_LINE && core.mpu.is_enabled() {
         mpu::check(core, address, Access::Read)?;
     }
     pipe.load(core, bus, op, address, bytes, index)
@@ -51,7 +51,7 @@ pub(super) fn store_aligned<B: Bus, P: Pipeline>(
     value: u32,
     index: u32,
 ) -> Result<(), Fault> {
-    if !P::IN_LINE && core.mpu.enabled() {
+    if !P::IN_LINE && core.mpu.is_enabled() {
         mpu::check(core, address, Access::Write)?;
     }
     pipe.store(core, bus, op, address, bytes, value, index)
@@ -182,7 +182,7 @@ pub(super) fn load_general<B: Bus, P: Pipeline>(
     // Each size for itself, so that none goes through the others' decisions.
     macro_rules! load {
         ($bytes:literal, $type:ty) => {{
-            let value = as_told::<P, _>(core, op, |core| load::<B, P, $bytes>(core, pipe, bus, op, address))?;
+            let value = with_order::<P, _>(core, op, |core| load::<B, P, $bytes>(core, pipe, bus, op, address))?;
             write_back(core, op, base);
             core.set_any(op.rd, value as $type as u32);
             Ok(Flow::Next)
@@ -209,7 +209,7 @@ pub(super) fn store_general<B: Bus, P: Pipeline>(
     let value = core.reg(op.rd);
     macro_rules! store {
         ($bytes:literal) => {{
-            as_told::<P, _>(core, op, |core| store::<B, P, $bytes>(core, pipe, bus, op, address, value))?;
+            with_order::<P, _>(core, op, |core| store::<B, P, $bytes>(core, pipe, bus, op, address, value))?;
             write_back(core, op, base);
             Ok(Flow::Next)
         }};
@@ -223,7 +223,7 @@ pub(super) fn store_general<B: Bus, P: Pipeline>(
 
 /// An access with the rights that the op names. (Plain memory without an MPU asks for none.)
 #[inline(always)]
-fn as_told<P: Pipeline, T>(core: &mut Core, op: Op, access: impl FnOnce(&mut Core) -> T) -> T {
+fn with_order<P: Pipeline, T>(core: &mut Core, op: Op, access: impl FnOnce(&mut Core) -> T) -> T {
     if !P::IN_LINE {
         core.as_user = op.ra & kind::UNPRIVILEGED != 0;
     }

@@ -24,7 +24,7 @@ use super::bus::Bus;
 use super::code::{Code, number as code};
 use super::core::{Core, Request};
 use super::fault::Fault;
-use super::op::{Op, Packed};
+use super::op::{Op, PackedOp};
 use super::pipeline::{Jump, Pipeline};
 pub(super) use operate::{execute, operate};
 use profile::Profile;
@@ -76,13 +76,13 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
         return;
     }
     while core.t < core.limit {
-        if core.mpu.enabled() && !fetch_allowed(core, bus) {
+        if core.mpu.is_enabled() && !fetch_allowed(core, bus) {
             return;
         }
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region: the caller promises it of the first, and every instruction leads
         // to another one inside, or to the op after the last.
-        let packed = unsafe { Packed::read(ip) };
+        let packed = unsafe { PackedOp::read(ip) };
         if packed.code() <= code::It {
             // SAFETY: as above.
             if !unsafe { uncommon::<B, P>(core, pipe, bus, watch, false) } {
@@ -134,7 +134,7 @@ unsafe fn uncommon<B: Bus, P: Pipeline>(
     mut attended: bool,
 ) -> bool {
     while core.t < core.limit || core.committed {
-        if core.mpu.enabled() && !fetch_allowed(core, bus) {
+        if core.mpu.is_enabled() && !fetch_allowed(core, bus) {
             return false;
         }
         // One that gave way was issued, and had its attention.
@@ -142,13 +142,13 @@ unsafe fn uncommon<B: Bus, P: Pipeline>(
         core.served = issued || std::mem::take(&mut attended);
         // SAFETY: the caller's promise, and as in `run`.
         let packed = unsafe { instruction(core, bus) };
-        if packed == Packed::NONE {
+        if packed == PackedOp::NONE {
             return false;
         }
         let (ip, it) = (core.ip, core.it);
         let profile = Profile::start(core, watch);
         let executed = if it == 0 { packed } else { block::judge(core, packed) };
-        core.it = block::advanced(it);
+        core.it = block::next_it_state(it);
         let op = executed.op();
         if executed == block::SKIPPED {
             let op = packed.op();
@@ -205,7 +205,7 @@ unsafe fn settle<B: Bus, P: Pipeline>(
             core.ip = ip.wrapping_offset(op.imm as i32 as isize);
             let target = core.address_of(core.ip);
             let jump = if matches!(flow, Flow::Near) { Jump::Immediate } else { Jump::Conditional };
-            pipe.taken(core, bus, op, jump, target);
+            pipe.take_branch(core, bus, op, jump, target);
         }
         Flow::Jumped => goes_on = core.request == Request::None,
         Flow::Left => {
@@ -241,7 +241,7 @@ unsafe fn settle<B: Bus, P: Pipeline>(
 ///
 /// # Safety
 /// As for [`run`].
-unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> Packed {
+unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> PackedOp {
     loop {
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region.
@@ -253,15 +253,15 @@ unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> Packed {
                 return bus.attend(core, core.address_of(ip), served).map_or_else(
                     || {
                         core.request = Request::Stopped;
-                        Packed::NONE
+                        PackedOp::NONE
                     },
-                    Packed::from,
+                    PackedOp::from,
                 );
             }
             Code::OutOfRegion => {
                 let address = core.address_of(ip);
                 if !branch::enter(core, bus, address) {
-                    return Packed::NONE;
+                    return PackedOp::NONE;
                 }
             }
             _ => return op.into(),

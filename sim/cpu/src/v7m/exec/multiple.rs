@@ -73,7 +73,7 @@ pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut
                 } else if op.imm >> op.rn & 1 != 0 {
                     core.set_any(op.rn, held);
                 }
-                return branch::loaded(core, pipe, bus, op, target);
+                return branch::load_pc_value(core, pipe, bus, op, target);
             }
             held = value;
         } else {

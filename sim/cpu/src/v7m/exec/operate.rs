@@ -3,7 +3,7 @@
 //! One flat match, so that dispatch is one indirect jump. Its arms are small inlined functions, rare instructions stand
 //! [`apart`].
 
-use super::apart::{admitted, apart, flow, registers_apart};
+use super::apart::{apart, flow, execute_checked, registers_apart};
 use super::multiply::{self, accumulator, divide, pauses_before, set_long};
 use super::{Flow, bits, branch, float, memory, multiple, registers, system};
 use crate::v7m::bus::Bus;
@@ -78,7 +78,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
         ($execute:expr) => {{
             if !P::IN_LINE {
                 // SAFETY: the caller's promise.
-                return unsafe { admitted(core, pipe, bus, at, $execute) };
+                return unsafe { execute_checked(core, pipe, bus, at, $execute) };
             }
             let op = op!();
             if !bus.admits(core, op) {

@@ -1,6 +1,6 @@
 //! Data processing with constants and registers: the frequent instructions that touch nothing but the core.
 
-use super::alu::{Shift, operand, shift_by_register, shifted};
+use super::alu::{Shift, operand, shift_by_register, shift_operand};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::core::Core;
 use crate::v7m::op::{Op, flag};
@@ -66,7 +66,7 @@ pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
         (|$m:ident| $value:expr) => {{
             let op = op!();
             if op.has(flag::SETS) {
-                let ($m, carry) = shifted(core, op);
+                let ($m, carry) = shift_operand(core, op);
                 logical!($value);
                 core.c = carry;
             } else {
@@ -172,7 +172,7 @@ pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
         code::SubShift => sum_shifted!(|m| core.sub(n!(), m), n!().wrapping_sub(m)),
         code::RsbShift => sum_shifted!(|m| core.sub(m, n!()), m.wrapping_sub(n!())),
         code::TstShift => {
-            let (m, carry) = shifted(core, op!());
+            let (m, carry) = shift_operand(core, op!());
             test!(n!() & m);
             core.c = carry;
         }

@@ -30,8 +30,8 @@ fn round_sum<F: Format>(f: F, a: Term, b: Term, fpscr: &mut u32) -> u64 {
     let distance = (large.exponent - small.exponent) as u32;
     let aligned = match distance {
         0..=127 => {
-            let kept = small.significand >> distance;
-            kept | u128::from(kept << distance != small.significand)
+            let shifted = small.significand >> distance;
+            shifted | u128::from(shifted << distance != small.significand)
         }
         _ => 1,
     };

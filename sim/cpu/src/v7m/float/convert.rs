@@ -2,10 +2,10 @@
 
 use super::format::{Format, Kind, process_nan, round, rounds_up, split, unpack};
 use super::fpscr::{AHP, DN, IOC, IXC};
-use super::{Fixed, Rounding};
+use super::{FixedPoint, Rounding};
 
 /// FPToFixed.
-pub fn to_fixed<F: Format>(f: F, a: u64, to: Fixed, rounding: Rounding, fpscr: &mut u32) -> u32 {
+pub fn to_fixed<F: Format>(f: F, a: u64, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
     let x = unpack(f, a, fpscr);
     let (highest, lowest) = match to.signed {
         true => ((1i128 << (to.bits - 1)) - 1, -(1i128 << (to.bits - 1))),
@@ -37,7 +37,7 @@ pub fn to_fixed<F: Format>(f: F, a: u64, to: Fixed, rounding: Rounding, fpscr: &
 }
 
 /// FixedToFP.
-pub fn from_fixed<F: Format>(f: F, value: u32, from: Fixed, rounding: Rounding, fpscr: &mut u32) -> u64 {
+pub fn from_fixed<F: Format>(f: F, value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u64 {
     let value = match (from.signed, from.bits) {
         (true, 16) => i64::from(value as i16),
         (true, _) => i64::from(value as i32),

@@ -128,16 +128,16 @@ pub fn process_nan<F: Format>(_: F, pattern: u64, fpscr: &mut u32) -> u64 {
 /// FPProcessNaNs and FPProcessNaNs3: the first signaling NaN among the operands, else the first quiet one.
 #[inline]
 pub fn process_nans<F: Format, const N: usize>(f: F, operands: [(Number, u64); N], fpscr: &mut u32) -> Option<u64> {
-    let mut found = None;
+    let mut nan = None;
     for (number, pattern) in operands {
         if number.is(Kind::SignalingNan) {
             return Some(process_nan(f, pattern, fpscr));
         }
-        if number.is(Kind::QuietNan) && found.is_none() {
-            found = Some(pattern);
+        if number.is(Kind::QuietNan) && nan.is_none() {
+            nan = Some(pattern);
         }
     }
-    found.map(|pattern| process_nan(f, pattern, fpscr))
+    nan.map(|pattern| process_nan(f, pattern, fpscr))
 }
 
 /// The result of an invalid operation.

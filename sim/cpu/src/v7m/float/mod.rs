@@ -69,7 +69,7 @@ impl Rounding {
 
 /// The integer or fixed-point side of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fixed {
+pub struct FixedPoint {
     /// Width, 16 or 32.
     pub bits: u32,
     /// Two's complement, otherwise unsigned.
@@ -78,11 +78,11 @@ pub struct Fixed {
     pub fraction: u32,
 }
 
-impl Fixed {
+impl FixedPoint {
     /// A signed 32-bit integer.
-    pub const I32: Fixed = Fixed { bits: 32, signed: true, fraction: 0 };
+    pub const I32: FixedPoint = FixedPoint { bits: 32, signed: true, fraction: 0 };
     /// An unsigned 32-bit integer.
-    pub const U32: Fixed = Fixed { bits: 32, signed: false, fraction: 0 };
+    pub const U32: FixedPoint = FixedPoint { bits: 32, signed: false, fraction: 0 };
 }
 
 /// Functions that exist in both precisions: a fast path, and the general one where it does not answer.
@@ -218,26 +218,26 @@ pub fn f64_rint(a: u64, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u64
 /// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating. The result is sign- or zero-extended
 /// to 32 bits.
 #[inline]
-pub fn f32_to_fixed(a: u32, to: Fixed, rounding: Rounding, fpscr: &mut u32) -> u32 {
+pub fn f32_to_fixed(a: u32, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
     convert::to_fixed(Single, u64::from(a), to, rounding, fpscr)
 }
 
 /// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating. The result is sign- or zero-extended
 /// to 32 bits.
 #[inline]
-pub fn f64_to_fixed(a: u64, to: Fixed, rounding: Rounding, fpscr: &mut u32) -> u32 {
+pub fn f64_to_fixed(a: u64, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
     convert::to_fixed(Double, a, to, rounding, fpscr)
 }
 
 /// VCVT.F32 from an integer (FPSCR's rounding) or from the low bits of a fixed-point number (to nearest).
 #[inline]
-pub fn fixed_to_f32(value: u32, from: Fixed, rounding: Rounding, fpscr: &mut u32) -> u32 {
+pub fn fixed_to_f32(value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
     convert::from_fixed(Single, value, from, rounding, fpscr) as u32
 }
 
 /// VCVT.F64 from an integer (FPSCR's rounding) or from the low bits of a fixed-point number (to nearest).
 #[inline]
-pub fn fixed_to_f64(value: u32, from: Fixed, rounding: Rounding, fpscr: &mut u32) -> u64 {
+pub fn fixed_to_f64(value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u64 {
     convert::from_fixed(Double, value, from, rounding, fpscr)
 }
 

@@ -7,7 +7,7 @@ fn nvic() -> Nvic {
 }
 
 /// The candidate must be what a search over all pending and enabled exceptions finds.
-fn searched(nvic: &Nvic) -> Option<u32> {
+fn search(nvic: &Nvic) -> Option<u32> {
     (2..256)
         .filter(|&number| nvic.is_pending(number) && nvic.is_enabled(number))
         .min_by_key(|&number| nvic.priority_of(number) * 256 + number as i32)
@@ -39,7 +39,7 @@ fn candidate_is_the_most_urgent_after_every_change() {
             2 => nvic.set_priority(number, (state >> 20) as u8),
             _ => nvic.set_prigroup((state >> 20) as u8),
         }
-        assert_eq!(nvic.candidate().map(|(number, _)| number), searched(&nvic), "step {step}");
+        assert_eq!(nvic.candidate().map(|(number, _)| number), search(&nvic), "step {step}");
     }
 }
 

@@ -145,7 +145,7 @@ impl Prefetch {
 
     /// The floating-point opcode just issued, if it lies at an odd halfword, gives the place of its second word away a
     /// cycle later.
-    pub fn keep_longer(&mut self) {
+    pub fn retain_longer(&mut self) {
         if self.odd() {
             self.words[(self.pc >> 2) as usize & 3].free += 1;
         }
@@ -153,21 +153,21 @@ impl Prefetch {
 
     /// The 32-bit opcode just issued, if it lies at an odd halfword, gives the place of its second word away in cycle
     /// `until` at the earliest.
-    pub fn keep_second(&mut self, until: u64) {
+    pub fn retain_second(&mut self, until: u64) {
         if self.odd() {
-            self.keep(self.pc >> 2, until);
+            self.retain(self.pc >> 2, until);
         }
     }
 
     /// The same of both its words.
-    pub fn keep_both(&mut self, until: u64) {
+    pub fn retain_both(&mut self, until: u64) {
         if self.odd() {
-            self.keep(self.pc >> 2, until);
-            self.keep((self.pc >> 2).wrapping_sub(1), until);
+            self.retain(self.pc >> 2, until);
+            self.retain((self.pc >> 2).wrapping_sub(1), until);
         }
     }
 
-    fn keep(&mut self, word: u32, until: u64) {
+    fn retain(&mut self, word: u32, until: u64) {
         let place = &mut self.words[word as usize & 3].free;
         *place = (*place).max(until);
     }
@@ -231,11 +231,11 @@ impl Prefetch {
     /// Fetches the next word, address phase in cycle `at`. Returns when it is there.
     #[inline(always)]
     fn fetch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> u64 {
-        let there = bus.fetch(core, self.next_word << 2, at);
-        self.slot = there - 1;
-        self.words[self.next_word as usize & 3].ready = there + self.extra;
+        let arrival = bus.fetch(core, self.next_word << 2, at);
+        self.slot = arrival - 1;
+        self.words[self.next_word as usize & 3].ready = arrival + self.extra;
         self.next_word += 1;
-        there + self.extra
+        arrival + self.extra
     }
 
     /// Fetches what was fetched before cycle `until` even if nobody needed it yet.

@@ -47,7 +47,7 @@ impl FloatUnit {
     }
 
     /// `op` was issued. The next instruction can execute at `next`.
-    pub fn issued(&mut self, op: Op, next: u64) {
+    pub fn note_issue(&mut self, op: Op, next: u64) {
         self.late = 0;
         self.late_for = next;
         match op.class {

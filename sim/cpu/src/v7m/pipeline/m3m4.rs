@@ -197,9 +197,9 @@ impl<const M4: bool> ThreeStage<M4> {
         match lane {
             Lane::Float => {
                 let cycles = Self::table_cycles(op);
-                self.fetch.keep_longer();
+                self.fetch.retain_longer();
                 if cycles > 1 {
-                    self.fetch.keep_both(core.t + cycles - 1);
+                    self.fetch.retain_both(core.t + cycles - 1);
                 }
             }
             // While it loads, no address of a fetch goes out.
@@ -260,7 +260,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         };
         core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), from);
         if Self::is_wide_load(op) {
-            self.fetch.keep_second(core.t + 1);
+            self.fetch.retain_second(core.t + 1);
         }
     }
 
@@ -357,7 +357,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
     }
 
     #[inline(always)]
-    fn taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
+    fn take_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
         let t = core.t;
         let (at, earliest) = match jump {
             _ if self.resolves_early(op, jump) => (self.fetch.decoded, t + rules::BRANCH_DECODED_CYCLES),
@@ -410,7 +410,7 @@ impl<const M4: bool> ThreeStage<M4> {
             }
             Lane::Float => {
                 core.t += cycles;
-                self.float.issued(op, core.t);
+                self.float.note_issue(op, core.t);
             }
             _ => core.t += cycles,
         }

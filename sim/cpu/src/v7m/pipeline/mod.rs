@@ -92,7 +92,7 @@ pub trait Pipeline {
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
     /// A branch goes to `target`: charges the refill.
-    fn taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32);
+    fn take_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32);
 
     /// Cycles a division or a long multiplication will take with these operands, or what another class takes at most:
     /// asked between `issue` and `finish`, to let an interrupt abandon it; `finish` charges what this answered.
@@ -152,7 +152,7 @@ impl Pipeline for Plain {
         core.t += 1;
     }
 
-    fn taken<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op, _: Jump, _: u32) {
+    fn take_branch<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op, _: Jump, _: u32) {
         core.t += 1;
     }
 

@@ -19,16 +19,16 @@ const ADDRESS: u32 = 32;
 
 /// An instruction that begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Begun {
+pub(super) struct OpenTrace {
     address: u32,
     t: u64,
     waits: u64,
 }
 
-impl Begun {
+impl OpenTrace {
     /// The one at which the core stands.
-    pub fn at(core: &Core) -> Begun {
-        Begun { address: core.address_of(core.ip), t: core.t, waits: core.bus_wait + core.flash_wait }
+    pub fn at(core: &Core) -> OpenTrace {
+        OpenTrace { address: core.address_of(core.ip), t: core.t, waits: core.bus_wait + core.flash_wait }
     }
 
     /// Its share, now that it has ended.
@@ -70,7 +70,7 @@ mod tests {
         let share = |address: u32, cycles: u64, waits: u64| {
             let mut core = Core::new(Features::CORTEX_M4F);
             core.region.base = address;
-            let begun = Begun::at(&core);
+            let begun = OpenTrace::at(&core);
             (core.t, core.flash_wait) = (cycles, waits);
             begun.share(&core)
         };
@@ -82,8 +82,8 @@ mod tests {
         account.add(&shares, 1);
         let mut rows: Vec<_> = account.take().collect();
         rows.sort_unstable_by_key(|row| row.0);
-        let told = |row: &(u32, ProfileCell)| (row.0, row.1.cycles, row.1.executions, row.1.wait_cycles);
-        let rows: Vec<_> = rows.iter().map(told).collect();
+        let fields = |row: &(u32, ProfileCell)| (row.0, row.1.cycles, row.1.executions, row.1.wait_cycles);
+        let rows: Vec<_> = rows.iter().map(fields).collect();
         assert_eq!(rows, [(0x100, 88, 22, 22), (0x104, 0, 11, 0), (0x106, 11, 11, 0)]);
         assert_eq!(account.take().count(), 0);
     }

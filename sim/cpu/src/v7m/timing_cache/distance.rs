@@ -30,8 +30,8 @@ impl Distances {
         match cycle.wrapping_sub(self.now) as i64 {
             far if far >= (OPEN / 2) as i64 => OPEN_DISTANCE,
             // One that would pass for the cycle that does not come, too.
-            distance if distance >= OPEN_DISTANCE.into() => self.held(i64::MAX),
-            distance => self.held(distance.max(ANCIENT)),
+            distance if distance >= OPEN_DISTANCE.into() => self.to_narrow(i64::MAX),
+            distance => self.to_narrow(distance.max(ANCIENT)),
         }
     }
 
@@ -44,12 +44,12 @@ impl Distances {
     /// The distance of a cycle in a byte. All below `least` are alike.
     #[inline]
     pub fn byte(&self, cycle: u64, least: i64) -> i8 {
-        self.held((cycle.wrapping_sub(self.now) as i64).max(least))
+        self.to_narrow((cycle.wrapping_sub(self.now) as i64).max(least))
     }
 
     /// A number as a narrower one.
     #[inline]
-    pub fn held<N: TryFrom<i64> + Default>(&self, number: i64) -> N {
+    pub fn to_narrow<N: TryFrom<i64> + Default>(&self, number: i64) -> N {
         N::try_from(number).unwrap_or_else(|_| {
             self.fit.set(false);
             N::default()
@@ -100,7 +100,7 @@ mod tests {
             assert_eq!(distances.all_in(byte).is_some(), fits, "{cycle} {least}");
         }
         let distances = Distances::from(0);
-        let numbers: [i8; 2] = [300, 3].map(|number| distances.held(number));
+        let numbers: [i8; 2] = [300, 3].map(|number| distances.to_narrow(number));
         assert_eq!(distances.all_in(numbers), None, "one that fits does not make up for one that does not");
     }
 }

@@ -58,7 +58,7 @@ impl Log {
 
     /// Instructions that may still follow, the one in hand included.
     #[inline(always)]
-    pub fn left(self) -> u32 {
+    pub fn instructions_left(self) -> u32 {
         self.left
     }
 

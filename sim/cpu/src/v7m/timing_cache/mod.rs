@@ -22,7 +22,7 @@
 mod account;
 mod distance;
 mod log;
-mod manner;
+mod op_kind;
 mod ram;
 mod replay;
 mod table;
@@ -42,15 +42,15 @@ use crate::states::{Counts, States};
 use crate::step::watch;
 pub use distance::{Distances, OPEN, cycle_at};
 pub use log::Log;
-pub use manner::is_store;
-use manner::{MANNERS, Manner};
+pub use op_kind::is_store;
+use op_kind::{MANNERS, OpKind};
 pub use ram::{MARKED_BYTES, QuickRam, RamLayout};
 use replay::Trace;
 use table::{Key, STATES, Transitions};
 use time::At;
 use trace::{End, execute_trace};
-pub use traits::{CacheableTiming, QuickBus, Repeating, Repeats, Watched};
-use translate::{Context, Left, Ran, Translations};
+pub use traits::{CacheableTiming, QuickBus, Repeating, Repeats, WatchedCore};
+use translate::{Context, PathExit, Ran, Translations};
 
 /// Most instructions in a trace.
 const TRACE_INSTRUCTIONS: u32 = 18;
@@ -155,7 +155,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             }
             // SAFETY: `ip` points into the ops of the region.
             let code = unsafe { (*core.ip).code };
-            if matches!(code, Code::It | Code::Attend) || MANNERS[code as usize] != Manner::Apart {
+            if matches!(code, Code::It | Code::Attend) || MANNERS[code as usize] != OpKind::Apart {
                 // SAFETY: as above.
                 let attended = unsafe { self.traces::<WATCH>(core, pipe, bus) };
                 if attended {
@@ -195,7 +195,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         loop {
             let translated = if most == TRACE_INSTRUCTIONS && P::logs_by_foresight(core) {
                 // SAFETY: the caller's promise.
-                unsafe { self.translated::<WATCH>(core, pipe, bus, bias, at) }
+                unsafe { self.find_translation::<WATCH>(core, pipe, bus, bias, at) }
             } else {
                 (at, None)
             };
@@ -213,15 +213,15 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             if end == End::Barred && !is_near {
                 let probed;
                 // SAFETY: as above.
-                (at, probed) = unsafe { self.probed::<WATCH>(core, pipe, bus, bias, at) };
+                (at, probed) = unsafe { self.probe::<WATCH>(core, pipe, bus, bias, at) };
                 match probed {
-                    Probed::Executed if at == At::NOWHERE => return false,
-                    Probed::Executed if core.t + SHORT_CYCLES <= core.limit => {
+                    ProbeOutcome::Executed if at == At::NOWHERE => return false,
+                    ProbeOutcome::Executed if core.t + SHORT_CYCLES <= core.limit => {
                         most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
                         continue;
                     }
-                    Probed::Executed | Probed::Apart => {}
-                    Probed::Fired => attended = true,
+                    ProbeOutcome::Executed | ProbeOutcome::Apart => {}
+                    ProbeOutcome::Fired => attended = true,
                 }
             }
             if end == End::Barred || core.t + TRACE_CYCLES > core.limit {
@@ -242,7 +242,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// As for [`TimingCache::run`].
     // In line, its loop would share the host's registers with the caller's.
     #[inline(never)]
-    unsafe fn translated<const WATCH: u8>(
+    unsafe fn find_translation<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         pipe: &mut P,
@@ -267,7 +267,9 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 Ran::Done(left) => Some(left),
                 Ran::To(left, key, instructions) => {
                     // SAFETY: the trace was executed just now.
-                    at = unsafe { self.asked::<WATCH>(core, pipe, bus, bias, (left, key, instructions), at) };
+                    at = unsafe {
+                        self.note_executed_trace::<WATCH>(core, pipe, bus, bias, (left, key, instructions), at)
+                    };
                     Some(left)
                 }
                 Ran::Called(Trace { instructions: 0, .. }, end) => return (at, Some(end)),
@@ -303,20 +305,20 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// # Safety
     /// The trace, with this key but for its state and of so many instructions, was executed by this core.
     #[inline(always)]
-    unsafe fn asked<const WATCH: u8>(
+    unsafe fn note_executed_trace<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         pipe: &mut P,
         bus: &mut B,
         bias: u64,
-        (left, key, instructions): (Left, Key, u32),
+        (left, key, instructions): (PathExit, Key, u32),
         at: At,
     ) -> At {
         self.counts.translated += 1;
         let Some(state) = at.state() else { return at };
         let behind = (core.ip as u64).wrapping_sub(self.translations.end(left) as u64);
         let key = key.from(state).on(behind);
-        let Some((known, _)) = self.known::<WATCH>(core, bus, key, instructions) else {
+        let Some((known, _)) = self.find_known::<WATCH>(core, bus, key, instructions) else {
             // SAFETY: the caller's promise.
             return unsafe { self.unknown::<WATCH>(core, pipe, bus, key.trace(bias, core.ip), key, at) }.0;
         };
@@ -368,28 +370,28 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// As for [`TimingCache::run`].
     #[cold]
     #[inline(never)]
-    unsafe fn probed<const WATCH: u8>(
+    unsafe fn probe<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         pipe: &mut P,
         bus: &mut B,
         bias: u64,
         at: At,
-    ) -> (At, Probed) {
+    ) -> (At, ProbeOutcome) {
         // Inside an IT block an instruction is not what its op says.
         if core.it != 0 {
-            return (at, Probed::Apart);
+            return (at, ProbeOutcome::Apart);
         }
         let ip = core.ip;
         // SAFETY: `ip` points into the ops of the region, here and below.
         let stand_in = unsafe { *ip };
         let address = core.address_of(ip);
-        if stand_in.code != Code::Attend || MANNERS[bus.behind(core, address).code as usize] == Manner::Apart {
-            return (at, Probed::Apart);
+        if stand_in.code != Code::Attend || MANNERS[bus.behind(core, address).code as usize] == OpKind::Apart {
+            return (at, ProbeOutcome::Apart);
         }
         let Some(op) = bus.attend(core, address, false) else {
             core.request = Request::Stopped;
-            return (at, Probed::Apart);
+            return (at, ProbeOutcome::Apart);
         };
         let before = core.instructions;
         // SAFETY: as above; the op is that of its place, where the stand-in stands again before anybody looks.
@@ -399,7 +401,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             *ip = stand_in;
             executed
         };
-        (at, if core.instructions == before { Probed::Fired } else { Probed::Executed })
+        (at, if core.instructions == before { ProbeOutcome::Fired } else { ProbeOutcome::Executed })
     }
 
     /// The number of the state that pipeline and bus are in, if there is one. Everything else is forgotten if there is no
@@ -425,7 +427,7 @@ fn tell<B: QuickBus>(core: &mut Core, bus: &mut B, end: End, begun: u64, stored_
 
 /// The outcome of an instruction before which a trace ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Probed {
+enum ProbeOutcome {
     /// It had probes, and was executed.
     Executed,
     /// It has none, no trace holds it, or the run stops before it.

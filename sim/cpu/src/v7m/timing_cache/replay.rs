@@ -1,11 +1,11 @@
 //! The timing of a trace that was executed already: the pipeline is told the same story, without the effects.
 
-use super::account::{Begun, NO_SHARES, Shares};
+use super::account::{NO_SHARES, OpenTrace, Shares};
 use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
-use super::manner::{bytes, has_operand_cycles, is_store, words};
+use super::op_kind::{bytes, has_operand_cycles, is_store, words};
 use super::trace::End;
 use super::{CacheableTiming, Home, QuickBus};
-use crate::v7m::bus::{Bus, Loaded};
+use crate::v7m::bus::{Bus, LoadResult};
 use crate::v7m::code::Code;
 use crate::v7m::core::{Core, Region};
 use crate::v7m::exec::block;
@@ -58,10 +58,10 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
         self.bus.redirect(core, target, at);
     }
 
-    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault> {
+    fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         match self.home {
             Home::Waiting => self.bus.load(core, address, bytes, at),
-            _ => Ok(Loaded { value: 0, wait: 0 }),
+            _ => Ok(LoadResult { value: 0, wait: 0 }),
         }
     }
 
@@ -89,7 +89,7 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
 
 /// The additional reports of a replay.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Told {
+pub(super) struct ReplayReport {
     /// The share of each instruction.
     pub shares: Shares,
     /// Cycle of the address phase of the last store.
@@ -105,7 +105,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
     pipe: &mut P,
     bus: &mut B,
     trace: Trace,
-) -> Told {
+) -> ReplayReport {
     let mut log = trace.log;
     let mut bus = Replay { bus, home: Home::First, stored_at: 0 };
     let mut shares = NO_SHARES;
@@ -113,12 +113,12 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
     core.ip = trace.start;
     pipe.recall(true);
     for share in &mut shares[..trace.instructions as usize] {
-        let begun = Begun::at(core);
+        let begun = OpenTrace::at(core);
         // SAFETY: the caller's promise.
         let mut op = unsafe { *core.ip };
         let next = core.ip.wrapping_add(op.halfwords());
         if it != 0 {
-            it = block::advanced(it);
+            it = block::next_it_state(it);
             if log.take(PREDICATE_BITS) == 0 {
                 pipe.recall_skip(&mut log, op);
                 pipe.skip(core, &mut bus, op);
@@ -170,7 +170,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
     }
     pipe.recall(false);
     debug_assert!(core.ip == trace.end && log.is_empty(), "the replay of a trace lost its way");
-    Told { shares, stored_at: bus.stored_at }
+    ReplayReport { shares, stored_at: bus.stored_at }
 }
 
 /// A branch, all inside the region.
@@ -184,7 +184,7 @@ fn take<P: CacheableTiming, B: QuickBus>(
 ) {
     core.ip = ip;
     let target = core.address_of(ip);
-    pipe.taken(core, bus, op, jump, target);
+    pipe.take_branch(core, bus, op, jump, target);
 }
 
 /// The memory accesses of an instruction, all in one memory.

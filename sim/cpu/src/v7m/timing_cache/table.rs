@@ -143,8 +143,8 @@ impl<L: Copy + Default> Transitions<L> {
     #[inline(always)]
     pub fn find(&mut self, key: Key) -> Option<&mut Transition<L>> {
         // SAFETY: a slot number has as many bits as the table's length.
-        let found = unsafe { self.slots.get_unchecked_mut(key.slot()) };
-        (found.key == key).then_some(found)
+        let slot = unsafe { self.slots.get_unchecked_mut(key.slot()) };
+        (slot.key == key).then_some(slot)
     }
 
     pub fn insert(&mut self, transition: Transition<L>, shares: Shares) {

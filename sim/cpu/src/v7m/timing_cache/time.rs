@@ -52,7 +52,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     ) -> (At, i32) {
         let Some(state) = at.state() else { return (at, 0) };
         let key = Key::new(bias, trace, state);
-        match self.known::<WATCH>(core, bus, key, trace.instructions) {
+        match self.find_known::<WATCH>(core, bus, key, trace.instructions) {
             Some(known) => known,
             // SAFETY: the caller's promise.
             None => unsafe { self.unknown::<WATCH>(core, pipe, bus, trace, key, at) },
@@ -61,26 +61,26 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
 
     /// Adds the time of a trace that was executed, if it is known: where that leads, and [`Transition::stored_after`].
     #[inline(always)]
-    pub(super) fn known<const WATCH: u8>(
+    pub(super) fn find_known<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         bus: &mut B,
         key: Key,
         instructions: u32,
     ) -> Option<(At, i32)> {
-        let found = self.transitions.find(key)?;
-        if !bus.repeat(&mut found.lookups) {
+        let transition = self.transitions.find(key)?;
+        if !bus.repeat(&mut transition.lookups) {
             return None;
         }
         core.instructions += u64::from(instructions);
-        core.t += u64::from(found.cycles);
-        core.bus_wait += u64::from(found.bus_wait);
-        core.flash_wait += u64::from(found.flash_wait);
+        core.t += u64::from(transition.cycles);
+        core.bus_wait += u64::from(transition.bus_wait);
+        core.flash_wait += u64::from(transition.flash_wait);
         if WATCH == watch::PROFILE {
-            found.taken += 1;
+            transition.taken += 1;
         }
         self.counts.known += 1;
-        Some((At::ahead(found.next), found.stored_after))
+        Some((At::ahead(transition.next), transition.stored_after))
     }
 
     /// Adds the time of one whose time is not: the same.
@@ -135,10 +135,10 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         let (t, bus_wait, flash_wait) = (core.t, core.bus_wait, core.flash_wait);
         bus.record();
         // SAFETY: the caller's promise.
-        let told = unsafe { replay(core, pipe, bus, trace) };
+        let report = unsafe { replay(core, pipe, bus, trace) };
         debug_assert!(core.t - t <= TRACE_CYCLES, "no event is reached inside a trace");
         let lookups = bus.recorded();
-        let stored_after = told.stored_at.wrapping_sub(t) as i32;
+        let stored_after = report.stored_at.wrapping_sub(t) as i32;
         let state = pipe.state(core).zip(bus.state(core.t));
         let next = state.and_then(|state| self.states.number(state));
         match (next, lookups) {
@@ -154,9 +154,9 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                     taken: u64::from(WATCH == watch::PROFILE),
                     lookups,
                 },
-                told.shares,
+                report.shares,
             ),
-            _ if WATCH == watch::PROFILE => self.transitions.account(&told.shares),
+            _ if WATCH == watch::PROFILE => self.transitions.account(&report.shares),
             _ => {}
         }
         if next.is_none() && state.is_some() {

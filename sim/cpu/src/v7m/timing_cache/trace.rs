@@ -5,13 +5,13 @@
 //! they are in an optimised build. Should one not be, no harm is done: a trace is short.
 
 use super::log::{BRANCH_BITS, Log, PREDICATE_BITS};
-use super::manner::{Manner, accesses};
-use super::untimed::{Quick, Untimed, reach};
+use super::op_kind::{OpKind, accesses};
+use super::untimed::{NoPipeline, Quick, reach};
 use super::{CacheableTiming, QuickBus};
 use crate::v7m::code::{number as code, with_codes};
 use crate::v7m::core::{Core, Request};
 use crate::v7m::exec::{self, Flow, block};
-use crate::v7m::op::{Op, Packed};
+use crate::v7m::op::{Op, PackedOp};
 
 /// How a trace ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) enum End {
 
 /// A trace that ended: two words, as functions return them in registers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ended {
+pub(super) struct TraceEnd {
     bits: u64,
     /// Instructions that could have followed, in eight bits. Above them [`BARRED`], or [`WATCHED`] and a word's address.
     left: u64,
@@ -44,9 +44,9 @@ const WIDE: u64 = 1 << 10;
 /// Where the address of a watched word begins.
 const WORD: u32 = 32;
 
-impl Ended {
+impl TraceEnd {
     /// No trace.
-    pub const NOTHING: Ended = Ended { bits: 1, left: 0 };
+    pub const NOTHING: TraceEnd = TraceEnd { bits: 1, left: 0 };
 
     /// Complete, with nothing left and this log.
     #[inline(always)]
@@ -56,7 +56,7 @@ impl Ended {
 
     /// Returns what was logged, and how it ended.
     #[inline(always)]
-    pub fn told(self) -> (Log, End) {
+    pub fn report(self) -> (Log, End) {
         let end = match self.left & (BARRED | WATCHED) {
             0 => End::Complete,
             BARRED => End::Barred,
@@ -67,20 +67,20 @@ impl Ended {
 
     /// Ends a trace before the instruction at `ip`.
     #[inline(always)]
-    fn at(core: &mut Core, ip: *mut Op, log: Log, end: End) -> Ended {
+    fn at(core: &mut Core, ip: *mut Op, log: Log, end: End) -> TraceEnd {
         core.ip = ip;
-        Ended::there(log, end)
+        TraceEnd::ending_at(log, end)
     }
 
     /// The same where `core.ip` is up to date.
     #[inline(always)]
-    pub fn there(log: Log, end: End) -> Ended {
+    pub fn ending_at(log: Log, end: End) -> TraceEnd {
         let how = match end {
             End::Complete => 0,
             End::Barred => BARRED,
             End::Watched { word, wide } => WATCHED | u64::from(word) << WORD | if wide { WIDE } else { 0 },
         };
-        Ended { bits: log.bits, left: u64::from(log.left) | how }
+        TraceEnd { bits: log.bits, left: u64::from(log.left) | how }
     }
 }
 
@@ -101,20 +101,20 @@ pub(super) unsafe fn execute_trace<P: CacheableTiming, B: QuickBus>(
 ) -> (Log, End) {
     let ip = core.ip;
     // SAFETY: the caller's promise.
-    unsafe { go_on(core, pipe, bus, ip, log) }.told()
+    unsafe { go_on(core, pipe, bus, ip, log) }.report()
 }
 
 /// The function of a code: `ip` points to its instruction, the numbers are the [`Log`]'s.
 ///
 /// Each must only be called so, with a core of which [`exec::run`]'s promise holds.
-type Function<P, B> = unsafe fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> Ended;
+type Function<P, B> = unsafe fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> TraceEnd;
 
 /// The functions by [`Op::form`].
 struct Functions<P, B>(std::marker::PhantomData<(P, B)>);
 
 impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
     const ALL: [Function<P, B>; Op::FORMS] = {
-        let mut all = [barred::<P, B> as Function<P, B>; Op::FORMS];
+        let mut all = [is_barred::<P, B> as Function<P, B>; Op::FORMS];
         macro_rules! fill {
             ($($name:ident)*) => {$(
                 all[code::$name as usize] = Self::of::<{ code::$name }, 1>();
@@ -122,13 +122,13 @@ impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
             )*};
         }
         with_codes!(fill);
-        all[code::It as usize] = predicated;
+        all[code::It as usize] = execute_predicated;
         all
     };
 
     const fn of<const CODE: u8, const HALFWORDS: usize>() -> Function<P, B> {
-        match Manner::of(CODE) {
-            Manner::Apart => barred,
+        match OpKind::of(CODE) {
+            OpKind::Apart => is_barred,
             _ if accesses(CODE) && CODE != code::LdrLit => instruction::<P, B, CODE, HALFWORDS, { reach::RAM }>,
             _ => instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>,
         }
@@ -146,7 +146,7 @@ pub(super) unsafe fn go_on<P: CacheableTiming, B: QuickBus>(
     bus: &mut B,
     ip: *mut Op,
     log: Log,
-) -> Ended {
+) -> TraceEnd {
     let functions = &Functions::<P, B>::ALL;
     // SAFETY: `ip` points into the ops of the region, and the function is that of its op.
     unsafe {
@@ -166,25 +166,25 @@ unsafe fn next<P: CacheableTiming, B: QuickBus>(
     bus: &mut B,
     ip: *mut Op,
     mut log: Log,
-) -> Ended {
+) -> TraceEnd {
     log.left -= 1;
     if log.left == 0 {
-        return Ended::at(core, ip, log, End::Complete);
+        return TraceEnd::at(core, ip, log, End::Complete);
     }
     // SAFETY: the caller's promise.
     unsafe { go_on(core, pipe, bus, ip, log) }
 }
 
 /// An instruction that no trace holds.
-fn barred<P: CacheableTiming, B: QuickBus>(
+fn is_barred<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     _: &mut P,
     _: &mut B,
     ip: *mut Op,
     bits: u64,
     left: u32,
-) -> Ended {
-    Ended::at(core, ip, Log { bits, left }, End::Barred)
+) -> TraceEnd {
+    TraceEnd::at(core, ip, Log { bits, left }, End::Barred)
 }
 
 /// An instruction with a certain code and length: the next one's place is known without a look at it, which would take
@@ -200,14 +200,14 @@ unsafe fn instruction<P: CacheableTiming, B: QuickBus, const CODE: u8, const HAL
     ip: *mut Op,
     bits: u64,
     left: u32,
-) -> Ended {
+) -> TraceEnd {
     let log = Log { bits, left };
     let behind = ip.wrapping_add(HALFWORDS);
     if matches!(CODE, code::Bl | code::Blx) {
         // They ask where they are.
         core.ip = ip;
     }
-    let mut untimed = Untimed::new(pipe, log);
+    let mut untimed = NoPipeline::new(pipe, log);
     // SAFETY: `ip` points to an op of this code.
     let flow = unsafe { exec::operate::<_, _, CODE>(core, &mut untimed, Quick::<B, REACH>::of(bus), ip) };
     match flow {
@@ -215,7 +215,7 @@ unsafe fn instruction<P: CacheableTiming, B: QuickBus, const CODE: u8, const HAL
             let mut log = untimed.log;
             if let (reach::WATCHED, Some(word)) = (REACH, untimed.watched) {
                 log.left -= 1;
-                return Ended::at(core, behind, log, End::Watched { word, wide: HALFWORDS == 2 });
+                return TraceEnd::at(core, behind, log, End::Watched { word, wide: HALFWORDS == 2 });
             }
             // SAFETY: the op after one of the region is one of its ops, or of those that it ends with.
             unsafe { next(core, pipe, bus, behind, log) }
@@ -238,7 +238,7 @@ unsafe fn instruction<P: CacheableTiming, B: QuickBus, const CODE: u8, const HAL
             let mut log = untimed.log;
             if distance < 0 && log.left <= TURN {
                 log.left -= 1;
-                return Ended::at(core, target, log, End::Complete);
+                return TraceEnd::at(core, target, log, End::Complete);
             }
             // SAFETY: near branches stay inside the region.
             unsafe { next(core, pipe, bus, target, log) }
@@ -247,7 +247,7 @@ unsafe fn instruction<P: CacheableTiming, B: QuickBus, const CODE: u8, const HAL
             untimed.branch(core, ip, Some(core.ip));
             let mut log = untimed.log;
             log.left -= 1;
-            Ended::there(log, End::Complete)
+            TraceEnd::ending_at(log, End::Complete)
         }
         // Nothing was done and nothing logged.
         // SAFETY: the caller's promise.
@@ -255,7 +255,7 @@ unsafe fn instruction<P: CacheableTiming, B: QuickBus, const CODE: u8, const HAL
         _ => {
             core.request = Request::None;
             let end = if untimed.log_is_full { End::Complete } else { End::Barred };
-            Ended::at(core, ip, log, end)
+            TraceEnd::at(core, ip, log, end)
         }
     }
 }
@@ -272,7 +272,7 @@ unsafe fn anywhere<P: CacheableTiming, B: QuickBus, const CODE: u8, const HALFWO
     ip: *mut Op,
     bits: u64,
     left: u32,
-) -> Ended {
+) -> TraceEnd {
     // SAFETY: the caller's promise.
     unsafe { instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>(core, pipe, bus, ip, bits, left) }
 }
@@ -281,14 +281,14 @@ unsafe fn anywhere<P: CacheableTiming, B: QuickBus, const CODE: u8, const HALFWO
 ///
 /// # Safety
 /// As for [`Function`].
-unsafe fn predicated<P: CacheableTiming, B: QuickBus>(
+unsafe fn execute_predicated<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
     ip: *mut Op,
     bits: u64,
     left: u32,
-) -> Ended {
+) -> TraceEnd {
     core.ip = ip;
     // SAFETY: the caller's promise.
     let block = unsafe { execute_block(core, pipe, bus, Log { bits, left }) };
@@ -305,10 +305,10 @@ unsafe fn behind_block<P: CacheableTiming, B: QuickBus>(
     pipe: &mut P,
     bus: &mut B,
     block: &Block,
-) -> Ended {
+) -> TraceEnd {
     match block.end {
-        Some(end) => Ended::there(block.log, end),
-        None if block.log.left == 0 => Ended::there(block.log, End::Complete),
+        Some(end) => TraceEnd::ending_at(block.log, end),
+        None if block.log.left == 0 => TraceEnd::ending_at(block.log, End::Complete),
         None => {
             let ip = core.ip;
             // SAFETY: after the block there is an op of the region, or one of those that it ends with.
@@ -339,7 +339,7 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
     if log.left < 5 {
         return Block { log, end: Some(End::Complete) };
     }
-    let mut pipe = Untimed::new(pipe, log);
+    let mut pipe = NoPipeline::new(pipe, log);
     // SAFETY: `ip` points into the ops of the region, here and below.
     core.it = unsafe { (*core.ip).imm } as u8;
     core.ip = core.ip.wrapping_add(1);
@@ -347,13 +347,13 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
     while core.it != 0 {
         let (ip, it) = (core.ip, core.it);
         // SAFETY: as above.
-        let packed = unsafe { Packed::read(ip) };
+        let packed = unsafe { PackedOp::read(ip) };
         if packed.code() <= code::It {
             return Block { log: pipe.log, end: Some(End::Barred) };
         }
         let log = pipe.log;
         let executed = block::judge(core, packed);
-        core.it = block::advanced(it);
+        core.it = block::next_it_state(it);
         let next = ip.wrapping_add(packed.halfwords());
         if !pipe.log.has_room(PREDICATE_BITS) {
             core.it = it;
@@ -361,7 +361,7 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
         }
         if executed == block::SKIPPED {
             pipe.log.push_rare(0, PREDICATE_BITS);
-            pipe.skipped(core, packed.op(), ip);
+            pipe.note_skipped(core, packed.op(), ip);
             pipe.log.left -= 1;
             core.ip = next;
             continue;

@@ -43,14 +43,14 @@ pub trait CacheableTiming: Pipeline {
 
     /// A load, its first word at `address`. False: the log has no room for it.
     #[inline(always)]
-    fn foresee_load(&mut self, log: &mut Log, home: Home, _address: u32) -> bool {
+    fn predict_load(&mut self, log: &mut Log, home: Home, _address: u32) -> bool {
         log.push(home as u64, HOME_BITS);
         true
     }
 
     /// A store, one word of it. `index` counts them.
     #[inline(always)]
-    fn foresee_store(&mut self, log: &mut Log, home: Home, _address: u32, index: u32) {
+    fn predict_store(&mut self, log: &mut Log, home: Home, _address: u32, index: u32) {
         if index == 0 {
             log.push(home as u64, HOME_BITS);
         }
@@ -58,27 +58,27 @@ pub trait CacheableTiming: Pipeline {
 
     /// The branch at `from` went to `target`, or was not taken.
     #[inline(always)]
-    fn foresee_branch(&mut self, _core: &Core, _log: &mut Log, _from: u32, _target: Option<u32>) {}
+    fn predict_branch(&mut self, _core: &Core, _log: &mut Log, _from: u32, _target: Option<u32>) {}
 
     /// A predicated instruction at `from` did not execute.
     #[inline(always)]
-    fn foresee_skip(&mut self, _core: &Core, _log: &mut Log, _op: Op, _from: u32) {}
+    fn predict_skip(&mut self, _core: &Core, _log: &mut Log, _op: Op, _from: u32) {}
 
     /// Takes what was logged of the accesses of `op`, so many instructions before the end of the longest trace, in the trace
     /// that was executed last: their home.
-    fn logged_access(&self, log: &mut Log, _op: Op, _left: u32) -> Home {
+    fn log_entry_of_access(&self, log: &mut Log, _op: Op, _left: u32) -> Home {
         Home::of(log.take(HOME_BITS))
     }
 
     /// Takes what was logged of a branch.
-    fn logged_branch(_log: &mut Log) {}
+    fn log_entry_of_branch(_log: &mut Log) {}
 
     /// Takes what was logged of a predicated instruction that did not execute.
-    fn logged_skip(_log: &mut Log, _op: Op) {}
+    fn log_entry_of_skip(_log: &mut Log, _op: Op) {}
 
     /// Returns what was logged of the accesses of `op`: their home, and an address that stands for that of the first.
     fn recall_access<B: QuickBus>(&mut self, bus: &B, log: &mut Log, op: Op) -> (Home, u32) {
-        let home = self.logged_access(log, op, 0);
+        let home = self.log_entry_of_access(log, op, 0);
         (home, bus.address_in(home))
     }
 
@@ -131,7 +131,7 @@ pub trait QuickBus: Bus {
 
     /// A store to any memory, without consequences other than that somebody may watch the word. Only where a `watched` one
     /// is in order.
-    fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(Home, Watched)>;
+    fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(Home, WatchedCore)>;
 
     /// The word at an address, of which [`QuickBus::quick_store`] said that somebody watches it, was written in cycle `at`
     /// by the instruction at `pc`.
@@ -201,7 +201,7 @@ pub struct Repeating {
 
 /// Whether somebody watches a word that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Watched {
+pub enum WatchedCore {
     /// Nobody.
     No,
     /// Somebody, who must be told.

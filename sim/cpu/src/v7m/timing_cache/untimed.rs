@@ -1,16 +1,16 @@
 //! Execution without time: the executor's pipeline and bus while a trace runs whose timing is looked up afterwards.
 
 use super::log::{CYCLES_BITS, Log};
-use super::manner::{Manner, allowed};
-use super::{CacheableTiming, Home, QuickBus, Watched};
-use crate::v7m::bus::{Bus, Loaded};
+use super::op_kind::{OpKind, may_contain};
+use super::{CacheableTiming, Home, QuickBus, WatchedCore};
+use crate::v7m::bus::{Bus, LoadResult};
 use crate::v7m::core::{Core, Region};
 use crate::v7m::fault::Fault;
 use crate::v7m::op::Op;
 use crate::v7m::pipeline::{Jump, Pipeline};
 
 /// A pipeline that takes no time and logs what time would depend on.
-pub(super) struct Untimed<'a, P> {
+pub(super) struct NoPipeline<'a, P> {
     pub log: Log,
     /// The instruction in hand did not execute only because the log is full.
     pub log_is_full: bool,
@@ -19,27 +19,27 @@ pub(super) struct Untimed<'a, P> {
     pipe: &'a mut P,
 }
 
-impl<P: CacheableTiming> Untimed<'_, P> {
+impl<P: CacheableTiming> NoPipeline<'_, P> {
     /// Goes on with a log.
     #[inline(always)]
-    pub fn new(pipe: &mut P, log: Log) -> Untimed<'_, P> {
-        Untimed { log, log_is_full: false, watched: None, pipe }
+    pub fn new(pipe: &mut P, log: Log) -> NoPipeline<'_, P> {
+        NoPipeline { log, log_is_full: false, watched: None, pipe }
     }
 
     /// The branch at `from` went to `to`, or was not taken.
     #[inline(always)]
     pub fn branch(&mut self, core: &Core, from: *mut Op, to: Option<*mut Op>) {
         let target = to.map(|ip| core.address_of(ip));
-        self.pipe.foresee_branch(core, &mut self.log, core.address_of(from), target);
+        self.pipe.predict_branch(core, &mut self.log, core.address_of(from), target);
     }
 
     /// The predicated instruction at `from` was not executed.
-    pub fn skipped(&mut self, core: &Core, op: Op, from: *mut Op) {
-        self.pipe.foresee_skip(core, &mut self.log, op, core.address_of(from));
+    pub fn note_skipped(&mut self, core: &Core, op: Op, from: *mut Op) {
+        self.pipe.predict_skip(core, &mut self.log, op, core.address_of(from));
     }
 }
 
-impl<P: CacheableTiming> Pipeline for Untimed<'_, P> {
+impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
     const SPLITS: bool = false;
     const IN_LINE: bool = true;
 
@@ -60,7 +60,7 @@ impl<P: CacheableTiming> Pipeline for Untimed<'_, P> {
         index: u32,
     ) -> Result<u32, Fault> {
         let loaded = bus.load(core, address, bytes, 0)?;
-        if index == 0 && !self.pipe.foresee_load(&mut self.log, Home::of(loaded.wait), address) {
+        if index == 0 && !self.pipe.predict_load(&mut self.log, Home::of(loaded.wait), address) {
             self.log_is_full = true;
             return Err(NOT_HERE);
         }
@@ -82,7 +82,7 @@ impl<P: CacheableTiming> Pipeline for Untimed<'_, P> {
         if home & WATCHED != 0 {
             self.watched = Some(address);
         }
-        self.pipe.foresee_store(&mut self.log, Home::of(home), address, index);
+        self.pipe.predict_store(&mut self.log, Home::of(home), address, index);
         Ok(())
     }
 
@@ -93,7 +93,7 @@ impl<P: CacheableTiming> Pipeline for Untimed<'_, P> {
     fn not_taken<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
     #[inline(always)]
-    fn taken<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op, _: Jump, _: u32) {}
+    fn take_branch<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op, _: Jump, _: u32) {}
 
     #[inline(always)]
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
@@ -153,11 +153,11 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
     fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
 
     #[inline(always)]
-    fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<Loaded, Fault> {
+    fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<LoadResult, Fault> {
         let loaded =
             if REACH != reach::RAM { self.0.quick_load(address, bytes) } else { self.0.ram_load(address, bytes) };
         let (value, home) = loaded.ok_or(NOT_HERE)?;
-        Ok(Loaded { value, wait: home as u64 })
+        Ok(LoadResult { value, wait: home as u64 })
     }
 
     #[inline(always)]
@@ -166,18 +166,18 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
             return self.0.ram_store(address, bytes, value).map(|home| home as u64).ok_or(NOT_HERE);
         }
         match self.0.quick_store(address, bytes, value, REACH == reach::WATCHED) {
-            Some((home, Watched::No)) => Ok(home as u64),
-            Some((home, Watched::Yes)) => Ok(home as u64 | WATCHED),
+            Some((home, WatchedCore::No)) => Ok(home as u64),
+            Some((home, WatchedCore::Yes)) => Ok(home as u64 | WATCHED),
             None => Err(NOT_HERE),
         }
     }
 
     #[inline(always)]
     fn admits(&mut self, core: &Core, op: Op) -> bool {
-        match Manner::of(op.code as u8) {
-            Manner::Careful => allowed(core, &mut self.0, op),
-            Manner::Apart => false,
-            Manner::Plain | Manner::Operands => true,
+        match OpKind::of(op.code as u8) {
+            OpKind::Careful => may_contain(core, &mut self.0, op),
+            OpKind::Apart => false,
+            OpKind::Plain | OpKind::Operands => true,
         }
     }
 

@@ -171,9 +171,9 @@ impl<const SHIFT: u32> Art<SHIFT> {
 
     /// Whether the line to be read ahead is in the cache.
     fn finds(&mut self, line: u32) -> bool {
-        let found = self.instructions.holds(line);
-        self.recorder.note(line, if found { Lookup::Present } else { Lookup::Absent });
-        found
+        let is_hit = self.instructions.holds(line);
+        self.recorder.note(line, if is_hit { Lookup::Present } else { Lookup::Absent });
+        is_hit
     }
 
     /// A data read. Returns its extra cycles.

@@ -23,7 +23,7 @@ pub trait CacheableFlash: FlashPort {
     /// Bytes of a line and sets of the cache of which [`CacheableFlash::quick_read`] asks no more than whether a line is there.
     const CONSTANTS: Option<(u32, u32)> = None;
     /// Where the table of the lines found last is.
-    fn found_lines(&self) -> u64 {
+    fn lines_hit(&self) -> u64 {
         0
     }
     /// Fetches from this memory go through a cache of the core.
@@ -160,7 +160,7 @@ impl CacheableFlash for FlashF4 {
         lookups.repeat(&mut self.instructions)
     }
 
-    const REPEATS: Repeats = lru::touched(offset_of!(Lookups, same_in), offset_of!(Lookups, used));
+    const REPEATS: Repeats = lru::touch(offset_of!(Lookups, same_in), offset_of!(Lookups, used));
 
     #[inline(always)]
     fn repeating(&mut self) -> Repeating {

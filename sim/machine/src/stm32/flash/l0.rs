@@ -143,8 +143,8 @@ impl FlashL0 {
     /// distances from `t`. `None` if one is too far away. The topmost 16 bits are 0.
     pub fn state(&self, t: u64) -> Option<[u64; 3]> {
         let mut words = [0; L0_BUFFERS];
-        let mut there = [0; L0_BUFFERS];
-        for (place, (word, there)) in words.iter_mut().zip(&mut there).enumerate() {
+        let mut arrivals = [0; L0_BUFFERS];
+        for (place, (word, there)) in words.iter_mut().zip(&mut arrivals).enumerate() {
             let buffer = self.order.at(place);
             *word = u64::from(self.words[buffer] as u16);
             // A word can be used two cycles after the fetch began, if it is there by then or long before.
@@ -154,8 +154,8 @@ impl FlashL0 {
         let ahead = u64::from(self.ahead != EMPTY);
         Some([
             join(&words[..4], 16),
-            join(&words[4..], 16) | join(&there[..4], 8) << 32,
-            join(&there[4..], 8) | array << 16 | ahead << 24,
+            join(&words[4..], 16) | join(&arrivals[..4], 8) << 32,
+            join(&arrivals[4..], 8) | array << 16 | ahead << 24,
         ])
     }
 
@@ -187,9 +187,9 @@ impl FlashL0 {
         if word >= self.usual {
             return self.fetch_unusual(word, at);
         }
-        let there = self.buffered(word, at);
-        self.read_ahead(word + 1, there);
-        there
+        let buffer = self.buffer_with(word, at);
+        self.read_ahead(word + 1, buffer);
+        buffer
     }
 
     #[inline(never)]
@@ -197,11 +197,11 @@ impl FlashL0 {
         if self.array.wait_states == 0 {
             return at + 2;
         }
-        let there = self.word(word, at);
+        let arrival = self.word(word, at);
         if self.acr & acr::PRFTEN != 0 {
-            self.read_ahead(word + 1, there);
+            self.read_ahead(word + 1, arrival);
         }
-        there
+        arrival
     }
 
     /// A data read. Returns its extra cycles.
@@ -210,11 +210,11 @@ impl FlashL0 {
             return 0;
         }
         let word = (address & OFFSET) / L0_LINE_BYTES;
-        let there = self.word(word, at);
+        let arrival = self.word(word, at);
         if self.acr & acr::PRE_READ != 0 {
-            self.read_ahead(word + 1, there);
+            self.read_ahead(word + 1, arrival);
         }
-        there - (at + 2)
+        arrival - (at + 2)
     }
 
     /// Returns the word from a buffer, or from the array.
@@ -224,11 +224,11 @@ impl FlashL0 {
         if self.acr & acr::DISAB_BUF != 0 || word >= WORDS {
             return self.array.read(at + 1);
         }
-        self.buffered(word, at)
+        self.buffer_with(word, at)
     }
 
     #[inline(always)]
-    fn buffered(&mut self, word: u32, at: u64) -> u64 {
+    fn buffer_with(&mut self, word: u32, at: u64) -> u64 {
         if word == self.ahead {
             return self.ahead_there.max(at + 2);
         }
@@ -260,12 +260,12 @@ impl FlashL0 {
 
     #[inline(always)]
     fn load(&mut self, word: u32, from: u64) -> u64 {
-        let there = self.array.read(from);
+        let end = self.array.read(from);
         let buffer = self.order.recycle() % PLACES;
         self.buffer_of[usize::from(self.words[buffer] as u16)] = ABSENT;
         self.buffer_of[usize::from(word as u16)] = buffer as u8 + 1;
-        (self.words[buffer], self.there[buffer]) = (word, there);
-        there
+        (self.words[buffer], self.there[buffer]) = (word, end);
+        end
     }
 }
 
@@ -312,9 +312,9 @@ mod tests {
                 let access = |flash: &mut FlashL0, at: u64| {
                     if read { at + 2 + flash.read(address, at) } else { flash.fetch(address, at) }
                 };
-                let there = access(&mut flash, t);
-                assert_eq!(access(&mut resumed, t), there, "register {register:#x}, step {step}");
-                t = there - 1 + u64::from(number >> 8 & 3);
+                let end = access(&mut flash, t);
+                assert_eq!(access(&mut resumed, t), end, "register {register:#x}, step {step}");
+                t = end - 1 + u64::from(number >> 8 & 3);
                 let state = flash.state(t).expect("nothing takes long");
                 resumed = FlashL0::new();
                 resumed.set_acr(register);

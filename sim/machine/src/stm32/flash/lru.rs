@@ -37,7 +37,7 @@ struct Group {
 }
 
 /// How native code repeats lookups that have the version and the group at these offsets: as [`Lru::touch`] does.
-pub(super) const fn touched(version: usize, group: usize) -> Repeats {
+pub(super) const fn touch(version: usize, group: usize) -> Repeats {
     let (group_bytes, used) = (size_of::<Group>(), offset_of!(Group, used));
     Repeats::Touched { version, group, group_bytes, used, ticks: GROUP }
 }
@@ -88,7 +88,7 @@ impl<const LINES: usize> Lru<LINES> {
         self.version
     }
 
-    fn changed(&mut self) {
+    fn note_change(&mut self) {
         self.settle();
         self.groups.clear();
         self.version += 1;
@@ -108,7 +108,7 @@ impl<const LINES: usize> Lru<LINES> {
     /// Goes on after a version that was in use before this content was taken up.
     pub fn follow(&mut self, version: u64) {
         self.version = self.version.max(version);
-        self.changed();
+        self.note_change();
     }
 
     /// Where a line is. `None` if it is not resident.
@@ -120,7 +120,7 @@ impl<const LINES: usize> Lru<LINES> {
     /// A group of the lines in these slots, by number, in this version (which may be a new one).
     pub fn group(&mut self, slots: impl Iterator<Item = u8>) -> u32 {
         if self.groups.len() == GROUPS {
-            self.changed();
+            self.note_change();
         }
         let mut group = Group { slots: [0; GROUP], count: 0, used: 0 };
         for slot in slots {
@@ -156,7 +156,7 @@ impl<const LINES: usize> Lru<LINES> {
         if line as usize >= self.slot_of.len() || self.holds(line) {
             return;
         }
-        self.changed();
+        self.note_change();
         let slot = if self.filled < LINES {
             self.filled += 1;
             self.filled - 1
@@ -173,7 +173,7 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// Empties it.
     pub fn reset(&mut self) {
-        self.changed();
+        self.note_change();
         self.slot_of.fill(ABSENT);
         self.filled = 0;
     }

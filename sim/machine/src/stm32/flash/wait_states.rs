@@ -62,7 +62,7 @@ fn limits(part: Part, conditions: Conditions) -> Limits {
 }
 
 /// Wait states that `clock_hz` needs at least. None: the part does not run that fast under these conditions.
-pub fn required(part: Part, clock_hz: u64, conditions: Conditions) -> Option<u32> {
+pub fn required_wait_states(part: Part, clock_hz: u64, conditions: Conditions) -> Option<u32> {
     let limits = limits(part, conditions);
     limits.iter().position(|&limit| clock_hz <= u64::from(limit) * 1_000).map(|wait_states| wait_states as u32)
 }
@@ -93,7 +93,11 @@ mod tests {
             (Part::H743, 200, 3_300, 1, Some(2)),
         ] {
             let conditions = Conditions { supply_mv, scale };
-            assert_eq!(required(part, mhz * 1_000_000, conditions), wait_states, "{part:?} {mhz} MHz {conditions:?}");
+            assert_eq!(
+                required_wait_states(part, mhz * 1_000_000, conditions),
+                wait_states,
+                "{part:?} {mhz} MHz {conditions:?}"
+            );
         }
     }
 }

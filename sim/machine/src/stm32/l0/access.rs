@@ -44,7 +44,7 @@ impl System {
         let value = self.devices.periph.read(address, bytes, now, &mut self.devices.effects);
         *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
         self.settle(core, now);
-        if self.polling.noted(core.pc(), value, || self.devices.periph.is_steady(address)) {
+        if self.polling.note(core.pc(), value, || self.devices.periph.is_steady(address)) {
             self.ask_for_attention(core);
         }
         Ok(value)

@@ -48,7 +48,7 @@ impl Board for Machine {
     }
 
     fn passed_over(&self) -> u64 {
-        self.system.polling.passed_cycles()
+        self.system.polling.fast_forward_cycles()
     }
 
     fn remembered(&self) -> Counts {

@@ -4,7 +4,7 @@ use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exec;
 use rtoslab_cpu::v6m::timing_cache::{self, CacheableBus, State, TimingCache};
 use rtoslab_cpu::v6m::trace::Trace;
-use rtoslab_cpu::v6m::translate::{MARKED_BYTES, Quick, Translated, Translations};
+use rtoslab_cpu::v6m::translate::{MARKED_BYTES, NativeTrace, Quick, Translations};
 
 use super::chip::FLASH_BASE;
 use super::memory::MARK_SHIFT;
@@ -86,7 +86,7 @@ impl CacheableBus for System {
     }
 }
 
-impl Translated for System {
+impl NativeTrace for System {
     #[inline(always)]
     fn translations(&mut self) -> &mut Translations {
         self.timing_cache.translations()

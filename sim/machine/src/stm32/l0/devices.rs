@@ -1,6 +1,6 @@
 //! The surroundings of core and memories: peripherals, probes, the console, stops.
 
-use rtoslab_lab::{Console, Held, Injections, Probes};
+use rtoslab_lab::{Console, Injections, ProbedRegisters, Probes};
 use rtoslab_periph::stm32::{self, Chip, Clocks, Effects, FlashErase, ResetCause, Stm32};
 use rtoslab_timing::stm32_bus;
 
@@ -184,7 +184,7 @@ impl Devices {
     }
 
     /// Whether the run must end before the instruction at `address`. Fires its probes, those of that site.
-    pub fn attend(&mut self, site: u32, address: u32, now: u64, held: Held) -> bool {
+    pub fn attend(&mut self, site: u32, address: u32, now: u64, held: ProbedRegisters) -> bool {
         let skip = self.passed_until.take() == Some(address);
         let stops = self.probes.issue_at(site, address, 0, now, held, skip);
         if stops {
@@ -195,8 +195,8 @@ impl Devices {
     }
 
     /// A store to a watched place. True if the run must stop after it.
-    pub fn watched(&mut self, address: u32, word: u32, now: u64, pc: u32) -> bool {
-        let stops = self.probes.written(address, word, 0, now, pc);
+    pub fn note_watched_store(&mut self, address: u32, word: u32, now: u64, pc: u32) -> bool {
+        let stops = self.probes.note_write(address, word, 0, now, pc);
         if stops {
             self.stop_at(StopReason::Watch, address, now, format!("the watched word at 0x{address:08x} became {word}"));
         }

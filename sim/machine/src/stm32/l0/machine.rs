@@ -18,7 +18,7 @@ use crate::board::Stats;
 use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
 use crate::m0plus::face;
-use crate::m0plus::turn::{self, Faulted, is_active};
+use crate::m0plus::turn::{self, FaultOutcome, is_active};
 use crate::observe::{DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES};
 use crate::polling::pass_over;
 use crate::setting::SettingError;
@@ -103,7 +103,7 @@ impl Machine {
         let core = &mut self.cores[0];
         let now = self.now.max(core.t);
         core.reset();
-        self.observer.iter_mut().for_each(|observer| observer.restarted(0));
+        self.observer.iter_mut().for_each(|observer| observer.note_restart(0));
         core.t = now;
         core.bus_free = 0;
         core.fetch_ready = 0;
@@ -126,12 +126,12 @@ impl Machine {
     pub fn run(&mut self, cycles: u64) -> Stop {
         let end = self.now.saturating_add(cycles);
         loop {
-            self.reset_if_asked();
-            self.refetch_if_asked();
+            self.reset_if_requested();
+            self.refetch_if_requested();
             self.serve_request();
             self.wake();
             // What an exception stacks may reach a watched word after the end: that is for the next run.
-            let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_asked_for();
+            let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_requested();
             if let Some(stop) = self.system.devices.stop.take_if(comes) {
                 self.now = self.now.max(stop.cycle);
                 if stop.reason == StopReason::Lockup {
@@ -192,7 +192,7 @@ impl Machine {
     }
 
     /// SYSRESETREQ and the watchdogs restart the chip.
-    fn reset_if_asked(&mut self) {
+    fn reset_if_requested(&mut self) {
         if std::mem::take(&mut self.cores[0].nvic.reset_request) {
             self.system.devices.reset.get_or_insert(ResetCause::Software);
         }
@@ -205,7 +205,7 @@ impl Machine {
     }
 
     /// The memory at address 0 has changed, and the core may be in it.
-    fn refetch_if_asked(&mut self) {
+    fn refetch_if_requested(&mut self) {
         let core = &mut self.cores[0];
         if std::mem::take(&mut self.system.refetch) && !core.ip.is_null() {
             let target = core.pc() | u32::from(core.thumb);
@@ -221,7 +221,7 @@ impl Machine {
         let before = core.t;
         let request = std::mem::replace(&mut core.request, Request::None);
         let (outcome, fault) = turn::serve(core, system, request, timing);
-        if let Some(Faulted { why, pc, cycle, lock_up }) = fault {
+        if let Some(FaultOutcome { why, pc, cycle, lock_up }) = fault {
             match lock_up {
                 Some(detail) => system.devices.stop_at(StopReason::Lockup, pc, cycle, detail),
                 None => system.devices.note_fault(pc, why, cycle),
@@ -367,7 +367,7 @@ impl Machine {
     /// Switches the per-instruction profile on (from zero) or off. While an observer is at work nothing is in it.
     pub fn profile(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
-        self.keep_observing();
+        self.continue_observing();
         self.system.memories.set_profile(on);
         self.system.timing_cache.profile(on);
         face::enter_again(&mut self.cores[0], &mut *self.system);

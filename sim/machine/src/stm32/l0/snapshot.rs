@@ -11,12 +11,12 @@ use super::memory::{MARK_CODE, MARK_SHIFT, Memories};
 use super::system::System;
 use crate::board::Stats;
 use crate::image::Symbol;
-use crate::snapshot::{Parked, Snapshot, changed_pages};
+use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
 use crate::stm32::flash::FlashL0;
 
 /// A machine as it stood.
-struct Saved {
-    core: Parked<Core>,
+struct SavedBoard {
+    core: ParkedPages<Core>,
     table_in_ram: Option<u32>,
     now: u64,
     symbols: Arc<[Symbol]>,
@@ -45,8 +45,8 @@ impl Machine {
             polling: _,
         } = &**system;
         let Memories { all, windows: _, at_zero, edition: _, refreshed: _ } = memories;
-        let saved = Saved {
-            core: Parked::<Core>::of(&cores[0]),
+        let saved = SavedBoard {
+            core: ParkedPages::<Core>::of(&cores[0]),
             table_in_ram: *table_in_ram,
             now: *now,
             symbols: symbols.clone(),
@@ -82,9 +82,9 @@ impl Machine {
     }
 
     /// Returns what a snapshot of this chip holds.
-    fn saved_in<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Saved> {
+    fn saved_in<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a SavedBoard> {
         let chip = self.system.devices.periph.chip();
-        snapshot.state::<Saved>().filter(|saved| saved.devices.periph.chip() == chip)
+        snapshot.state::<SavedBoard>().filter(|saved| saved.devices.periph.chip() == chip)
     }
 
     /// Places the probes of a snapshot on this board, which has none.
@@ -92,7 +92,7 @@ impl Machine {
         let Some(saved) = self.saved_in(snapshot) else { return };
         let system = &mut *self.system;
         system.devices.probes = saved.devices.probes.clone();
-        for address in system.devices.probes.watched() {
+        for address in system.devices.probes.watched_words() {
             system.memories.mark_watch(address);
         }
         for address in system.devices.probes.sites() {

@@ -4,7 +4,7 @@
 //! one, and what is late keeps the core's only port busy. At zero wait states the other mode, which does without, takes
 //! the same cycles.
 
-use rtoslab_cpu::v6m::bus::{Bus, Fabric, Ordered, Ram, Trap};
+use rtoslab_cpu::v6m::bus::{Bus, Fabric, OrderedAccess, Ram, Trap};
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::decode::{Place, decode};
 use rtoslab_cpu::v6m::engine::OneCore;
@@ -13,14 +13,14 @@ use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::timing_cache::TimingCache;
 use rtoslab_cpu::v6m::translate::MARKED_BYTES;
 use rtoslab_cpu::v6m::watched::WatchedStore;
-use rtoslab_lab::{Held, Stimulus};
+use rtoslab_lab::{ProbedRegisters, Stimulus};
 use rtoslab_periph::stm32::FlashStore;
 use rtoslab_timing::cortex_m0plus::MEMORY_CYCLES;
 
 use super::chip::{FLASH_BASE, Kind, RAM_BASE, map};
 use super::devices::{Changes, Devices};
 use super::memory::{MARK_CODE, MARK_SHIFT, MARK_WATCH, Memories};
-use crate::known::Known;
+use crate::known::KnownOps;
 use crate::m0plus::UNALIGNED;
 use crate::m0plus::private_bus::PrivateBus;
 use crate::polling::Polling;
@@ -32,7 +32,7 @@ pub struct System {
     pub(super) devices: Devices,
     pub(super) flash: FlashL0,
     /// Instructions with probes.
-    pub(super) known: Known<Op>,
+    pub(super) known: KnownOps<Op>,
     /// Next event. 0 when the machine must look first.
     pub(super) due: u64,
     /// Timing of what executed in the flash's wait states.
@@ -53,7 +53,7 @@ impl System {
             memories: Memories::new(&memories, &windows),
             devices,
             flash: FlashL0::new(),
-            known: Known::default(),
+            known: KnownOps::default(),
             due: 0,
             timing_cache: TimingCache::default(),
             cached_edition: 0,
@@ -145,7 +145,7 @@ impl System {
     }
 
     /// The instruction at an address, which has a probe and was mostly decoded before, and the number of its site.
-    fn probed_at(&mut self, address: u32) -> Option<(Op, u32)> {
+    fn probe_at(&mut self, address: u32) -> Option<(Op, u32)> {
         let (window, offset) = self.memories.find(address, 2)?;
         let (first, second) = self.memories.halfwords(window, offset);
         // What shows at an address for a time only is decoded anew.
@@ -154,7 +154,7 @@ impl System {
             return Some(known);
         }
         let (decoded, site) = (self.instruction(window, offset, address), self.devices.probes.number(address));
-        Some(self.known.keep(address, [first, second], decoded, site))
+        Some(self.known.store(address, [first, second], decoded, site))
     }
 
     fn instruction(&self, window: usize, offset: u32, address: u32) -> Op {
@@ -180,17 +180,17 @@ impl Fabric for System {
     fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
         let address = (core.address_of(ip) & !3).wrapping_add(4 * words as u32);
         let from = at.max(core.bus_free);
-        let there = if address < RAM_BASE { self.flash.fetch(address, from) } else { from + 2 };
-        let late = there - (at + 2);
+        let arrival = if address < RAM_BASE { self.flash.fetch(address, from) } else { from + 2 };
+        let late = arrival - (at + 2);
         if late != 0 {
-            core.bus_free = there - 1;
+            core.bus_free = arrival - 1;
             if stalls {
                 core.bus_wait += late;
             } else {
-                core.fetch_ready = there;
+                core.fetch_ready = arrival;
             }
         }
-        there - 2
+        arrival - 2
     }
 }
 
@@ -217,7 +217,7 @@ unsafe impl Bus for System {
         if mark & MARK_WATCH != 0 {
             let word = self.memories.all[1].get(offset & !3, 4);
             let pc = core.pc();
-            if self.devices.watched(RAM_BASE + (offset & !3), word, now, pc) {
+            if self.devices.note_watched_store(RAM_BASE + (offset & !3), word, now, pc) {
                 self.ask_for_attention(core);
             }
         }
@@ -318,25 +318,25 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn wrote(&mut self, _: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
-        self.devices.watched(RAM_BASE + offset, word, cycle, pc)
+        self.devices.note_watched_store(RAM_BASE + offset, word, cycle, pc)
     }
 
     #[cold]
     #[inline(never)]
-    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> Ordered<Op> {
+    fn attend_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
         if self.devices.probes.stops_at(address) {
-            return Ordered::InTime;
+            return OrderedAccess::InTime;
         }
-        let Some((instruction, site)) = self.probed_at(address) else { return Ordered::InTime };
-        self.devices.attend(site, address, core.t, Held::of(&core.r));
+        let Some((instruction, site)) = self.probe_at(address) else { return OrderedAccess::InTime };
+        self.devices.attend(site, address, core.t, ProbedRegisters::of(&core.r));
         core.retried = true;
-        Ordered::Now(instruction)
+        OrderedAccess::Now(instruction)
     }
 
     #[cold]
     #[inline(never)]
     fn behind(&mut self, address: u32) -> Op {
-        self.probed_at(address).map_or(Op::default(), |(instruction, _)| instruction)
+        self.probe_at(address).map_or(Op::default(), |(instruction, _)| instruction)
     }
 
     #[cold]
@@ -374,8 +374,8 @@ unsafe impl Bus for System {
     #[cold]
     #[inline(never)]
     fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op> {
-        let (instruction, site) = self.probed_at(address)?;
-        if !served && self.devices.attend(site, address, *t, Held::of(&core.r)) {
+        let (instruction, site) = self.probe_at(address)?;
+        if !served && self.devices.attend(site, address, *t, ProbedRegisters::of(&core.r)) {
             return None;
         }
         Some(instruction)

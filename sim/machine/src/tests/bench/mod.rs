@@ -4,7 +4,7 @@
 
 use crate::stm32::flash::{FlashF1, FlashF4};
 use rtoslab_cpu::step::watch;
-use rtoslab_cpu::v7m::bus::{Bus, Loaded};
+use rtoslab_cpu::v7m::bus::{Bus, LoadResult};
 use rtoslab_cpu::v7m::core::{Core, Phase, Region, Request};
 use rtoslab_cpu::v7m::decode::{Place, decode};
 use rtoslab_cpu::v7m::exec;
@@ -91,9 +91,9 @@ unsafe impl Bus for Memory {
 
     fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
 
-    fn load(&mut self, _: &mut Core, address: u32, bytes: u32, at: u64) -> Result<Loaded, Fault> {
+    fn load(&mut self, _: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         if address == SLOW {
-            return Ok(Loaded { value: 0, wait: self.slow_wait });
+            return Ok(LoadResult { value: 0, wait: self.slow_wait });
         }
         let wait = match &mut self.interface {
             Interface::F1(flash) if address < SRAM => flash.read(address, at),
@@ -103,7 +103,7 @@ unsafe impl Bus for Memory {
         let data = self.bytes(address).ok_or(Fault::DataBus(address))?;
         let mut word = [0; 4];
         word[..bytes as usize].copy_from_slice(&data[..bytes as usize]);
-        Ok(Loaded { value: u32::from_le_bytes(word), wait })
+        Ok(LoadResult { value: u32::from_le_bytes(word), wait })
     }
 
     fn store(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {

@@ -31,7 +31,7 @@ fn compare(x: f64, y: f64) -> Ordering {
     x.partial_cmp(&y).unwrap_or(Ordering::Equal)
 }
 
-fn scaled(x: f64, n: u32) -> f64 {
+fn scale(x: f64, n: u32) -> f64 {
     libm::floor(libm::scalbn(x, n as i32))
 }
 
@@ -84,14 +84,14 @@ pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
     match index {
         4 | 21 => host.set_reg(0, compare(x, y) as i32 as u32),
         5 => set_compare_flags(host, compare(x, y)),
-        7 => host.set_reg(0, scaled(x, 0) as i32 as u32),
-        8 => host.set_reg(0, scaled(x, r2) as i32 as u32),
-        9 => host.set_reg(0, scaled(x, 0) as u32),
-        10 => host.set_reg(0, scaled(x, r2) as u32),
+        7 => host.set_reg(0, scale(x, 0) as i32 as u32),
+        8 => host.set_reg(0, scale(x, r2) as i32 as u32),
+        9 => host.set_reg(0, scale(x, 0) as u32),
+        10 => host.set_reg(0, scale(x, r2) as u32),
         11..=14 | 23..=26 => set_pair(host, 0, pack(from_integer(index, r0, r1, r2), false)),
         27..=30 => {
             let n = if index.is_multiple_of(2) { r2 } else { 0 };
-            let whole = scaled(x, n);
+            let whole = scale(x, n);
             set_pair(host, 0, if index < 29 { whole as i64 as u64 } else { whole as u64 });
         }
         31 => host.set_reg(0, flush_single((x as f32).to_bits()).to_bits()),

@@ -44,7 +44,7 @@ pub(super) fn set_compare_flags(host: &mut dyn RomHost, order: Ordering) {
 }
 
 /// `x * 2^n` rounded towards minus infinity, exact in double precision.
-fn scaled(x: f32, n: u32) -> f64 {
+fn scale(x: f32, n: u32) -> f64 {
     libm::floor(libm::scalbn(f64::from(x), n as i32))
 }
 
@@ -88,14 +88,14 @@ pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
     match index {
         4 | 21 => host.set_reg(0, compare(x, flush(r1)) as i32 as u32),
         5 => set_compare_flags(host, compare(x, flush(r1))),
-        7 => host.set_reg(0, scaled(x, 0) as i32 as u32),
-        8 => host.set_reg(0, scaled(x, r1) as i32 as u32),
-        9 => host.set_reg(0, scaled(x, 0) as u32),
-        10 => host.set_reg(0, scaled(x, r1) as u32),
+        7 => host.set_reg(0, scale(x, 0) as i32 as u32),
+        8 => host.set_reg(0, scale(x, r1) as i32 as u32),
+        9 => host.set_reg(0, scale(x, 0) as u32),
+        10 => host.set_reg(0, scale(x, r1) as u32),
         11..=14 | 23..=26 => host.set_reg(0, pack(from_integer(index, r0, r1, r2), false)),
         27..=30 => {
             let n = if index.is_multiple_of(2) { r1 } else { 0 };
-            let whole = scaled(x, n);
+            let whole = scale(x, n);
             let bits = if index < 29 { whole as i64 as u64 } else { whole as u64 };
             host.set_reg(0, bits as u32);
             host.set_reg(1, (bits >> 32) as u32);

@@ -45,11 +45,11 @@ fn lookup(host: &mut dyn RomHost) -> (u32, u32) {
     };
     // A table has a handful of entries. The bound keeps a wild pointer from looping for ever.
     for _ in 0..1024 {
-        let found = half(host, entry);
-        if found == 0 {
+        let value = half(host, entry);
+        if value == 0 {
             return (0, cycles);
         }
-        if found == code {
+        if value == code {
             return (half(host, entry.wrapping_add(2)), cycles);
         }
         entry = entry.wrapping_add(4);

@@ -39,7 +39,7 @@ impl Interpolator {
         self.number == 1 && self.ctrl[0] & CLAMP != 0
     }
 
-    fn signed(&self, lane: usize) -> bool {
+    fn is_signed(&self, lane: usize) -> bool {
         self.ctrl[lane] & SIGNED != 0
     }
 
@@ -54,13 +54,13 @@ impl Interpolator {
         let shifted = self.input(lane) >> shift;
         let below_msb = u32::MAX >> (31 - msb);
         let masked = shifted & below_msb & (u32::MAX << lsb);
-        let extended = if self.signed(lane) && masked >> msb & 1 != 0 { masked | u32::MAX << msb } else { masked };
+        let extended = if self.is_signed(lane) && masked >> msb & 1 != 0 { masked | u32::MAX << msb } else { masked };
         (extended, shifted & !below_msb != 0)
     }
 
-    fn clamped(&self, value: u32) -> u32 {
+    fn clamp(&self, value: u32) -> u32 {
         let (low, high) = (self.base[0], self.base[1]);
-        let (below, above) = if self.signed(0) {
+        let (below, above) = if self.is_signed(0) {
             ((value as i32) < low as i32, value as i32 > high as i32)
         } else {
             (value < low, value > high)
@@ -75,9 +75,9 @@ impl Interpolator {
     }
 
     /// BASE0 + alpha * (BASE1 - BASE0) / 256, rounded down.
-    fn blended(&self, alpha: u32) -> u32 {
+    fn blend(&self, alpha: u32) -> u32 {
         let wide = |value: u32| {
-            if self.signed(1) { i64::from(value as i32) } else { i64::from(value) }
+            if self.is_signed(1) { i64::from(value as i32) } else { i64::from(value) }
         };
         let (from, to) = (wide(self.base[0]), wide(self.base[1]));
         (from + ((i64::from(alpha) * (to - from)) >> 8)) as u32
@@ -95,18 +95,18 @@ impl Interpolator {
         if self.blends() {
             let alpha = mask1 & 0xff;
             result[0] = alpha;
-            result[1] = self.blended(alpha);
+            result[1] = self.blend(alpha);
         } else {
             result[2] = result[2].wrapping_add(mask1);
         }
         if self.clamps() {
-            result[0] = self.clamped(mask0);
+            result[0] = self.clamp(mask0);
         }
         Results { masked, result, overflow: [over0, over1] }
     }
 
     /// A lane's result as the processor sees it: FORCE_MSB is ORed in on the bus only.
-    fn presented(&self, results: &Results, which: usize) -> u32 {
+    fn present(&self, results: &Results, which: usize) -> u32 {
         let force = if which < 2 { (self.ctrl[which] >> 19 & 3) << 28 } else { 0 };
         results.result[which] | force
     }
@@ -117,7 +117,7 @@ impl Interpolator {
             let from = if self.ctrl[lane] & CROSS_RESULT != 0 { 1 - lane } else { lane };
             self.accum[lane] = results.result[from];
         }
-        self.presented(&results, which)
+        self.present(&results, which)
     }
 
     pub fn read(&mut self, offset: u32) -> u32 {
@@ -126,7 +126,7 @@ impl Interpolator {
             0 | 1 => self.accum[index],
             2..=4 => self.base[index - 2],
             5..=7 => self.pop(index - 5),
-            8..=10 => self.presented(&self.compute(), index - 8),
+            8..=10 => self.present(&self.compute(), index - 8),
             11 => {
                 let [over0, over1] = self.compute().overflow;
                 let flags = u32::from(over0) << 23 | u32::from(over1) << 24 | u32::from(over0 | over1) << 25;
@@ -153,7 +153,7 @@ impl Interpolator {
                 // In blend mode lane 1's SIGNED governs both bases.
                 let lane0 = usize::from(self.blends());
                 for (lane, half, control) in [(0, value as u16, lane0), (1, (value >> 16) as u16, 1)] {
-                    self.base[lane] = if self.signed(control) { half as i16 as i32 as u32 } else { u32::from(half) };
+                    self.base[lane] = if self.is_signed(control) { half as i16 as i32 as u32 } else { u32::from(half) };
                 }
             }
             _ => {}

@@ -62,11 +62,11 @@ impl Flash {
         }
     }
 
-    pub(super) fn selected(&self) -> bool {
+    pub(super) fn is_selected(&self) -> bool {
         self.selected
     }
 
-    pub(super) fn forced(&self) -> bool {
+    pub(super) fn is_forced(&self) -> bool {
         self.forced
     }
 

@@ -5,10 +5,10 @@ use crate::NEVER;
 use crate::stm32::block::{Access, Block};
 use crate::stm32::effects::Effects;
 use crate::stm32::flash::FlashStore;
-use crate::stm32::in_vain;
 use crate::stm32::rng;
 use crate::stm32::slots::{Place, with_block};
 use crate::stm32::timer;
+use crate::stm32::unsupported;
 
 /// Blocks report unmodelled registers by offset. Anything above is an address already.
 const WHOLE_ADDRESS: u32 = 0x4000_0000;
@@ -27,13 +27,13 @@ impl Stm32 {
         let offset = address.wrapping_sub(slot.row.base) & !3;
         let (place, clock_hz) = (slot.place, slot.clock_hz);
         let was_due = self.dues[n] <= now;
-        let told = self.tell_timer(place, n, now, effects);
+        let notified = self.tell_timer(place, n, now, effects);
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
         let value = with_block!(self, place, block => block.read(offset, &mut access));
         // Polling is the commonest access, and of what is read only data registers move a schedule or a line.
         let takes_data = matches!(place, Place::Usart(_) | Place::Rng) && matches!(offset, 0x04 | 0x08 | 0x24);
         self.tell_once(n, effects);
-        if was_due || told || takes_data {
+        if was_due || notified || takes_data {
             self.after(n, now, effects);
         }
         let lanes = value >> (address % 4 * 8);
@@ -110,8 +110,8 @@ impl Stm32 {
             return false;
         };
         let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
-        if let Some(told) = self.timers[usize::from(talker)].told(&access) {
-            self.timers[usize::from(listener)].hear(told, &access);
+        if let Some(told) = self.timers[usize::from(talker)].notify(&access) {
+            self.timers[usize::from(listener)].follow_updates(told, &access);
         }
         true
     }
@@ -157,12 +157,14 @@ impl Stm32 {
 
     /// Reports an unsupported request of a write once.
     fn tell_limits(&mut self, n: usize, offset: u32, value: u32, effects: &mut Effects) {
-        let found = match self.slots[n].place {
-            Place::Timer(timer) if self.timers[usize::from(timer)].interrupts_late() => Some(&in_vain::LATE),
-            Place::Rng if self.rng.works() && !rng::accepts(self.rcc.rng_hz(&self.clocks)) => Some(&in_vain::RNG_CLOCK),
+        let message = match self.slots[n].place {
+            Place::Timer(timer) if self.timers[usize::from(timer)].interrupts_late() => Some(&unsupported::LATE),
+            Place::Rng if self.rng.works() && !rng::accepts(self.rcc.rng_hz(&self.clocks)) => {
+                Some(&unsupported::RNG_CLOCK)
+            }
             _ => None,
         };
-        for row in in_vain::asked(self.spec, self.slots[n].row.device, offset, value).chain(found) {
+        for row in unsupported::requests(self.spec, self.slots[n].row.device, offset, value).chain(message) {
             if !self.told.contains(&row.about) {
                 self.told.push(row.about);
                 effects.limits.push(row.about);
@@ -174,8 +176,8 @@ impl Stm32 {
     #[inline]
     fn tell_once(&mut self, n: usize, effects: &mut Effects) {
         if let Some((offset, written)) = effects.unmodelled.filter(|(at, _)| *at < WHOLE_ADDRESS) {
-            let told = std::mem::replace(&mut self.slots[n].told.0, true);
-            effects.unmodelled = (!told).then_some((self.slots[n].row.base + offset, written));
+            let is_reported = std::mem::replace(&mut self.slots[n].told.0, true);
+            effects.unmodelled = (!is_reported).then_some((self.slots[n].row.base + offset, written));
         }
     }
 

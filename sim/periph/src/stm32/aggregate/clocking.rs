@@ -16,7 +16,7 @@ impl Stm32 {
             };
             let in_reset = self.rcc.in_reset(gate);
             let slot = &mut self.slots[n];
-            slot.open = self.rcc.enabled(gate) && !in_reset;
+            slot.open = self.rcc.is_enabled(gate) && !in_reset;
             if in_reset && !std::mem::replace(&mut slot.in_reset, in_reset) {
                 let place = slot.place;
                 with_block!(self, place, block => block.reset());

@@ -6,7 +6,7 @@ use super::flash;
 use super::gpio::{GpioLayout, GpioReset};
 use super::pwr::PwrKind;
 use super::rcc;
-use super::regfile::{Fixed, fixed};
+use super::regfile::{FixedRegisters, fixed};
 use super::syscfg::SyscfgKind;
 use super::timer::TimerKind;
 use super::usart::UsartLayout;
@@ -78,7 +78,7 @@ pub(super) enum Device {
     Dma,
     Dbgmcu,
     /// Registers that only store: bytes, differing registers, and whether setting it up deserves a warning.
-    File(u32, &'static [Fixed], bool),
+    File(u32, &'static [FixedRegisters], bool),
 }
 
 const ADVANCED: TimerKind = TimerKind { channels: 4, wide: false, advanced: true, remap: false };
@@ -145,7 +145,7 @@ pub(super) struct Spec {
     /// MODER, OSPEEDR and PUPDR of ports A, B and the others.
     pub gpio_resets: [GpioReset; 3],
     pub usart: UsartLayout,
-    pub dbgmcu: &'static [Fixed],
+    pub dbgmcu: &'static [FixedRegisters],
     /// Unique identifier, flash size register.
     pub uid: u32,
     pub flash_size: u32,

@@ -2,19 +2,19 @@
 //! they are set up.
 
 use super::Device;
-use crate::stm32::regfile::{Fixed, fixed};
+use crate::stm32::regfile::{FixedRegisters, fixed};
 
-const fn stub(fixed: &'static [Fixed]) -> Device {
+const fn stub(fixed: &'static [FixedRegisters]) -> Device {
     Device::File(0x400, fixed, true)
 }
 
 /// A constant register.
-const fn constant(offset: u32, value: u32) -> Fixed {
+const fn constant(offset: u32, value: u32) -> FixedRegisters {
     fixed(offset, value, 0)
 }
 
 /// A register that starts with a value.
-const fn start(offset: u32, value: u32) -> Fixed {
+const fn start(offset: u32, value: u32) -> FixedRegisters {
     fixed(offset, value, u32::MAX)
 }
 

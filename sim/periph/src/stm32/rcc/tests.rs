@@ -277,9 +277,9 @@ fn gates_and_their_reset_registers() {
         ("H7 APB1H", &H7, 0xec, Some(0x94)),
     ] {
         let (mut bench, mut rcc) = rcc(spec);
-        assert!(!rcc.enabled((enable, 5)) && !rcc.in_reset((enable, 5)), "{name}");
+        assert!(!rcc.is_enabled((enable, 5)) && !rcc.in_reset((enable, 5)), "{name}");
         rcc.write(enable, 1 << 5, &mut bench.access());
-        assert!(rcc.enabled((enable, 5)) && rcc.is_gate(enable), "{name}");
+        assert!(rcc.is_enabled((enable, 5)) && rcc.is_gate(enable), "{name}");
         if let Some(reset) = reset {
             rcc.write(reset, 1 << 5, &mut bench.access());
             assert!(rcc.in_reset((enable, 5)) && rcc.is_gate(reset), "{name}");

@@ -42,13 +42,13 @@ impl Timer {
     }
 
     /// Update events told to others up to `access.now`, if this timer tells them.
-    pub(in crate::stm32) fn told(&mut self, access: &Access) -> Option<u64> {
+    pub(in crate::stm32) fn notify(&mut self, access: &Access) -> Option<u64> {
         self.catch_up(access);
         (self.stored[1] >> 4 & 7 == TELL_UPDATES).then_some(self.updates)
     }
 
     /// Takes note of the update events that the timer listened to has told so far.
-    pub(in crate::stm32) fn hear(&mut self, told: u64, access: &Access) {
+    pub(in crate::stm32) fn follow_updates(&mut self, told: u64, access: &Access) {
         let fresh = told.wrapping_sub(self.heard.0.replace(told).unwrap_or(told));
         if self.cr1 & CEN == 0 || self.arr.1 == 0 {
             return;

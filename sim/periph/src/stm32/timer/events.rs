@@ -5,7 +5,7 @@ use crate::stm32::block::Access;
 use crate::{NEVER, RateCounter};
 
 impl Timer {
-    fn centred(&self) -> bool {
+    fn is_centred(&self) -> bool {
         self.cr1 & CMS != 0 && self.kind.channels == 4
     }
 
@@ -16,7 +16,7 @@ impl Timer {
         if self.done > arr {
             return (u64::from(self.top()) + 1, false);
         }
-        (if self.centred() { arr } else { arr + 1 }, true)
+        (if self.is_centred() { arr } else { arr + 1 }, true)
     }
 
     /// Position at which a channel's counter value equals its compare value.
@@ -87,7 +87,7 @@ impl Timer {
             self.position.set(end, 0);
             self.done = 0;
             if real {
-                if self.centred() {
+                if self.is_centred() {
                     self.cr1 ^= DIR;
                 }
                 self.overflow(end, access);
@@ -101,7 +101,7 @@ impl Timer {
     fn skip_runs(&mut self, now: u64) {
         let (length, _) = self.run();
         let whole = self.position.value(now) / length;
-        if whole < 2 || self.repeats > 0 || self.stored[0x30 / 4] > 0 || self.centred() || !self.position.running() {
+        if whole < 2 || self.repeats > 0 || self.stored[0x30 / 4] > 0 || self.is_centred() || !self.position.running() {
             return;
         }
         self.flag_matches(0, length - 1);
@@ -123,7 +123,7 @@ impl Timer {
                 self.sr |= UIF;
             }
         }
-        if self.centred() {
+        if self.is_centred() {
             self.cr1 &= !DIR;
         }
         let (num, den) = self.rate(access);
@@ -133,15 +133,15 @@ impl Timer {
 
     /// Cycle at which a flag rises whose interrupt is enabled and which is not up already.
     pub(super) fn next_event(&self) -> u64 {
-        let wanted = self.dier() & !self.sr;
-        if wanted & 0x1f == 0 || !self.position.running() {
+        let pending = self.dier() & !self.sr;
+        if pending & 0x1f == 0 || !self.position.running() {
             return NEVER;
         }
         let (length, _) = self.run();
         // The end of the run also moves matches that lie in the next one.
         let mut position = length;
         for channel in 0..4 {
-            if wanted >> (channel + 1) & 1 != 0 && self.compares(channel) {
+            if pending >> (channel + 1) & 1 != 0 && self.compares(channel) {
                 let place = self.match_position(channel);
                 if place > self.done {
                     position = position.min(place);

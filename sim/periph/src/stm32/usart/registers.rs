@@ -94,7 +94,7 @@ impl Usart {
             0x18 => self.gtpr = value & 0xffff,
             _ => {}
         }
-        self.changed_line(matches!(offset, 0x08 | 0x10), access);
+        self.line_change(matches!(offset, 0x08 | 0x10), access);
     }
 
     pub(super) fn write_v2(&mut self, offset: u32, value: u32, fifo: bool, access: &Access) {
@@ -115,11 +115,11 @@ impl Usart {
             0x2c if fifo => self.presc = value & 0xf,
             _ => {}
         }
-        self.changed_line(matches!(offset, 0x04 | 0x0c | 0x2c), access);
+        self.line_change(matches!(offset, 0x04 | 0x0c | 0x2c), access);
     }
 
     /// The divider or the stop bits changed under what is on the line.
-    fn changed_line(&mut self, changed: bool, access: &Access) {
+    fn line_change(&mut self, changed: bool, access: &Access) {
         if changed {
             self.rebase(access);
             self.rx_start(access);

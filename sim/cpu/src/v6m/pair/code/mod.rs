@@ -21,9 +21,9 @@ use none as host;
 #[cfg(target_arch = "x86_64")]
 use x64 as host;
 
-use super::{Paired, end_turn, move_on, wait_for_turn};
+use super::{PairedBus, end_turn, move_on, wait_for_turn};
 use crate::v6m::block::{Block, Turn};
-use crate::v6m::bus::{Access, Ordered};
+use crate::v6m::bus::{Access, OrderedAccess};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
 use crate::v6m::speculation::SpeculationLog;
@@ -210,7 +210,7 @@ impl Blocks {
 
 /// The interpreter has executed a block of this core, which began there.
 #[inline(always)]
-pub(super) fn interpreted<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
+pub(super) fn interpret<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
     if bus.pairs().blocks.is_due(start) {
         translate(bus, core, start, block);
     }
@@ -218,9 +218,9 @@ pub(super) fn interpreted<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, b
 
 #[cold]
 #[inline(never)]
-fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
+fn translate<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
     // Whether all of it is at hand is looked at before it is executed.
-    let lost = bus.lost_lines().wrapping_sub(1);
+    let lost = bus.lines_lost().wrapping_sub(1);
     let probe = bus.probe_at(core.address_of(start));
     let mut translation = Box::new(Translation { code: 0, lost, lines: Box::default(), unexpected: UNEXPECTED, probe });
     let mut store = std::mem::take(&mut bus.pairs().blocks.store);
@@ -232,13 +232,13 @@ fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block)
     if is_probed {
         op = bus.behind(core.address_of(start));
     }
-    let made = entry_points.filter(|_| has_room).and_then(|entry_points| {
+    let assembled = entry_points.filter(|_| has_room).and_then(|entry_points| {
         host::assemble(bus, (&mut store, entry_points), core, (start, op, block), &raw mut translation.unexpected)
     });
     let blocks = &mut bus.pairs().blocks;
     (blocks.store, blocks.entry_points) = (store, entry_points);
     let head = &mut blocks.heads[Blocks::slot(start)];
-    let Some((code, lines)) = made else {
+    let Some((code, lines)) = assembled else {
         head.times = NEVER;
         return;
     };
@@ -259,7 +259,7 @@ fn translate<B: Paired>(bus: &mut B, core: &Core, start: *mut Op, block: &Block)
 /// As for [`time_block`](super::time_block). The first core stands before an instruction, and its log tells of no
 /// block.
 #[inline(always)]
-pub unsafe fn run_native<B: Paired>(
+pub unsafe fn run_native<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -277,7 +277,7 @@ pub unsafe fn run_native<B: Paired>(
 /// Executes blocks that are translated, and accesses in time order between them, of the first core and of whoever goes
 /// on then, for as long as it goes. Returns the core that continues then. `None` if there was nothing.
 #[inline(never)]
-unsafe fn execute<B: Paired>(
+unsafe fn execute<B: PairedBus>(
     bus: &mut B,
     mut cores: [*mut Core; 2],
     mut logs: [*mut SpeculationLog; 2],
@@ -306,7 +306,7 @@ unsafe fn execute<B: Paired>(
 
 /// Executes what the first core stands before. `None` if that is the interpreter's.
 #[inline(always)]
-unsafe fn step<B: Paired>(
+unsafe fn step<B: PairedBus>(
     bus: &mut B,
     context: &mut host::Context,
     (cores, logs): (&mut [*mut Core; 2], &mut [*mut SpeculationLog; 2]),
@@ -327,7 +327,7 @@ unsafe fn step<B: Paired>(
         }
         if let Some(head) = bus.pairs().blocks.at((*cores[0]).ip).filter(|head| head.is_translated()) {
             let translation = if head.translation.is_null() { head.probed } else { head.translation };
-            let has_lost = (*translation).lost != bus.lost_lines();
+            let has_lost = (*translation).lost != bus.lines_lost();
             return (has_lost && is_at_hand(bus, translation)).then_some(Turn::Same);
         }
         let address = ordered_address::<B>(bus, &*cores[0])?;
@@ -339,7 +339,7 @@ unsafe fn step<B: Paired>(
 
 /// The address of the access that the core stands before, if it may be one that comes in time order.
 #[inline(always)]
-fn ordered_address<B: Paired>(bus: &mut B, core: &Core) -> Option<u32> {
+fn ordered_address<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u32> {
     // SAFETY: `ip` points into the ops of the region.
     let op = unsafe { *core.ip };
     if !matches!(op.code, Code::LdrImm | Code::StrImm) || bus.pairs().blocks.after == 0 {
@@ -353,7 +353,7 @@ fn ordered_address<B: Paired>(bus: &mut B, core: &Core) -> Option<u32> {
 ///
 /// # Safety
 /// As for [`run_native`].
-unsafe fn ordered_access<B: Paired>(
+unsafe fn ordered_access<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     mine: *mut SpeculationLog,
@@ -378,23 +378,24 @@ unsafe fn ordered_access<B: Paired>(
 }
 
 /// Makes an access of a word, if it is this core's turn. True if it must wait for that. False also if it is no such access.
-fn access<B: Paired>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
+fn access<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
     let register = usize::from(op.a & 15);
     if op.code == Code::StrImm {
-        return bus.access_ahead(core, address, Access::Store { bytes: 4, value: core.r[register] }) == Ordered::NotYet;
+        return bus.access_ahead(core, address, Access::Store { bytes: 4, value: core.r[register] })
+            == OrderedAccess::NotYet;
     }
     let loaded = bus.access_ahead(core, address, Access::Load(4));
-    if let Ordered::Now(value) = loaded {
+    if let OrderedAccess::Now(value) = loaded {
         core.r[register] = value;
     }
-    loaded == Ordered::NotYet
+    loaded == OrderedAccess::NotYet
 }
 
 /// Whether the cache, which has lost lines since, still holds those of a translation.
 #[cold]
 #[inline(never)]
-unsafe fn is_at_hand<B: Paired>(bus: &mut B, translation: *mut Translation) -> bool {
-    let lost = bus.lost_lines();
+unsafe fn is_at_hand<B: PairedBus>(bus: &mut B, translation: *mut Translation) -> bool {
+    let lost = bus.lines_lost();
     // SAFETY: the caller's promise that it lives.
     let translation = unsafe { &mut *translation };
     let Some(resident) = bus.quick().resident else { return true };

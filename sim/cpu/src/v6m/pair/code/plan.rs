@@ -1,6 +1,6 @@
 //! The ways a basic block may take, instruction by instruction.
 
-use super::super::Paired;
+use super::super::PairedBus;
 use super::Bank;
 use crate::v6m::block::{Block, Remainder};
 use crate::v6m::core::Core;
@@ -18,7 +18,7 @@ pub(super) struct Step {
     pub thumb: Thumb,
     pub course: Course,
     /// The facts known after it.
-    pub known: Known,
+    pub known: KnownState,
 }
 
 /// Where a way has come to.
@@ -32,7 +32,7 @@ pub(super) struct At {
 
 impl At {
     /// After a branch from here.
-    pub fn turned(self, op: Op) -> At {
+    pub fn turn_over(self, op: Op) -> At {
         let ip = self.ip.wrapping_offset(op.imm as i32 as isize);
         At { ip, length: self.length + size_of::<Op>() as u64, ..self }
     }
@@ -45,7 +45,7 @@ impl At {
     }
 
     /// Adds one verdict.
-    pub fn judged(self, taken: bool) -> At {
+    pub fn with_verdict(self, taken: bool) -> At {
         At { branches: self.branches << 1 | u64::from(taken), ..self }
     }
 
@@ -91,7 +91,7 @@ pub(super) struct Way {
 
 /// The known facts about the path of a block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
+pub(super) struct KnownState {
     /// The recorded rest of its execution. `None` after a branch that it took otherwise.
     rest: Option<Remainder>,
     /// It ended with a store that was told, behind so many bytes of ops.
@@ -100,20 +100,20 @@ pub(super) struct Known {
     values: [Option<u32>; 16],
 }
 
-impl Known {
+impl KnownState {
     /// That of a block that was executed.
-    pub fn new(block: &Block) -> Known {
-        let told = (block.shape & Block::TOLD != 0).then(|| block.length());
-        Known { rest: Some(block.begun(0, 0)), told, values: [None; 16] }
+    pub fn new(block: &Block) -> KnownState {
+        let length = (block.shape & Block::TOLD != 0).then(|| block.length());
+        KnownState { rest: Some(block.remainder_from(0, 0)), told: length, values: [None; 16] }
     }
 
     /// After a branch, the other way.
-    pub fn otherwise(self) -> Known {
-        Known { rest: None, told: None, ..self }
+    pub fn otherwise(self) -> KnownState {
+        KnownState { rest: None, told: None, ..self }
     }
 
     /// Follows the instruction's result in its register.
-    fn follow<B: Paired>(&mut self, bus: &mut B, op: Op) {
+    fn follow<B: PairedBus>(&mut self, bus: &mut B, op: Op) {
         let value = match op.code {
             Code::MovImm => Some(op.imm),
             Code::LslImm => self.values[usize::from(op.b & 15)].map(|value| value << (op.imm & 31)),
@@ -132,7 +132,12 @@ impl Known {
 ///
 /// # Safety
 /// The place is one of the region's ops.
-pub(super) unsafe fn way<B: Paired>(bus: &mut B, core: &Core, (from, first): (At, Op), mut known: Known) -> Way {
+pub(super) unsafe fn way<B: PairedBus>(
+    bus: &mut B,
+    core: &Core,
+    (from, first): (At, Op),
+    mut known: KnownState,
+) -> Way {
     let mut way = Way { steps: Vec::new(), end: from, jumps: false, is_told: false };
     loop {
         let at = way.end;
@@ -149,9 +154,9 @@ pub(super) unsafe fn way<B: Paired>(bus: &mut B, core: &Core, (from, first): (At
         known.follow(bus, op);
         way.steps.push(Step { at, op, thumb, course, known });
         way.end = match course {
-            Course::Branch(None) => at.turned(op),
-            Course::Branch(Some(true)) => at.judged(true).turned(op),
-            Course::Branch(Some(false)) => at.judged(false).passed(op),
+            Course::Branch(None) => at.turn_over(op),
+            Course::Branch(Some(true)) => at.with_verdict(true).turn_over(op),
+            Course::Branch(Some(false)) => at.with_verdict(false).passed(op),
             _ => at.passed(op),
         };
         way.jumps = matches!(course, Course::Jump(_));
@@ -162,7 +167,7 @@ pub(super) unsafe fn way<B: Paired>(bus: &mut B, core: &Core, (from, first): (At
 }
 
 /// Returns what the instruction is and does. `None` if it is not translated.
-fn step<B: Paired>(bus: &mut B, core: &Core, op: Op, known: &mut Known) -> Option<(Thumb, Course)> {
+fn step<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<(Thumb, Course)> {
     let thumb = match op.code {
         Code::PopPc => pop(op),
         Code::Barrier | Code::Cpsid | Code::Cpsie | Code::Msr => return Some((other(NONE), Course::Special)),
@@ -202,7 +207,7 @@ fn other(rd: u8) -> Thumb {
 
 /// The number of the memory that the instruction accesses, or may access if that is not known. `None` if it accesses none
 /// that has a number.
-fn memory<B: Paired>(bus: &mut B, core: &Core, op: Op, known: &mut Known) -> Option<u32> {
+fn memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<u32> {
     if let Some(rest) = &mut known.rest {
         return rest.has_access().then(|| rest.access());
     }

@@ -7,7 +7,7 @@ use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 
 use super::super::table::{ACCESSES_TURNED, NEXT_SHIFTED, ODD, TRANSITIONS, Transition, at};
-use super::super::{Node, Paired, State, tell};
+use super::super::{Node, PairedBus, State, tell};
 use super::{Back, HEADS, Head, Translation};
 use crate::host::x64::{AheadEntry, Store};
 use crate::v6m::block::Block;
@@ -67,7 +67,7 @@ pub(super) struct Context {
 
 impl Context {
     #[inline(always)]
-    pub fn new<B: Paired>(bus: &mut B) -> Context {
+    pub fn new<B: PairedBus>(bus: &mut B) -> Context {
         const { assert!(offset_of!(Context, asks) == 0) };
         let quick = bus.quick();
         let (marks, constants) = (quick.marks.as_ptr() as u64, quick.constants.as_ptr() as u64);
@@ -110,13 +110,13 @@ impl Context {
     /// # Safety
     /// As for [`run_native`](super::run_native).
     #[inline(always)]
-    pub unsafe fn run<B: Paired>(
+    pub unsafe fn run<B: PairedBus>(
         &mut self,
         bus: &mut B,
         cores: &mut [*mut Core; 2],
         logs: &mut [*mut SpeculationLog; 2],
     ) -> (Back, Block) {
-        let lost = bus.lost_lines();
+        let lost = bus.lines_lost();
         let pairs = bus.pairs();
         let Some(EntryPoints { entry, .. }) = pairs.blocks.entry_points else { return (Back::Next, Block::NONE) };
         (self.node, self.now, self.turn) = (pairs.node.into(), pairs.now, pairs.turn as u64);
@@ -175,21 +175,21 @@ const WORDS: i32 = SpeculationLog::LAYOUT.words;
 
 /// Writes the code that leads from block to block.
 pub(super) fn entry_points(store: &mut Store) -> Option<EntryPoints> {
-    let entry = store.add(&written(enter)?)?;
+    let entry = store.add(&write_back(enter)?)?;
     let mut way = |has_account| {
         let mut begins = 0;
-        let code = written(|asm| begins = transit(asm, has_account))?;
+        let code = write_back(|asm| begins = transit(asm, has_account))?;
         let at = store.add(&code)? as u64;
         Some([at, at + begins])
     };
     let transit = [way(false)?, way(true)?];
-    let none = store.add(&written(|asm| come_back(asm, Back::None))?)?;
+    let none = store.add(&write_back(|asm| come_back(asm, Back::None))?)?;
     // SAFETY: that is what was written.
     let entry = unsafe { std::mem::transmute::<*const u8, AheadEntry>(entry) };
     Some(EntryPoints { entry, transit, none: none as u64 })
 }
 
-fn written(write: impl FnOnce(&mut VecAssembler<X64Relocation>)) -> Option<Vec<u8>> {
+fn write_back(write: impl FnOnce(&mut VecAssembler<X64Relocation>)) -> Option<Vec<u8>> {
     let mut asm = VecAssembler::new(0);
     write(&mut asm);
     asm.finalize().ok()
@@ -200,7 +200,7 @@ fn written(write: impl FnOnce(&mut VecAssembler<X64Relocation>)) -> Option<Vec<u
 ///
 /// # Safety
 /// The bus is the one that the code was called with, the core stands before that instruction.
-unsafe extern "sysv64" fn attend<B: Paired>(bus: &mut B, of: &Core, translation: &Translation, cycle: u64) -> bool {
+unsafe extern "sysv64" fn attend<B: PairedBus>(bus: &mut B, of: &Core, translation: &Translation, cycle: u64) -> bool {
     bus.fire(of, translation.probe, cycle)
 }
 
@@ -208,7 +208,7 @@ unsafe extern "sysv64" fn attend<B: Paired>(bus: &mut B, of: &Core, translation:
 ///
 /// # Safety
 /// The context is the one that the code was called with, its bus is not used meanwhile.
-unsafe extern "sysv64" fn tell_of<B: Paired>(context: *mut Context, transition: *const Transition) {
+unsafe extern "sysv64" fn tell_of<B: PairedBus>(context: *mut Context, transition: *const Transition) {
     // SAFETY: the caller's promise.
     let (Context { asks, now, turn, .. }, transition) = unsafe { (&*context, &*transition) };
     // SAFETY: as above.
@@ -383,7 +383,7 @@ fn begin(asm: &mut VecAssembler<X64Relocation>) {
         ; jne >next
         ; enter:
     );
-    keep(asm);
+    save_registers(asm);
     dynasm!(asm
         ; .arch x64
         ; mov rcx, r14
@@ -435,7 +435,7 @@ fn unless_second(asm: &mut VecAssembler<X64Relocation>) {
 }
 
 /// Keeps the core as it is before a block, with its instruction's place in rax.
-fn keep(asm: &mut VecAssembler<X64Relocation>) {
+fn save_registers(asm: &mut VecAssembler<X64Relocation>) {
     const { assert!(SpeculationLog::START_BYTES % 16 == 0) };
     dynasm!(asm ; .arch x64 ; mov [r15 + SpeculationLog::IP], rax);
     for bytes in (0..SpeculationLog::START_BYTES).step_by(16) {
@@ -448,7 +448,7 @@ fn wait(asm: &mut VecAssembler<X64Relocation>) {
     let block = Block::wait(false);
     assert!((block.next, block.accesses) == (0, 0), "a wait leads nowhere");
     dynasm!(asm ; .arch x64 ; wait:);
-    keep(asm);
+    save_registers(asm);
     dynasm!(asm
         ; .arch x64
         ; mov WORD [r15 + WORDS], 0

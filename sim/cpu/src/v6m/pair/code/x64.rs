@@ -2,9 +2,9 @@
 
 use std::mem::offset_of;
 
-use super::super::Paired;
+use super::super::PairedBus;
 use super::Bank;
-use super::plan::{At, Course, Known, Step, way};
+use super::plan::{At, Course, KnownState, Step, way};
 use super::special::special;
 use crate::host::x64::{Block as Part, Ending, Fork, Memory, Onward, Writer, live, spans};
 use crate::host::{AheadLog, Home};
@@ -35,13 +35,13 @@ struct Making<'a, B> {
     lines: Vec<u32>,
     steps: usize,
     /// Other ways, and what is known of them. `None` of one that ends at once.
-    forks: Vec<(Fork, At, Option<Known>)>,
+    forks: Vec<(Fork, At, Option<KnownState>)>,
 }
 
 /// Code for what may begin at `start`, and the lines of the cache that it is in. The block is what the core has just
 /// executed there, with this instruction first, for which another op may stand. Deviations are counted down. `None` if
 /// there is none, or if it is not worth it.
-pub(super) fn assemble<B: Paired>(
+pub(super) fn assemble<B: PairedBus>(
     bus: &mut B,
     (store, entry_points): (&mut Store, EntryPoints),
     core: &Core,
@@ -60,7 +60,7 @@ pub(super) fn assemble<B: Paired>(
     let from = At { ip: start, length: 0, branches: Trace::NO_BRANCHES };
     // SAFETY: the core has just executed what begins there, in this region.
     unsafe {
-        if !making.write_way(from, Known::new(block)) {
+        if !making.write_way(from, KnownState::new(block)) {
             return None;
         }
         while let Some((fork, at, known)) = making.forks.pop() {
@@ -79,12 +79,12 @@ pub(super) fn assemble<B: Paired>(
     Some((writer.finish_ahead(store, &endings)?, lines))
 }
 
-impl<B: Paired> Making<'_, B> {
+impl<B: PairedBus> Making<'_, B> {
     /// Writes a way. False if nothing of it is worth it.
     ///
     /// # Safety
     /// As for [`way`].
-    unsafe fn write_way(&mut self, from: At, known: Known) -> bool {
+    unsafe fn write_way(&mut self, from: At, known: KnownState) -> bool {
         // SAFETY: the caller's promise.
         let way = unsafe { way(self.bus, self.core, (from, self.first), known) };
         let live = live(&way.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
@@ -102,8 +102,8 @@ impl<B: Paired> Making<'_, B> {
         }
         let ip = (!way.jumps).then_some(way.end.ip as u64);
         let Ending { told, .. } = Making::<B>::ending(way.end, false);
-        let told = told | if way.is_told { Block::TOLD } else { 0 };
-        self.writer.end_path(Ending { ip, told, ..Making::<B>::ending(way.end, false) });
+        let flags = told | if way.is_told { Block::TOLD } else { 0 };
+        self.writer.end_path(Ending { ip, told: flags, ..Making::<B>::ending(way.end, false) });
         !way.steps.is_empty()
     }
 
@@ -147,7 +147,7 @@ impl<B: Paired> Making<'_, B> {
                 let before = self.before(at, true);
                 let asks = is_told::<B> as unsafe extern "sysv64" fn(_, _) -> _ as usize;
                 let pc = self.core.address_of(at.ip);
-                self.writer.told_store(before, thumb, part(bank), (SpeculationLog::TOLD, asks, pc))
+                self.writer.write_notified_store(before, thumb, part(bank), (SpeculationLog::TOLD, asks, pc))
             }
             Course::Constant => {
                 self.writer.goes_to(Home::Number(B::CONSTANT_MEMORY));
@@ -180,7 +180,7 @@ impl<B: Paired> Making<'_, B> {
     /// A branch with a condition: the other way is written later, if there is room for it.
     fn branch(&mut self, step: &Step, taken: bool) {
         let Step { at, op, thumb, .. } = *step;
-        let other = if taken { at.judged(false).passed(op) } else { at.judged(true).turned(op) };
+        let other = if taken { at.with_verdict(false).passed(op) } else { at.with_verdict(true).turn_over(op) };
         let ends = !other.goes_on(at);
         if self.steps + 2 * self.forks.len() >= STEPS && !ends {
             let before = self.before(at, false);
@@ -223,7 +223,7 @@ fn first_of(step: &Step) -> Option<u32> {
 ///
 /// # Safety
 /// The context is the one that the code was called with. Its bus is not used meanwhile.
-unsafe extern "sysv64" fn is_told<B: Paired>(context: *mut Context, offset: u32) -> u32 {
+unsafe extern "sysv64" fn is_told<B: PairedBus>(context: *mut Context, offset: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe { u32::from(Asks::bus::<B>(&raw const (*context).asks).watches_store(offset) == Some(true)) }
 }

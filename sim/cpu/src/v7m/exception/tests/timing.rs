@@ -6,7 +6,7 @@ use crate::v7m::core::Features;
 use crate::v7m::pipeline::Pipeline;
 use crate::v7m::pipeline::m3m4::{CortexM3, CortexM4};
 use crate::v7m::pipeline::m7::M7;
-use crate::v7m::testing::Seen;
+use crate::v7m::testing::Observation;
 
 /// Cycles from recognition to the handler's first instruction, with waits of flash and RAM.
 fn entry_cycles(mut bench: Bench, flash_wait: u64, ram_wait: u64) -> u64 {
@@ -77,9 +77,12 @@ fn words_go_out_as_fast_as_memory_takes_them() {
         bench.enable(0, 0);
         bench.interrupt(0);
         let stack = bench.core.r[13];
-        let stores: Vec<Seen> = bench.bus.seen.iter().copied().filter(|seen| seen.write).collect();
-        let store =
-            |index: u32| Seen { address: stack + 4 * index, write: true, at: 101 + u64::from(index) * (1 + wait) };
+        let stores: Vec<Observation> = bench.bus.seen.iter().copied().filter(|seen| seen.write).collect();
+        let store = |index: u32| Observation {
+            address: stack + 4 * index,
+            write: true,
+            at: 101 + u64::from(index) * (1 + wait),
+        };
         assert_eq!(stores, (0..8).map(store).collect::<Vec<_>>());
     }
 }

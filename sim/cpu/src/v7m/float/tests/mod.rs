@@ -174,10 +174,10 @@ fn maximum_and_minimum_prefer_numbers() {
 /// An integer or fixed-point result by the definition: scale, round, saturate.
 #[test]
 fn to_integers_as_the_oracle() {
-    let fixed = |bits, signed, fraction| Fixed { bits, signed, fraction };
+    let fixed = |bits, signed, fraction| FixedPoint { bits, signed, fraction };
     let targets = [
-        Fixed::I32,
-        Fixed::U32,
+        FixedPoint::I32,
+        FixedPoint::U32,
         fixed(32, true, 5),
         fixed(32, false, 32),
         fixed(16, true, 0),
@@ -214,14 +214,14 @@ fn to_integers_as_the_oracle() {
         }
     }
     let mut fpscr = 0;
-    assert_eq!((f32_to_fixed(0xFFC0_0000, Fixed::I32, Rounding::Zero, &mut fpscr), fpscr), (0, IOC));
+    assert_eq!((f32_to_fixed(0xFFC0_0000, FixedPoint::I32, Rounding::Zero, &mut fpscr), fpscr), (0, IOC));
 }
 
 #[test]
 fn from_integers() {
     for (rounding, round) in MODES {
         for value in [0u32, 1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 0x0100_0001, 0x0100_0003, 0x8100_0080] {
-            for (from, wide) in [(Fixed::I32, i128::from(value as i32)), (Fixed::U32, i128::from(value))] {
+            for (from, wide) in [(FixedPoint::I32, i128::from(value as i32)), (FixedPoint::U32, i128::from(value))] {
                 let single = ApSingle::from_i128_r(wide, round);
                 let flags = if single.status.contains(Status::INEXACT) { IXC } else { 0 };
                 let mut fpscr = 0;
@@ -234,7 +234,7 @@ fn from_integers() {
         }
     }
     let mut fpscr = 0;
-    let sixteenth = Fixed { bits: 16, signed: true, fraction: 4 };
+    let sixteenth = FixedPoint { bits: 16, signed: true, fraction: 4 };
     assert_eq!(fixed_to_f32(0x1234_FFFF, sixteenth, Rounding::Nearest, &mut fpscr), (-0.0625f32).to_bits());
 }
 

@@ -36,7 +36,7 @@ impl M7 {
     #[inline(always)]
     pub(super) fn judge(&mut self, core: &Core, branch: u32, target: Option<u32>) -> bool {
         let actlr = core.scb.actlr;
-        let predicted = if actlr & DISBTACREAD != 0 { None } else { self.predictor.predicted(branch) };
+        let predicted = if actlr & DISBTACREAD != 0 { None } else { self.predictor.predict(branch) };
         match target {
             Some(target) => self.predictor.learn_taken(branch, target, actlr & DISBTACALLOC == 0),
             None => self.predictor.learn_not_taken(branch),
@@ -45,7 +45,7 @@ impl M7 {
     }
 
     /// The same for the branch at hand, or what was foreseen of it.
-    fn predicted_right(&mut self, core: &Core, target: Option<u32>) -> bool {
+    fn is_predicted_right(&mut self, core: &Core, target: Option<u32>) -> bool {
         match self.foreseen {
             Some(foreseen) => foreseen.right,
             None => self.judge(core, self.branch, target),
@@ -59,7 +59,7 @@ impl M7 {
 
     /// The branch at hand was not taken.
     pub(super) fn fell_through<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        let right = self.predicted_right(core, None);
+        let right = self.is_predicted_right(core, None);
         if !right || M7::statically_taken(core, op) {
             let next = self.branch.wrapping_add(self.branch_bytes);
             self.resume(core, bus, next, self.mispredict_cycles(true));
@@ -69,8 +69,8 @@ impl M7 {
     }
 
     /// The branch at hand went to `target`.
-    pub(super) fn branched<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
-        let right = self.predicted_right(core, Some(target));
+    pub(super) fn redirect<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
+        let right = self.is_predicted_right(core, Some(target));
         let narrow = self.narrow_before(core);
         (self.entered, self.entered_count) = (target, core.instructions);
         if right {

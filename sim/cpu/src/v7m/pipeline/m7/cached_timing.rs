@@ -123,8 +123,8 @@ impl CacheableTiming for M7 {
             joins,
             next_group: distances.ahead(self.next_group),
             flags: distances.of(self.flags).max(OVER),
-            predicated: distances.held(self.predicated.into()),
-            narrow: distances.held(narrow),
+            predicated: distances.to_narrow(self.predicated.into()),
+            narrow: distances.to_narrow(narrow),
             bank: if joins && self.bank_at == now { self.bank as u8 } else { 2 },
             prediction: core.scb.actlr & (DISBTACREAD | DISBTACALLOC),
             fetch: self.fetch.state(now, &distances),
@@ -167,8 +167,8 @@ impl CacheableTiming for M7 {
     }
 
     #[inline(always)]
-    fn foresee_load(&mut self, log: &mut Log, home: Home, address: u32) -> bool {
-        let bit = 1 << log.left();
+    fn predict_load(&mut self, log: &mut Log, home: Home, address: u32) -> bool {
+        let bit = 1 << log.instructions_left();
         self.cached = if home == Home::Cached { self.cached | bit } else { self.cached & !bit };
         let ago = self.stored.ago(address, self.stores_most as usize);
         let bank = u64::from(address >> 2 & 1);
@@ -185,7 +185,7 @@ impl CacheableTiming for M7 {
     }
 
     #[inline(always)]
-    fn foresee_store(&mut self, log: &mut Log, _: Home, address: u32, index: u32) {
+    fn predict_store(&mut self, log: &mut Log, _: Home, address: u32, index: u32) {
         self.stored.push(address);
         if index == 0 {
             log.push(u64::from(address >> 2 & 1), 1);
@@ -193,28 +193,28 @@ impl CacheableTiming for M7 {
     }
 
     #[inline(always)]
-    fn foresee_branch(&mut self, core: &Core, log: &mut Log, from: u32, target: Option<u32>) {
+    fn predict_branch(&mut self, core: &Core, log: &mut Log, from: u32, target: Option<u32>) {
         let right = self.judge(core, from, target);
         log.push(right.into(), 1);
     }
 
-    fn foresee_skip(&mut self, core: &Core, log: &mut Log, op: Op, from: u32) {
+    fn predict_skip(&mut self, core: &Core, log: &mut Log, op: Op, from: u32) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
-            self.foresee_branch(core, log, from, None);
+            self.predict_branch(core, log, from, None);
         }
     }
 
     /// The home is not logged, but noted.
-    fn logged_access(&self, log: &mut Log, op: Op, left: u32) -> Home {
+    fn log_entry_of_access(&self, log: &mut Log, op: Op, left: u32) -> Home {
         take_access(log, op);
         if !is_store(op) && self.cached >> left & 1 != 0 { Home::Cached } else { Home::First }
     }
 
-    fn logged_branch(log: &mut Log) {
+    fn log_entry_of_branch(log: &mut Log) {
         log.take(1);
     }
 
-    fn logged_skip(log: &mut Log, op: Op) {
+    fn log_entry_of_skip(log: &mut Log, op: Op) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
             log.take(1);
         }

@@ -86,13 +86,13 @@ impl Fetch {
         let at = distance(self.at);
         // An entry that is free before it can be used at all is as good as any other.
         let freed = |later: usize| {
-            distances.held(distance(self.freed[(self.turn + later) % PREFETCH_QUEUE_ENTRIES]).max(at + later as i64))
+            distances.to_narrow(distance(self.freed[(self.turn + later) % PREFETCH_QUEUE_ENTRIES]).max(at + later as i64))
         };
         State {
-            left: distances.held(self.left.into()),
-            skip: distances.held(self.skip.into()),
+            left: distances.to_narrow(self.left.into()),
+            skip: distances.to_narrow(self.skip.into()),
             ready: distances.ahead(self.ready),
-            at: distances.held(at),
+            at: distances.to_narrow(at),
             freed: std::array::from_fn(freed),
         }
     }

@@ -144,7 +144,7 @@ impl Scoreboard {
     /// Earliest cycle at or after `at` in which the instruction can issue, and whether it must be in the older slot.
     pub fn earliest(&self, work: &Work, at: u64) -> (u64, bool) {
         let mut need = at;
-        let mut each = |set: u32, late: &dyn Fn(u32, u64) -> u64| {
+        let mut for_each_register = |set: u32, late: &dyn Fn(u32, u64) -> u64| {
             let mut rest = set;
             while rest != 0 {
                 let register = rest.trailing_zeros();
@@ -153,10 +153,10 @@ impl Scoreboard {
             }
         };
         let moves = work.what == What::Move;
-        each(work.reads, &|register, ready| ready + u64::from(moves && self.loaded >> register & 1 != 0));
-        each(work.stores, &|_, ready| ready.saturating_sub(FLOAT_STORE_ADVANCE));
+        for_each_register(work.reads, &|register, ready| ready + u64::from(moves && self.loaded >> register & 1 != 0));
+        for_each_register(work.stores, &|_, ready| ready.saturating_sub(FLOAT_STORE_ADVANCE));
         let fused = work.what == What::Fused;
-        each(work.accumulates, &|register, ready| {
+        for_each_register(work.accumulates, &|register, ready| {
             let was = |set: u32| set >> register & 1 != 0;
             match (fused, was(self.accumulated), was(self.loaded)) {
                 (true, _, true) => ready + LOADED_FUSED_ACCUMULATOR_CYCLES,

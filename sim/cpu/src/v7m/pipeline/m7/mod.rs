@@ -33,7 +33,7 @@ use float::{Scoreboard, Work};
 use predict::Predictor;
 use rtoslab_timing::cortex_m7::{self as timing, key};
 use rules::{Kind, RULES, TIMES, early, is_rotated, uses};
-use special::each;
+use special::for_registers;
 use stores::{Doublewords, Stores};
 
 /// ACTLR: the branch target address cache is not read.
@@ -139,7 +139,7 @@ impl M7 {
 
     /// Fetch: the first cycle in which the opcode can issue, counting what memory is to blame for.
     #[inline(always)]
-    fn fetched<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) -> u64 {
+    fn earliest_issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) -> u64 {
         self.fetch.left -= op.halfwords() as i32;
         if self.fetch.left < 0 {
             self.fetch.more(core, bus);
@@ -226,7 +226,7 @@ impl M7 {
         }
         let at = self.group + cycles;
         self.close(at);
-        each(op.writes, |register| self.set_ready(register, at));
+        for_registers(op.writes, |register| self.set_ready(register, at));
     }
 
     /// Where the instruction after the one at hand can begin.
@@ -256,7 +256,7 @@ impl Pipeline for M7 {
     #[inline(always)]
     fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let rule = &RULES[op.code as usize];
-        let mut at = self.fetched(core, bus, op);
+        let mut at = self.earliest_issue(core, bus, op);
         if rule.kind >= Kind::Movt {
             return self.issue_special(core, bus, op, at);
         }
@@ -296,7 +296,7 @@ impl Pipeline for M7 {
 
     fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let rule = &RULES[op.code as usize];
-        let at = self.fetched(core, bus, op).max(self.flags).max(self.special_operands(core, op, rule));
+        let at = self.earliest_issue(core, bus, op).max(self.flags).max(self.special_operands(core, op, rule));
         self.predicated = self.predicated.saturating_sub(1);
         self.take_slot(core, at, rule.uses, rule.blocks);
         let words = match op.class {
@@ -334,7 +334,7 @@ impl Pipeline for M7 {
             at = at.max(self.stores.loadable(ago, self.store_to_load));
             if address >> 29 == 2 {
                 // Peripherals see accesses in order.
-                at = at.max(self.stores.drained());
+                at = at.max(self.stores.drain_cycle());
             }
         } else {
             at = self.further_load(core, kind, index);
@@ -410,8 +410,8 @@ impl Pipeline for M7 {
         self.fell_through(core, bus, op);
     }
 
-    fn taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
-        self.branched(core, bus, op, jump, target);
+    fn take_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
+        self.redirect(core, bus, op, jump, target);
     }
 
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {

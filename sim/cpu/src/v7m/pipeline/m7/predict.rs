@@ -45,7 +45,7 @@ impl Predictor {
     }
 
     /// The target a branch is predicted to go to. `None`: it is not predicted taken.
-    pub fn predicted(&mut self, branch: u32) -> Option<u32> {
+    pub fn predict(&mut self, branch: u32) -> Option<u32> {
         let entry = self.entry(branch);
         (entry.branch == branch | 1 && entry.counter >= TAKEN).then_some(entry.target)
     }
@@ -79,15 +79,15 @@ mod tests {
     #[test]
     fn two_bits_of_hysteresis() {
         let mut predictor = Predictor::new();
-        assert_eq!(predictor.predicted(BRANCH), None);
+        assert_eq!(predictor.predict(BRANCH), None);
         predictor.learn_taken(BRANCH, 0x10, true);
-        assert_eq!(predictor.predicted(BRANCH), Some(0x10));
+        assert_eq!(predictor.predict(BRANCH), Some(0x10));
         predictor.learn_not_taken(BRANCH);
-        assert_eq!(predictor.predicted(BRANCH), None);
+        assert_eq!(predictor.predict(BRANCH), None);
         predictor.learn_taken(BRANCH, 0x10, true);
         predictor.learn_taken(BRANCH, 0x20, true);
         predictor.learn_not_taken(BRANCH);
-        assert_eq!(predictor.predicted(BRANCH), Some(0x20), "strongly taken to where it went last");
+        assert_eq!(predictor.predict(BRANCH), Some(0x20), "strongly taken to where it went last");
     }
 
     #[test]
@@ -96,8 +96,8 @@ mod tests {
         let rival = BRANCH + 2 * BRANCH_TARGETS as u32;
         predictor.learn_taken(BRANCH, 0x10, true);
         predictor.learn_taken(rival, 0x20, false);
-        assert_eq!((predictor.predicted(BRANCH), predictor.predicted(rival)), (Some(0x10), None));
+        assert_eq!((predictor.predict(BRANCH), predictor.predict(rival)), (Some(0x10), None));
         predictor.learn_taken(rival, 0x20, true);
-        assert_eq!((predictor.predicted(BRANCH), predictor.predicted(rival)), (None, Some(0x20)));
+        assert_eq!((predictor.predict(BRANCH), predictor.predict(rival)), (None, Some(0x20)));
     }
 }

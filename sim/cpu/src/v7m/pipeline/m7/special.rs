@@ -10,7 +10,7 @@ use super::{DISDI, M7, float};
 use rtoslab_timing::cortex_m7 as timing;
 
 /// Iterates the registers of a set.
-pub(super) fn each(mut set: u16, mut act: impl FnMut(usize)) {
+pub(super) fn for_registers(mut set: u16, mut act: impl FnMut(usize)) {
     while set != 0 {
         act(set.trailing_zeros() as usize);
         set &= set - 1;
@@ -25,7 +25,7 @@ impl M7 {
     /// Latest late and early time of a set of registers.
     fn latest(&self, set: u16) -> (u64, u64) {
         let (mut late, mut early) = (0, 0);
-        each(set, |register| {
+        for_registers(set, |register| {
             late = late.max(self.ready[2 * register]);
             early = early.max(self.ready[2 * register + 1]);
         });
@@ -49,13 +49,13 @@ impl M7 {
             Kind::Multiply => {
                 let multiplicands = bit(op.rn) | bit(op.rm);
                 let mut need = self.latest(op.reads & !multiplicands).0.saturating_sub(1);
-                each(multiplicands, |register| {
+                for_registers(multiplicands, |register| {
                     let late = self.late(register);
                     need = need.max(late + u64::from(late == self.word_loaded[register] + timing::LOAD_LATENCY));
                 });
                 need
             }
-            Kind::Slow if op.class == Class::Barrier => all.0.max(self.stores.drained()),
+            Kind::Slow if op.class == Class::Barrier => all.0.max(self.stores.drain_cycle()),
             Kind::Movt => self.late(usize::from(op.rd)),
             _ => all.0,
         }
@@ -108,14 +108,14 @@ impl M7 {
             }
             _ => u64::from(rule.latency),
         };
-        each(op.writes, |register| self.set_ready(register, at + latency));
+        for_registers(op.writes, |register| self.set_ready(register, at + latency));
     }
 
     /// LDM, LDRD: all but the registers of the last cycle are there when the next group can be.
     fn several_loaded(&mut self, op: Op) {
         let words = if op.code == Code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
         let last = self.group + (words - 1) / timing::WORDS_A_CYCLE;
-        each(op.writes, |register| self.set_ready(register, last));
+        for_registers(op.writes, |register| self.set_ready(register, last));
         if op.code == Code::Ldrd {
             self.set_ready(usize::from(op.rd), last + 1);
             self.set_ready(usize::from(op.ra), last + 1);
@@ -136,7 +136,7 @@ impl M7 {
         if self.work.occupies > 1 {
             self.next_group = self.next_group.max(at + self.work.occupies);
         }
-        each(op.writes, |register| self.set_ready(register, at + timing::ALU_LATENCY));
+        for_registers(op.writes, |register| self.set_ready(register, at + timing::ALU_LATENCY));
     }
 
     /// DSB and DMB have waited for the store buffer. After an ISB everything is fetched again.

@@ -85,7 +85,7 @@ impl Stores {
 
     /// When everything stored so far has left.
     #[inline]
-    pub fn drained(&self) -> u64 {
+    pub fn drain_cycle(&self) -> u64 {
         self.bank_free[0].max(self.bank_free[1])
     }
 
@@ -93,7 +93,7 @@ impl Stores {
     /// takes very long.
     pub fn state(&self, now: u64, distances: &Distances, distance: u64) -> Option<State> {
         let later = |cycle: u64| distances.ahead(cycle);
-        if self.drained() > now + LONG {
+        if self.drain_cycle() > now + LONG {
             return None;
         }
         // Ages of stores that no load can meet any more are alike.
@@ -168,13 +168,13 @@ mod tests {
     fn a_store_over_the_bus_holds_up_both_banks() {
         let mut stores = Stores::new();
         stores.push(10, 0x4000_0000, 1, 7);
-        assert_eq!(stores.drained(), 19);
+        assert_eq!(stores.drain_cycle(), 19);
         stores.push(11, 0x2000_0004, 1, 0);
-        assert_eq!(stores.drained(), 20);
+        assert_eq!(stores.drain_cycle(), 20);
         let mut stores = Stores::new();
         stores.push(10, 0x2000_0000, 4, 0);
         stores.push(11, 0x2000_0004, 1, 0);
-        assert_eq!(stores.drained(), 15);
+        assert_eq!(stores.drain_cycle(), 15);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::log::Log;
 use super::ram::{QuickRam, RamLayout};
 use super::replay::Trace;
 use super::table::Key;
-use super::trace::{End, Ended};
+use super::trace::{End, TraceEnd};
 use super::{CacheableTiming, QuickBus, Repeating, TRACE_INSTRUCTIONS};
 use crate::host::{CALLED, ConstantsAt};
 use crate::v7m::core::Core;
@@ -25,7 +25,7 @@ use crate::v7m::op::Op;
 #[cfg(not(target_arch = "x86_64"))]
 use none as host;
 use plan::{Step, plan};
-pub(super) use record::Left;
+pub(super) use record::PathExit;
 use record::{DONE, NOWHERE, Record, WAYS, records};
 #[cfg(target_arch = "x86_64")]
 use x64 as host;
@@ -104,9 +104,9 @@ struct Exit {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ran {
     /// A path was executed up to there, and its time is taken.
-    Done(Left),
+    Done(PathExit),
     /// A path was executed up to there: a trace with this key but for its state, of so many instructions.
-    To(Left, Key, u32),
+    To(PathExit, Key, u32),
     /// A trace that a call ended, so.
     Called(Trace, End),
     /// The next trace is another way than all paths at its first instruction.
@@ -133,7 +133,7 @@ pub(super) struct Context<'a, P, B> {
     /// Where constants are.
     constants: ConstantsAt,
     /// How the trace ended, if a call ended it.
-    ended: Ended,
+    ended: TraceEnd,
 }
 
 impl<'a, P, B> Context<'a, P, B> {
@@ -152,7 +152,7 @@ impl<'a, P, B> Context<'a, P, B> {
             counts,
             repeating,
             constants,
-            ended: Ended::NOTHING,
+            ended: TraceEnd::NOTHING,
         }
     }
 
@@ -238,14 +238,14 @@ impl Translations {
         let Some(entry) = self.entry else { unreachable!("there is code") };
         // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
         let left = unsafe { host::enter(entry, context, (bytes, marks), code) };
-        (context.executed, self.left_at(Left(left), context))
+        (context.executed, self.exit_at(PathExit(left), context))
     }
 
     #[inline(always)]
-    fn left_at<P: CacheableTiming, B: QuickBus>(&mut self, left: Left, context: &mut Context<'_, P, B>) -> Ran {
+    fn exit_at<P: CacheableTiming, B: QuickBus>(&mut self, left: PathExit, context: &mut Context<'_, P, B>) -> Ran {
         let translation = &self.all[left.number()];
         if left.0 as u32 == CALLED {
-            let (log, end) = context.ended.told();
+            let (log, end) = context.ended.report();
             return Ran::Called(
                 Trace::new(translation.steps[0].ip, context.core.ip, TRACE_INSTRUCTIONS, log, end),
                 end,
@@ -256,7 +256,7 @@ impl Translations {
             context.core.ip = trace.end;
         }
         if left.0 & DONE != 0 {
-            return Ran::Done(Left(left.0 & !DONE));
+            return Ran::Done(PathExit(left.0 & !DONE));
         }
         if trace.instructions == 0 {
             self.left = Some(left.number() as u32);
@@ -270,13 +270,13 @@ impl Translations {
     }
 
     /// Where a trace ends that ends there, if nothing else has said where.
-    pub fn end(&self, left: Left) -> *mut Op {
+    pub fn end(&self, left: PathExit) -> *mut Op {
         self.all[left.number()].exits[left.exit()].trace.end
     }
 
     /// The time of a trace that ended there, from this state on and with this log, was known: by this transition, an address
     /// and a serial number.
-    pub fn record(&mut self, left: Left, (state, log): (u32, u64), ip: *mut Op, (transition, serial): (u64, u32)) {
+    pub fn record(&mut self, left: PathExit, (state, log): (u32, u64), ip: *mut Op, (transition, serial): (u64, u32)) {
         let record = &mut self.all[left.number()].records[left.record()];
         let ip = ip as u64;
         let next = if record.ip == ip { record.next } else { 0 };
@@ -284,7 +284,7 @@ impl Translations {
     }
 
     /// After a trace that ended there what is translated under this number is executed.
-    pub fn link(&mut self, left: Left, ip: *mut Op, number: u32) {
+    pub fn link(&mut self, left: PathExit, ip: *mut Op, number: u32) {
         let next = self.all[number as usize].code;
         let record = &mut self.all[left.number()].records[left.record()];
         if record.ip == ip as u64 {
@@ -355,14 +355,14 @@ impl Translations {
         let exits = exits(trace, &steps, bias);
         let records = records(number, &exits);
         let constants = bus.constants();
-        let made = bus.ram().and_then(|ram| {
+        let assembled = bus.ram().and_then(|ram| {
             if self.entry.is_none() {
                 self.entry = host::entry::<P>(&mut self.store);
             }
             self.entry?;
             host::assemble::<P, B>(&mut self.store, core, (ram.layout, constants), number, (&steps, &records), again)
         });
-        let Some(code) = made else {
+        let Some(code) = assembled else {
             // The host has no memory for code, or none is written for it.
             self.clear();
             self.after = 0;

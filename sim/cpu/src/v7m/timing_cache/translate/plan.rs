@@ -1,7 +1,7 @@
 //! The path that a trace took, instruction by instruction, as its log tells it.
 
 use super::super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
-use super::super::manner::{has_operand_cycles, words};
+use super::super::op_kind::{has_operand_cycles, words};
 use super::super::replay::Trace;
 use super::super::{CacheableTiming, Home, TRACE_INSTRUCTIONS};
 use crate::v7m::code::Code;
@@ -107,11 +107,11 @@ impl<P: CacheableTiming> Walk<'_, P> {
         self.ip = self.ip.wrapping_add(1);
         self.left -= 1;
         while it != 0 {
-            it = block::advanced(it);
+            it = block::next_it_state(it);
             // SAFETY: as above.
             let op = unsafe { *self.ip };
             if self.log.take(PREDICATE_BITS) == 0 {
-                P::logged_skip(&mut self.log, op);
+                P::log_entry_of_skip(&mut self.log, op);
                 self.ip = self.ip.wrapping_add(op.halfwords());
                 self.left -= 1;
             } else {
@@ -123,7 +123,7 @@ impl<P: CacheableTiming> Walk<'_, P> {
     fn instruction(&mut self, op: Op) -> Course {
         let mut course = Course::On;
         if words(op) != 0 {
-            course = Course::Access(self.pipe.logged_access(&mut self.log, op, self.left));
+            course = Course::Access(self.pipe.log_entry_of_access(&mut self.log, op, self.left));
         }
         if has_operand_cycles(op) {
             self.log.take(CYCLES_BITS);
@@ -134,7 +134,7 @@ impl<P: CacheableTiming> Walk<'_, P> {
             course = Course::Branch(true);
         }
         if matches!(course, Course::Branch(_)) || matches!(op.class, Class::BranchRegister | Class::LoadMultiplePc) {
-            P::logged_branch(&mut self.log);
+            P::log_entry_of_branch(&mut self.log);
         }
         let distance = if course == Course::Branch(true) { op.imm as i32 as isize } else { op.halfwords() as isize };
         self.ip = self.ip.wrapping_offset(distance);

@@ -33,16 +33,16 @@ pub(super) const DONE: u64 = 1 << 31;
 
 /// Which record of which exit of which translation: see [`Record::left`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::v7m::timing_cache) struct Left(pub(super) u64);
+pub(in crate::v7m::timing_cache) struct PathExit(pub(super) u64);
 
-impl Left {
-    pub(super) fn new(number: u32, exit: u32) -> Left {
-        Left(u64::from(number) << u32::BITS | u64::from(exit))
+impl PathExit {
+    pub(super) fn new(number: u32, exit: u32) -> PathExit {
+        PathExit(u64::from(number) << u32::BITS | u64::from(exit))
     }
 
     /// The same exit's record number `way`.
-    fn with(self, way: u32) -> Left {
-        Left(self.0 | u64::from(way) << Left::WAY)
+    fn with(self, way: u32) -> PathExit {
+        PathExit(self.0 | u64::from(way) << PathExit::WAY)
     }
 
     const WAY: u32 = 16;
@@ -52,12 +52,12 @@ impl Left {
     }
 
     pub(super) fn exit(self) -> usize {
-        (self.0 & ((1 << Left::WAY) - 1)) as usize
+        (self.0 & ((1 << PathExit::WAY) - 1)) as usize
     }
 
     /// The number of the record in all of its translation.
     pub(super) fn record(self) -> usize {
-        self.exit() * WAYS as usize + (self.0 as u32 >> Left::WAY) as usize
+        self.exit() * WAYS as usize + (self.0 as u32 >> PathExit::WAY) as usize
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn records(number: u32, exits: &[Exit]) -> Box<[Record]> {
         ip: exit.trace.end as u64,
         next: 0,
         instructions: exit.trace.instructions.into(),
-        left: Left::new(number, at).with(way).0,
+        left: PathExit::new(number, at).with(way).0,
     };
     let exits = exits.iter().zip(0..);
     exits.flat_map(|(exit, at)| (0..WAYS).map(move |way| (exit, at, way))).map(record).collect()

@@ -8,7 +8,7 @@ use std::mem::offset_of;
 use super::super::log::{BRANCH_BITS, CYCLES_BITS, HOME_BITS, Log};
 use super::super::{CacheableTiming, Home, QuickBus};
 use super::plan::{Course, Step};
-use super::{CALLED, Context, Left, RamLayout, Record, WAYS};
+use super::{CALLED, Context, PathExit, RamLayout, Record, WAYS};
 use crate::host::x64::{self as host, Block, Limit, Memory, Records, Writer, live, spans};
 use crate::host::{Constants, Fields, Foresight, Logging, Place};
 use crate::v7m::core::Core;
@@ -98,7 +98,7 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     }
     let records = Records { first: records.as_ptr() as u64, bytes: WAYS * size_of::<Record>() as u32 };
     let end = (steps.len() as u32, steps.last()?.jumps());
-    writer.finish_chained(store, records, end, Left::new(number, CALLED).0, transit::<P, B>)
+    writer.finish_chained(store, records, end, PathExit::new(number, CALLED).0, transit::<P, B>)
 }
 
 /// Most bits that a step of a path logs where accesses log how many stores ago something was in so many bits.

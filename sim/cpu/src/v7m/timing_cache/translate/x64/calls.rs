@@ -1,7 +1,7 @@
 //! The functions that native code calls.
 
 use super::super::super::log::{CYCLES_BITS, Log};
-use super::super::super::trace::{End, Ended, execute_block, go_on};
+use super::super::super::trace::{End, TraceEnd, execute_block, go_on};
 use super::super::super::{CacheableTiming, Home, QuickBus, TRACE_INSTRUCTIONS};
 use super::super::Context;
 use super::super::plan::Step;
@@ -29,7 +29,7 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: Qui
     // It could log more than has room with those after it.
     if P::FORESIGHT.is_some() && !before.has_room(CYCLES_BITS) {
         context.core.ip = step.ip;
-        context.ended = Ended::there(before, End::Complete);
+        context.ended = TraceEnd::ending_at(before, End::Complete);
         return 1;
     }
     let (core, pipe, bus) = context.parts();
@@ -38,13 +38,13 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: Qui
     if P::FORESIGHT.is_none() && how.is_full_with(step.after.bits) {
         return 0;
     }
-    let (log, end) = how.told();
+    let (log, end) = how.report();
     if P::FORESIGHT.is_some() && log.left == 0 && end == End::Complete && step.is_on_path(core.ip) {
         context.log = log.bits;
         return 0;
     }
     let executed = 1 - log.left;
-    context.ended = Ended::there(Log { bits: log.bits, left: step.before.left - executed }, end);
+    context.ended = TraceEnd::ending_at(Log { bits: log.bits, left: step.before.left - executed }, end);
     1
 }
 
@@ -73,7 +73,7 @@ pub(super) unsafe extern "sysv64" fn call_block<P: CacheableTiming, B: QuickBus>
         context.log = block.log.bits;
         return 0;
     }
-    context.ended = Ended::there(block.log, block.end.unwrap_or(End::Complete));
+    context.ended = TraceEnd::ending_at(block.log, block.end.unwrap_or(End::Complete));
     1
 }
 
@@ -92,7 +92,7 @@ pub(super) unsafe extern "sysv64" fn load_elsewhere<P: CacheableTiming, B: Quick
     if P::FORESIGHT.is_some() {
         // Of main RAM the code does not ask.
         let mut log = Log { bits: context.log, ..Log::new(TRACE_INSTRUCTIONS) };
-        if home != Home::Cached || !context.pipe.foresee_load(&mut log, home, address) {
+        if home != Home::Cached || !context.pipe.predict_load(&mut log, home, address) {
             return u64::MAX;
         }
         context.log = log.bits;
@@ -113,6 +113,6 @@ pub(super) unsafe extern "sysv64" fn judge<P: CacheableTiming, B: QuickBus>(
     let context = unsafe { &mut *context };
     let mut log = Log::new(TRACE_INSTRUCTIONS);
     let target = (target & 1 == 0).then_some(target);
-    context.pipe.foresee_branch(context.core, &mut log, from, target);
+    context.pipe.predict_branch(context.core, &mut log, from, target);
     (log.bits & 1) as u32
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError
 from rtoslab.catalogue import DEFAULT_KERNEL
 from rtoslab.cli.choices import board_option, config_option
 from rtoslab.cli.names import CatalogueName, Duration
@@ -30,14 +30,19 @@ _OPTIONS = (
     click.option("--cores", type=click.IntRange(1, 8), help="Cores in use."),
     config_option,
     click.option(
-        "--window", "window_ms", type=Duration(), help="A benchmark's window.  [default: 20ms; for samples 250ms]"
+        "--for",
+        "--window",
+        "window_ms",
+        type=Duration(),
+        help="Length of a benchmark's window, or of an image's run at the board's usual clock.  "
+        "[default: 20ms; for samples 250ms]",
     ),
     click.option("--from", "start", metavar="SYMBOL|CYCLES", help="For an image: start observing there, not at reset."),
     click.option("--until", "end", metavar="SYMBOL|CYCLES", help="For an image: stop observing there."),
     click.option(
         "--max-cycles",
         type=click.IntRange(1, 2**63 - 1),
-        help=f"For an image: observe at most so many.  [default: {DEFAULT_CYCLES:,}]",
+        help=f"For an image: the same as --for, in cycles.  [default: {DEFAULT_CYCLES:,}]",
     ),
 )
 
@@ -58,6 +63,8 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
         max_cycles: int | None,
         **options: Any,
     ) -> Any:
+        if max_cycles and window_ms:
+            raise PlanError("--for and --max-cycles both limit the length; say one of them.")
         choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
         if start or end or max_cycles:
             choice["stretch"] = Stretch(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES)

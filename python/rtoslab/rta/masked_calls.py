@@ -34,9 +34,8 @@ def asleep(profiled: Profile, held: MaskedIntervals) -> bool:
     """Whether the core slept under the mask, as where a kernel idles: an interrupt then ends the sleep, and what it
     waits afterwards is among the waits that were measured, as a tick comes while the kernel idles.
 
-    Told by the sleep where the mask ended: most of what was masked, and no more than that, but for a sleep that
-    lasted beyond the stretch. Sleep that interrupts end by their handlers would be more.
-    """
+    The sleep at the mask's end proves it: it took most of the masked time, and no more than that, unless it lasted
+    beyond the section. Sleep that interrupts end by their handlers would be more."""
     slept = sum(
         spent.cycles[_SLEEP] for spent in profiled.spent if (spent.core, spent.stack) == (held.core, held.closer)
     )

@@ -14,7 +14,7 @@ from rtoslab.compare.sides import Figures, Side
 
 
 def over_placements(side: Side) -> Side:
-    """Points of virtual boards that differ in their placement alone become one. What stands in one placement stays."""
+    """Points of virtual boards that differ in their placement alone become one. Figures in one placement stay."""
     groups: dict[str, list[Figures]] = {}
     for figure in side.figures:
         groups.setdefault(_without(figure).point.model_dump_json(), []).append(figure)
@@ -45,7 +45,7 @@ def _placement(manifest: Mapping[str, Any]) -> int:
 
 
 def _reach(metric: Metric, width: float) -> tuple[float, float]:
-    """The band. Of a figure in one placement, be it the best or the worst, the other's width to both sides."""
+    """The band. A figure in one placement, be it the best or the worst, gets the other's width to both sides."""
     if metric.band is None:
         return metric.value - width, metric.value + width
     return metric.band.least, metric.band.most

@@ -1,7 +1,7 @@
 """Estimates a plan before it begins: points, images to build, and roughly how long.
 
-The time is an upper estimate. What the cache already knows is found only when its image is there, so a plan that was
-measured before is done much sooner than said."""
+The time is an upper estimate. A cached point is recognised only once its image is there, so a plan that was measured
+before ends much sooner than announced."""
 
 import os
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """Objects kept by content: what is compiled once is only copied for the next image that asks for the same.
 
 Headers are known only after a compiler has read them, so a call leads to the lists of files that it read before, with
-the macros it asked for. What those hold now names the object. Where that name is new the preprocessor is run, and what
-it gives names an object too: much of a kernel is the same code in another configuration.
+the macros it asked for. Their present content names the object. If that name is new, the preprocessor is run, and its
+output names an object too: much of a kernel is the same code in another configuration.
 
 The trap it prevents: an edited file must never be answered by an old object. So the files are read anew for each image,
 and nothing is kept where one of them changed meanwhile, or may hold what no list of files tells. Files of the checkout
@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from rtoslab.base import canonical, cross_tool, sha256_of, tools
 from rtoslab.images.compilation import Archiving, Compilation, PreprocessedSource, content_key
-from rtoslab.images.shelves import ObjectStore
+from rtoslab.images.object_store import ObjectStore
 
 LISTS: Final = 16
 """Of files, kept for one call: each combination of conditions may read others."""
@@ -165,8 +165,8 @@ class Objects:
         return text
 
     def _digest(self, place: str) -> str | None:
-        """Entered once it is known, whole: another thread may ask for the same file meanwhile, or drop it. What is
-        generated has none."""
+        """Entered once it is known, whole: another thread may ask for the same file meanwhile, or drop it. Generated
+        files have none."""
         digest = self._digests.get(place, _UNREAD) if place[0] != "@" else None
         if digest is _UNREAD:
             digest = None
@@ -182,7 +182,7 @@ class Objects:
         return file
 
     def _path(self, place: str) -> str:
-        """Where a file lies. One that a build generates stays without its folder."""
+        """Returns the path of a file. One that a build generates stays without its folder."""
         return f"{self.firmware}{place[1:]}" if place[0] == "$" else place
 
     def _names_below(self, folder: str) -> str:
@@ -237,7 +237,7 @@ def _holds_untold(file: str) -> bool:
 
 
 def _below(folder: str) -> Iterator[str]:
-    """Every name of a file, whatever it is. What cannot be looked into holds nothing, for a compiler neither."""
+    """Every name of a file, whatever it is. A folder that cannot be read is empty, for a compiler too."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from rtoslab.proofs.expected_steps import ExpectedStep
 from rtoslab.proofs.step_match import Matcher, Names, Test
-from rtoslab.proofs.steps_wanted import ExpectedStep
 from rtoslab.targets import HANDLER, INTERRUPT, Step
 
 Round = tuple[ExpectedStep, ...]
@@ -59,7 +59,7 @@ def _part(matcher: Matcher, step: ExpectedStep) -> _Part:
 
 
 def follow(matcher: Matcher, steps: Sequence[Step], rounds: Sequence[Round], *, only_inside: bool) -> MatchResult:
-    """Matches the steps against rounds, each of which may be any of the alternatives. They may begin anywhere.
+    """Matches the steps against rounds. Each of them may be any of the alternatives. They may begin anywhere.
 
     `only_inside`: of own cycles keep those inside intervals.
     """
@@ -107,7 +107,7 @@ class _Walk:
     only_inside: bool
 
     def begin(self, at: int, rounds: Sequence[_Parts], names: Names) -> int | None:
-        """Where a whole round begins, not far from here."""
+        """Returns the begin of a whole round, not far from here."""
         for start in range(at, len(self.steps)):
             likely = [round_ for round_ in rounds if round_[0].may(self.steps[start])]
             tries = [self.once(start, round_, names.copy(), None) for round_ in likely]
@@ -133,7 +133,7 @@ class _Walk:
         return f"no whole round in {len(self.steps)} steps; {problem}"
 
     def problem(self, attempt: _Try) -> str:
-        """Where a try ended, in words. Empty if it fitted as far as it went."""
+        """Returns the end of an attempt, in words. Empty if it fitted as far as it went."""
         return (
             f"{self.matcher.describe(self.steps[attempt.end])} instead of `{attempt.missed}`" if attempt.missed else ""
         )

@@ -25,7 +25,7 @@ def references(root: Path, paper: str = "*", like: Collection[PointId] | None = 
             warnings.warn(str(cause), AlteredWarning, stacklevel=2)
 
 
-def stand_ins(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
+def substitutes(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
     """Measured points like those given but for the kernel, of kernels that none of them has. Each kernel is marked.
 
     Like: the same benchmark, board, cores, window and configuration. The same point may stand in two papers: once.

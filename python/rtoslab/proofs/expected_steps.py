@@ -106,7 +106,7 @@ def _step(words: str, text: str, params: Mapping[str, str]) -> ExpectedStep:  # 
         case [who, service, *operands] if _is_who(who):
             fails = operands[-1:] == [FAILS]
             return ExpectedStep(text, "call", who, service, tuple(operands[:-1] if fails else operands), fails)
-    raise CatalogueError(f"{text!r} is no step of a round; correct benchmark.toml, see proofs/steps_wanted.py.")
+    raise CatalogueError(f"{text!r} is no step of a round; correct benchmark.toml, see proofs/expected_steps.py.")
 
 
 def _is_who(word: str) -> bool:

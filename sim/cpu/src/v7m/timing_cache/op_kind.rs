@@ -9,7 +9,7 @@ use crate::v7m::special::sysm;
 /// How the codes behave in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Manner {
+pub(super) enum OpKind {
     /// Register work, a single access, a branch in the region: what fails leaves no trace.
     Plain,
     /// Not at all.
@@ -20,17 +20,17 @@ pub(super) enum Manner {
     Operands,
 }
 
-impl Manner {
+impl OpKind {
     /// How a code behaves.
-    pub const fn of(number: u8) -> Manner {
+    pub const fn of(number: u8) -> OpKind {
         match number {
-            code::Smull..=code::Umlal | code::Sdiv | code::Udiv => Manner::Operands,
-            code::Ldrd | code::Strd | code::Ldm | code::LdmPc | code::Stm | code::Bx | code::Blx => Manner::Careful,
-            code::Vadd32..=code::Vmsr => Manner::Careful,
-            code::Mrs | code::Msr | code::Cps | code::Barrier => Manner::Careful,
-            code::AndImmS..=code::LdrLit | code::Load | code::Store | code::Nop | code::Preload => Manner::Plain,
-            code::Beq..=code::Cbnz => Manner::Plain,
-            _ => Manner::Apart,
+            code::Smull..=code::Umlal | code::Sdiv | code::Udiv => OpKind::Operands,
+            code::Ldrd | code::Strd | code::Ldm | code::LdmPc | code::Stm | code::Bx | code::Blx => OpKind::Careful,
+            code::Vadd32..=code::Vmsr => OpKind::Careful,
+            code::Mrs | code::Msr | code::Cps | code::Barrier => OpKind::Careful,
+            code::AndImmS..=code::LdrLit | code::Load | code::Store | code::Nop | code::Preload => OpKind::Plain,
+            code::Beq..=code::Cbnz => OpKind::Plain,
+            _ => OpKind::Apart,
         }
     }
 }
@@ -42,11 +42,11 @@ pub(super) const fn accesses(number: u8) -> bool {
 }
 
 /// How the codes behave.
-pub(super) static MANNERS: [Manner; 256] = {
-    let mut table = [Manner::Apart; 256];
+pub(super) static MANNERS: [OpKind; 256] = {
+    let mut table = [OpKind::Apart; 256];
     let mut number = 0;
     while number < table.len() {
-        table[number] = Manner::of(number as u8);
+        table[number] = OpKind::of(number as u8);
         number += 1;
     }
     table
@@ -82,12 +82,12 @@ pub fn is_store(op: Op) -> bool {
 
 /// True for instructions whose cycles depend on operands.
 pub(super) fn has_operand_cycles(op: Op) -> bool {
-    MANNERS[op.code as usize] == Manner::Operands
+    MANNERS[op.code as usize] == OpKind::Operands
 }
 
 /// Whether an instruction that could fail half-way will not.
 #[inline(always)]
-pub(super) fn allowed<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
+pub(super) fn may_contain<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
     let within = |target: u32| target & 1 != 0 && target.wrapping_sub(core.region.base) < core.region.bytes;
     // Only where it is a core register: of floating point it is a number of S or D.
     let base = || core.reg(op.rn);

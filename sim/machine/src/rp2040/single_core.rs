@@ -15,7 +15,7 @@ pub(super) struct Transfers {
 
 /// The state of a core that executes alone.
 #[derive(Debug, Default)]
-pub(super) struct Alone {
+pub(super) struct SingleCoreState {
     pub translations: Translations,
     /// One executes alone now, and once: what is executed again to undo it counts nowhere.
     pub is_now: bool,

@@ -34,7 +34,7 @@ def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
 
 
 def _places(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
-    """Where the values of each figure and statement lie."""
+    """The places of the values of each figure and statement."""
     for part in paper.facts.part:
         for figure in part.figure:
             yield "paper.toml", f"figure {figure.title!r}", [figure.where]

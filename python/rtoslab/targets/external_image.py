@@ -46,8 +46,8 @@ def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Ma
 
 
 def with_kernel(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
-    """A catalogue that has the kernel. Of one that no folder declares nothing is known but its name: what its image
-    does it can do, and no symbol tells more."""
+    """A catalogue that has the kernel. A kernel that no folder declares has only a name: its image can do all that it
+    does, and no symbol tells more."""
     if kernel in catalogue.kernels:
         return catalogue
     services = {service for entry in catalogue.kernels.values() for service in entry.facts.services}

@@ -4,4 +4,4 @@ from rtoslab.base import Strict
 
 
 class StoredModel(Strict):
-    """Base of what is stored."""
+    """The base of stored values."""

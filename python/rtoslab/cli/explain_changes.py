@@ -9,10 +9,10 @@ import click
 from rtoslab.api import default_out, load
 from rtoslab.base import EXIT_OK, count_text
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
+from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce, show_progress
-from rtoslab.cli.ended import answer
+from rtoslab.cli.early_end import answer
 from rtoslab.cli.failures import points_exit_code, tell_failures
-from rtoslab.cli.plain import PlainConsole
 from rtoslab.cli.sections import show_section
 from rtoslab.measure import MeasureOptions, run_plan
 from rtoslab.papers import Trial, candidates, explain_plan, own_setups, plain_distance, together, try_changes

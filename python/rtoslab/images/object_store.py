@@ -1,7 +1,6 @@
 """Bytes kept under a key, in a folder of bounded size: what was not used for longest goes when a shelf is full.
 
-What is kept bears its digest, is written whole or not at all, and counts as not there if it is not whole.
-"""
+A stored object contains its digest, is written completely or not at all, and counts as missing if it is incomplete."""
 
 import os
 from contextlib import AbstractContextManager, suppress

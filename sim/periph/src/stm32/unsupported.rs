@@ -10,7 +10,7 @@ use super::usart::UsartLayout;
 /// Something that a register asks for and that does not happen.
 #[derive(Debug)]
 pub struct Limit {
-    asks: fn(&Written) -> bool,
+    asks: fn(&WrittenBits) -> bool,
     /// The missing effect, as a sentence without its stop.
     pub about: &'static str,
     /// Writes (address, value) that ask for it on a chip: the last one, after what it needs.
@@ -18,14 +18,14 @@ pub struct Limit {
 }
 
 /// A write to a block.
-struct Written<'a> {
+struct WrittenBits<'a> {
     spec: &'a Spec,
     device: Device,
     offset: u32,
     value: u32,
 }
 
-impl Written<'_> {
+impl WrittenBits<'_> {
     /// Any of these bits at this offset.
     fn sets(&self, offset: u32, bits: u32) -> bool {
         self.offset == offset && self.value & bits != 0
@@ -68,7 +68,7 @@ impl Written<'_> {
 }
 
 const fn limit(
-    asks: fn(&Written) -> bool,
+    asks: fn(&WrittenBits) -> bool,
     about: &'static str,
     examples: &'static [(Chip, &'static [(u32, u32)])],
 ) -> Limit {
@@ -418,8 +418,8 @@ pub fn limits() -> impl Iterator<Item = &'static Limit> {
 }
 
 /// The rows that a write asks for.
-pub(super) fn asked(spec: &Spec, device: Device, offset: u32, value: u32) -> impl Iterator<Item = &'static Limit> {
-    let at = Written { spec, device, offset, value };
+pub(super) fn requests(spec: &Spec, device: Device, offset: u32, value: u32) -> impl Iterator<Item = &'static Limit> {
+    let at = WrittenBits { spec, device, offset, value };
     rows(device).iter().filter(move |row| (row.asks)(&at))
 }
 

@@ -18,7 +18,7 @@ from typing import IO, Final
 
 from rtoslab.base import StoreError, tools
 from rtoslab.images.compilation import Archiving, Compilation, archiving, compilation
-from rtoslab.images.kept_objects import Compiled, Objects, now_ns
+from rtoslab.images.object_cache import Compiled, Objects, now_ns
 
 AT_ONCE: Final = 2
 """Compilers that a build starts side by side."""
@@ -27,7 +27,7 @@ _Step = Compilation | Archiving | str
 
 
 class StepFailedError(Exception):
-    """A step ended with an error. What it printed is in the log."""
+    """A step ended with an error. Its output is in the log."""
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rtoslab.cli.fitting import fit_to_width
+from rtoslab.cli.table_width import fit_to_width
 from rtoslab.intake import visible
 
 

@@ -13,8 +13,7 @@ def mark_deviations(
 ) -> Document:
     """The same with mark and footnote in every table and chart that names such a kernel, by its id or another name.
 
-    Where all that was measured deviates, titles and captions are marked. `names` are other names -> id.
-    """
+    If all results deviate, titles and captions are marked. `names` are other names -> id."""
     return mark_deviations_by(
         document, deviating(measured), names, all_deviate=all(result.deviations for result in measured)
     )

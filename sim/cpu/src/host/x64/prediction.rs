@@ -46,7 +46,7 @@ pub struct Limit {
 }
 
 /// A branch about which the predictor has to be asked.
-pub(super) struct Asked {
+pub(super) struct PredictionRequest {
     label: DynamicLabel,
     done: DynamicLabel,
     from: u32,
@@ -83,7 +83,7 @@ impl Writer {
     }
 
     /// A load from the item in ecx. Leaves if the log has no room for how long ago that was stored.
-    pub(super) fn foresee_load(&mut self, block: Block, bytes: u32, exit: DynamicLabel) {
+    pub(super) fn write_load_prediction(&mut self, block: Block, bytes: u32, exit: DynamicLabel) {
         let Some((at, _)) = self.foresight else { return };
         let [hit, miss, done] = std::array::from_fn(|_| self.asm.new_dynamic_label());
         self.doubleword(at, block, bytes, 0);
@@ -124,7 +124,7 @@ impl Writer {
 
     /// A load of constants, at the offset in ecx: leaves unless the cache found them last in their set. Loads their
     /// address to r13.
-    pub(super) fn foresee_constant(
+    pub(super) fn write_constant_prediction(
         &mut self,
         Constants { base, bytes, line_bytes, sets }: Constants,
         size: u32,
@@ -166,7 +166,7 @@ impl Writer {
     }
 
     /// Stores to so many items, from that in ecx on.
-    pub(super) fn foresee_stores(&mut self, block: Block, bytes: u32, count: u32) {
+    pub(super) fn write_store_prediction(&mut self, block: Block, bytes: u32, count: u32) {
         let Some((at, _)) = self.foresight else { return };
         for further in 0..count {
             self.doubleword(at, block, bytes, further);
@@ -180,7 +180,7 @@ impl Writer {
     }
 
     /// A branch by distance at `ip`. `verdict` is that on a conditional one.
-    pub(super) fn foresee_branch(&mut self, op: Op, ip: u64, verdict: Option<bool>) {
+    pub(super) fn write_branch_prediction(&mut self, op: Op, ip: u64, verdict: Option<bool>) {
         let Some((at, _)) = self.foresight else { return };
         self.host_flags = HostFlags::None;
         let from = self.place.address_of(ip);
@@ -219,11 +219,11 @@ impl Writer {
             target
         };
         dynasm!(self.asm ; .arch x64 ; =>done);
-        self.asked.push(Asked { label: asked, done, from, target: Some(target), verdict });
+        self.asked.push(PredictionRequest { label: asked, done, from, target: Some(target), verdict });
     }
 
     /// A branch by register at `ip` to the address in eax, whose lowest bit is set.
-    pub(super) fn foresee_jump(&mut self, ip: u64) {
+    pub(super) fn write_jump_prediction(&mut self, ip: u64) {
         let Some((at, _)) = self.foresight else { return };
         let from = self.place.address_of(ip);
         let (entry, asked) = (at.entry(from), self.asm.new_dynamic_label());
@@ -241,7 +241,7 @@ impl Writer {
             ; lea r14, [r14 * 2 + 1]
             ; =>done
         );
-        self.asked.push(Asked { label: asked, done, from, target: None, verdict: None });
+        self.asked.push(PredictionRequest { label: asked, done, from, target: None, verdict: None });
     }
 
     /// Writes the rare cases.
@@ -261,7 +261,7 @@ impl Writer {
         for (label, exit) in std::mem::take(&mut self.unlikely) {
             dynasm!(self.asm ; .arch x64 ; =>label ; shr r14, 1 ; jmp =>exit);
         }
-        for Asked { label, done, from, target, verdict } in std::mem::take(&mut self.asked) {
+        for PredictionRequest { label, done, from, target, verdict } in std::mem::take(&mut self.asked) {
             dynasm!(self.asm ; .arch x64 ; =>label);
             if let Some(target) = target {
                 dynasm!(self.asm ; .arch x64 ; mov r13d, target as i32);

@@ -1,9 +1,8 @@
 """Which files of a tree an image was made of: what the compiler itself says it read, headers included.
 
-The trap: a list of sources says nothing of headers, so that an edited header gives the old number. What was read is
-known only after a build, so it is remembered by what was asked for, and what those files hold now is part of the
-image's key. A file that is new among the headers' folders may come before another, so their names are in the key, too.
-"""
+The trap: a list of sources says nothing of headers, so that an edited header gives the old number. The read files are
+known only after a build, so they are stored by the request, and their present content is part of the image's key. A
+file that is new among the headers' folders may come before another, so their names are in the key, too."""
 
 import hashlib
 import os
@@ -49,7 +48,7 @@ def sources_in(tree: Tree, core: str) -> tuple[str, ...]:
 
 
 def linked_digest(tree: Tree) -> str:
-    """SHA-256 of what images are linked with of an export: names and contents."""
+    """Returns SHA-256 of the files of an export that images are linked with: names and contents."""
     root = Path(tree.path)
     files = sorted({path for name in tree.linked for path in root.glob(name) if path.is_file()})
     return hashlib.sha256(listing(root, files).encode()).hexdigest()

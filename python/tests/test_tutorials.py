@@ -1,0 +1,65 @@
+"""The tutorial of a user's firmware runs as its page says: each command in turn, and the lines that it quotes."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from rtoslab.base.paths import find_root
+
+ROOT = find_root()
+PAGE = ROOT / "docs" / "tutorial-firmware.md"
+EXAMPLE = ROOT / "examples" / "firmware"
+OMITTED = "..."
+"""A line that stands for any number of lines."""
+
+
+def steps() -> Iterator[tuple[str, list[str]]]:
+    """The commands of the page's console blocks, each with the lines that the page quotes."""
+    for block in re.findall(r"```console\n(.*?)```", PAGE.read_text(), re.DOTALL):
+        command = ""
+        quoted: list[str] = []
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                if command:
+                    yield command, quoted
+                command, quoted = line[2:], []
+            else:
+                quoted.append(line)
+        yield command, quoted
+
+
+def has_lines(output: str, quoted: list[str]) -> bool:
+    """Whether the output consists of the quoted lines, with anything where lines are omitted."""
+    parts = [".*" if line == OMITTED else re.escape(line) + "\n" for line in quoted]
+    return re.fullmatch("".join(parts), output, re.DOTALL) is not None
+
+
+def test_omitted_lines_stand_for_any() -> None:
+    assert has_lines("a\nb\nc\n", ["a", OMITTED])
+    assert not has_lines("a\nb\n", ["b"])
+
+
+def test_the_commands_print_what_the_page_says(tmp_path: Path) -> None:
+    folder = tmp_path / "firmware"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("build"))
+    environment = {
+        **os.environ,
+        "COLUMNS": "200",
+        "NO_COLOR": "1",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONPATH": str(ROOT / "python"),
+    }
+    for command, quoted in steps():
+        words = shlex.split(command)
+        program = [sys.executable, "-m", "rtoslab", *words[1:]] if words[0] == "rtoslab" else words
+        done = subprocess.run(program, capture_output=True, text=True, check=False, cwd=folder, env=environment)
+        assert done.returncode == (3 if any("Regression" in line for line in quoted) else 0), (command, done.stderr)
+        assert not quoted or has_lines("".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines()), quoted), (
+            command,
+            done.stdout,
+        )
