@@ -56,6 +56,8 @@ def test_an_option_means_the_same_in_every_command(name: str) -> None:
         assert str(options["--out"].help).startswith("Folder of the results")
         assert ("resumed" in str(options["--out"].help)) == ("--jobs" in options), "only runs of points are resumed"
         assert "-o" not in options["--out"].opts
+    if {"--window", "--timeout"} & options.keys():
+        assert "--for" in options, "a length of time has one name"
     if "-o" in options:
         assert "--output" in options["-o"].opts
     if "--jobs" in options:

@@ -101,9 +101,7 @@ def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
     assert found.setup.title == "A"
     assert (found.before, found.after) == pytest.approx((2, 1.0526), abs=1e-3)
     alone = replace(found, setup=found.setup.model_copy(update={"title": "opt=-Os"}), whole=1.4)
-    assert sentence(2.0, [alone], [found]) == (
-        "Of single changes opt=-Os closes most of the distance: 2.000 to 1.400; A: 1.053."
-    )
+    assert sentence(2.0, [alone], [found]) == ("opt=-Os alone closes most of the distance: 2.000 to 1.400; A: 1.053.")
     assert sentence(1.0, [alone], [found]) == "No single change brings the figures closer."
     assert sentence(1.3, [alone], [found]) == "No single change brings the figures closer; A: 1.053."
 

@@ -64,9 +64,7 @@ def explain(
         return code
     show_section(_section(paper, plain, single_changes, both), PlainConsole())
     if failed:
-        click.echo(
-            "Of a point that failed no figure is in its change's row; in the last column it is as in the suites."
-        )
+        click.echo("A point that failed has no figure in its change's row. In the last column it is as in the suites.")
         tell_failures(failed.values())
     click.echo(sentence(plain, single_changes, both))
     return code
@@ -96,7 +94,7 @@ def sentence(plain: float, single_changes: Sequence[Trial], both: Sequence[Trial
     if best is None:
         text, reached = "No single change brings the figures closer", plain
     else:
-        text = f"Of single changes {best.setup.title} closes most of the distance: {plain:.3f} to {best.whole:.3f}"
+        text = f"{best.setup.title} alone closes most of the distance: {plain:.3f} to {best.whole:.3f}"
         reached = best.whole
     most = min(both, key=lambda trial: trial.whole, default=None)
     return f"{text}." if most is None or most.whole >= reached else f"{text}; {most.setup.title}: {most.whole:.3f}."

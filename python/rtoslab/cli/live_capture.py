@@ -83,7 +83,7 @@ def _say_what_is_too_short(virtual: Recording, analyzer: Analyzer) -> None:
     if short:
         are = "is" if short == 1 else "are"
         click.echo(
-            f"Of the image's {count_text(count, 'pulse')} {short:,} {are} shorter than a sample of "
+            f"{short:,} of the image's {count_text(count, 'pulse')} {are} shorter than a sample of "
             f"{1e9 / analyzer.rate_hz:.0f} ns, "
             "and may not be seen; a higher --sample-rate sees more.",
             err=True,

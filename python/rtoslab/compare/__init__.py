@@ -1,9 +1,9 @@
 """Runs compared: what differs between them, by how much, and in which functions.
 
-`sides` reads what is compared, `placement_pairs` makes one of a point in several placements, `matching` says which points belong
-together, `differences` what differs in their manifests, `noise` what noisy samples allow to say, `comparison` puts it
-together, `attribution` tells where cycles went, `document` and the other renderers say it to people and machines.
-`baseline` and `gate` make it a test.
+`sides` reads what is compared, `placement_pairs` makes one of a point in several placements, `matching` says which
+points belong together, `differences` what differs in their manifests, `noise` what noisy samples allow to say,
+`comparison` puts it together, `attribution` tells where cycles went, `document` and the other renderers say it to
+people and machines. `baseline` and `gate` make it a test.
 """
 
 from rtoslab.compare.baseline import (

@@ -235,7 +235,7 @@ def _placement(comparison: Comparison, ident: str, against: str) -> Section | No
         "interval holds every difference between a place of the one and a place of the other."
     )
     elsewhere = (
-        "Of points in one placement each: every function that was executed is the same code, some of it in another "
+        "Points in one placement each: every function that was executed is the same code, some of it in another "
         "place. All settings are the same, and the state at the window's opening or all that it was made from; so the "
         "place is all that differs."
     )

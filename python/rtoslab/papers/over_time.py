@@ -13,7 +13,7 @@ from rtoslab.results import MeasuredPoint
 
 MOST_MARKS: Final = 400
 """Along the axis. Of more samples the longest of each stretch of time stands."""
-LINKERS_ORDER: Final = "Of a point in several placements this shows one, the linker's own order."
+LINKERS_ORDER: Final = "A point in several placements is shown in one of them, the linker's own order."
 MOST_PEAKS: Final = 12
 """In the table."""
 

@@ -67,11 +67,11 @@ def overview_summary(
         return "No reference results of two kernels stand in several placements, so nothing can be said."
     whole, first = pairs[-1], board_spreads(figures)[0]
     share = _percent(whole.turned / whole.pairs)
-    turned = f"{whole.turned} ({share})"
-    sentences = [f"Of {count_text(whole.pairs, 'pair')} of kernels the place of the code turns the order of {turned}."]
+    pairs_text = count_text(whole.pairs, "pair")
+    sentences = [f"The place of the code turns the order of {whole.turned} of {pairs_text} of kernels ({share})."]
     if whole.close:
         share = _percent(whole.close_turned / whole.close)
-        sentences.append(f"Of the {whole.close} whose medians differ by less than a tenth it turns {share}.")
+        sentences.append(f"It turns {share} of the {whole.close} whose medians differ by less than a tenth.")
     sentences.append(
         f"On the {first.board} the slowest placement of a build takes {_percent(first.middle)} more than the quickest, "
         "in the median over its figures."
@@ -80,7 +80,8 @@ def overview_summary(
     if statements:
         some = sum(0 < statement.held < statement.observation_count for statement in statements)
         whole_of = f"{count_text(len(statements), 'statement')} of {count_text(len(judged), 'paper')}"
-        sentences.append(f"Of {whole_of} {some} hold in some builds and not in others.")
+        verb = "holds" if some == 1 else "hold"
+        sentences.append(f"{some} of {whole_of} {verb} in some builds and not in others.")
     return " ".join(sentences)
 
 

@@ -166,7 +166,7 @@ def _claim(scenario: Scenario, span: Span, arrivals: int, handler: Latency, task
     over = (
         f"Over every arrival phase of this scenario within {span.name}{of_cycles}"
         if span.exhaustive
-        else f"Of {count_text(arrivals, 'arrival')} drawn by seed {span.seed} from the {span.cycles:,} cycles of "
+        else f"Over {count_text(arrivals, 'arrival')} drawn by seed {span.seed} from the {span.cycles:,} cycles of "
         f"{span.name}"
     )
     seen = "" if span.exhaustive else ", as observed"

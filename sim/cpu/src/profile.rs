@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-/// Where the time went at one instruction.
+/// The use of time at one instruction.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct ProfileCell {

@@ -114,7 +114,7 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         &self.all[number as usize]
     }
 
-    /// Where they are, one after the other, until there is another one.
+    /// The place of them, one after the other, until there is another one.
     pub fn places(&self) -> *const S {
         self.all.as_ptr()
     }

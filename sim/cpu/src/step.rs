@@ -1,6 +1,6 @@
 //! The executors' log of each instruction for the instruments, in the mode that observes.
 
-/// Notes that an executor takes besides executing. A constant, so that what is not asked for costs nothing.
+/// Notes that an executor takes besides executing. A constant, so that unused modes cost nothing.
 pub mod watch {
     /// Nothing.
     pub const NOTHING: u8 = 0;
@@ -27,7 +27,7 @@ pub struct Step {
     pub flash_wait: u32,
     /// Its address.
     pub pc: u32,
-    /// Address of what follows on this core, if no exception comes between.
+    /// Address of the next instruction on this core, if no exception comes between.
     pub next: u32,
     /// Active stack pointer after it.
     pub sp: u32,

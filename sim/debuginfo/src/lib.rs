@@ -52,7 +52,7 @@ pub struct Member {
     pub name: String,
     /// The offset from the structure's begin.
     pub offset: u64,
-    /// The size. Of an array it is that of an element. 4 where that is not told. The size. Of a bit field it is that
+    /// The size. For an array it is that of an element. 4 where that is not told. The size. For a bit field it is that
     /// of the bytes it touches.
     pub bytes: u64,
     /// Whether there are several in a row.
@@ -138,7 +138,7 @@ fn structure(units: &Units<'_>, each: Place) -> Result<Option<Place>, DamagedInf
     Err(DamagedInfo::Said("a type of it is a name for itself"))
 }
 
-/// Where the members of a structure lie that is itself a member.
+/// The offsets of the members of a structure that is itself a member.
 struct Outer {
     before: String,
     base: u64,
@@ -209,7 +209,7 @@ fn with_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
     Err(DamagedInfo::Said("a type of it is a name for itself"))
 }
 
-/// Where a member lies in the structure that it is directly in.
+/// The offset of a member in the structure that it is directly in.
 struct Spot {
     offset: u64,
     bytes: u64,

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// so long is no gdb, and the next client waits for its end.
 const LONGEST_STALL: Duration = Duration::from_secs(5);
 
-/// Where in a packet (`$`, its body, `#`, two digits) the bytes received so far end.
+/// The end of the received bytes in a packet (`$`, its body, `#`, two digits).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Between,

@@ -20,7 +20,7 @@ use connection::Line;
 use target::{DebugTarget, Events};
 use timeline::Timeline;
 
-/// Who started the debugging.
+/// The starter of the debugging.
 pub trait Host {
     /// Text that the firmware wrote to a console.
     fn print(&mut self, text: &[u8]);

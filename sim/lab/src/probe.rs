@@ -36,7 +36,7 @@ impl Tells {
 #[derive(Debug, Default, Clone)]
 struct Site {
     address: u32,
-    /// Where calls that were seen here last return to, and those sites' numbers. An odd address: not looked up.
+    /// The return addresses of calls seen here, and those sites' numbers. An odd address: not looked up.
     behind: [(u32, u32); CALLERS],
     until: bool,
     /// It has a call among its probes.
@@ -80,7 +80,7 @@ pub struct ProbedRegisters {
     pub r1: u32,
     /// Third argument.
     pub r2: u32,
-    /// Where a call returns to.
+    /// The return address of a call.
     pub lr: u32,
 }
 
@@ -98,7 +98,7 @@ pub struct Probes {
     sites: Vec<Site>,
     /// Their numbers by address.
     numbers: HashMap<u32, u32, Quick>,
-    /// Where the run stops: few addresses.
+    /// The stop addresses of the run: few.
     stops: Vec<u32>,
     /// Words after whose writes it stops: likewise.
     write_stops: Vec<u32>,

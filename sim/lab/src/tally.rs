@@ -93,7 +93,7 @@ struct Running {
     cause: Option<u16>,
 }
 
-/// Counts of what was fed so far.
+/// The counts so far.
 #[derive(Debug, Clone)]
 pub struct Tally {
     identities: Identities,

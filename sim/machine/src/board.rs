@@ -31,7 +31,7 @@ pub struct Options {
     pub wires: Vec<Wire>,
 }
 
-/// Where one core's cycles went.
+/// The use of one core's cycles.
 #[derive(Debug, Clone, Default)]
 pub struct Stats {
     /// Cycles covered.
@@ -70,7 +70,7 @@ impl Stats {
     }
 }
 
-/// Where a core is.
+/// The position of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// The core's own time: the first cycle in which its next instruction can execute.
@@ -114,7 +114,7 @@ pub trait Board {
     fn mark_watch(&mut self, address: u32) -> bool;
     /// Returns what a serial port prints to.
     fn console(&mut self, port: usize) -> &mut Console;
-    /// Who accounts for every cycle, if somebody does.
+    /// The observer that accounts for every cycle, if there is one.
     fn observer(&mut self) -> Option<&mut Observer>;
     /// Switches the per-instruction profile on (from zero) or off.
     fn profile(&mut self, on: bool);
@@ -155,7 +155,7 @@ pub trait Board {
     fn adopt_probes(&mut self, snapshot: &Snapshot);
     /// Schedules a stimulus for a cycle. The error is one sentence.
     fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String>;
-    /// Where a core is.
+    /// The position of a core.
     fn position(&self, core: usize) -> Position;
     /// Registers of a core by name.
     fn registers(&self, core: usize) -> Vec<(String, u32)>;

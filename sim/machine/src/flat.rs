@@ -1,4 +1,4 @@
-//! A bare v7-M core with one flat RAM that holds code and data: for tests of what instructions do.
+//! A bare v7-M core with one flat RAM for code and data: for tests of the instructions' results.
 
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::bus::{Bus, LoadResult};

@@ -35,7 +35,7 @@ pub struct Image {
     pub segments: Vec<(u32, Vec<u8>)>,
     /// Entry point of an ELF. Lowest address of a UF2.
     pub entry: u32,
-    /// Functions and objects by address, then labels by address. Symbols. Of several at one address the best-known one
+    /// Functions and objects by address, then labels by address. Symbols. The best-known one of several at one address
     /// is first.
     pub symbols: Vec<Symbol>,
     /// The image's requirements of its core, by its compiler.

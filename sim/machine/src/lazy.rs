@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
-/// Where it begins: with a line of the host's cache.
+/// The begin: at a line of the host's cache.
 const LINE: usize = 64;
 /// The size up to which the host's allocator gives zeros by itself. Asked for more, Rust's clears the memory itself,
 /// and with that touches all of it.

@@ -30,7 +30,7 @@ impl Cells {
         }
     }
 
-    /// Takes what was counted, of halfwords that begin at `base` and of which only these were executed.
+    /// Takes the counts of halfwords that begin at `base`, if only these were executed.
     pub fn take(&mut self, base: u32, executed: Range<usize>) -> Vec<ProfileRow> {
         let first = base.wrapping_add(2 * executed.start as u32);
         let cells = self.0.as_mut().and_then(|cells| cells.elements().get_mut(executed)).into_iter().flatten();

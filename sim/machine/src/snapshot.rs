@@ -2,8 +2,8 @@
 //!
 //! A snapshot holds what decides what the board does next (cores, pipeline, memories, peripherals, consoles, stimuli
 //! still to come) and what its instruments had recorded. It holds neither where probes sit nor profile counts: these
-//! are the observer's and stay as they are. Decoded instructions and remembered timing follow from the rest and stay
-//! too, as far as they still hold. Content of flash is shared.
+//! are the observer's and stay as they are. Decoded instructions and cached timing follow from the rest and stay too,
+//! as far as they still hold. Content of flash is shared.
 
 use std::any::Any;
 use std::sync::Arc;

@@ -131,7 +131,7 @@ impl XipCache {
         XipTags { ways: ways.clone(), victim: victim.clone(), enabled: *enabled }
     }
 
-    /// Takes a state up again. Returns the lines of which more or less is in the cache than was.
+    /// Takes a state up again. Returns the lines whose cached part has changed.
     pub fn restore(&mut self, tags: &XipTags) -> Vec<u32> {
         let mut changed = Vec::new();
         for set in 0..SETS {

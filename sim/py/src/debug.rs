@@ -15,7 +15,7 @@ use crate::{Machine, SimError};
 /// Between two looks for gdb while it is waited for.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The Python functions that are told of a session.
+/// The Python functions that a session notifies.
 struct Listener<'py> {
     py: Python<'py>,
     print: Bound<'py, PyAny>,

@@ -1,4 +1,4 @@
-//! A bare v7-M core for tests of what instructions do.
+//! A bare v7-M core for tests of the instructions' results.
 
 use crate::SimError;
 use pyo3::prelude::*;

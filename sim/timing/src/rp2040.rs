@@ -1,6 +1,6 @@
 //! RP2040 bus fabric and flash timing: what an access costs beyond the core's own table.
 //!
-//! SRAM, ROM, the SIO port and XIP hits add nothing (RP2040 data sheet 2.1, 2.6). What is listed here does.
+//! SRAM, ROM, the SIO port and XIP hits add nothing (RP2040 data sheet 2.1, 2.6). The accesses listed here do.
 
 use crate::{Grade, Setting};
 

@@ -9,7 +9,7 @@ from rtoslab.reference import WORD
 from rtoslab.reports.table import Section
 from rtoslab.results import MeasuredPoint, PointId
 
-MIDDLE: Final = "Of a point in several placements this shows one, that in the middle."
+MIDDLE: Final = "A point in several placements is shown in one of them, the one in the middle."
 """What a chart or a section says whose parts belong together, so that medians of each would not."""
 
 

@@ -36,9 +36,9 @@ pub struct Fields {
     pub float_ready: i32,
 }
 
-/// Where a pipeline keeps what the time of accesses and branches depends on besides their path: offsets in it. Code logs what
-/// it says, which is no way out: of an access the bank of its address, of a load also whether its doubleword was stored to
-/// not long ago, and how many stores ago that was; of a branch whether it was predicted.
+/// Offsets of the pipeline's inputs to access and branch timing besides the path. Code logs what it says, which is no
+/// way out: of an access the bank of its address, of a load also whether its doubleword was stored to not long ago,
+/// and how many stores ago that was; of a branch whether it was predicted.
 #[derive(Debug, Clone, Copy)]
 pub struct Foresight {
     /// Numbers of the doublewords that were stored to last, counted from `origin`: words, each at its number modulo `recent`.
@@ -69,7 +69,7 @@ pub struct Foresight {
 }
 
 impl Foresight {
-    /// Where the entry of the branch at an address is.
+    /// The offset of the entry of the branch at an address.
     #[cfg(target_arch = "x86_64")]
     fn entry(&self, branch: u32) -> i32 {
         self.entries + (branch / 2 % self.targets * self.entry_bytes) as i32
@@ -90,7 +90,7 @@ pub struct Logging {
     pub judge: usize,
 }
 
-/// Where a core that executes ahead of another one's time keeps the log of it, and how: offsets in the log, but for the marks.
+/// The log of a core that executes speculatively, and its form: offsets in the log, except for the marks.
 #[derive(Debug, Clone, Copy)]
 pub struct AheadLog {
     /// The reads, a word each: the offset of a word in main RAM, and a bit for each of its bytes from `lanes` on.
@@ -106,12 +106,12 @@ pub struct AheadLog {
     pub writes: i32,
     /// Bits of each access, the highest one set, where it is told which memories were accessed.
     pub access_bits: u32,
-    /// Where the context has the pointer to the marks of main RAM.
+    /// The context's offset of the pointer to the marks of main RAM.
     pub marks: i32,
 }
 
-/// Where a log keeps a store that somebody is told of: its instruction's address, the word's offset in main RAM and what is
-/// in it then; and what is set in a word of flags for that.
+/// The log entry of a store that somebody watches: its instruction's address, the word's offset in main RAM and its
+/// content then, and the bit set in a word of flags for it.
 #[derive(Debug, Clone, Copy)]
 pub struct TellingLog {
     pub pc: i32,
@@ -144,7 +144,7 @@ pub struct Constants {
     pub sets: u32,
 }
 
-/// Where the host keeps them.
+/// The host's address of them.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct ConstantsAt {
@@ -161,7 +161,7 @@ pub struct Place {
     pub base: u32,
     /// Its length in bytes.
     pub bytes: u32,
-    /// Where the host keeps the op of its first halfword.
+    /// The host's address of the op of its first halfword.
     pub ops: u64,
     /// Bytes of an op.
     pub op_bytes: u32,

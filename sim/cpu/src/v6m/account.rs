@@ -71,7 +71,7 @@ impl Account {
         }
     }
 
-    /// Where it is counted how often, two doublewords for each place. Null while the profile is off.
+    /// The counters, two doublewords for each place. Null while the profile is off.
     pub fn times(&mut self) -> *mut [u64; 2] {
         if self.times.is_empty() { std::ptr::null_mut() } else { self.times.as_mut_ptr() }
     }

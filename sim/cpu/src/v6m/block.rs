@@ -1,8 +1,7 @@
 //! Basic blocks: what a core executes ahead of its time at once, and what remains of one to be simulated in time.
 //!
-//! A block here is longer than in a compiler: no branch ahead ends it whose opcode tells where it leads, taken or not. A place
-//! is told as a distance in bytes of ops, never as a pointer, so that what is cached does not depend on the host's
-//! addresses.
+//! A block here is longer than in a compiler: no branch ahead ends it whose opcode tells where it leads, taken or not.
+//! A place is a distance in bytes of ops, never a pointer, so that the cache does not depend on the host's addresses.
 
 use crate::v6m::op::{Code, Op};
 
@@ -11,7 +10,7 @@ use crate::v6m::op::{Code, Op};
 pub struct Block {
     /// [`Block::path`], and what else the bits below say.
     pub shape: u64,
-    /// Where execution goes on: bytes of ops from the first instruction to that one.
+    /// The next place: bytes of ops from the first instruction to it.
     pub next: u64,
     /// The memory that each access went to whose address is not in its opcode: [`Block::ACCESS_BITS`] bits each, the
     /// first one on top; none is 0.
@@ -40,7 +39,7 @@ impl Block {
     pub const PRIVATE: u64 = 1 << 17;
     /// Set in `shape` if an exception may be taken after it.
     pub const UNMASKS: u64 = 1 << 18;
-    /// Set in `shape` if its last instruction is a store to a watched word, of which it is told when that was made.
+    /// Set in `shape` if its last instruction is a store to a watched word, whose time it reports.
     pub const TOLD: u64 = 1 << 19;
     /// The kinds of last instruction of a basic block that are like no other.
     const ENDS: u64 = Block::LEAVES | Block::PRIVATE | Block::TOLD;
@@ -49,7 +48,7 @@ impl Block {
     /// Set in `shape` of an ordered access if the other core comes first. And if this one loses their tie for that.
     const WAITS: u64 = 1 << 28;
     const YIELDS: u64 = 1 << 29;
-    /// First of the bits of `shape` that tell of verdicts.
+    /// First of the bits of `shape` for verdicts.
     const BRANCHES: u32 = 30;
     /// Bits of `shape`.
     pub(in crate::v6m) const SHAPE_BITS: u32 = 48;
@@ -154,7 +153,7 @@ impl Block {
         self.shape & !Block::GIVES_WAY == Block::ORDERED
     }
 
-    /// How many instructions it has, of which `first` is the first one: a stand-in may lie at its place.
+    /// The number of instructions. `first` is the first one: a stub op may be in its place.
     ///
     /// # Safety
     /// `start` is that place.
@@ -206,7 +205,7 @@ pub struct Remainder {
     pub spin: u8,
     /// No repetition follows.
     pub is_last: bool,
-    /// Address of what follows, in the same region.
+    /// Address of the next instruction, in the same region.
     pub next: u32,
     /// Accesses in the form of [`Block::accesses`], with the next one in the top bits.
     pub accesses: u64,

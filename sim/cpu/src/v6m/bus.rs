@@ -164,7 +164,7 @@ pub unsafe trait Bus: Fabric {
     const RAM_BASE: u32;
     /// The number of the constant memory among those that a [`Block`] accesses.
     const CONSTANT_MEMORY: u32 = 7;
-    /// The number of what both cores access in time order, over no bus, among the memories that a [`Block`] accesses.
+    /// The number for accesses of both cores in time order, over no bus, among the memories that a [`Block`] accesses.
     const ORDERED_MEMORY: u32 = 6;
 
     /// Main RAM.

@@ -19,7 +19,8 @@ pub(super) trait Row: Copy + Default {
 pub(super) struct CacheTable<N, R, const ROWS: usize, const NODES: usize> {
     rows: Box<[R; ROWS]>,
     nodes: States<N, NODES>,
-    /// The profile of what is cached. A transition's place in it is its row's number times the ways, and its own way.
+    /// The profile of the cached transitions. A transition's place in it is its row's number times the ways, and its
+    /// own way.
     pub account: Account,
 }
 
@@ -87,12 +88,12 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> CacheTa
         has_room
     }
 
-    /// Where the nodes are, until there is another one.
+    /// The address of the nodes, until there is another one.
     pub fn nodes(&self) -> *const N {
         self.nodes.places()
     }
 
-    /// Where the rows are.
+    /// The address of the rows.
     pub fn rows(&self) -> u64 {
         self.rows.as_ptr() as u64
     }

@@ -109,7 +109,7 @@ pub struct Core {
     pub instructions: u64,
     /// 0 or 1.
     pub id: usize,
-    /// Where the other core stands while this one has its turn.
+    /// The other core's position while this one has its turn.
     pub rival_t: u64,
     /// The request to the machine before the next instruction.
     pub request: Request,
@@ -147,14 +147,14 @@ pub struct Core {
     pub trace: Trace,
     /// The rest of the basic block whose time is being determined.
     pub remainder: Remainder,
-    /// The cycle of the last store of which only the time was found out.
+    /// The cycle of the last store in a rehearsal of time alone.
     pub stored: u64,
     /// The store to a watched word with which the trace in hand ends.
     pub told: WatchedStore,
 }
 
 impl Core {
-    /// It stands before an instruction that has not begun, and of which nothing has happened yet.
+    /// It is before an instruction that has not begun and has had no effect yet.
     #[inline(always)]
     pub fn is_between_instructions(&self) -> bool {
         self.transfer.mask == 0 && !self.retried && self.brought.is_none() && self.thumb && self.stray.is_none()

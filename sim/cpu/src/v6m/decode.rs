@@ -2,7 +2,7 @@
 
 use crate::v6m::op::{Code, Op};
 
-/// Where the instruction stands, for everything that can be resolved at decode time.
+/// The instruction's address, for everything that can be resolved at decode time.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     /// Address of the instruction.

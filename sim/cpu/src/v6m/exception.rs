@@ -54,18 +54,18 @@ pub fn wakes(core: &Core) -> bool {
     core.nvic.candidate().is_some_and(|(_, priority)| priority < core.nvic.active_priority())
 }
 
-/// Where an entry stacks its frame, and whether that is aligned by a word.
+/// The address at which an entry stacks its frame, and whether that is aligned by a word.
 fn frame_of(core: &Core) -> (u32, u32) {
     let pad = core.r[13] >> 2 & 1;
     (core.r[13].wrapping_sub(4 * pad).wrapping_sub(FRAME_BYTES), pad)
 }
 
-/// Where an entry stacks its frame.
+/// The address at which an entry stacks its frame.
 pub(super) fn entry_frame(core: &Core) -> u32 {
     frame_of(core).0
 }
 
-/// Where a return with this EXC_RETURN value finds its frame. `None` if it is no such value.
+/// The address at which a return with this EXC_RETURN value finds its frame. `None` if it is no such value.
 pub(super) fn return_frame(core: &Core, value: u32) -> Option<u32> {
     match value | 1 {
         PROCESS_THREAD => Some(core.psp()),
@@ -74,7 +74,7 @@ pub(super) fn return_frame(core: &Core, value: u32) -> Option<u32> {
     }
 }
 
-/// Where a frame, of which these are the last two words, leads to. `None` if that faults.
+/// The return address of a frame with these last two words. `None` if that faults.
 pub(super) fn return_address(value: u32, pc: u32, xpsr: u32) -> Option<u32> {
     let is_consistent = (xpsr & 0x3f != 0) == (value | 1 == HANDLER);
     (is_consistent && xpsr >> 24 & 1 != 0).then_some(pc & !1)

@@ -121,9 +121,9 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     let traced = Cursor::<CONTEND, WATCH>::TRACED;
     let ahead = Cursor::<CONTEND, WATCH>::AHEAD;
     let [log, mut other_log] = if paired && ahead { B::Ahead::logs(bus, core.id) } else { [std::ptr::null_mut(); 2] };
-    // SAFETY of what follows, where it says no more: `ip` points into the ops of `core.region`. The caller promises it of
-    // where the core stands. Instructions lead to another op of the region or to those after its last, near branches stay
-    // inside by the decoder's word, and others are compared with the region or ask the bus for theirs.
+    // SAFETY of the rest, unless it says more: `ip` points into the ops of `core.region`. The caller promises it of
+    // where the core stands. Instructions lead to another op of the region or to those after its last, near branches
+    // stay inside by the decoder's word, and others are compared with the region or ask the bus for theirs.
     let mut cursor = Cursor::<CONTEND, WATCH>::new(core, log);
     let mut profiled = ProfileWatch::default();
     let mut in_hand = StartState::default();
@@ -391,8 +391,8 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                             cursor.word = got!(cursor.attend(core, bus));
                             continue 'dispatch;
                         }
-                        // The word is that of an op, whose code is one of `Code`, each of which has its arm.
-                        // SAFETY: as said.
+                        // The word is that of an op. Its code is one of `Code`, and every code has its arm. SAFETY: as
+                        // said.
                         _ => unsafe { std::hint::unreachable_unchecked() },
                     }
                     break 'dispatch;

@@ -30,7 +30,7 @@ pub trait NativePathBus: NativeTrace {
 pub struct NativePaths {
     /// Shadow cores. The second one is not used.
     cores: Option<Box<[Core; 2]>>,
-    /// Where the trace in hand began.
+    /// The begin of the current trace.
     begun: u32,
     /// It is being executed.
     ahead: bool,

@@ -19,9 +19,9 @@
 //! profile is the product ([`account`](super::account)).
 //!
 //! Running ahead is speculation. A block accesses only memories that answer by fixed rules, and no word that the other
-//! core's block writes: then their order does not matter. Each core keeps a log ([`SpeculationLog`]) of what it read
-//! and wrote. If two blocks meet in a word, or before an instruction that no block holds, what a core did ahead of
-//! that cycle is undone, and both cores go on in time. The cache backs off where it gains too little ([`Pairs`]).
+//! core's block writes: then their order does not matter. Each core logs its reads and writes ([`SpeculationLog`]). If
+//! two blocks meet in a word, or before an instruction that no block holds, what a core did ahead of that cycle is
+//! undone, and both cores go on in time. The cache backs off where it gains too little ([`Pairs`]).
 
 mod code;
 mod exception;
@@ -110,7 +110,7 @@ impl State {
     pub const FIRST: u64 = 1 << 48;
 }
 
-/// Where a core stands inside a basic block.
+/// The position of a core inside a basic block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Place {
     /// The address of its next instruction.
@@ -128,7 +128,7 @@ impl Place {
     }
 }
 
-/// Where both cores stand when one of them has come to the end of its block.
+/// The positions of both cores when one of them has come to the end of its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Node {
     state: State,
@@ -177,7 +177,7 @@ pub trait PairedBus: NativeTrace {
     /// time.
     fn fire(&mut self, core: &Core, probe: Probe, cycle: u64) -> bool;
 
-    /// The transfer slots that a state tells of.
+    /// The transfer slots in a state.
     fn memory_slots(&mut self) -> &mut [u64];
 
     /// The rules of exceptions, if they can be taken while timing is cached.
@@ -256,7 +256,7 @@ unsafe fn land<B: PairedBus>(cores: *mut Core, bus: &mut B) {
     }
 }
 
-/// Brings a core back to a place in its block, all of which it has executed.
+/// Brings a core back to a place in its block, after it has executed the whole block.
 ///
 /// # Safety
 /// As for [`run`]. The core's log is that of the block.

@@ -28,7 +28,7 @@ pub struct Region {
     pub profile: [*mut ProfileCell; 2],
 }
 
-/// Where a core stands whose next instruction cannot be fetched: ops that fault when they are executed.
+/// The position of a core whose next instruction cannot be fetched: ops that fault when they are executed.
 #[repr(align(64))]
 struct Nowhere([Op; 8]);
 

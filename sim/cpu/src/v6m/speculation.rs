@@ -1,4 +1,4 @@
-//! The log of what a core has done ahead of its time: it can be compared with what the other one does, and undone.
+//! The log of a core's speculative execution: it can be compared with the other core's, and rolled back.
 
 use std::mem::{MaybeUninit, offset_of};
 
@@ -22,7 +22,7 @@ const _: () = assert!(offset_of!(Core, r) == 0 && offset_of!(Core, other_sp) < o
 #[derive(Debug)]
 #[repr(C)]
 pub struct SpeculationLog {
-    /// Where it began: all of the core that it can change but time.
+    /// The begin: every part of the core that it can change except time.
     start: Start,
     ip: *mut Op,
     /// How many instructions it has.
@@ -128,7 +128,7 @@ fn fold(offset: u32) -> u64 {
 }
 
 impl SpeculationLog {
-    /// Where native code finds what.
+    /// Offsets for native code.
     pub(in crate::v6m) const LAYOUT: AheadLog = AheadLog {
         read: offset_of!(SpeculationLog, read) as i32,
         written: offset_of!(SpeculationLog, written) as i32,
@@ -151,7 +151,7 @@ impl SpeculationLog {
         summons: offset_of!(SpeculationLog, summons) as i32,
         summoned: Block::TOLD as i32,
     };
-    /// Where the core's state at the begin of a block is kept, and how many bytes of it.
+    /// The saved core state at the begin of a block, and its size in bytes.
     pub(in crate::v6m) const START: i32 = offset_of!(SpeculationLog, start) as i32;
     pub(in crate::v6m) const START_BYTES: i32 = size_of::<Start>() as i32;
 
@@ -253,13 +253,13 @@ impl SpeculationLog {
         (self.read_words, self.reads) = (entry as u8, reads);
     }
 
-    /// The basic block ends with this store, of which it is told when it was made.
+    /// The basic block ends with this store, whose time is reported.
     pub(in crate::v6m) fn tell(&mut self, told: WatchedStore) {
         self.told = told;
         self.summons |= Block::TOLD;
     }
 
-    /// That store, of which nobody will be told again.
+    /// That store, which is not reported again.
     pub(in crate::v6m) fn take_reported(&mut self) -> WatchedStore {
         debug_assert!(self.summons & Block::TOLD != 0);
         self.summons &= !Block::TOLD;

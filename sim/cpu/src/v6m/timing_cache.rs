@@ -60,7 +60,7 @@ const WORTH_INSTRUCTIONS: u64 = 32;
 const BACKOFF_CYCLES: u64 = 50_000;
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Where a trace can begin: the state and the instruction's address.
+/// The begin of a trace: the state and the instruction's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Node {
     state: State,
@@ -123,7 +123,7 @@ impl TimingCache {
         &mut self.translations
     }
 
-    /// Switches the profile of what is cached on (from zero) or off.
+    /// Switches the profile of the cache on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
         self.table.account.switch(on);
     }

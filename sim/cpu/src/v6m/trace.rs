@@ -39,7 +39,7 @@ impl Trace {
         Trace::READ | index << 32 | address as u64
     }
 
-    /// Where its branch by register goes.
+    /// The target of its branch by register.
     pub fn target(&self, region: &Region) -> *mut Op {
         debug_assert!(self.indirect & Trace::BRANCH != 0 && self.indirect & Trace::READ == 0);
         region.ops.wrapping_add(self.indirect as u32 as usize / 2)

@@ -28,7 +28,7 @@ pub unsafe trait Bus {
     /// which the decoder can have it: `at + 2` from memory without wait states on the fast code path.
     fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64;
 
-    /// False while every fetch answers without wait, so that fetches made in vain cannot delay anything.
+    /// False while every fetch answers without wait, so that unused fetches cannot delay anything.
     fn fetch_waits(&self) -> bool {
         true
     }

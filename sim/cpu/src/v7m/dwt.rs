@@ -110,7 +110,7 @@ impl Dwt {
         }
     }
 
-    /// Writes at an offset from 0xE0001000. Behind the lock only the lock itself.
+    /// Writes at an offset from 0xE0001000. Locked, only the lock itself is accessible.
     pub fn write(&mut self, offset: u32, value: u32, clock: u64) {
         match offset {
             0xfb0 if self.has_lock => self.locked = value != UNLOCK_KEY,

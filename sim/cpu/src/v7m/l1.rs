@@ -38,7 +38,7 @@ pub struct Cache {
     version: u64,
 }
 
-/// Returns what [`Cache::found_lines`] tells of a data cache that is off.
+/// Returns the result of [`Cache::found_lines`] for a data cache that is off.
 pub fn no_lines() -> u64 {
     static NOTHING: [u32; DATA_CACHE_SETS] = [NONE; DATA_CACHE_SETS];
     NOTHING.as_ptr() as u64
@@ -92,7 +92,7 @@ impl Cache {
         hit
     }
 
-    /// Where the table of the lines found last is, a word for each set.
+    /// The address of the table of the last lines hit, a word for each set.
     #[inline(always)]
     pub fn lines_hit(&self) -> u64 {
         self.found.as_ptr() as u64

@@ -1,8 +1,8 @@
 //! Pending, enabled and active exceptions and their priorities (ARMv7-M B1.5.4, B3.4).
 //!
 //! The question whether an exception must be taken arises between any two instructions, and nearly always nothing is
-//! pending. So the most urgent candidate and the priority of what is active are kept up to date at each change, and
-//! the question is one comparison.
+//! pending. So the most urgent candidate and the active priority are updated at each change, and the question is one
+//! comparison.
 
 /// Exception numbers of the architecture.
 pub mod exception {

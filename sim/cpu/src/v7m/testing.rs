@@ -107,7 +107,7 @@ impl TestBus {
     }
 }
 
-/// Where the handler of an exception begins.
+/// The begin of an exception's handler.
 pub fn handler(number: u32) -> u32 {
     HANDLERS + 0x40 * number
 }

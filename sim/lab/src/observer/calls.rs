@@ -104,7 +104,7 @@ pub struct Activity {
     left: Option<u64>,
 }
 
-/// Where a call begins.
+/// The begin of a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// Its call path.

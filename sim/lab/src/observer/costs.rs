@@ -1,10 +1,10 @@
-//! Where a core's cycles went, by call path and address.
+//! The use of a core's cycles, by call path and address.
 
 use std::collections::HashMap;
 
 use crate::quick::Quick;
 
-/// Where an observation was made.
+/// The place of an observation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// Number of the call path's node.
@@ -90,7 +90,7 @@ const KEPT: usize = 4;
 /// One core's account. Every cycle up to [`Costs::until`] is in it once.
 #[derive(Debug, Clone, Default)]
 pub struct Costs {
-    /// The last pieces, each of which begins where the one before ends. They may lie beyond the end of a window.
+    /// The last pieces. Each begins at the end of the one before. They may lie beyond the end of a window.
     kept: [Piece; KEPT],
     /// Which of them is the last. The one after it, in a circle, is the first.
     last: usize,

@@ -94,7 +94,7 @@ impl Locks {
         }
     }
 
-    /// Takes the sums of what has ended.
+    /// Takes the sums of ended calls.
     pub fn take(&mut self) -> BTreeMap<LockKey, LockSum> {
         std::mem::take(&mut self.sums)
     }

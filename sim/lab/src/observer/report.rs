@@ -17,9 +17,9 @@ pub struct ObservationRequest {
     pub kept: usize,
     /// Functions whose calls and returns are events, with the identifiers of these.
     pub calls: HashMap<u32, u16>,
-    /// Functions each of whose calls is measured, with the identifiers of these.
+    /// Functions whose every call is measured, with their identifiers.
     pub measured: HashMap<u32, u16>,
-    /// Instructions each of whose executions is an [`Arrival`].
+    /// Instructions whose every execution is an [`Arrival`].
     pub arrivals: HashSet<u32>,
     /// Threads that go on and accesses to spinlocks are events.
     pub events: bool,

@@ -18,7 +18,7 @@ const DEEPEST: usize = 1000;
 /// A call in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Frame {
-    /// Where the caller goes on.
+    /// The address at which the caller continues.
     back: u32,
     /// Stack pointer at the call.
     sp: u32,
@@ -122,7 +122,7 @@ impl Context {
         if let Some(depth) = self.frames.iter().rposition(returns) {
             self.unwind(depth, false, tell);
         } else if next == entry && functions.begins(next) {
-            // A handler stays to be seen on the path of what it goes on as.
+            // A handler stays visible on the path of its continuation.
             let handler = self.frames.is_empty() && paths.get(self.root).exception != 0;
             let next = if handler { paths.child(self.root, entry) } else { paths.sibling(self.node, entry) };
             self.tail_call(next, handler, tell);

@@ -11,7 +11,7 @@ pub fn pc(core: &Core) -> u32 {
     if core.ip.is_null() { core.stray.unwrap_or(0) } else { core.pc() }
 }
 
-/// Where a core is.
+/// The position of a core.
 pub fn position(core: &Core) -> Position {
     Position { t: core.t, pc: pc(core), asleep: core.asleep() }
 }

@@ -14,7 +14,7 @@ pub trait PrivateBus: Bus {
     /// Cycle of the chip's next event: what [`Bus::due`] gives.
     fn due_mut(&mut self) -> &mut u64;
 
-    /// Warns once of what is not there at an address. Stops the run if that is asked for.
+    /// Warns once of a missing register at an address. Stops the run if that is asked for.
     fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, now: u64);
 
     /// A load of so many bytes at cycle `t`, which it advances.

@@ -89,7 +89,7 @@ pub trait Waiting {
     /// All that future timing depends on beside registers, as distances from now.
     type State: Copy + PartialEq;
 
-    /// Where register reads are noted.
+    /// The place where register reads are noted.
     fn polling(&mut self) -> &mut Polling;
 
     /// The core's time.
@@ -229,7 +229,7 @@ fn counts_left(registers: &[u32; 15], body: &Body) -> u64 {
     // Flags of a difference change where it becomes zero and where a sign does.
     let bounds = limits.flat_map(|limit| [limit, limit ^ SIGN]).chain([0, SIGN]);
     let distance = |bound: u32| if counter.up { bound.wrapping_sub(value) } else { value.wrapping_sub(bound) };
-    // The counter is one ahead of what was compared, or behind.
+    // The counter is one before or after the compared value.
     u64::from(bounds.map(distance).min().unwrap_or(0).saturating_sub(2))
 }
 

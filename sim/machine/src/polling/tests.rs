@@ -39,7 +39,7 @@ impl Fake {
         }
     }
 
-    /// Where it is at `until`, with and without passing over. The cycles passed over.
+    /// The state at `until`, with and without fast-forward. The cycles passed over.
     fn assert_equal_runs(make: impl Fn() -> Fake, until: u64) -> ([(u64, u64, u64); 2], u64) {
         let both = [false, true].map(|passes| {
             let mut fake = make();

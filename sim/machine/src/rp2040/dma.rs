@@ -15,7 +15,7 @@ struct Memories<'a> {
     /// The flash as it was when the transfer began.
     flash: Arc<[u8]>,
     rom: &'a [u8],
-    /// SRAM offset and length of what was written.
+    /// SRAM offset and length of the write.
     written: Option<(u32, u32)>,
 }
 

@@ -1,7 +1,7 @@
 //! Which words of instructions a core fetches, by the steps that it logs.
 //!
-//! Each core fetches 32-bit words. One is fetched when execution comes to it, and again after each taken branch. Words that
-//! are fetched in vain after a taken branch are not modelled, so they are not counted.
+//! Each core fetches 32-bit words. One is fetched when execution comes to it, and again after each taken branch.
+//! Unused words fetched after a taken branch are not modelled, so they are not counted.
 
 use rtoslab_cpu::step::Step;
 
@@ -12,7 +12,7 @@ pub struct FetchLog {
     pub steps: usize,
     /// The word fetched last, if execution goes on after it without a branch.
     word: Option<u32>,
-    /// Where it goes on then.
+    /// The address at which it continues then.
     next: u32,
 }
 

@@ -17,7 +17,7 @@ const CODE: u32 = STUB + 0x40;
 const BX_LR: u16 = 0x4770;
 const SEV: u16 = 0xbf40;
 const NOP: u16 = 0xbf00;
-/// Where a boot block of the RP2040 goes on, and how long it is.
+/// The next address of an RP2040 boot block, and its length.
 const BEHIND_BOOT: u32 = 0x1000_0100;
 const BOOT_BLOCK: usize = 252;
 /// ldr r0, =BEHIND_BOOT + CODE + 1; bx r0.
@@ -33,7 +33,7 @@ pub(crate) struct Setup {
     settings: Vec<(usize, u64)>,
     /// The image, and whether it is UF2.
     image: Vec<u8>,
-    /// Where core 1 is put, if it is.
+    /// The address of core 1, if it is started.
     second: Option<u32>,
     stimuli: Vec<(u64, Stimulus)>,
     typed: Vec<u8>,
@@ -168,7 +168,7 @@ fn boot_block(target: u32) -> Vec<u8> {
     block
 }
 
-/// Where the image lies: mostly at the start of flash or RAM.
+/// The address of the image: mostly the start of flash or RAM.
 fn home(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
     match (chip, choice) {
         ("rp2040", 0..=3) => 0x2000_0000,

@@ -80,7 +80,7 @@ impl Run for F4 {
     type Runner = TimingCache<CortexM4, System<F4>>;
 }
 
-/// STM32F7 and STM32H7: of one core and one way to reach the flash, so that what executes is there once for both. The
+/// STM32F7 and STM32H7: with one core and one way to reach the flash, so that the executor exists once for both. The
 /// two families differ in the chips' maps and in the flash after the port.
 #[derive(Debug, Clone)]
 pub struct F7H7;

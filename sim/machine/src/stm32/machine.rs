@@ -370,7 +370,7 @@ impl<F: Run> Machine<F> {
         Ok(())
     }
 
-    /// Where the core is.
+    /// The position of the core.
     pub fn position(&self) -> Position {
         Position { t: self.core.t, pc: self.pc(), asleep: self.core.asleep() }
     }

@@ -1,4 +1,4 @@
-//! The memories of which the executor's memory of time ([`rtoslab_cpu::v7m::timing_cache`]) may make use.
+//! The memories that the executor's timing cache ([`rtoslab_cpu::v7m::timing_cache`]) may use.
 
 use rtoslab_cpu::profile::ProfileCell;
 use rtoslab_cpu::states::Counts;

@@ -1,4 +1,5 @@
-//! Everything behind the core: memories, code tables, flash interface, peripherals. Implements the executor's [`Bus`].
+//! Everything that the core accesses: memories, code tables, flash interface, peripherals. Implements the executor's
+//! [`Bus`].
 
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ pub struct System<F: Family> {
     pub(super) fast_bytes: u32,
     /// After the last offset at which a word fits into it.
     pub(super) fast_end: u32,
-    /// Where its second block begins.
+    /// The begin of its second block.
     pub(super) ram_split: u32,
     pub(super) marks: Vec<u8>,
     /// Words of main RAM that are watched, among those of pages with a mark for that.
@@ -390,7 +391,7 @@ impl Words {
     }
 }
 
-/// Where an address lives.
+/// The memory of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Home {
     /// Main flash.

@@ -1,4 +1,4 @@
-//! Every block of the chip behind one address decoder.
+//! Every block of the chip, with its address decoder.
 
 use super::bus_map::{Block, block_at};
 use super::dispatch::{on_block, scheduled, with_block};

@@ -6,7 +6,7 @@ const CTRL_RESET: u32 = 0x1f;
 const CTRL_MASK: u32 = 0x3003_331f;
 const PIN_SS: usize = 1;
 const IRQ_IO_QSPI: u32 = 14;
-/// Edges of the six pins: the latched kinds, none of which arises here.
+/// Edges of the six pins: the latched kinds. None of them arises here.
 const INT_MASK: u32 = 0x00ff_ffff;
 
 /// The IO_QSPI block.

@@ -285,7 +285,7 @@ pub static LIMITS: &[Limit] = &[
     ),
 ];
 
-/// Blocks of which a read asks for something, a bit each.
+/// Blocks whose reads have an unsupported effect, a bit each.
 const READ_BLOCKS: u64 = {
     let (mut blocks, mut row) = (0, 0);
     while row < LIMITS.len() {

@@ -12,7 +12,7 @@ const DISABLE: u32 = 0xd1e;
 const PASSWORD_DIV: u32 = 0xaa0;
 const PASSWORD_FREQ: u32 = 0x9696;
 const STATUS_BADWRITE: u32 = 1 << 24;
-/// STABLE, DIV_RUNNING and ENABLED, all of which follow the enable.
+/// STABLE, DIV_RUNNING and ENABLED. All of them follow the enable.
 const STATUS_RUNNING: u32 = 1 << 31 | 1 << 16 | 1 << 12;
 /// Start of the generator behind RANDOMBIT: any value but 0.
 const RANDOM_SEED: u32 = 0x1bad_f00d;

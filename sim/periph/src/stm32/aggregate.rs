@@ -1,4 +1,4 @@
-//! All peripherals of one chip behind one address decoder.
+//! All peripherals of one chip, with one address decoder.
 
 use super::chips::{Chip, Device, Spec};
 use super::clocks::{Bus, Clocks};
@@ -267,7 +267,7 @@ impl Stm32 {
         self.syscfg.remap()
     }
 
-    /// Where the core finds its vector table after reset with the BOOT pin low and option bytes as delivered.
+    /// The core's vector table after reset with the BOOT pin low and option bytes as delivered.
     #[must_use]
     pub fn boot_address(&self) -> u32 {
         if self.spec.chip == Chip::F767 { 0x0020_0000 } else { FLASH_BASE }

@@ -47,7 +47,7 @@ pub struct FlashControl {
     pub acr: u32,
 }
 
-/// Where ACR's bits are.
+/// The bits of ACR.
 #[derive(Debug)]
 pub(super) struct AcrBits {
     reset: u32,

@@ -18,7 +18,7 @@ const MARK_SHIFT: u32 = MARKED_BYTES.ilog2();
 /// Stores near marks.
 pub(super) struct NearMarks {
     marked: DynamicLabel,
-    /// Where they are made.
+    /// The place where they are made.
     fine: DynamicLabel,
     exit: DynamicLabel,
     /// log2 of the bytes of an item. The offset of the block in which ecx counts them.
@@ -102,8 +102,8 @@ impl Writer {
         true
     }
 
-    /// A store of a word that somebody is told of, by the instruction at `pc`: the code ends before it unless the function
-    /// `asks` returns not 0 for the context and the word's offset. False if that cannot be done.
+    /// A store of a watched word, by the instruction at `pc`: the code ends before it unless the function `asks`
+    /// returns not 0 for the context and the word's offset. False if that cannot be done.
     pub fn write_notified_store(
         &mut self,
         number: u32,
@@ -290,7 +290,7 @@ impl Writer {
         }
     }
 
-    /// Where marks are: the function that knows says whether the stores have consequences.
+    /// If there are marks, the function that knows them says whether the stores have consequences.
     pub(super) fn write_near_marks(&mut self) {
         let function = self.near.unwrap_or(0);
         for NearMarks { marked, fine, exit, turned, first, count } in std::mem::take(&mut self.near_marks) {

@@ -1,4 +1,4 @@
-//! Code that executes ahead of another core's time: it keeps a log of what it reads and writes ([`AheadLog`]), and may fork.
+//! Code for speculative execution: it logs its reads and writes ([`AheadLog`]), and may fork.
 //!
 //! r15 is the log, r14 the memories accessed, r12 the words read and r11 those written, folded. r13 is the context.
 
@@ -19,7 +19,7 @@ pub type AheadEntry = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *mut c_voi
 /// How a path ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending {
-    /// Where execution goes on. `None` if its last instruction has said that.
+    /// The next address. `None` if its last instruction has said that.
     pub ip: Option<u64>,
     /// The value for rax. The distance of where execution goes on from where it began goes to rcx.
     pub told: u64,
@@ -29,18 +29,19 @@ pub struct Ending {
     pub is_none: bool,
 }
 
-/// Where code goes, and what it counts down when it ends early.
+/// The target of the code, and the counter of early ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Onward {
     /// The offset of the path's end in the context.
     pub transit: i32,
-    /// Where nothing was executed.
+    /// Nothing was executed there.
     pub none: u64,
     /// A counter of 32 bits: when it comes to 0, `start` is put into the context at `stale`.
     pub unexpected: u64,
     pub start: u64,
     pub stale: i32,
-    /// Where the core has its number, and how often that is added to what an end tells after a load of the own number.
+    /// The offset of the core's number, and how often it is added to the report of an end after a load of the own
+    /// number.
     pub number: i32,
     pub own: u32,
 }

@@ -19,14 +19,14 @@ pub type Entry = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *const u8, *mut
 /// The records of a path: one for each of its steps, before which it may be left, and one for its end.
 #[derive(Debug, Clone, Copy)]
 pub struct Records {
-    /// Where the host keeps the first.
+    /// The host's address of the first.
     pub first: u64,
     /// Bytes of each.
     pub bytes: u32,
 }
 
-/// Where code goes with a record in rax: all registers of the target are in the core then, and those of the host that held
-/// them free.
+/// The target of the code with a record in rax: all registers of the target are in the core then, and those of the
+/// host that held them are free.
 #[derive(Debug, Clone, Copy)]
 pub struct Ways {
     /// The path was executed up to there.

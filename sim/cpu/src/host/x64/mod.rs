@@ -59,11 +59,11 @@ pub struct Writer {
     pub asm: VecAssembler<X64Relocation>,
     registers: Registers,
     host_flags: HostFlags,
-    /// Where the core keeps what.
+    /// Offsets of the core's fields.
     at: Fields,
-    /// Where its instructions are.
+    /// The address of its instructions.
     place: Place,
-    /// Where its main RAM begins.
+    /// The address of its main RAM.
     ram: u32,
     exits: Vec<Exit>,
     near_marks: Vec<NearMarks>,
@@ -73,7 +73,7 @@ pub struct Writer {
     foresight: Option<(Foresight, Logging)>,
     loads: Vec<Load>,
     asked: Vec<PredictionRequest>,
-    /// Where the bank of a load is logged that is to be done again, and the way out before it.
+    /// The log place of the bank of a load that is to be repeated, and the exit before it.
     unlikely: Vec<(DynamicLabel, DynamicLabel)>,
     limit: Limit,
     /// The log that is kept, how many words are in it, and which memory the next access goes to.

@@ -18,13 +18,13 @@ const DOUBLEWORD: u32 = 3;
 /// No target: the branch was not taken.
 const NOT_TAKEN: u32 = 1;
 
-/// Where the stack holds what. Its frame's size.
+/// The stack's layout. Its frame's size.
 pub(super) const CONTEXT: i32 = 0;
 pub(super) const MARKS: i32 = 8;
 pub(super) const FOUND: i32 = 16;
 pub(super) const FRAME: i32 = 24;
 
-/// A load, of which what is not likely is written after all else.
+/// Writes a load. Its unlikely cases come after all else.
 pub(super) struct Load {
     /// Its doubleword was stored to.
     hit: DynamicLabel,

@@ -1,4 +1,4 @@
-//! Where a core's turn stands, and how an instruction ends.
+//! The state of a core's turn, and the end of an instruction.
 
 use crate::step::watch;
 use crate::v6m::block::Block;
@@ -35,7 +35,8 @@ pub(super) enum Flow {
 
 /// The part of a core's turn that is in registers of the host.
 ///
-/// All methods are inlined, so that no field is ever in memory: a call that is not gets a copy of what it changes.
+/// All methods are inlined, so that no field is ever in memory: a call without inlining gets a copy of the fields it
+/// changes.
 pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
     /// The instruction in hand. It points into the ops of the core's region.
     pub ip: *mut Op,
@@ -50,9 +51,9 @@ pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
     pub indirect: u64,
     /// The accesses that the current basic block's timing depends on. See [`Block`](crate::v6m::block::Block).
     pub accesses: u64,
-    /// Where that ends at the latest, if it goes straight on.
+    /// The latest end, if it goes straight on.
     pub end: *mut Op,
-    /// Where it would have begun, if it had come straight to the instruction in hand.
+    /// The place where it would have begun, if it had come straight to the current instruction.
     pub base: *mut Op,
     /// The instruction in hand is none that native code executes: what is after it may be such code again.
     pub apart: bool,

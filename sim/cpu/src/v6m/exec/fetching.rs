@@ -13,7 +13,7 @@ pub(super) fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: us
 /// The first instruction of a word waits for that word.
 #[inline(always)]
 pub(super) fn wait_for_fetch(core: &mut Core, t: u64) -> u64 {
-    // Read again, so that the comparison before, mostly in vain, needs no register.
+    // Read again, so that the earlier comparison, mostly without effect, needs no register.
     let field = &raw const core.fetch_ready;
     // SAFETY: a field of a living core.
     let ready = unsafe { std::ptr::read_volatile(field) };

@@ -1,4 +1,4 @@
-//! Where operands lie, and what the rarer operations make of them.
+//! The operands of instructions, and the results of the rarer operations.
 
 use crate::v6m::bus::{Bus, takes_stores};
 use crate::v6m::core::Core;

@@ -237,7 +237,7 @@ fn memory_of_frame<B: Bus>(bus: &mut B, offset: u32) -> Option<u32> {
     if is_in_ram { B::memory_of(offset, exception::FRAME_BYTES) } else { None }
 }
 
-/// Where a handler begins. `None` if that is not at hand, or nowhere. As for [`enter`].
+/// The begin of a handler. `None` if that is not at hand, or nowhere. As for [`enter`].
 unsafe fn vector<B: Bus>(bus: &mut B, core: &Core, logs: [*mut SpeculationLog; 2], number: u32) -> Option<u32> {
     let address = core.nvic.vtor.wrapping_add(4 * number);
     let offset = address.wrapping_sub(B::RAM_BASE);

@@ -64,8 +64,8 @@ pub(super) unsafe fn learn<B: PairedBus>(
     }
 }
 
-/// Where a block that the first of two cores has executed, in these regions, leads from the node at hand. `None` if the
-/// state there is too far from usual.
+/// The transition of a block that the first of two cores has executed, in these regions, from the current node. `None`
+/// if the state there is too far from usual.
 ///
 /// # Safety
 /// The instructions of both cores' blocks are ops of their regions.
@@ -312,7 +312,7 @@ fn spun(began: &Place, shadow: &Core) -> u64 {
     if began.remainder.spin == 0 { 0 } else { shadow.instructions }
 }
 
-/// Where a shadow core stands.
+/// The position of a shadow core.
 fn place_of(shadow: &Core) -> Place {
     let mask = shadow.transfer.mask;
     let data = if mask == 0 { 0 } else { shadow.transfer.address };

@@ -131,7 +131,7 @@ impl Pairs {
         unsafe { (*self.logs.of(core)[0]).served = true };
     }
 
-    /// Switches the profile of what is cached on (from zero) or off.
+    /// Switches the profile of the cache on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
         self.table.account.switch(on);
     }

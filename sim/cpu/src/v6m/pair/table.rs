@@ -14,7 +14,7 @@ pub(super) const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(super) const ACCESSES_TURNED: u32 = 17;
 pub(super) const NEXT_SHIFTED: u32 = 20;
 
-/// Where one transition leads.
+/// The target of one transition.
 pub(super) struct Outcome {
     pub node: Node,
     pub cycles: u64,
@@ -22,7 +22,7 @@ pub(super) struct Outcome {
     /// The executed instructions of the given block, or of a spin. And what the other core executed of one.
     pub instructions: [u64; 2],
     pub swaps: bool,
-    /// If the block that is at its end is one that is told of its last store: in which cycle that was made, from 1 on.
+    /// The cycle of the last store, from 1 on, if the ended block must report it.
     pub stored: u64,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Transition {
     pub stored: u8,
 }
 
-/// Where native code finds what: offsets in a transition.
+/// Offsets in a transition for native code.
 pub(super) mod at {
     use std::mem::offset_of;
 

@@ -10,7 +10,7 @@ use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
 
-/// Where code finds what of a core.
+/// Offsets of a core's fields for native code.
 const FIELDS: Fields = Fields {
     r: offset_of!(Core, r) as i32,
     nz: offset_of!(Core, nz) as i32,
@@ -26,7 +26,7 @@ const FIELDS: Fields = Fields {
 #[repr(C)]
 pub(in crate::v6m) struct Asks {
     bus: *mut (),
-    /// Where the host keeps the constants.
+    /// The host's address of the constants.
     constants: u64,
     /// The address of the last load from constant memory.
     address: u32,

@@ -39,7 +39,7 @@ use x64 as host;
 const TRANSLATED_AFTER: u32 = 1000;
 /// log2 of the places a trace may begin at that are cached.
 const HEADS: u32 = 12;
-/// Most translations, each of which takes some hundred bytes of the host's memory.
+/// Most translations. Each takes some hundred bytes of the host's memory.
 const MOST: u32 = 2048;
 /// Most paths from one place.
 const PATHS: u32 = 4;
@@ -68,7 +68,7 @@ impl Quick<'_> {
     }
 }
 
-/// Where constants are, and how long the RAM is.
+/// The address of constants, and the length of the RAM.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::v6m) struct Layout {
     base: u32,
@@ -100,7 +100,7 @@ pub trait NativeTrace: Bus {
     fn quick(&mut self) -> Quick<'_>;
 }
 
-/// Where traces begin, and their translations.
+/// The begins of traces, and their translations.
 #[derive(Debug)]
 pub struct Translations {
     heads: Vec<Head>,
@@ -108,7 +108,7 @@ pub struct Translations {
     has_heads: bool,
     all: Vec<Translation>,
     store: host::Store,
-    /// Where the trace in hand began that the interpreter executes.
+    /// The begin of the current trace in the interpreter.
     pub(super) begun: u32,
     /// The last of the paths from there, if none of them was its own.
     pub(super) left: Option<u32>,
@@ -116,7 +116,7 @@ pub struct Translations {
     after: u32,
     /// How many were made so far.
     made: u64,
-    /// Traces of which one executed at least a part.
+    /// Traces that executed at least in part.
     pub(super) executed: u64,
     /// The profile of each core. While there is none, nothing is counted.
     cells: Option<[HashMap<u32, ProfileCell>; 2]>,
@@ -157,7 +157,7 @@ struct Translation {
     earlier: u32,
 }
 
-/// Where a path may be left.
+/// A possible exit of a path.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Exit {
     pub ip: *mut Op,

@@ -5,7 +5,7 @@ use super::{Layout, Translated};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 
-/// Where no code is.
+/// There is no native code.
 #[derive(Debug, Default)]
 pub(super) struct Store;
 

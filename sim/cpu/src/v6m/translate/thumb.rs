@@ -1,4 +1,4 @@
-//! ARMv6-M instructions as ops of ARMv7-M, of which they are a part.
+//! ARMv6-M instructions as ops of ARMv7-M, which contains them.
 
 use crate::v6m::op::{Code as From, Op as Old};
 use crate::v7m::code::{Code, number as code};

@@ -19,7 +19,7 @@ use super::code::Code;
 use super::core::Features;
 use super::op::{Class, Op, flag};
 
-/// Where the instruction stands, for everything that can be resolved at decode time.
+/// The instruction's address, for everything that can be resolved at decode time.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     /// Address of the instruction.

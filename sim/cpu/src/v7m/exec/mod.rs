@@ -178,7 +178,7 @@ unsafe fn uncommon<B: Bus, P: Pipeline>(
 /// Ends an instruction as its flow says. False: execution stops here.
 ///
 /// # Safety
-/// `profile` began with this instruction, in a region of which [`run`]'s promise holds.
+/// `profile` began with this instruction, in a region for which [`run`]'s promise holds.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 unsafe fn settle<B: Bus, P: Pipeline>(

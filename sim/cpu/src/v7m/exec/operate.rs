@@ -3,7 +3,7 @@
 //! One flat match, so that dispatch is one indirect jump. Its arms are small inlined functions, rare instructions stand
 //! [`apart`].
 
-use super::apart::{apart, flow, execute_checked, registers_apart};
+use super::apart::{apart, execute_checked, flow, registers_apart};
 use super::multiply::{self, accumulator, divide, pauses_before, set_long};
 use super::{Flow, bits, branch, float, memory, multiple, registers, system};
 use crate::v7m::bus::Bus;

@@ -1,5 +1,5 @@
-//! Where instructions leave the straight line: faults, branches to strange places, giving way, IT blocks. (What they
-//! compute is compared with an independent implementation, in the Python tests.)
+//! Tests of instructions that leave the straight line: faults, branches to strange places, giving way, IT blocks.
+//! (What they compute is compared with an independent implementation, in the Python tests.)
 
 use crate::profile::ProfileCell;
 use crate::step::watch;

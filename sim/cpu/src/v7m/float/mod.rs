@@ -1,8 +1,8 @@
 //! The arithmetic of the Cortex-M4F and M7 floating-point units, on bit patterns and FPSCR.
 //!
-//! Every function is the pseudocode function of the ARMv7-M manual (DDI0403E A2.5) behind an instruction: rounding
-//! mode, flush-to-zero, default NaN and alternative half precision come from `fpscr`, cumulative exceptions go there.
-//! Single precision is a `u32`, double a `u64`, half the low 16 bits of a `u32`.
+//! Every function is the pseudocode function of the ARMv7-M manual (DDI0403E A2.5) for an instruction: rounding mode,
+//! flush-to-zero, default NaN and alternative half precision come from `fpscr`, cumulative exceptions go there. Single
+//! precision is a `u32`, double a `u64`, half the low 16 bits of a `u32`.
 //!
 //! The general path is integer arithmetic and the definition of the results. Rounding to nearest on normal operands
 //! goes through the host's IEEE arithmetic in [`fast`], where result and inexactness are provably the same. Nothing

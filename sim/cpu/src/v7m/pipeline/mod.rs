@@ -88,7 +88,7 @@ pub trait Pipeline {
     /// The instruction that was issued last faulted: what the one before had left to do ends first.
     fn faulted(&mut self, _core: &mut Core) {}
 
-    /// A conditional branch was not taken. Its target may have been fetched in vain.
+    /// A conditional branch was not taken. The fetch of its target may have been useless.
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
     /// A branch goes to `target`: charges the refill.
@@ -103,7 +103,7 @@ pub trait Pipeline {
     fn flush<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64);
 }
 
-/// One cycle an instruction, memory waits on top: for tests of what instructions do.
+/// One cycle an instruction, memory waits on top: for tests of the instructions' results.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Plain;
 

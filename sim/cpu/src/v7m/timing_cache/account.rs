@@ -1,4 +1,5 @@
-//! The profile of what runs ahead: how often each trace was taken, times what its instructions take.
+//! The profile of speculative execution: the number of times that each trace was taken, times its instructions'
+//! cycles.
 
 use std::collections::HashMap;
 

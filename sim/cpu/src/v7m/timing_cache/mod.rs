@@ -62,8 +62,8 @@ const INSTRUCTION_CYCLES: u64 = 72;
 const TRACE_CYCLES: u64 = INSTRUCTION_CYCLES * TRACE_INSTRUCTIONS as u64;
 const SHORT_CYCLES: u64 = INSTRUCTION_CYCLES * SHORT_INSTRUCTIONS as u64;
 
-/// Where the data of an access lives, as far as time is concerned. (The order of the first two makes a home the
-/// outcome of a comparison.)
+/// The memory of an access, as far as time is concerned. (The order of the first two makes a home the outcome of a
+/// comparison.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Home {
@@ -129,7 +129,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         self.translations.after = executions;
     }
 
-    /// Takes the profile of what was executed under `watch::PROFILE` and is in no cell of a region.
+    /// Takes the profile of execution under `watch::PROFILE` outside the cells of a region.
     pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
         self.transitions.take_profile()
     }
@@ -364,7 +364,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         (at, end)
     }
 
-    /// Where a trace ended before an instruction: if that has probes, fires them and executes it, as a trace of its own.
+    /// A trace ended before an instruction: if that has probes, fires them and executes it, as a trace of its own.
     ///
     /// # Safety
     /// As for [`TimingCache::run`].

@@ -13,7 +13,7 @@ pub struct QuickRam<'a> {
     pub layout: RamLayout,
 }
 
-/// Where main RAM lies.
+/// The address of main RAM.
 #[derive(Debug, Clone, Copy)]
 pub struct RamLayout {
     /// Address of its first byte.

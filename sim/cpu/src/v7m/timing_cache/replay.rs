@@ -18,7 +18,7 @@ use crate::v7m::pipeline::Jump;
 pub(super) struct Trace {
     /// First instruction.
     pub start: *mut Op,
-    /// Where execution goes on.
+    /// The next address.
     pub end: *mut Op,
     /// Instructions, those of failed conditions included.
     pub instructions: u32,

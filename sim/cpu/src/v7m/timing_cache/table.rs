@@ -10,7 +10,7 @@ use crate::v7m::op::Op;
 
 /// log2 of the transitions kept.
 const TRANSITIONS: u32 = 14;
-/// Where in a key what begins.
+/// The bit positions of a key's parts.
 const INSTRUCTIONS: u32 = 16;
 const MOST_INSTRUCTIONS: u32 = 0x7ff;
 const WATCHED: u32 = 27;
@@ -21,7 +21,7 @@ pub(super) const STATES: usize = 1 << 16;
 /// Which trace, from which state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Key {
-    /// Where it starts: its [`Key::place`].
+    /// The start: its [`Key::place`].
     start: u64,
     /// The bits of its log.
     log: u64,
@@ -36,7 +36,7 @@ impl Key {
         base.wrapping_sub(region.ops as u64)
     }
 
-    /// Where an op stands: its address, times the bytes of ops for each byte of code.
+    /// The place of an op: its address, times the bytes of ops for each byte of code.
     #[inline(always)]
     pub fn place(bias: u64, op: *mut Op) -> u64 {
         (op as u64).wrapping_add(bias)
@@ -109,7 +109,7 @@ pub(super) struct Transition<L> {
     pub flash_wait: u32,
     /// Number of the state after it.
     pub next: u32,
-    /// Cycles from its begin to the address phase of its last store, which may overlap the end of what was before.
+    /// Cycles from its begin to the address phase of its last store, which may overlap the end of the earlier one.
     pub stored_after: i32,
     /// How often it was taken since its share of a profile was settled.
     pub taken: u64,

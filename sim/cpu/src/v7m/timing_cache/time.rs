@@ -4,7 +4,7 @@ use super::replay::{Trace, replay};
 use super::table::{Key, STATES, Transition};
 use super::{CacheableTiming, Core, Op, QuickBus, TRACE_CYCLES, TimingCache, watch};
 
-/// Where traces have come to.
+/// The positions of traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct At(u32);
 

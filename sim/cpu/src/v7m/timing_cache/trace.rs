@@ -41,7 +41,7 @@ const BARRED: u64 = 1 << 8;
 const WATCHED: u64 = 1 << 9;
 /// The instruction after which it ended is a 32-bit one.
 const WIDE: u64 = 1 << 10;
-/// Where the address of a watched word begins.
+/// The begin of a watched word's address.
 const WORD: u32 = 32;
 
 impl TraceEnd {
@@ -106,7 +106,7 @@ pub(super) unsafe fn execute_trace<P: CacheableTiming, B: QuickBus>(
 
 /// The function of a code: `ip` points to its instruction, the numbers are the [`Log`]'s.
 ///
-/// Each must only be called so, with a core of which [`exec::run`]'s promise holds.
+/// Each must only be called so, with a core for which [`exec::run`]'s promise holds.
 type Function<P, B> = unsafe fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> TraceEnd;
 
 /// The functions by [`Op::form`].

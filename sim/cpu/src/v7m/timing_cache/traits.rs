@@ -20,7 +20,7 @@ pub trait CacheableTiming: Pipeline {
     /// All that future timing depends on, times as distances from now. Ancient ones are alike.
     type State: Copy + Eq + Hash;
 
-    /// Where it keeps what it logs by. `None`: it logs the home of an access, and of a branch nothing.
+    /// The inputs of its log. `None`: it logs the home of an access, and of a branch nothing.
     const FORESIGHT: Option<Foresight> = None;
 
     /// True if it logs by that alone.
@@ -120,7 +120,7 @@ pub trait QuickBus: Bus {
     /// Returns what [`QuickBus::quick_load`] says of [`Home::Cached`] memory, where that is as simple.
     fn constants(&self) -> Option<Constants>;
 
-    /// Where the host keeps them now.
+    /// The host's current address of them.
     fn constants_at(&mut self) -> ConstantsAt;
 
     /// A load that needs no more than a look into any memory.
@@ -133,8 +133,8 @@ pub trait QuickBus: Bus {
     /// is in order.
     fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(Home, WatchedCore)>;
 
-    /// The word at an address, of which [`QuickBus::quick_store`] said that somebody watches it, was written in cycle `at`
-    /// by the instruction at `pc`.
+    /// The word at an address that [`QuickBus::quick_store`] reported as watched was written in cycle `at` by the
+    /// instruction at `pc`.
     fn tell_watched(&mut self, core: &mut Core, address: u32, pc: u32, at: u64);
 
     /// The instruction after a stand-in, whose probes do not fire.
@@ -193,7 +193,7 @@ pub enum Repeats {
 pub struct Repeating {
     /// The version.
     pub version: u64,
-    /// Where the clock is (64 bits), and the groups are.
+    /// Offsets of the clock (64 bits), and of the groups.
     pub clock: u64,
     /// The groups.
     pub groups: u64,

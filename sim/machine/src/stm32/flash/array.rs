@@ -1,4 +1,4 @@
-//! The memory array behind an interface: one read at a time.
+//! The memory array of an interface: one read at a time.
 
 /// When the array is busy, in the interface's clock.
 #[derive(Debug, Clone, Copy, Default)]

@@ -228,7 +228,7 @@ impl FlashF7Itcm {
 mod tests {
     use super::FlashF4;
 
-    /// Cycles of a hundred rounds of these fetches, each three cycles behind the word of the one before it.
+    /// Cycles of a hundred rounds of these fetches, each three cycles after the word of the one before it.
     fn rounds(acr: u32, addresses: &[u32]) -> u64 {
         let mut flash = FlashF4::new(0x0800_0000, 1 << 20);
         flash.set_acr(acr);

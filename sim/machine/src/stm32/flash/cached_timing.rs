@@ -20,9 +20,9 @@ pub trait CacheableFlash: FlashPort {
     fn resume(&mut self, state: &Self::State, t: u64);
     /// How a data read at an address answers, if by a fixed rule.
     fn quick_read(&mut self, address: u32) -> Option<Home>;
-    /// Bytes of a line and sets of the cache of which [`CacheableFlash::quick_read`] asks no more than whether a line is there.
+    /// Bytes of a line and sets of the cache, whose lines [`CacheableFlash::quick_read`] only checks for presence.
     const CONSTANTS: Option<(u32, u32)> = None;
-    /// Where the table of the lines found last is.
+    /// The address of the table of the last lines hit.
     fn lines_hit(&self) -> u64 {
         0
     }

@@ -111,7 +111,7 @@ impl<const LINES: usize> Lru<LINES> {
         self.note_change();
     }
 
-    /// Where a line is. `None` if it is not resident.
+    /// The place of a line. `None` if it is not resident.
     pub fn slot(&self, line: u32) -> Option<u8> {
         let slot = *self.slot_of.get(line as usize)?;
         slot.checked_sub(1)

@@ -11,7 +11,7 @@ use super::memory::MARK_SHIFT;
 use super::system::System;
 
 impl System {
-    /// Executes up to `core.limit`, remembering and using the timing of what executed before.
+    /// Executes up to `core.limit` with cached timing, and caches new timing.
     ///
     /// # Safety
     /// As for [`exec::run`]. `cores[0]` is the core that this bus serves.

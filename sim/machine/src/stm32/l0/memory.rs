@@ -74,7 +74,7 @@ const GUARD_OPS: usize = 8;
 
 /// A window on a memory, with its decoded code and profile.
 pub struct Window {
-    /// Where it is and what it shows.
+    /// Its address and its content.
     pub spec: WindowSpec,
     ops: Option<Lazy<Op>>,
     profile: Cells,
@@ -139,7 +139,7 @@ impl Window {
         self.profile = if on && self.spec.code { Cells::new(halves + GUARD_OPS) } else { Cells::default() };
     }
 
-    /// Addresses and counts of what executed. The profile starts again.
+    /// Addresses and counts of executed instructions. The profile starts again.
     pub fn take_profile(&mut self) -> Vec<ProfileRow> {
         self.profile.take(self.spec.base, 0..self.spec.bytes as usize / 2)
     }
@@ -244,7 +244,7 @@ impl Memories {
         }
     }
 
-    /// Addresses and counts of what executed.
+    /// Addresses and counts of executed instructions.
     pub fn take_profile(&mut self) -> Vec<ProfileRow> {
         self.windows.iter_mut().flat_map(Window::take_profile).collect()
     }

@@ -35,7 +35,7 @@ pub struct System {
     pub(super) known: KnownOps<Op>,
     /// Next event. 0 when the machine must look first.
     pub(super) due: u64,
-    /// Timing of what executed in the flash's wait states.
+    /// Timing of execution in the flash's wait states.
     pub(super) timing_cache: TimingCache,
     /// The code that the timing_cache is about. See [`Memories::edition`].
     pub(super) cached_edition: u64,

@@ -5,9 +5,9 @@ use super::{FLOAT_FUNCTIONS, id};
 /// Size of the ROM.
 pub const ROM_BYTES: usize = 16 * 1024;
 
-/// ROM version at 0x13. Version 3 is the only one whose tables a program can use as they stand: for versions 1
-/// and 2 the pico-sdk patches missing functions in, checks code words at fixed ROM addresses, and jumps to
-/// undocumented addresses inside the double-precision sine, none of which a re-created ROM can offer.
+/// ROM version at 0x13. Version 3 is the only one whose tables a program can use unchanged. For versions 1 and 2 the
+/// pico-sdk patches missing functions in, checks code words at fixed ROM addresses, and jumps to undocumented
+/// addresses inside the double-precision sine. A re-created ROM can offer none of these.
 pub const ROM_VERSION: u8 = 3;
 
 /// Core 1's holding pen: entered by the core with CPUID 1 after reset (data sheet 2.8.2).

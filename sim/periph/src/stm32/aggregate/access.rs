@@ -30,7 +30,7 @@ impl Stm32 {
         let notified = self.tell_timer(place, n, now, effects);
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
         let value = with_block!(self, place, block => block.read(offset, &mut access));
-        // Polling is the commonest access, and of what is read only data registers move a schedule or a line.
+        // Polling is the commonest access, and among reads only those of data registers move a schedule or a line.
         let takes_data = matches!(place, Place::Usart(_) | Place::Rng) && matches!(offset, 0x04 | 0x08 | 0x24);
         self.tell_once(n, effects);
         if was_due || notified || takes_data {

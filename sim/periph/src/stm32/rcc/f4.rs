@@ -14,7 +14,7 @@ const DCKCFGR: u32 = 0x8c;
 /// F7.
 const DCKCFGR2: u32 = 0x90;
 
-/// Where the parts of this group differ.
+/// The differences between the parts of this group.
 struct Variant {
     /// PLLI2S and PLLSAI divide their input by an M of their own (F411, F446). Otherwise by the main PLL's.
     own_m: bool,

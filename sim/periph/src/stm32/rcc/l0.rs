@@ -64,7 +64,7 @@ pub(in crate::stm32) static L0: Spec = Spec {
         _ => clocks.lse_hz,
     },
     kernel_width: 2,
-    // HSI48SEL. Else half of what the PLL's oscillator has.
+    // HSI48SEL. Otherwise half of the PLL oscillator's frequency.
     rng: |rcc, clocks| {
         if rcc.word(CCIPR) >> 26 & 1 != 0 {
             return rcc.source_hz(Osc::Hsi48);

@@ -21,7 +21,7 @@ pub(in crate::stm32) enum Osc {
 /// Number of [`Osc`] values.
 pub(super) const OSCILLATORS: usize = 9;
 
-/// Where an oscillator's bits are: register offset and bit of "on" and "ready", and its ready flag's number.
+/// An oscillator's bits: register offset and bit of "on" and "ready", and its ready flag's number.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::stm32) struct OscBits {
     pub(super) osc: Osc,
@@ -30,7 +30,7 @@ pub(in crate::stm32) struct OscBits {
     pub(super) flag: u32,
 }
 
-/// Where the ready interrupts are.
+/// The bits of the ready interrupts.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::stm32) enum ReadyFlags {
     /// CIR: flags from bit 0, enables from bit 8, clears from bit 16.

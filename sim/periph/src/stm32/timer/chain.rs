@@ -12,7 +12,7 @@ const COUNT_TRIGGERS: u32 = 7;
 const TELL_UPDATES: u32 = 2;
 
 /// Whose trigger outputs reach the internal trigger inputs 0 to 3 of a timer (RM0008 table 86; RM0090 and RM0410 the
-/// same). The L0's own row is TIM21's, of which input 1 is known from running code, input 0 assumed.
+/// same). The L0's own row is TIM21's. Its input 1 is known from running code, input 0 is assumed.
 const INPUTS: &[(&str, [&str; 4])] = &[
     ("TIM1", ["TIM5", "TIM2", "TIM3", "TIM4"]),
     ("TIM2", ["TIM1", "TIM8", "TIM3", "TIM4"]),

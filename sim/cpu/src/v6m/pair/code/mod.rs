@@ -85,7 +85,7 @@ struct Head {
     ip: *mut Op,
     /// Null: the interpreter executes them.
     translation: *mut Translation,
-    /// The same of what is executed when the probes on its first instruction have fired.
+    /// The same for the execution after the probes on its first instruction have fired.
     probed: *mut Translation,
     /// The interpreter has so often.
     times: u32,
@@ -256,8 +256,7 @@ fn translate<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Blo
 /// Implements [`Ahead::run_native_blocks`](crate::v6m::bus::Ahead::run_native_blocks).
 ///
 /// # Safety
-/// As for [`time_block`](super::time_block). The first core stands before an instruction, and its log tells of no
-/// block.
+/// As for [`time_block`](super::time_block). The first core is before an instruction, and its log has no block.
 #[inline(always)]
 pub unsafe fn run_native<B: PairedBus>(
     bus: &mut B,

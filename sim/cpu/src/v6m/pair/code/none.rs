@@ -7,7 +7,7 @@ use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
 
-/// Where no code is.
+/// There is no native code.
 #[derive(Debug, Default)]
 pub(super) struct Store;
 

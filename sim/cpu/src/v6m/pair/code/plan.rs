@@ -21,7 +21,7 @@ pub(super) struct Step {
     pub known: KnownState,
 }
 
-/// Where a way has come to.
+/// The position of a way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At {
     pub ip: *mut Op,

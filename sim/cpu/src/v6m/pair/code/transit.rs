@@ -35,7 +35,7 @@ pub(super) struct Context {
     pub transit: u64,
     begin: u64,
     attend: u64,
-    /// Who is told of a store.
+    /// The receiver of a report on a store.
     tell: u64,
     nodes: *const Node,
     /// The other core and its log.
@@ -47,7 +47,7 @@ pub(super) struct Context {
     turn: u64,
     /// No block may begin after this.
     until: u64,
-    /// Where transitions, their account (or null) and heads are.
+    /// Addresses of transitions, their account (or null) and heads.
     places: u64,
     times: *mut [u64; 2],
     heads: *const Head,
@@ -204,7 +204,7 @@ unsafe extern "sysv64" fn attend<B: PairedBus>(bus: &mut B, of: &Core, translati
     bus.fire(of, translation.probe, cycle)
 }
 
-/// Tells of the store at the end of the block of the core whose turn it is after this transition.
+/// Reports the store at the end of the block of the core whose turn it is after this transition.
 ///
 /// # Safety
 /// The context is the one that the code was called with, its bus is not used meanwhile.

@@ -211,7 +211,7 @@ fn part(bank: Bank) -> Part {
     Part { first: bank.first, bytes: bank.bytes }
 }
 
-/// Where the memory begins that the step accesses by a base.
+/// The begin of the memory that the step accesses by a base.
 fn first_of(step: &Step) -> Option<u32> {
     match step.course {
         Course::Access(bank, _) => Some(bank.first),
@@ -219,7 +219,7 @@ fn first_of(step: &Step) -> Option<u32> {
     }
 }
 
-/// Whether somebody is told of a store to RAM at this offset, and it can be made ahead of time.
+/// Whether a store to RAM at this offset is watched, and can be made speculatively.
 ///
 /// # Safety
 /// The context is the one that the code was called with. Its bus is not used meanwhile.

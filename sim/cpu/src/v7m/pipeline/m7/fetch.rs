@@ -86,7 +86,8 @@ impl Fetch {
         let at = distance(self.at);
         // An entry that is free before it can be used at all is as good as any other.
         let freed = |later: usize| {
-            distances.to_narrow(distance(self.freed[(self.turn + later) % PREFETCH_QUEUE_ENTRIES]).max(at + later as i64))
+            distances
+                .to_narrow(distance(self.freed[(self.turn + later) % PREFETCH_QUEUE_ENTRIES]).max(at + later as i64))
         };
         State {
             left: distances.to_narrow(self.left.into()),

@@ -229,7 +229,7 @@ impl M7 {
         for_registers(op.writes, |register| self.set_ready(register, at));
     }
 
-    /// Where the instruction after the one at hand can begin.
+    /// The earliest begin of the instruction after the current one.
     #[inline]
     fn end(&self, core: &mut Core) {
         core.t = if self.blocks == uses::ALL { self.next_group } else { self.group };

@@ -28,7 +28,7 @@ pub struct Predictor {
 }
 
 impl Predictor {
-    /// Where it keeps its entries, and they what: offsets.
+    /// Offsets of the entries, and of their fields.
     pub const ENTRIES: usize = offset_of!(Predictor, entries);
     pub const ENTRY_BYTES: usize = size_of::<Entry>();
     pub const BRANCH: usize = offset_of!(Entry, branch);

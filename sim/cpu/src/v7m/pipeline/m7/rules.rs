@@ -67,8 +67,8 @@ const fn blocks(used: u16) -> u16 {
     blocked
 }
 
-/// Where the ready times of operands are, two to a register: for late and for early inputs. After those of the core
-/// registers come some that are always over and some that nobody reads, 32 registers each.
+/// The ready times of operands, two to a register: for late and for early inputs. After those of the core registers
+/// come some that are always over and some that nobody reads, 32 registers each.
 pub const TIMES: usize = 256;
 
 /// Which time of a register an operand goes by.

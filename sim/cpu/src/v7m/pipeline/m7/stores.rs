@@ -118,12 +118,12 @@ impl Stores {
 }
 
 impl Doublewords {
-    /// Where it keeps what: offsets.
+    /// Offsets of the fields.
     pub const NUMBERS: usize = offset_of!(Doublewords, numbers);
     pub const COUNTS: usize = offset_of!(Doublewords, counts);
     pub const COUNT: usize = offset_of!(Doublewords, count);
 
-    /// The address of doubleword 0: where most of what is stored to begins.
+    /// The address of doubleword 0: the begin of most stores.
     pub const ORIGIN: u32 = 0x2000_0000;
 
     /// Creates the record without stores.

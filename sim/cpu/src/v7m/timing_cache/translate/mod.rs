@@ -34,12 +34,12 @@ use x64 as host;
 const TRANSLATED_AFTER: u32 = 1000;
 /// log2 of the places a trace may begin at that are cached.
 const HEADS: u32 = 12;
-/// Most translations, each of which takes some hundred bytes of the host's memory.
+/// Most translations. Each takes some hundred bytes of the host's memory.
 const MOST: u32 = 2048;
 /// Most paths from one place.
 const PATHS: u32 = 4;
 
-/// Where traces begin, and their translations.
+/// The begins of traces, and their translations.
 #[derive(Debug)]
 pub(super) struct Translations {
     heads: Vec<Head>,
@@ -75,7 +75,7 @@ enum Way {
 /// A translated path.
 #[derive(Debug)]
 struct Translation {
-    /// Where its code begins.
+    /// The begin of its code.
     code: u64,
     /// The steps that native code points to in its calls.
     steps: Vec<Step>,
@@ -89,7 +89,7 @@ struct Translation {
     earlier: u32,
 }
 
-/// Where a path may be left.
+/// A possible exit of a path.
 #[derive(Debug, Clone, Copy)]
 struct Exit {
     /// The trace that ends there.
@@ -269,7 +269,7 @@ impl Translations {
         Ran::To(left, key, trace.instructions)
     }
 
-    /// Where a trace ends that ends there, if nothing else has said where.
+    /// The end of a trace that ends there, if nothing else sets it.
     pub fn end(&self, left: PathExit) -> *mut Op {
         self.all[left.number()].exits[left.exit()].trace.end
     }

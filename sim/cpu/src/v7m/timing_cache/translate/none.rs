@@ -6,7 +6,7 @@ use super::{Context, RamLayout, Record};
 use crate::host::Constants;
 use crate::v7m::core::Core;
 
-/// Where no code is.
+/// There is no native code.
 #[derive(Debug, Default)]
 pub(super) struct Store;
 

@@ -18,7 +18,7 @@ pub(super) struct Step {
     /// The log after it.
     pub after: Log,
     pub course: Course,
-    /// Where execution went on.
+    /// The address at which execution continued.
     pub next: *mut Op,
     /// The trace ends after it.
     pub is_last: bool,

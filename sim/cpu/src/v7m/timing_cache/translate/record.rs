@@ -16,7 +16,7 @@ pub(super) struct Record {
     pub log: u64,
     /// Where it ended.
     pub ip: u64,
-    /// Code of what is executed after it (before the first step: instead); 0 if that is not translated.
+    /// Code of the execution after it (before the first step: instead). 0 if that is not translated.
     pub next: u64,
     /// Its instructions.
     pub instructions: u64,
@@ -31,7 +31,7 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 /// Added to what code returns of an exit: the time of the trace that ended there is taken already.
 pub(super) const DONE: u64 = 1 << 31;
 
-/// Which record of which exit of which translation: see [`Record::left`].
+/// The record of an exit of a translation: see [`Record::left`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::v7m::timing_cache) struct PathExit(pub(super) u64);
 

@@ -114,7 +114,7 @@ fn choose<P: CacheableTiming>(writer: &mut Writer) {
     writer.context();
     dynasm!(writer.asm ; .arch x64 ; mov ecx, [r13 + STATE] ; mov edx, ecx);
     if P::FORESIGHT.is_some() {
-        // All bits of the log, the last ones of which are the first accesses'.
+        // All bits of the log. The last ones belong to the first accesses.
         dynasm!(writer.asm
             ; .arch x64
             ; mov rsi, r14
